@@ -1,0 +1,28 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# Thin on purpose: every target is a command that can be typed.
+
+PYTHON := .venv/bin/python
+GUEST_C := $(shell git ls-files 'benchmarks/*.[ch]' 2>/dev/null)
+SHELL_SCRIPTS := lull scripts/setup .ci/run
+
+.PHONY: demo test lint clean setup
+
+demo:
+	./lull demo
+
+test: lint
+	./lull build all
+	$(PYTHON) -m pytest --numprocesses 2 --dist loadgroup
+
+lint: setup
+	$(PYTHON) -m ruff check scripts tests gem5-configs
+	$(PYTHON) -m ruff format --check scripts tests gem5-configs
+	$(PYTHON) -m mypy
+	clang-format --dry-run --Werror $(GUEST_C)
+	shellcheck $(SHELL_SCRIPTS)
+
+setup:
+	@scripts/setup
+
+clean:
+	rm -rf .venv .setup.log .setup.lock .mypy_cache .ruff_cache .pytest_cache runs

@@ -1,0 +1,38 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Locks that outlive a killed command exactly as long as its children do.
+
+A lock is a `flock` on a file whose descriptor every child inherits (see `process`). When a command is killed
+outright, its compilers may run on for a moment; the next command then waits for them instead of sharing a
+build folder with them.
+"""
+
+import fcntl
+import os
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+_held: set[int] = set()
+
+
+def held() -> tuple[int, ...]:
+    """Descriptors that children must inherit."""
+    return tuple(_held)
+
+
+@contextmanager
+def exclusive(path: Path, on_wait: Callable[[], None] | None = None) -> Iterator[None]:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
+    try:
+        try:
+            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            if on_wait:
+                on_wait()
+            fcntl.flock(descriptor, fcntl.LOCK_EX)
+        _held.add(descriptor)
+        yield
+    finally:
+        _held.discard(descriptor)
+        os.close(descriptor)

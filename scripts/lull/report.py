@@ -1,0 +1,76 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""What a command says while it works: on stderr, so that stdout stays the guest's or the result's."""
+
+import sys
+import time
+from types import TracebackType
+
+from rich.console import Console
+
+console = Console(stderr=True, highlight=False)
+QUIET_PERIOD_S = 30.0
+"""Where nobody watches a terminal, one line this often says that the work goes on."""
+
+
+def report(text: str) -> None:
+    console.print(text, markup=False, soft_wrap=True)
+
+
+class Progress:
+    """One piece of long work: what, how far, how long left.
+
+    `total` is an expectation (steps that the same work took before), so the share shown never passes 99 %
+    before the work has ended.
+    """
+
+    def __init__(self, what: str, total: int | None = None) -> None:
+        self.what, self.total, self.done = what, total, 0
+        self.detail = ""
+        self.started = self._last = time.monotonic()
+        self._live = console.is_terminal
+
+    def __enter__(self) -> "Progress":
+        if not self._live:
+            report(f"{self.what} …")
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        if self._live:
+            sys.stderr.write("\r\x1b[K")
+        verb = "done" if error is None else "stopped"
+        report(f"{self.what}: {verb} after {clock(time.monotonic() - self.started)}")
+
+    def step(self, detail: str = "", steps: int = 1) -> None:
+        self.done += steps
+        self.detail = detail
+        self.tick()
+
+    def tick(self) -> None:
+        now = time.monotonic()
+        if now - self._last < (0.2 if self._live else QUIET_PERIOD_S):
+            return
+        self._last = now
+        line = self.line(now - self.started)
+        if self._live:
+            width = max(20, console.width - 1)
+            sys.stderr.write("\r\x1b[K" + line[:width])
+            sys.stderr.flush()
+        else:
+            report(line)
+
+    def line(self, elapsed: float) -> str:
+        parts = [self.what, clock(elapsed)]
+        if self.total and self.done:
+            share = min(0.99, self.done / self.total)
+            left = elapsed / share * (1 - share)
+            parts.append(f"{share:.0%}, about {clock(left)} left")
+        if self.detail:
+            parts.append(self.detail)
+        return " · ".join(parts)
+
+
+def clock(seconds: float) -> str:
+    minutes, rest = divmod(int(seconds + 0.5), 60)
+    return f"{minutes}:{rest:02d}"
