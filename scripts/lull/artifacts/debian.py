@@ -1,0 +1,146 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Debian as the source of artifacts: one suite, whatever the host runs, by a private apt state in the cache.
+
+What was downloaded once is used until `lull build --refresh`: a build neither changes nor needs the network
+because the archive moved on.
+"""
+
+import json
+import os
+import re
+import shutil
+import subprocess
+from collections.abc import Sequence
+from pathlib import Path
+
+from lull import digest, locks, paths
+from lull.cache import disk_full, disk_full_named
+from lull.errors import UserError
+from lull.report import Progress
+
+SUITE = "trixie"
+KEYRING = Path("/usr/share/keyrings/debian-archive-keyring.gpg")
+
+
+def binary_packages(packages: Sequence[str], architecture: str, closure: bool = True) -> list[Path]:
+    """The .deb files of these packages and, with `closure`, of all they depend on."""
+    name = f"{architecture}{'' if closure else '-alone'}-{digest.of_json(sorted(packages))[:12]}"
+    verb = ["install", "--download-only", "--yes", "--no-install-recommends"] if closure else ["download"]
+    return _fetched(name, architecture, [*verb, *packages], " ".join(packages), "*.deb")
+
+
+def source_package(package: str) -> Path:
+    """The .dsc of a source package; the files it names lie beside it."""
+    files = _fetched(f"source-{package}", "arm64", ["source", "--download-only", package], f"{package} source", "*")
+    return next(path for path in files if path.suffix == ".dsc")
+
+
+def forget() -> None:
+    """Resolve everything anew at the next build."""
+    shutil.rmtree(_state() / "fetched", ignore_errors=True)
+
+
+def _state() -> Path:
+    return paths.cache_dir() / "debian"
+
+
+def _fetched(name: str, architecture: str, verb: list[str], what: str, pattern: str) -> list[Path]:
+    folder = _state() / "fetched" / name
+    record = folder / "files.json"
+    if not record.is_file():
+        with disk_full_named(_state()), locks.exclusive(paths.cache_dir() / "locks" / "debian"):
+            if not record.is_file():
+                with Progress(f"fetch {what} from Debian {SUITE}"):
+                    _fetch(folder, architecture, verb, what, pattern)
+                    hashes = {
+                        path.name: digest.of_file(path) for path in sorted(folder.glob(pattern)) if path.is_file()
+                    }
+                    partial = folder / ".files.json"
+                    partial.write_text(json.dumps(hashes, indent=1) + "\n")
+                    partial.rename(record)
+    return _checked(folder, record)
+
+
+def _checked(folder: Path, record: Path) -> list[Path]:
+    files = []
+    for name, expected in json.loads(record.read_text()).items():
+        path = folder / name
+        if not path.is_file() or digest.of_file(path) != expected:
+            raise UserError(f"{path}: the downloaded file is missing or corrupt; remove {folder} and run again")
+        files.append(path)
+    return files
+
+
+def _fetch(folder: Path, architecture: str, verb: list[str], what: str, pattern: str) -> None:
+    shutil.rmtree(folder, ignore_errors=True)
+    (folder / "partial").mkdir(parents=True)
+    apt = _apt(architecture)
+    environment = os.environ | {"APT_CONFIG": str(apt), "LC_ALL": "C"}
+    update = ["apt-get", "-qq", "-o", "APT::Update::Error-Mode=any", "update"]
+    fetch = ["apt-get", "-qq", "-o", f"Dir::Cache::Archives={folder}", *verb]
+    for command in (update, fetch):
+        result = subprocess.run(command, cwd=folder, env=environment, text=True, capture_output=True, check=False)
+        if result.returncode:
+            said = (result.stderr + result.stdout).strip()
+            if "No space left" in said or "enough free space" in said:
+                raise disk_full(folder)
+            first = next((line for line in said.splitlines() if line.startswith("E:")), said.partition("\n")[0])
+            raise UserError(
+                f"{what}: cannot be downloaded from Debian {SUITE} ({first.strip()}); "
+                "check the network and the machine's apt sources, or set LULL_DEBIAN_MIRROR"
+            )
+    shutil.rmtree(folder / "partial", ignore_errors=True)
+    (folder / "lock").unlink(missing_ok=True)
+    if not any(folder.glob(pattern)):
+        raise UserError(f"{what}: Debian {SUITE} answered without a file; remove {_state()} and run again")
+
+
+def _apt(architecture: str) -> Path:
+    """An apt of our own: nothing installed, one suite, no root needed."""
+    root = _state() / f"apt-{architecture}"
+    for sub in ("state/lists/partial", "cache/archives/partial", "etc/apt.conf.d", "etc/preferences.d"):
+        (root / sub).mkdir(parents=True, exist_ok=True)
+    signed = f"[signed-by={KEYRING}] " if KEYRING.is_file() else ""
+    uri = mirror()
+    (root / "sources.list").write_text(f"deb {signed}{uri} {SUITE} main\ndeb-src {signed}{uri} {SUITE} main\n")
+    (root / "status").write_text("")
+    config = root / "apt.conf"
+    config.write_text(
+        f"""Dir::State "{root}/state";
+Dir::State::status "{root}/status";
+Dir::Cache "{root}/cache";
+Dir::Etc "{root}/etc";
+Dir::Etc::SourceList "{root}/sources.list";
+Dir::Etc::SourceParts "-";
+APT::Architecture "{architecture}";
+APT::Architectures "{architecture}";
+APT::Sandbox::User "";
+Acquire::Languages "none";
+Acquire::Retries "3";
+Acquire::IndexTargets::deb::DEP-11::DefaultEnabled "false";
+"""
+    )
+    return config
+
+
+def mirror() -> str:
+    """The Debian mirror that this machine already uses."""
+    if chosen := os.environ.get("LULL_DEBIAN_MIRROR"):
+        return chosen
+    try:
+        listed = subprocess.run(
+            ["apt-get", "indextargets", "--format", "$(REPO_URI) $(COMPONENT)", "Created-By: Packages"],
+            text=True,
+            capture_output=True,
+            check=False,
+        ).stdout
+    except FileNotFoundError:
+        listed = ""
+    for line in listed.splitlines():
+        uri, _, component = line.partition(" ")
+        if component == "main" and re.search(r"/debian/?$", uri):
+            return uri
+    raise UserError(
+        "apt: this machine's sources name no Debian mirror; set LULL_DEBIAN_MIRROR to one that carries "
+        f"{SUITE} (and KERNEL_SRC to use a kernel tree of your own)"
+    )

@@ -1,0 +1,106 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The firmware: TF-A BL31 from Debian's source package plus the series in `firmware-patches/`.
+
+Assumes a tree as `dpkg-source -x` leaves it, Debian's own patches applied; none of them touches what BL31 is
+made of. Caching, unpacking and logging are the caller's.
+"""
+
+from __future__ import annotations
+
+import os
+import platform
+import re
+import shutil
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+from lull import digest
+from lull.errors import UserError
+
+Run = Callable[[Sequence[str], Path], None]
+
+SOURCE_PACKAGE = "arm-trusted-firmware"
+SOURCE_VERSION = "2.12.1"
+
+CROSS_COMPILE = "" if platform.machine() == "aarch64" else "aarch64-linux-gnu-"
+#: Commands, not packages.
+FIRMWARE_DEPENDENCIES: tuple[str, ...] = ("make", "patch", f"{CROSS_COMPILE}gcc")
+
+#: Where the raw image goes, which is also the reset address of every core.
+LOAD_ADDRESS = 0x04001000
+KERNEL_ADDRESS = 0x80200000
+DTB_ADDRESS = 0x8F000000
+
+#: What CPU_SUSPEND accepts, see `firmware-patches/README.md`.
+CORE_RETENTION = 0x0000000
+CORE_OFF = 0x0010000
+CLUSTER_OFF = 0x1010000
+
+FOLDER = "firmware-patches"
+PRODUCTS = ("bl31.bin", "bl31/bl31.elf", "bl31/bl31.map")
+_OPTION = re.compile(r"([A-Za-z0-9_]+) := (\S+)")
+_ENVIRONMENT = ("PATH", "HOME", "TMPDIR", "CCACHE_DIR")
+
+
+def series(root: Path) -> list[Path]:
+    """The patches, in the order in which they apply."""
+    file = root / FOLDER / "series"
+    lines = (line.partition("#")[0].strip() for line in file.read_text(encoding="utf-8").splitlines())
+    patches = [file.parent / line for line in lines if line]
+    for patch in patches:
+        if not patch.is_file():
+            raise UserError(f"{file} names {patch.name}, which does not exist: add it or delete its line.")
+    return patches
+
+
+def options(root: Path) -> dict[str, str]:
+    """The make options. Each stands once, in a paragraph that begins with the reason."""
+    file = root / FOLDER / "options.mk"
+    found: dict[str, str] = {}
+    explained = False
+    for number, line in enumerate(file.read_text(encoding="utf-8").splitlines(), 1):
+        if not line or line.startswith("#"):
+            explained = line != ""
+            continue
+        match = _OPTION.fullmatch(line)
+        if match is None:
+            raise UserError(f"{file}:{number}: {line!r} is no 'NAME := value': write it so.")
+        if not explained:
+            raise UserError(f"{file}:{number}: {match[1]} has no reason: write it as a comment above.")
+        if match[1] in found:
+            raise UserError(f"{file}:{number}: {match[1]} is already set above: keep one of them.")
+        found[match[1]] = match[2]
+    return found
+
+
+def inputs(root: Path) -> dict[str, str]:
+    """Hashes by path of our files that decide the result; sources and compiler are the caller's to add."""
+    files = [root / FOLDER / "series", root / FOLDER / "options.mk", *series(root)]
+    hashes = {str(file.relative_to(root)): digest.of_file(file) for file in files}
+    hashes["scripts/lull/artifacts/firmware.py"] = digest.of_file(Path(__file__))
+    return hashes
+
+
+def build(root: Path, tree: Path, out: Path, run: Run, *, shape: tuple[int, int] | None = None) -> None:
+    """Patch and build `tree`, which is this call's own, and leave bl31.bin, bl31.elf and bl31.map in `out`.
+
+    `shape` is (clusters, cores in the largest cluster); without it there is room for every platform. Make
+    gets an environment of its own: one that calls us must not pass its variables on.
+    """
+    chosen = options(root)
+    if shape is not None:
+        chosen |= {"FVP_CLUSTER_COUNT": str(shape[0]), "FVP_MAX_CPUS_PER_CLUSTER": str(shape[1])}
+    for patch in series(root):
+        run(["patch", "-p1", "--batch", "--forward", "--fuzz=0", "-i", str(patch.resolve())], tree)
+    kept = [f"{name}={os.environ[name]}" for name in _ENVIRONMENT if name in os.environ]
+    environment = ["env", "-i", *kept, "LC_ALL=C", "SOURCE_DATE_EPOCH=0"]
+    assignments = [f"{name}={value}" for name, value in (chosen | {"CROSS_COMPILE": CROSS_COMPILE}).items()]
+    run([*environment, "make", f"-j{os.cpu_count() or 1}", *assignments, "bl31"], tree)
+    built = tree / "build" / chosen["PLAT"] / "release"
+    out.mkdir(parents=True, exist_ok=True)
+    for product in PRODUCTS:
+        shutil.copyfile(built / product, out / Path(product).name)
+    # The linker map is the one product that names the directory it was built in.
+    linker_map = out / "bl31.map"
+    text = linker_map.read_text(encoding="utf-8")
+    linker_map.write_text(text.replace(f"{tree.resolve()}/", ""), encoding="utf-8")
