@@ -5,14 +5,17 @@ PYTHON := .venv/bin/python
 GUEST_C := $(shell git ls-files 'benchmarks/*.[ch]' 2>/dev/null)
 SHELL_SCRIPTS := lull scripts/setup .ci/run
 
-.PHONY: demo test lint clean setup
+.PHONY: demo test test-all lint clean setup
 
 demo:
 	./lull demo
 
 test: lint
 	./lull build all
-	$(PYTHON) -m pytest --numprocesses 2 --dist loadgroup
+	$(PYTHON) -m pytest --numprocesses 2
+
+test-all: test
+	$(PYTHON) -m pytest --numprocesses 2 -m slow
 
 lint: setup
 	$(PYTHON) -m ruff check scripts tests gem5-configs

@@ -25,7 +25,9 @@ def empty_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 def lull(tmp_path: Path) -> Lull:
     """The command line as a user starts it, in a folder of its own."""
 
-    def run(*words: str, env: Mapping[str, str] | None = None, timeout: float = 3000) -> subprocess.CompletedProcess[str]:
+    def run(
+        *words: str, env: Mapping[str, str] | None = None, timeout: float = 3000
+    ) -> subprocess.CompletedProcess[str]:
         return subprocess.run(
             [str(paths.ROOT / "lull"), *words],
             cwd=tmp_path, env={**os.environ, **(env or {})}, text=True, capture_output=True,

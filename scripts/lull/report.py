@@ -16,6 +16,10 @@ def report(text: str) -> None:
     console.print(text, markup=False, soft_wrap=True)
 
 
+SHARE_THAT_TELLS = 0.02
+"""Below this share of the work, the time left is noise."""
+
+
 class Progress:
     """One piece of long work: what, how far, how long left.
 
@@ -62,8 +66,8 @@ class Progress:
 
     def line(self, elapsed: float) -> str:
         parts = [self.what, clock(elapsed)]
-        if self.total and self.done:
-            share = min(0.99, self.done / self.total)
+        share = min(0.99, self.done / self.total) if self.total else 0.0
+        if share >= SHARE_THAT_TELLS:
             left = elapsed / share * (1 - share)
             parts.append(f"{share:.0%}, about {clock(left)} left")
         if self.detail:

@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
+
 from lull.artifacts import firmware
 from lull.errors import UserError
 
@@ -87,9 +88,7 @@ def test_readme_names_addresses_and_power_states() -> None:
         assert f"{state:#09x}" in text
 
 
-def test_build_patches_then_makes_in_an_environment_of_its_own(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_build_patches_then_makes_in_an_environment_of_its_own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("MAKEFLAGS", "DEBUG=1")
     tree, out = tmp_path / "tree", tmp_path / "out"
     calls: list[list[str]] = []

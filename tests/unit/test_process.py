@@ -32,7 +32,9 @@ def test_the_first_error_is_the_one_shown() -> None:
 
 def test_a_failed_command_names_its_error_and_the_log(tmp_path: Path) -> None:
     run = _runner(tmp_path)
-    with pytest.raises(BuildFailed, match=r"building the kernel failed: x\.c:1: error: no \(whole log: .*kernel\.log\)") as caught:
+    with pytest.raises(
+        BuildFailed, match=r"building the kernel failed: x\.c:1: error: no \(whole log: .*kernel\.log\)"
+    ) as caught:
         run(["sh", "-c", "echo fine; echo 'x.c:1: error: no'; exit 2"], tmp_path)
     assert caught.value.exit_status == 1
     assert run.log.read_text().splitlines()[1:] == ["fine", "x.c:1: error: no"]
@@ -40,7 +42,9 @@ def test_a_failed_command_names_its_error_and_the_log(tmp_path: Path) -> None:
 
 def test_a_full_disk_under_a_compiler_is_recognised(tmp_path: Path) -> None:
     with pytest.raises(UserError, match="the disk is full"):
-        _runner(tmp_path)(["sh", "-c", "echo 'fatal error: error writing to /x: No space left on device'; exit 1"], tmp_path)
+        _runner(tmp_path)(
+            ["sh", "-c", "echo 'fatal error: error writing to /x: No space left on device'; exit 1"], tmp_path
+        )
 
 
 def test_a_missing_program_is_named(tmp_path: Path) -> None:
