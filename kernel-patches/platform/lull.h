@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#ifndef _LULL_H
+#define _LULL_H
+
+#include <linux/compiler.h>
+#include <linux/kobject.h>
+#include <linux/list.h>
+#include <linux/types.h>
+
+/**
+ * struct lull_system - one mechanism with one run-time switch
+ * @name: its directory under /sys/kernel/lull
+ * @enable: turns it on; 0 or a negative errno, which leaves it off
+ * @disable: turns it off; 0 or a negative errno, which leaves it on
+ * @kobj: its directory while registered, for files of its own
+ *
+ * The callbacks may sleep and never run concurrently, with themselves or with
+ * those of another system. They must not call the registry. The rest is the
+ * registry's own.
+ */
+struct lull_system {
+	const char *name;
+	int (*enable)(struct lull_system *system);
+	int (*disable)(struct lull_system *system);
+	struct kobject *kobj;
+
+	/* private: */
+	struct kobj_attribute switch_attr;
+	struct list_head node;
+	bool registered;
+	bool enabled;
+};
+
+int lull_register_system(struct lull_system *system);
+int lull_unregister_system(struct lull_system *system);
+int lull_set_enabled(struct lull_system *system, bool enable);
+
+/**
+ * lull_enabled - whether a system is on; takes no lock, for hot paths
+ * @system: the system, registered or not
+ *
+ * Return: true between a successful enable() and the next disable().
+ */
+static inline bool lull_enabled(const struct lull_system *system)
+{
+	return READ_ONCE(system->enabled);
+}
+
+#if IS_ENABLED(CONFIG_LULL_KUNIT_TEST)
+struct device_node;
+const char *lull_machine_string(const struct device_node *node, const char *property);
+#endif
+
+#endif /* _LULL_H */

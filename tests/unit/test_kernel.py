@@ -1,0 +1,254 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The kernel's inputs are consistent, and its builder notices when they are not. No kernel tree is needed."""
+
+from __future__ import annotations
+
+import re
+import shutil
+from collections.abc import Sequence
+from pathlib import Path
+
+import pytest
+
+from lull.artifacts import kernel
+from lull.errors import UserError
+
+ROOT = Path(__file__).parents[2]
+PATCHES = ROOT / "kernel-patches"
+
+
+@pytest.fixture
+def checkout(tmp_path: Path) -> Path:
+    """A copy of what the builder reads, to be changed at will."""
+    shutil.copytree(PATCHES, tmp_path / "checkout" / "kernel-patches")
+    return tmp_path / "checkout"
+
+
+def make_tree(path: Path, version: str = "6.12.9") -> Path:
+    names = ("VERSION", "PATCHLEVEL", "SUBLEVEL")
+    lines = [f"{name} = {part}\n" for name, part in zip(names, version.split("."), strict=True)]
+    path.mkdir()
+    (path / "Makefile").write_text("# SPDX-License-Identifier: GPL-2.0\n" + "".join(lines) + "EXTRAVERSION =\n")
+    return path
+
+
+class FakeRun:
+    """Stands for patch and make: notes what is asked and leaves the products that a build would leave."""
+
+    def __init__(self, config: str) -> None:
+        self.config = config
+        self.commands: list[list[str]] = []
+
+    def __call__(self, argv: Sequence[str], cwd: Path) -> None:
+        self.commands.append(list(argv))
+        if argv[0] != "make":
+            return
+        (build_dir,) = (Path(argument[2:]) for argument in argv if argument.startswith("O="))
+        if argv[-1] == "allnoconfig":
+            (build_dir / ".config").write_text(self.config)
+            return
+        for product in kernel.PRODUCTS.values():
+            (build_dir / product).parent.mkdir(parents=True, exist_ok=True)
+            if product != ".config":
+                (build_dir / product).write_text(product)
+
+
+def granted(flavour: str) -> str:
+    wanted = kernel.requested(kernel.fragments(ROOT, flavour))
+    return "".join(f"CONFIG_{symbol}={value}\n" for symbol, value in wanted.items() if value != "n")
+
+
+# The files in the checkout.
+
+
+def test_every_patch_is_in_the_series_once() -> None:
+    listed = kernel.series(ROOT)
+    assert len(listed) == len(set(listed))
+    assert set(listed) == set(PATCHES.rglob("*.patch"))
+
+
+def test_patches_say_why_and_touch_only_existing_files() -> None:
+    for patch in kernel.series(ROOT):
+        text = patch.read_text()
+        message, _, diff = text.partition("\n---\n")
+        assert re.search(r"^Subject: \[PATCH\] \S+: [A-Z]", message, re.MULTILINE), patch
+        body = message.split("\n\n", 1)[1]
+        assert len(body.split()) > 20, f"{patch} has no commit message that says why"
+        assert "/dev/null" not in diff, f"{patch} adds or deletes a file"
+
+
+def test_every_system_is_reached_from_the_top() -> None:
+    assert [system.name for system in kernel.systems(ROOT)] != []
+    for system in kernel.systems(ROOT):
+        assert f'source "drivers/lull/{system.name}/Kconfig"' in (PATCHES / "Kconfig").read_text()
+        assert f"{system.name}/" in (PATCHES / "Makefile").read_text()
+
+
+def test_every_file_is_gpl() -> None:
+    for file in filter(Path.is_file, PATCHES.rglob("*")):
+        head = "".join(file.read_text().splitlines(keepends=True)[:1])
+        assert "SPDX-License-Identifier: GPL-2.0-only" in head, file
+
+
+@pytest.mark.parametrize("flavour", kernel.FRAGMENTS)
+def test_fragments_parse_and_agree(flavour: str) -> None:
+    wanted = kernel.requested(kernel.fragments(ROOT, flavour))
+    assert wanted["LULL"] == "y"
+    assert wanted["MODULES"] == "n"
+    assert (wanted.get("KASAN") == "y") == (flavour == "debug")
+
+
+def test_every_fragment_is_used() -> None:
+    used = {file for flavour in kernel.FRAGMENTS for file in kernel.fragments(ROOT, flavour)}
+    assert used == set((PATCHES / "config").glob("*.config"))
+
+
+# Inputs.
+
+
+def test_inputs_name_what_is_read(checkout: Path) -> None:
+    inputs = kernel.inputs(checkout, "default")
+    assert {
+        "kernel-patches/series",
+        "kernel-patches/Kconfig",
+        "kernel-patches/platform/lull.c",
+    } <= inputs.keys()
+    assert "kernel-patches/config/debug.config" not in inputs
+    assert "kernel-patches/config/debug.config" in kernel.inputs(checkout, "debug")
+    assert "kernel-patches/README.md" not in inputs
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["platform/lull.c", "platform/lull.h", "platform/Kconfig", "Makefile", "series", "config/net.config"],
+)
+def test_inputs_react_to_a_change(checkout: Path, name: str) -> None:
+    before = kernel.inputs(checkout, "default")
+    with (checkout / "kernel-patches" / name).open("a") as file:
+        file.write("\n")
+    after = kernel.inputs(checkout, "default")
+    assert {key for key in before if before[key] != after[key]} == {f"kernel-patches/{name}"}
+
+
+def test_inputs_react_to_a_new_system_and_ignore_notes(checkout: Path) -> None:
+    before = kernel.inputs(checkout, "default")
+    system = checkout / "kernel-patches" / "nap"
+    system.mkdir()
+    for name in ("Kconfig", "Makefile", "nap.c", "README.md", "nap.c.orig"):
+        (system / name).write_text(name)
+    added = kernel.inputs(checkout, "default").keys() - before.keys()
+    assert added == {f"kernel-patches/nap/{name}" for name in ("Kconfig", "Makefile", "nap.c")}
+
+
+# Errors a user or an author can cause.
+
+
+def test_version(tmp_path: Path) -> None:
+    assert kernel.detect_version(make_tree(tmp_path / "good", "6.12.107")) == "6.12.107"
+    for version in ("6.1.120", "6.13.0", "5.12.0"):
+        with pytest.raises(UserError, match="KERNEL_SRC") as caught:
+            kernel.detect_version(make_tree(tmp_path / version, version))
+        assert version in str(caught.value)
+    with pytest.raises(UserError, match="KERNEL_SRC"):
+        kernel.detect_version(tmp_path)
+
+
+def test_unknown_flavour() -> None:
+    with pytest.raises(UserError, match="'fast' is unknown: choose default or debug"):
+        kernel.inputs(ROOT, "fast")
+
+
+def test_series_with_a_missing_patch(checkout: Path) -> None:
+    (checkout / "kernel-patches" / "series").write_text("# nothing\nhooks/0009-lost.patch\n")
+    with pytest.raises(UserError, match=r"names hooks/0009-lost\.patch"):
+        kernel.series(checkout)
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("CONFIG_A=y\nCONFIG_A=y\n", r"one\.config:2: CONFIG_A is in .*one\.config too"),
+        ("CONFIG_A=y\n# CONFIG_A is not set\n", r"one\.config:2: CONFIG_A is in"),
+        ("CONFIG_A=yes\n", r"one\.config:1: write"),
+        ("CONFIG_A=m\n", r"one\.config:1: write"),
+        ("#CONFIG_A is not set\n", r"one\.config:1: write"),
+        ("CONFIG_A = y\n", r"one\.config:1: write"),
+    ],
+)
+def test_malformed_fragment(tmp_path: Path, text: str, message: str) -> None:
+    (tmp_path / "one.config").write_text(text)
+    with pytest.raises(UserError, match=message):
+        kernel.requested([tmp_path / "one.config"])
+
+
+def test_fragment_values(tmp_path: Path) -> None:
+    (tmp_path / "one.config").write_text('# Why.\n\nCONFIG_A=y\nCONFIG_B=-1\nCONFIG_C="x y"\n# CONFIG_D is not set\n')
+    wanted = kernel.requested([tmp_path / "one.config"])
+    assert wanted == {"A": "y", "B": "-1", "C": '"x y"', "D": "n"}
+
+
+def test_what_kconfig_refuses_is_named(tmp_path: Path) -> None:
+    config = tmp_path / ".config"
+    config.write_text("CONFIG_A=y\nCONFIG_B=2\n# CONFIG_C is not set\nCONFIG_D=y\n")
+    kernel.check_config({"A": "y", "B": "2", "C": "n", "E": "n"}, config)
+    with pytest.raises(UserError) as caught:
+        kernel.check_config({"A": "y", "B": "3", "C": "y", "D": "n"}, config)
+    for named in ("CONFIG_B=3 (it is 2)", "CONFIG_C=y (it is n)", "CONFIG_D=n (it is y)"):
+        assert named in str(caught.value)
+    assert "CONFIG_A" not in str(caught.value)
+
+
+# Preparing and building.
+
+
+def test_prepare_then_build(tmp_path: Path) -> None:
+    tree, run = make_tree(tmp_path / "tree"), FakeRun(granted("default"))
+    kernel.prepare(tree, ROOT, "default", run)
+    assert (tree / "drivers/lull/platform/lull.c").read_bytes() == (PATCHES / "platform/lull.c").read_bytes()
+    assert [command[0] for command in run.commands] == ["patch"] * len(kernel.series(ROOT)) + ["make"]
+
+    kernel.build(tree, kernel.build_directory(tree, "default"), tmp_path / "out", ROOT, "default", run, 3)
+    assert "-j3" in run.commands[-1]
+    assert {file.name for file in (tmp_path / "out").iterdir()} == {
+        "Image",
+        "vmlinux",
+        "System.map",
+        "config",
+    }
+    assert (tmp_path / "out" / "config").read_text() == granted("default")
+
+
+def test_a_prepared_tree_takes_another_flavour(tmp_path: Path) -> None:
+    tree = make_tree(tmp_path / "tree")
+    kernel.prepare(tree, ROOT, "default", FakeRun(granted("default")))
+    run = FakeRun(granted("debug"))
+    kernel.prepare(tree, ROOT, "debug", run)
+    assert [command[0] for command in run.commands] == ["make"]
+
+
+def test_prepare_refuses_a_tree_that_is_not_pristine(tmp_path: Path, checkout: Path) -> None:
+    run = FakeRun(granted("default"))
+    tree = make_tree(tmp_path / "tree")
+    (tree / ".config").touch()
+    with pytest.raises(UserError, match="make mrproper"):
+        kernel.prepare(tree, ROOT, "default", run)
+    (tree / ".config").unlink()
+
+    kernel.prepare(tree, ROOT, "default", run)
+    (checkout / "kernel-patches/platform/lull.c").write_text("changed")
+    with pytest.raises(UserError, match="without our series"):
+        kernel.prepare(tree, checkout, "default", run)
+
+
+def test_prepare_reports_what_kconfig_refuses(tmp_path: Path) -> None:
+    config = granted("default").replace("CONFIG_CPU_IDLE=y\n", "")
+    with pytest.raises(UserError, match=r"CONFIG_CPU_IDLE=y \(it is n\)"):
+        kernel.prepare(make_tree(tmp_path / "tree"), ROOT, "default", FakeRun(config))
+
+
+def test_build_refuses_a_directory_elsewhere(tmp_path: Path) -> None:
+    run = FakeRun(granted("default"))
+    tree = make_tree(tmp_path / "tree")
+    with pytest.raises(UserError, match="not directly below"):
+        kernel.build(tree, tmp_path / "elsewhere", tmp_path / "out", ROOT, "default", run, 1)
+    assert run.commands == []
