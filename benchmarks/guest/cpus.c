@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "cpus.h"
+
+#include <errno.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "cpulist.h"
+#include "end.h"
+#include "machine.h"
+
+#define CPU_DIR "/sys/devices/system/cpu"
+
+static struct cpulist read_list(const char *which)
+{
+	struct cpulist list;
+	int error = cpulist_read(&list, which);
+
+	if (error)
+		fail("cannot read " CPU_DIR "/%s: %s", which, strerror(-error));
+	return list;
+}
+
+void online_all_cpus(void)
+{
+	struct cpulist possible = read_list("possible");
+	struct cpulist online = read_list("online");
+	char path[64];
+
+	for (int cpu = 0; cpu < CPULIST_MAX; cpu++) {
+		int error;
+
+		if (!possible.has[cpu] || online.has[cpu])
+			continue;
+		snprintf(path, sizeof(path), CPU_DIR "/cpu%d/online", cpu);
+		error = write_text(path, "1");
+		if (error)
+			fail("CPU %d of %d does not come online: %s", cpu, possible.count,
+			     strerror(-error));
+	}
+	online = read_list("online");
+	if (online.count != possible.count)
+		fail("%d CPUs are online instead of %d", online.count, possible.count);
+}
+
+void disable_deep_idle(void)
+{
+	struct cpulist possible = read_list("possible");
+	char path[96];
+
+	for (int cpu = 0; cpu < CPULIST_MAX; cpu++) {
+		if (!possible.has[cpu])
+			continue;
+		for (int state = 1;; state++) {
+			int error;
+
+			snprintf(path, sizeof(path), CPU_DIR "/cpu%d/cpuidle/state%d/disable", cpu,
+				 state);
+			error = write_text(path, "1");
+			if (error == -ENOENT)
+				break;
+			if (error)
+				fail("cannot write %s: %s", path, strerror(-error));
+		}
+	}
+}

@@ -1,0 +1,11 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef LULL_CPUS_H
+#define LULL_CPUS_H
+
+/* Every possible CPU runs, or init fails. */
+void online_all_cpus(void);
+
+/* Leaves state 0, WFI, only: a checkpoint must not hold a core that is off. */
+void disable_deep_idle(void);
+
+#endif

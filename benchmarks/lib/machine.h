@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What the guest knows of the machine it runs on: the device tree's /lull node. */
+#ifndef LULL_MACHINE_H
+#define LULL_MACHINE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+enum engine { ENGINE_UNKNOWN, ENGINE_GEM5, ENGINE_QEMU };
+
+/* Needs /proc. ENGINE_UNKNOWN when the device tree has no /lull node or names another engine. */
+enum engine machine_engine(void);
+const char *engine_name(enum engine engine);
+
+/* A string property of the /lull node, empty when it is not there. */
+void machine_property(const char *property, char *value, size_t size);
+
+/*
+ * Small files of sysfs and procfs. Reading cuts at size - 1 and drops trailing newlines; both
+ * return 0 or -errno.
+ */
+int read_text(const char *path, char *text, size_t size);
+int write_text(const char *path, const char *text);
+
+#endif

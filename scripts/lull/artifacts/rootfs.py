@@ -1,0 +1,156 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The root file system: Debian's arm64 programs that we keep, our guest programs, the overlay; one initramfs.
+
+The kernel unpacks it in simulated time, so it holds what is listed here and the libraries that these need, and nothing
+else of the packages it comes from.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import platform
+import re
+import subprocess
+import tempfile
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+from lull.artifacts import cpio
+from lull.errors import UserError
+
+Run = Callable[[Sequence[str], Path], None]
+
+PACKAGES = ("busybox-static", "rt-tests", "trace-cmd")
+"""The packages whose dependency closure `build` takes its programs and libraries from."""
+
+PROGRAMS = ("busybox", "cyclictest", "hackbench", "trace-cmd")
+
+LOADED_LIBRARIES = ("libgcc_s.so.1",)
+"""Libraries that no program names as needed: the C library opens this one when a thread is cancelled or exits."""
+
+_NATIVE = platform.machine() == "aarch64"
+CROSS_COMPILE = "" if _NATIVE else "aarch64-linux-gnu-"
+DEPENDENCIES = (
+    *("dpkg", "libc6-dev", "make"),
+    *(("gcc",) if _NATIVE else ("gcc-aarch64-linux-gnu", "libc6-dev-arm64-cross")),
+)
+
+APPLETS = "benchmarks/guest/busybox-applets.txt"
+OVERLAY = "buildroot-overlay/board/rootfs-overlay"
+_SOURCES = ("benchmarks/guest", "benchmarks/lib", OVERLAY)
+_GENERATORS = ("scripts/lull/artifacts/rootfs.py", "scripts/lull/artifacts/cpio.py")
+
+_LOADER = "ld-linux-aarch64.so.1"
+_LIBRARIES = "usr/lib/aarch64-linux-gnu"
+_NEEDED = re.compile(r"\(NEEDED\)\s+Shared library: \[([^\]]+)\]")
+
+_DIRECTORIES = ("dev", "etc", "out", "proc", "run", "sys", "tmp", "usr", "usr/bin", "usr/lib", _LIBRARIES)
+_LINKS = {"bin": "usr/bin", "sbin": "usr/bin", "lib": "usr/lib", "usr/sbin": "bin", "init": "usr/bin/lull-init"}
+
+
+def inputs(root: Path) -> dict[str, str]:
+    """What the image is made of, besides the packages: path in the checkout to SHA-256."""
+    files = [root / name for name in _GENERATORS]
+    for folder in _SOURCES:
+        files += [path for path in sorted((root / folder).rglob("*")) if path.is_file()]
+    return {str(file.relative_to(root)): hashlib.sha256(file.read_bytes()).hexdigest() for file in files}
+
+
+def applets(root: Path) -> list[str]:
+    """The commands that are links to busybox."""
+    lines = (root / APPLETS).read_text(encoding="utf-8").splitlines()
+    return [line for line in lines if line and not line.startswith("#")]
+
+
+def build(debs: list[Path], root: Path, out: Path, run: Run) -> None:
+    """Write `out/rootfs.cpio`, and `out/contents.txt` to look at. Scratch space lies beside `out`."""
+    out.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory(dir=out.parent, prefix=".rootfs-") as scratch:
+        packages, guest = Path(scratch, "packages"), Path(scratch, "guest")
+        packages.mkdir()
+        for deb in debs:
+            run(["dpkg-deb", "-x", str(deb), str(packages)], root)
+        make = ["make", "-C", str(root / "benchmarks/guest"), f"CROSS_COMPILE={CROSS_COMPILE}"]
+        run([*make, f"O={scratch}/objects", f"DESTDIR={guest}", "install"], root)
+        entries = _entries(packages, guest, root)
+    (out / "rootfs.cpio").write_bytes(cpio.pack(entries))
+    (out / "contents.txt").write_text(contents(entries), encoding="utf-8")
+
+
+def contents(entries: Sequence[cpio.Entry]) -> str:
+    """A line for each entry, the largest first: size, mode, path, target of a link."""
+    lines = []
+    for entry in sorted(entries, key=lambda entry: (-len(entry.data), entry.path)):
+        target = f" -> {entry.data.decode()}" if cpio.is_symlink(entry) else ""
+        lines.append(f"{len(entry.data):9} {entry.mode:06o} {entry.path}{target}\n")
+    return "".join(lines)
+
+
+def _entries(packages: Path, guest: Path, root: Path) -> list[cpio.Entry]:
+    """Later sources replace earlier ones: the overlay has the last word."""
+    image: dict[str, cpio.Entry] = {}
+
+    def add(entry: cpio.Entry) -> None:
+        image[entry.path] = entry
+
+    for path in _DIRECTORIES:
+        add(cpio.directory(path))
+    for path, target in _LINKS.items():
+        add(cpio.symlink(path, target))
+    add(cpio.character_device("dev/console", 5, 1))
+    programs = [_find(packages, f"usr/bin/{name}") for name in PROGRAMS]
+    for program in programs:
+        add(cpio.file(f"usr/bin/{program.name}", program.read_bytes(), executable=True))
+    for name, library in _libraries(packages, programs).items():
+        folder = "usr/lib" if name == _LOADER else _LIBRARIES
+        add(cpio.file(f"{folder}/{name}", library.read_bytes(), executable=True))
+    for applet in applets(root):
+        add(cpio.symlink(f"usr/bin/{applet}", "busybox"))
+    for tree in (guest, root / OVERLAY):
+        for source in sorted(tree.rglob("*")):
+            add(_copy(source, str(source.relative_to(tree))))
+    return list(image.values())
+
+
+def _copy(path: Path, name: str) -> cpio.Entry:
+    if path.is_symlink():
+        return cpio.symlink(name, str(path.readlink()))
+    if path.is_dir():
+        return cpio.directory(name)
+    return cpio.file(name, path.read_bytes(), executable=bool(path.stat().st_mode & 0o100))
+
+
+def _libraries(packages: Path, programs: Sequence[Path]) -> dict[str, Path]:
+    """Every library that the programs load, directly or not, under the name they load it by."""
+    found: dict[str, Path] = {}
+    wanted = [*LOADED_LIBRARIES, *(name for program in programs for name in _needed(program))]
+    while wanted:
+        name = wanted.pop()
+        if name not in found:
+            found[name] = _find(packages, f"{_LIBRARIES}/{name}")
+            wanted += _needed(found[name])
+    return found
+
+
+def _find(packages: Path, path: str) -> Path:
+    file = packages / path
+    if not file.is_file():
+        raise UserError(
+            f"{path} is in none of the Debian packages given for the root file system: "
+            f"adapt PACKAGES, PROGRAMS or LOADED_LIBRARIES in {_GENERATORS[0]}."
+        )
+    return file
+
+
+def _needed(binary: Path) -> list[str]:
+    """The libraries that an ELF file names. A static program names none."""
+    listing = subprocess.run(
+        [f"{CROSS_COMPILE}readelf", "--dynamic", "--wide", str(binary)],
+        env={**os.environ, "LC_ALL": "C"},
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    return _NEEDED.findall(listing.stdout)
