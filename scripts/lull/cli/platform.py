@@ -1,0 +1,182 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""`lull platform`: look at the machines, and check one of your own."""
+
+import sys
+import tempfile
+from collections.abc import Sequence
+from enum import StrEnum
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from rich.console import Console
+from rich.table import Table
+
+from lull.engines import gem5, qemu
+from lull.platform import devicetree
+from lull.platform.load import list_platforms, load_platform
+from lull.platform.schema import Cluster, CState, Platform
+
+app = typer.Typer(
+    help="Machines: list them, look into one, see its device tree, check a file of your own.",
+    no_args_is_help=True,
+)
+
+BOOTARGS: dict[devicetree.Engine, str] = {"gem5": gem5.BOOTARGS, "qemu": qemu.BOOTARGS}
+
+
+class EngineChoice(StrEnum):
+    gem5 = "gem5"
+    qemu = "qemu"
+
+
+PlatformArgument = Annotated[str, typer.Argument(help="a name from `lull platform list`, or a file", metavar="P")]
+SetOption = Annotated[
+    list[str] | None,
+    typer.Option("--set", help="change a key: memory.size_mib=256, clusters.little.cpus=2, cstates.C3.exit_us=50, …"),
+]
+ShadowOption = Annotated[bool | None, typer.Option(help="with or without the platform's shadow core")]
+
+
+@app.command("list")
+def list_() -> None:
+    """List the platforms that come with the project.
+
+    Example: lull platform list
+    """
+    table = Table(box=None, pad_edge=False)
+    for heading in ("name", "CPUs", "shadow", "title"):
+        table.add_column(heading)
+    for name in list_platforms():
+        platform = load_platform(name)
+        shadow = "yes" if platform.shadow.enabled else "--shadow"
+        table.add_row(name, str(platform.cpu_count), shadow, platform.title)
+    _console().print(table)
+
+
+@app.command()
+def show(
+    name: PlatformArgument,
+    settings: SetOption = None,
+    shadow: ShadowOption = None,
+    sources: Annotated[bool, typer.Option("--sources", help="say where each number is from")] = False,
+) -> None:
+    """Show a platform's clusters, operating points and C-states.
+
+    Example: lull platform show exynos5422 --shadow --set cstates.C3.exit_us=50
+    """
+    platform = load_platform(name, overrides(settings, shadow))
+    console = _console()
+    console.print(f"{platform.name}: {platform.title}", style="bold", markup=False)
+    console.print(
+        f"{platform.cpu_count} CPUs, {platform.memory.size_mib} MiB in {platform.memory.channels} x "
+        f"{platform.memory.kind}, interconnect at {platform.system.clock_mhz} MHz",
+        markup=False,
+    )
+    console.print(_clusters(platform))
+    for cluster in platform.resolved_clusters():
+        console.print(f"\n{cluster.name}: C-states in µs (entry/exit/residency)", markup=False)
+        console.print(_cstates(cluster))
+    if sources:
+        console.print("\nsources", style="bold")
+        for key, source in _sources(platform.model_dump()):
+            console.print(f"{key}: {source}", markup=False, soft_wrap=True)
+
+
+@app.command()
+def dts(
+    name: PlatformArgument,
+    engine: Annotated[EngineChoice, typer.Option("--engine", "-e", help="whose device tree")],
+    settings: SetOption = None,
+    shadow: ShadowOption = None,
+) -> None:
+    """Print the device tree source that an engine boots with, except for where the initrd lies.
+
+    Example: lull platform dts tiny --engine gem5 | dtc -O dtb -o tiny.dtb
+    """
+    platform = load_platform(name, overrides(settings, shadow))
+    sys.stdout.write(devicetree.render(platform, engine.value, BOOTARGS[engine.value]))
+
+
+@app.command()
+def check(
+    file: Annotated[str, typer.Argument(help="a platform file, or a name from `lull platform list`")],
+    settings: SetOption = None,
+    shadow: ShadowOption = None,
+) -> None:
+    """Check a platform file, and compile its device tree for both engines.
+
+    Example: lull platform check mine.yaml
+    """
+    platform = load_platform(file, overrides(settings, shadow))
+    with tempfile.TemporaryDirectory() as scratch:
+        for engine in devicetree.ENGINES:
+            text = devicetree.render(platform, engine, BOOTARGS[engine])
+            devicetree.compile(text, Path(scratch) / f"{platform.name}-{engine}.dtb")
+    clusters = len(platform.resolved_clusters())
+    typer.echo(f"{file}: good; {platform.cpu_count} CPUs in {clusters} clusters, device trees for gem5 and QEMU")
+
+
+def overrides(settings: Sequence[str] | None, shadow: bool | None) -> list[str]:
+    """`--shadow` is a short word for its key; an explicit `--set` of that key comes first and loses."""
+    words = list(settings or [])
+    if shadow is not None:
+        words.append(f"shadow.enabled={str(shadow).lower()}")
+    return words
+
+
+def _console() -> Console:
+    return Console(highlight=False)
+
+
+def _clusters(platform: Platform) -> Table:
+    table = Table(box=None, pad_edge=False)
+    for heading in ("cluster", "role", "CPUs", "core", "socket", "DMIPS/MHz", "MHz", "mV", "L2"):
+        table.add_column(heading)
+    for cluster in platform.resolved_clusters():
+        slowest, fastest = cluster.opps.table[0], cluster.opps.table[-1]
+        table.add_row(
+            cluster.name,
+            platform.role(cluster),
+            str(cluster.cpus),
+            cluster.core,
+            str(cluster.socket),
+            str(cluster.capacity_dmips_mhz.value),
+            f"{slowest.mhz:g}-{fastest.mhz:g} ({len(cluster.opps.table)})",
+            f"{slowest.mv:g}-{fastest.mv:g}",
+            f"{cluster.l2.size_kib} KiB",
+        )
+    return table
+
+
+def _cstates(cluster: Cluster) -> Table:
+    table = Table(box=None, pad_edge=False)
+    for heading in ("state", "kind", "advertised", "actual", "flush"):
+        table.add_column(heading)
+    for state in cluster.cstates:
+        table.add_row(state.name, state.kind, *_latencies(state))
+    return table
+
+
+def _latencies(state: CState) -> tuple[str, str, str]:
+    told, real = state.advertised, state.actual
+    return (
+        f"{told.entry_us}/{told.exit_us}/{told.residency_us}",
+        f"{real.entry_us:g}/{real.exit_us:g}",
+        f"{real.flush_us:g}",
+    )
+
+
+def _sources(data: object, key: str = "") -> list[tuple[str, str]]:
+    """Every source of a platform, under the dotted key that an override would use."""
+    found: list[tuple[str, str]] = []
+    if isinstance(data, dict):
+        if "source" in data:
+            found.append((key, str(data["source"])))
+        for part, value in data.items():
+            found += _sources(value, f"{key}.{part}" if key else part)
+    elif isinstance(data, list):
+        for number, item in enumerate(data):
+            part = item.get("name", number) if isinstance(item, dict) else number
+            found += _sources(item, f"{key}.{part}")
+    return found

@@ -1,0 +1,254 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""What a core description may say, and how one is read.
+
+The words are those of processor manuals; turning them into a simulator's objects is gem5-configs' business. Every
+block says where its numbers are from. Latencies of units are cycles from issue to result.
+"""
+
+from typing import Annotated, Any, Literal, get_args
+
+import yaml
+from pydantic import AfterValidator, Field, ValidationError, model_validator
+
+from lull.errors import UserError
+from lull.paths import ROOT
+from lull.platform.errors import quoted, user_error
+from lull.platform.schema import LINE_BYTES, Block, Name, Source, fault
+
+CORES = ROOT / "platforms" / "cores"
+
+Operation = Literal[
+    "int-alu",
+    "int-multiply",
+    "int-divide",
+    "fp-add",
+    "fp-convert",
+    "fp-multiply",
+    "fp-multiply-add",
+    "fp-divide",
+    "fp-square-root",
+    "simd-alu",
+    "simd-shift",
+    "simd-accumulate",
+    "simd-multiply",
+    "crypto",
+    "load",
+    "store",
+    "system",
+]
+"""What an instruction does, as far as its unit and latency are concerned. Branches are `int-alu`."""
+
+OPERATIONS: tuple[Operation, ...] = get_args(Operation)
+
+
+def _power_of_two(value: int) -> int:
+    if value & (value - 1):
+        raise fault(f"{value} is not a power of two; use {1 << (value.bit_length() - 1)} or {1 << value.bit_length()}")
+    return value
+
+
+Cycles = Annotated[int, Field(ge=1, le=100)]
+Width = Annotated[int, Field(ge=1, le=12)]
+Entries = Annotated[int, Field(ge=1, le=1024)]
+Table = Annotated[int, Field(ge=2, le=65536), AfterValidator(_power_of_two)]
+Degree = Annotated[int, Field(ge=0, le=32)]
+"""Lines fetched ahead of a stream; 0 is no prefetcher."""
+
+
+class Cache(Block):
+    size_kib: Annotated[int, Field(ge=4, le=128)]
+    ways: Annotated[int, Field(ge=1, le=16)]
+    latency_cycles: Cycles
+    """Of the array alone: a load's address takes the cycles of the `load` unit before that."""
+    mshrs: Annotated[int, Field(ge=1, le=64)]
+    source: Source
+
+    @model_validator(mode="after")
+    def _whole_sets(self) -> "Cache":
+        sets, rest = divmod(self.size_kib * 1024, self.ways * LINE_BYTES)
+        if rest or sets & (sets - 1):
+            raise fault(
+                f"{self.size_kib} KiB in {self.ways} ways of {LINE_BYTES}-byte lines is not a power of two of sets; "
+                "change size_kib or ways",
+                "ways",
+            )
+        return self
+
+
+class DataCache(Cache):
+    write_buffers: Annotated[int, Field(ge=1, le=64)]
+    prefetch_degree: Degree
+
+
+class L2Policy(Block):
+    """What the core's design decides about a cluster's cache; its size is the SoC's choice."""
+
+    inclusive: bool
+    """Of the first level. If not, it is filled by what the first level evicts."""
+    prefetch_degree: Degree
+    source: Source
+
+
+class Tlb(Block):
+    instruction: Entries
+    data: Entries
+    shared: Annotated[int, Field(ge=1, le=4096)]
+    source: Source
+
+
+class Branch(Block):
+    predictor: Literal["tournament", "bi-mode"]
+    global_entries: Table
+    choice_entries: Table
+    local_entries: Table | None = None
+    """Of a tournament's local part; a bi-mode predictor has none."""
+    btb_entries: Table
+    return_stack: Annotated[int, Field(ge=1, le=128)]
+    indirect_entries: Table
+    source: Source
+
+    @model_validator(mode="after")
+    def _local_part(self) -> "Branch":
+        if (self.local_entries is None) == (self.predictor == "tournament"):
+            verb = "add it" if self.local_entries is None else "remove it"
+            raise fault(f"a {self.predictor} predictor and this key do not go together; {verb}", "local_entries")
+        return self
+
+
+class InOrder(Block):
+    issue_width: Width
+    accesses_in_flight: Annotated[int, Field(ge=1, le=64)]
+    store_buffer: Annotated[int, Field(ge=1, le=64)]
+    mispredict_cycles: Cycles
+    source: Source
+
+
+class OutOfOrder(Block):
+    fetch_bytes: Annotated[int, Field(ge=4, le=64), AfterValidator(_power_of_two)]
+    decode_width: Width
+    dispatch_width: Width
+    issue_width: Width
+    commit_width: Width
+    reorder_buffer: Entries
+    issue_queue: Entries
+    load_queue: Entries
+    store_queue: Entries
+    mispredict_cycles: Cycles
+    source: Source
+
+
+class Unit(Block):
+    """Execution units of one kind. One that is not pipelined is busy until its result is there."""
+
+    name: Name
+    count: Annotated[int, Field(ge=1, le=8)]
+    latency: Annotated[dict[Operation, Cycles], Field(min_length=1)]
+    pipelined: bool = True
+    late_operands: Annotated[int, Field(ge=0, le=4)] = 0
+    """In an in-order pipeline: cycles after issue until which an operand may arrive."""
+
+
+class Units(Block):
+    source: Source
+    table: Annotated[list[Unit], Field(min_length=1)]
+
+    @model_validator(mode="after")
+    def _complete(self) -> "Units":
+        names = [unit.name for unit in self.table]
+        for number, name in enumerate(names):
+            if name in names[:number]:
+                raise fault(f"a second unit `{name}`; raise the first one's count or rename", "table", number, "name")
+        missing = set(OPERATIONS).difference(*(unit.latency for unit in self.table))
+        if missing:
+            raise fault(f"no unit does {quoted(sorted(missing))}; give one of them a latency for it", "table")
+        return self
+
+
+class Core(Block):
+    """A core whose pipeline is not told; what is read is one of the two kinds below."""
+
+    name: Name
+    title: Annotated[str, Field(min_length=1, max_length=80)]
+    isa: Annotated[str, Field(min_length=1)]
+    """What the real core implements. The simulated one runs AArch64 of Armv8.0 in any case."""
+    same_as: Name | None = None
+    """The core whose microarchitecture this one shares."""
+    pipeline: Literal["in-order", "out-of-order"]
+    l1i: Cache
+    l1d: DataCache
+    l2: L2Policy
+    tlb: Tlb
+    branch: Branch
+    units: Units
+
+
+class InOrderCore(Core):
+    pipeline: Literal["in-order"]
+    stages: InOrder
+
+
+class OutOfOrderCore(Core):
+    pipeline: Literal["out-of-order"]
+    stages: OutOfOrder
+
+
+class Twin(Block):
+    """A file that says only what differs from another core: its name, its title, and where that is from."""
+
+    name: Name
+    title: Annotated[str, Field(min_length=1, max_length=80)]
+    same_as: Name
+    source: Source
+
+
+def load_core(name: str) -> Core:
+    """A core by the name of its file in platforms/cores."""
+    shown, data = _read(name)
+    if "same_as" not in data:
+        return _checked(shown, data)
+    try:
+        twin = Twin.model_validate(data)
+    except ValidationError as error:
+        raise user_error(shown, error, Twin) from None
+    _check_name(shown, twin.name, name)
+    origin_shown, origin = _read(twin.same_as)
+    if "same_as" in origin:
+        raise UserError(f"{shown}: same_as: `{twin.same_as}` is itself like another; name that one")
+    _checked(origin_shown, origin)
+    return _checked(shown, {**origin, "name": twin.name, "title": twin.title, "same_as": twin.same_as})
+
+
+def _checked(shown: str, data: dict[str, Any]) -> Core:
+    model = InOrderCore if data.get("pipeline") == "in-order" else OutOfOrderCore
+    if data.get("pipeline") not in ("in-order", "out-of-order"):
+        raise UserError(f"{shown}: pipeline: {data.get('pipeline')!r} is not known; use `in-order` or `out-of-order`")
+    try:
+        core: Core = model.model_validate(data)
+    except ValidationError as error:
+        raise user_error(shown, error, model) from None
+    _check_name(shown, core.name, shown.rpartition("/")[2].removesuffix(".yaml"))
+    return core
+
+
+def _check_name(shown: str, name: str, expected: str) -> None:
+    if name != expected:
+        raise UserError(f"{shown}: name: `{name}` is not the name of the file; write `{expected}`")
+
+
+def _read(name: str) -> tuple[str, dict[str, Any]]:
+    file = CORES / f"{name}.yaml"
+    shown = f"platforms/cores/{name}.yaml"
+    try:
+        data = yaml.safe_load(file.read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        known = quoted(sorted(path.stem for path in CORES.glob("*.yaml")))
+        raise UserError(f"unknown core `{name}`; use one of {known}") from None
+    except (OSError, UnicodeDecodeError):
+        raise UserError(f"{shown}: cannot be read; make it a readable text file") from None
+    except yaml.YAMLError as error:
+        mark = getattr(error, "problem_mark", None)
+        line = f"line {mark.line + 1}" if mark else "somewhere"
+        raise UserError(f"{shown}: {line}: not valid YAML; mend that line") from None
+    if not isinstance(data, dict):
+        raise UserError(f"{shown}: not a block of keys; start with `name: {name}`")
+    return shown, data

@@ -1,0 +1,186 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The device tree of a platform on either engine.
+
+The two trees differ where the machines do: MPIDR numbering, conduit and suspend parameters of PSCI, devices. What
+Linux schedules by (topology, capacity, OPPs, idle states) is the same text.
+"""
+
+import subprocess
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal, get_args
+
+import jinja2
+
+from lull.errors import UserError
+from lull.platform import memory_map
+from lull.platform.cores import load_core
+from lull.platform.schema import LINE_BYTES, Cluster, CState, Platform, StateKind
+
+Engine = Literal["gem5", "qemu"]
+ENGINES: tuple[Engine, ...] = get_args(Engine)
+
+QEMU_CPUS_PER_AFF1 = 16
+"""QEMU's virt fills Aff0 to the reach of a GICv3 target list and knows no clusters."""
+
+SUSPEND_PARAMS: dict[Engine, dict[StateKind, int]] = {
+    "gem5": {"retention": 0x000_0000, "core-off": 0x001_0000, "cluster-off": 0x101_0000},
+    "qemu": {"retention": 0x000_0001, "core-off": 0x000_0002, "cluster-off": 0x000_0022},
+}
+"""PSCI power states. gem5: TF-A's original format, whose state id has to be 0 (bit 16 powers down, bits 24 up are the
+level). QEMU treats every suspend as WFI, so there all are standby states; the ids of Arm's recommended encoding tell
+them apart in a trace."""
+
+DTC_OPTIONAL_CHECKS = ("node_name_chars_strict", "property_name_chars_strict")
+"""Checks that dtc has off by default and that our trees pass too."""
+
+TEMPLATES = Path(__file__).parent / "templates"
+
+
+@dataclass(frozen=True)
+class _Cpu:
+    number: int
+    reg: int
+
+
+@dataclass(frozen=True)
+class _State:
+    spec: CState
+    label: str
+    node: str
+    suspend_param: int
+
+
+@dataclass(frozen=True)
+class _L1:
+    bytes: int
+    sets: int
+
+
+@dataclass(frozen=True)
+class _Cluster:
+    index: int
+    spec: Cluster
+    compatible: str
+    shadow: bool
+    cpus: list[_Cpu]
+    states: list[_State]
+    l1: dict[str, _L1]
+
+    @property
+    def transition_ns(self) -> int:
+        return round(self.spec.transition_latency_us.value * 1_000)
+
+
+class TreeRejected(UserError):
+    """dtc's complaint about a tree of ours: a bug in a template, or a value that no schema rule caught."""
+
+
+def render(platform: Platform, engine: Engine, bootargs: str, initrd: tuple[int, int] | None = None) -> str:
+    """DTS text. `initrd` is where the image starts and the address after its end."""
+    clusters = _clusters(platform, engine)
+    environment = jinja2.Environment(
+        loader=jinja2.FileSystemLoader(TEMPLATES),
+        undefined=jinja2.StrictUndefined,
+        keep_trailing_newline=True,
+        autoescape=False,
+    )
+    environment.filters.update(hex=hex, quoted=_quoted)
+    return environment.get_template(f"{engine}.dts.j2").render(
+        platform=platform,
+        engine=engine,
+        source=f"platforms/{platform.name}.yaml",
+        bootargs=bootargs,
+        initrd=initrd,
+        clusters=clusters,
+        sockets=[
+            [cluster for cluster in clusters if cluster.spec.socket == socket]
+            for socket in range(platform.socket_count)
+        ],
+        redistributors=_redistributors(platform, engine),
+        line_bytes=LINE_BYTES,
+        map=memory_map,
+    )
+
+
+def compile(dts: str, out: Path) -> None:  # noqa: A001
+    """Write the DTB. A warning is an error, and nothing is written then."""
+    options = [word for check in DTC_OPTIONAL_CHECKS for word in ("-W", check)]
+    try:
+        done = subprocess.run(
+            ["dtc", *options, "-I", "dts", "-O", "dtb", "-o", "-", "-"],
+            input=dts.encode(),
+            capture_output=True,
+            check=False,
+        )
+    except FileNotFoundError:
+        raise UserError("dtc: not found; install the package device-tree-compiler") from None
+    if done.returncode != 0 or done.stderr:
+        first = (done.stderr.decode(errors="replace").splitlines() or [f"status {done.returncode}"])[0]
+        raise TreeRejected(f"{out.name}: dtc rejects the device tree: {first}")
+    out.write_bytes(done.stdout)
+
+
+def compatible_of(core: str) -> str:
+    """The model that a tool in the guest reads. A shadow variant of a core is still that core.
+
+    Cortex-A7 and A15 are 32-bit cores that we model running AArch64; the name stays, because the pipeline does.
+    """
+    return f"arm,cortex-{core.removesuffix('-shadow')}"
+
+
+def mpidr(engine: Engine, cluster: int, cpu: int, number: int) -> int:
+    """Affinity bits of CPU `number`, which is CPU `cpu` of its cluster."""
+    if engine == "gem5":
+        return cluster << 8 | cpu
+    return number // QEMU_CPUS_PER_AFF1 << 8 | number % QEMU_CPUS_PER_AFF1
+
+
+def _clusters(platform: Platform, engine: Engine) -> list[_Cluster]:
+    clusters, first = [], 0
+    for index, spec in enumerate(platform.resolved_clusters()):
+        clusters.append(
+            _Cluster(
+                index=index,
+                spec=spec,
+                compatible=compatible_of(spec.core),
+                shadow=platform.role(spec) == "shadow",
+                cpus=[_Cpu(first + cpu, mpidr(engine, index, cpu, first + cpu)) for cpu in range(spec.cpus)],
+                states=[_state(engine, spec, state) for state in spec.deep_states],
+                l1=_l1(spec.core),
+            )
+        )
+        first += spec.cpus
+    return clusters
+
+
+def _state(engine: Engine, cluster: Cluster, state: CState) -> _State:
+    scope = "cluster" if state.kind == "cluster-off" else "cpu"
+    return _State(
+        spec=state,
+        label=f"{state.name.lower()}_{cluster.name.replace('-', '_')}",
+        node=f"{scope}-{state.name.lower()}-{cluster.name}",
+        suspend_param=SUSPEND_PARAMS[engine][state.kind],
+    )
+
+
+def _l1(core: str) -> dict[str, _L1]:
+    description = load_core(core)
+    return {
+        side: _L1(cache.size_kib * 1024, cache.size_kib * 1024 // (cache.ways * LINE_BYTES))
+        for side, cache in (("i", description.l1i), ("d", description.l1d))
+    }
+
+
+def _redistributors(platform: Platform, engine: Engine) -> memory_map.Region:
+    if engine == "qemu":
+        return memory_map.VIRT_GIC_REDIST
+    size = platform.cpu_count * memory_map.GIC_REDIST_STRIDE
+    return memory_map.Region("GIC redistributors", memory_map.FOUNDATION_GIC_REDIST, size)
+
+
+def _quoted(text: str) -> str:
+    if not text.isprintable() or not text.isascii():
+        raise UserError(f"{text!r}: not plain printable text; leave such characters out")
+    escaped = text.replace("\\", "\\\\").replace('"', '\\"')
+    return f'"{escaped}"'

@@ -1,0 +1,53 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The machine as gem5's configuration reads it: plain JSON, base units, no sources."""
+
+from lull.platform.cores import load_core
+from lull.platform.schema import Cluster, CState, EventTimer, Platform
+
+
+def describe(platform: Platform) -> dict[str, object]:
+    """The `soc` part of the gem5 settings. Cluster order is CPU order, MPIDR Aff1 and DVFS domain."""
+    return {
+        "name": platform.name,
+        "memory": {
+            "kind": platform.memory.kind,
+            "channels": platform.memory.channels,
+            "size_bytes": platform.memory.size_bytes,
+        },
+        "clusters": [_cluster(platform, cluster) for cluster in platform.resolved_clusters()],
+        "event_timers": [_event_timer(timer) for timer in platform.devices.event_timers],
+        "system": {
+            "clock_hz": platform.system.clock_mhz * 1_000_000,
+            "voltage_uv": round(platform.system.mv * 1_000),
+        },
+    }
+
+
+def _cluster(platform: Platform, cluster: Cluster) -> dict[str, object]:
+    return {
+        "name": cluster.name,
+        "core": load_core(cluster.core).model_dump(mode="json"),
+        "cpus": cluster.cpus,
+        "socket": cluster.socket,
+        "role": platform.role(cluster),
+        "l2": cluster.l2.model_dump(mode="json", exclude={"source"}),
+        "opps": [{"hz": opp.hz, "uv": opp.uv} for opp in cluster.opps.table],
+        "transition_latency_ns": round(cluster.transition_latency_us.value * 1_000),
+        "cstates": [_cstate(state) for state in cluster.cstates],
+    }
+
+
+def _cstate(state: CState) -> dict[str, object]:
+    return {
+        "name": state.name,
+        "kind": state.kind,
+        "actual": {
+            "entry_ns": round(state.actual.entry_us * 1_000),
+            "exit_ns": round(state.actual.exit_us * 1_000),
+            "flush_ns": round(state.actual.flush_us * 1_000),
+        },
+    }
+
+
+def _event_timer(timer: EventTimer) -> dict[str, object]:
+    return {"name": timer.name, "base": timer.base, "spi": timer.spi, "clock_hz": timer.clock_khz * 1_000}

@@ -1,0 +1,363 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""What a platform file may say.
+
+Every number carries its source: a single number as `{value, source}`, a table as a block with one `source`. A source
+that starts with `assumed` has to go on with the reason. Rules that span several keys point at the key to mend.
+"""
+
+import re
+from collections.abc import Sequence
+from itertools import pairwise
+from typing import Annotated, Literal
+
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, model_validator
+from pydantic_core import PydanticCustomError
+
+from lull.platform.memory_map import (
+    FOUNDATION_SPIS,
+    MAX_SPI,
+    PAGE,
+    PERIPHERALS,
+    Region,
+    foundation_overlap,
+)
+
+MAX_CLUSTERS = 4
+MAX_CPUS_PER_CLUSTER = 8
+LINE_BYTES = 64
+
+MemoryKind = Literal["ddr3-1600", "ddr4-2400", "lpddr3-1600"]
+StateKind = Literal["wfi", "retention", "core-off", "cluster-off"]
+
+STATE_NAMES: dict[StateKind, str] = {
+    "wfi": "C1",
+    "retention": "C2",
+    "core-off": "C3",
+    "cluster-off": "C4",
+}
+"""One name means one thing on every platform, so that a sweep over C3 sweeps the same state everywhere."""
+
+
+def fault(message: str, *path: str | int) -> PydanticCustomError:
+    """A broken rule. `path` leads from the model that checks the rule to the key that has to change."""
+    return PydanticCustomError("rule", "{message}", {"message": message, "path": path})
+
+
+def _check_source(text: str) -> str:
+    if not text.strip():
+        raise fault("empty; say where the number is from, or `assumed: ` and why")
+    if text.startswith("assumed") and not re.match(r"assumed: \S.{7,}", text):
+        raise fault("`assumed` without a reason; write `assumed: ` and why")
+    return text
+
+
+Source = Annotated[str, AfterValidator(_check_source)]
+Name = Annotated[str, Field(pattern=r"^[a-z][a-z0-9-]{0,15}$")]
+
+
+class Block(BaseModel):
+    """No unknown keys, no silent conversions: a quoted number is a mistake."""
+
+    model_config = ConfigDict(extra="forbid", strict=True, frozen=True)
+
+
+class SourcedInt(Block):
+    value: Annotated[int, Field(gt=0)]
+    source: Source
+
+
+class SourcedMicroseconds(Block):
+    value: Annotated[float, Field(ge=0, le=1e6)]
+    source: Source
+
+
+class Memory(Block):
+    kind: MemoryKind
+    channels: Literal[1, 2, 4, 8]
+    """Addresses take turns by their bits, so there is a power of two of them."""
+    size_mib: Annotated[int, Field(ge=256, le=2032)]
+    """No more than 2032: firmware keeps the last 16 MiB below 4 GiB for itself."""
+    source: Source
+
+    @property
+    def size_bytes(self) -> int:
+        return self.size_mib << 20
+
+
+class System(Block):
+    """The clock and voltage of interconnect and devices, which no cluster's DVFS touches."""
+
+    clock_mhz: Annotated[int, Field(gt=0, le=4000)]
+    mv: Annotated[float, Field(gt=0, le=2000)]
+    source: Source
+
+
+class L2(Block):
+    size_kib: Annotated[int, Field(ge=64, le=8192)]
+    ways: Annotated[int, Field(ge=1, le=32)]
+    latency_cycles: Annotated[int, Field(ge=1, le=100)]
+    mshrs: Annotated[int, Field(ge=1, le=64)]
+    source: Source
+
+    @property
+    def sets(self) -> int:
+        return self.size_kib * 1024 // (self.ways * LINE_BYTES)
+
+    @model_validator(mode="after")
+    def _power_of_two_sets(self) -> "L2":
+        if self.sets * self.ways * LINE_BYTES != self.size_kib * 1024 or self.sets & (self.sets - 1):
+            raise fault(
+                f"{self.size_kib} KiB in {self.ways} ways of 64-byte lines is not a power of two of sets; "
+                "change size_kib or ways",
+                "ways",
+            )
+        return self
+
+
+class Opp(Block):
+    mhz: Annotated[float, Field(gt=0, le=4000)]
+    mv: Annotated[float, Field(gt=0, le=2000)]
+
+    @property
+    def hz(self) -> int:
+        return round(self.mhz * 1_000_000)
+
+    @property
+    def uv(self) -> int:
+        return round(self.mv * 1_000)
+
+
+class Opps(Block):
+    source: Source
+    table: Annotated[list[Opp], Field(min_length=1, max_length=32)]
+
+    @model_validator(mode="after")
+    def _ascending(self) -> "Opps":
+        for number, (slower, faster) in enumerate(pairwise(self.table), start=1):
+            if faster.mhz <= slower.mhz:
+                raise fault(
+                    f"{faster.mhz:g} is not above the {slower.mhz:g} before it; list OPPs in ascending order",
+                    "table",
+                    number,
+                    "mhz",
+                )
+            if faster.mv < slower.mv:
+                raise fault(
+                    f"{faster.mv:g} is below the {slower.mv:g} of a slower OPP; gem5 takes voltages that do "
+                    "not fall with frequency, so raise it or drop the OPP",
+                    "table",
+                    number,
+                    "mv",
+                )
+        return self
+
+
+class Advertised(Block):
+    """What the device tree promises: worst cases, on which the idle governor decides."""
+
+    entry_us: Annotated[int, Field(ge=0, le=1_000_000)]
+    exit_us: Annotated[int, Field(ge=0, le=1_000_000)]
+    residency_us: Annotated[int, Field(ge=0, le=10_000_000)]
+    source: Source
+
+    @model_validator(mode="after")
+    def _worth_the_trip(self) -> "Advertised":
+        if self.residency_us < self.entry_us + self.exit_us:
+            raise fault(
+                f"{self.residency_us} is below entry + exit, {self.entry_us + self.exit_us}; raise it or lower those",
+                "residency_us",
+            )
+        return self
+
+
+class Actual(Block):
+    """What the hardware adds to the firmware path that the simulator executes anyway."""
+
+    entry_us: Annotated[float, Field(ge=0, le=1e6)]
+    exit_us: Annotated[float, Field(ge=0, le=1e6)]
+    flush_us: Annotated[float, Field(ge=0, le=1e6)]
+    source: Source
+
+
+class CState(Block):
+    name: Literal["C1", "C2", "C3", "C4"]
+    kind: StateKind
+    advertised: Advertised
+    actual: Actual
+
+    @model_validator(mode="after")
+    def _name_says_kind(self) -> "CState":
+        if STATE_NAMES[self.kind] != self.name:
+            raise fault(f"{self.kind} is {STATE_NAMES[self.kind]}, not {self.name}; change name or kind", "kind")
+        told = self.advertised
+        if self.kind == "wfi" and (told.entry_us, told.exit_us, told.residency_us) != (0, 1, 1):
+            raise fault(
+                "Linux takes no numbers for WFI from a device tree; leave entry_us 0, exit_us 1, residency_us 1",
+                "advertised",
+            )
+        return self
+
+
+class Cluster(Block):
+    name: Name
+    core: Name
+    cpus: Annotated[int, Field(ge=1, le=MAX_CPUS_PER_CLUSTER)]
+    socket: Annotated[int, Field(ge=0, le=MAX_CLUSTERS - 1)] = 0
+    capacity_dmips_mhz: SourcedInt
+    dynamic_power_coefficient: SourcedInt
+    l2: L2
+    opps: Opps
+    transition_latency_us: SourcedMicroseconds
+    cstates: Annotated[list[CState], Field(min_length=1)]
+
+    @property
+    def deep_states(self) -> list[CState]:
+        """What a device tree may list: everything but WFI, which Linux knows by itself."""
+        return [state for state in self.cstates if state.kind != "wfi"]
+
+    @model_validator(mode="after")
+    def _ordered_states(self) -> "Cluster":
+        if self.cstates[0].kind != "wfi":
+            raise fault("the first C-state is not wfi; start with C1", "cstates", 0, "kind")
+        depth = list(STATE_NAMES)
+        for number, (light, deep) in enumerate(pairwise(self.cstates), start=1):
+            if depth.index(deep.kind) <= depth.index(light.kind):
+                raise fault(
+                    f"{deep.name} ({deep.kind}) comes after {light.name} ({light.kind}); "
+                    "order C-states from light to deep",
+                    "cstates",
+                    number,
+                    "kind",
+                )
+            _check_deeper(light, deep, number)
+        return self
+
+
+def _check_deeper(light: CState, deep: CState, number: int) -> None:
+    """Exit may be equal, as on Juno; a deeper state with an equal residency would never be chosen over."""
+    if deep.advertised.exit_us < light.advertised.exit_us:
+        raise fault(
+            f"{deep.advertised.exit_us} is below the {light.advertised.exit_us} of {light.name}; "
+            "a deeper C-state takes no less time to leave, so raise it or reorder",
+            *("cstates", number, "advertised", "exit_us"),
+        )
+    if deep.advertised.residency_us <= light.advertised.residency_us:
+        raise fault(
+            f"{deep.advertised.residency_us} is not above the {light.advertised.residency_us} of {light.name}; "
+            "a deeper C-state needs a longer residency, so raise it or reorder",
+            *("cstates", number, "advertised", "residency_us"),
+        )
+
+
+class Shadow(Block):
+    """One more cluster with one low-power CPU, which is there when enabled."""
+
+    enabled: bool
+    cluster: Cluster
+
+    @model_validator(mode="after")
+    def _one_cpu(self) -> "Shadow":
+        if self.cluster.cpus != 1:
+            raise fault(f"{self.cluster.cpus} CPUs, but a shadow is one core; set 1", "cluster", "cpus")
+        return self
+
+
+class EventTimer(Block):
+    name: Name
+    base: Annotated[int, Field(ge=0)]
+    spi: Annotated[int, Field(ge=0, le=MAX_SPI)]
+    clock_khz: Annotated[int, Field(gt=0, le=1_000_000)]
+    source: Source
+
+    @property
+    def region(self) -> Region:
+        return Region(f"event timer {self.name}", self.base, PAGE)
+
+
+class Devices(Block):
+    event_timers: list[EventTimer]
+
+    @model_validator(mode="after")
+    def _free_places(self) -> "Devices":
+        for number, timer in enumerate(self.event_timers):
+            where = ("event_timers", number)
+            region = timer.region
+            if timer.base % PAGE:
+                raise fault(f"{timer.base:#x} is not a multiple of {PAGE:#x}; align it", *where, "base")
+            if taken := foundation_overlap(region):
+                raise fault(
+                    f"{timer.base:#x} overlaps the {taken.name} at {taken.base:#x}; "
+                    "choose a free address, such as 0x1c110000",
+                    *where,
+                    "base",
+                )
+            if not (PERIPHERALS.base <= region.base and region.end <= PERIPHERALS.end):
+                raise fault(
+                    f"{timer.base:#x} is outside the peripherals' {PERIPHERALS.base:#x}-{PERIPHERALS.end:#x}; "
+                    "move it inside",
+                    *where,
+                    "base",
+                )
+            if owner := FOUNDATION_SPIS.get(timer.spi):
+                raise fault(f"SPI {timer.spi} is the {owner}'s; choose a free one, such as 2", *where, "spi")
+            for other in self.event_timers[:number]:
+                if region.overlaps(other.region):
+                    raise fault(
+                        f"{timer.base:#x} overlaps event timer {other.name}; choose another address",
+                        *where,
+                        "base",
+                    )
+                if timer.spi == other.spi:
+                    raise fault(f"SPI {timer.spi} is also event timer {other.name}'s; choose another", *where, "spi")
+        check_unique([timer.name for timer in self.event_timers], "event_timers")
+        return self
+
+
+class Platform(Block):
+    name: Name
+    title: Annotated[str, Field(min_length=1, max_length=100, pattern=r"^[ -~]+$")]
+    memory: Memory
+    system: System
+    clusters: Annotated[list[Cluster], Field(min_length=1)]
+    shadow: Shadow
+    devices: Devices
+
+    def resolved_clusters(self) -> list[Cluster]:
+        """The clusters that exist, in CPU order: the shadow, when enabled, is the last."""
+        return [*self.clusters, self.shadow.cluster] if self.shadow.enabled else list(self.clusters)
+
+    @property
+    def cpu_count(self) -> int:
+        return sum(cluster.cpus for cluster in self.resolved_clusters())
+
+    @property
+    def socket_count(self) -> int:
+        return len({cluster.socket for cluster in self.resolved_clusters()})
+
+    def role(self, cluster: Cluster) -> Literal["main", "shadow"]:
+        """Which part a cluster plays: applications run on `main`, events are taken on `shadow`."""
+        return "shadow" if cluster.name == self.shadow.cluster.name else "main"
+
+    @model_validator(mode="after")
+    def _counts_and_names(self) -> "Platform":
+        count = len(self.resolved_clusters())
+        if count > MAX_CLUSTERS:
+            with_shadow = " with the shadow" if self.shadow.enabled else ""
+            raise fault(f"{count} clusters{with_shadow}; use {MAX_CLUSTERS} or fewer", "clusters")
+        check_unique([cluster.name for cluster in self.clusters], "clusters")
+        if self.shadow.cluster.name in {cluster.name for cluster in self.clusters}:
+            raise fault(
+                f"`{self.shadow.cluster.name}` is also a cluster's name; choose another",
+                *("shadow", "cluster", "name"),
+            )
+        sockets = {cluster.socket for cluster in self.resolved_clusters()}
+        if sockets != set(range(len(sockets))):
+            raise fault(f"sockets {sorted(sockets)} leave a gap; number them from 0", "clusters")
+        return self
+
+
+def check_unique(names: Sequence[str], key: str) -> None:
+    """Names address items in overrides and results, so two of the same would hide one of them."""
+    for number, name in enumerate(names):
+        if name in names[:number]:
+            raise fault(f"`{name}` is used twice; rename one", key, number, "name")
