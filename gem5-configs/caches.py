@@ -1,0 +1,75 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Private first-level caches, a second level for each cluster, and the small one that makes devices coherent.
+
+Sizes, ways and latencies come with the core and the cluster. What gem5 wants to know beyond that (requests merged
+into one miss, cycles to hand on a returning line) describes its bookkeeping, no processor, and is the same for all.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from m5 import objects
+from spec import L2, Cluster
+
+TARGETS_PER_MSHR = 16
+RETURN_CYCLES = 2
+
+
+def level1(core: dict[str, Any]) -> tuple[Any, Any]:
+    """Instruction and data cache of one CPU."""
+    # A second level that holds only what the first has evicted must be given clean lines too.
+    inclusive = core["l2"]["inclusive"]
+    instruction = objects.Cache(is_read_only=True, writeback_clean=not inclusive, **_geometry(core["l1i"]))
+    data = objects.Cache(
+        write_buffers=core["l1d"]["write_buffers"], writeback_clean=not inclusive, **_geometry(core["l1d"])
+    )
+    _prefetch(data, core["l1d"]["prefetch_degree"])
+    return instruction, data
+
+
+def level2(cluster: Cluster) -> Any:
+    """The cluster's cache: the SoC chose its size, the core's design its policy."""
+    policy = cluster.core["l2"]
+    cache = objects.Cache(
+        clusivity="mostly_incl" if policy["inclusive"] else "mostly_excl",
+        write_buffers=16,
+        **_geometry(_as_dict(cluster.l2)),
+    )
+    _prefetch(cache, policy["prefetch_degree"])
+    return cache
+
+
+def for_devices(ranges: list[Any]) -> Any:
+    """Without a cache of its own, a device's write would leave stale lines in the CPUs' caches."""
+    return objects.Cache(
+        size="1KiB",
+        assoc=8,
+        tag_latency=50,
+        data_latency=50,
+        response_latency=50,
+        mshrs=20,
+        tgts_per_mshr=12,
+        addr_ranges=ranges,
+    )
+
+
+def _as_dict(l2: L2) -> dict[str, int]:
+    return {"size_kib": l2.size_kib, "ways": l2.ways, "latency_cycles": l2.latency_cycles, "mshrs": l2.mshrs}
+
+
+def _geometry(cache: dict[str, int]) -> dict[str, Any]:
+    return {
+        "size": f"{cache['size_kib']}KiB",
+        "assoc": cache["ways"],
+        "tag_latency": cache["latency_cycles"],
+        "data_latency": cache["latency_cycles"],
+        "response_latency": RETURN_CYCLES,
+        "mshrs": cache["mshrs"],
+        "tgts_per_mshr": TARGETS_PER_MSHR,
+    }
+
+
+def _prefetch(cache: Any, degree: int) -> None:
+    if degree:
+        cache.prefetcher = objects.StridePrefetcher(degree=degree, prefetch_on_access=True)

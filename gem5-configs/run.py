@@ -1,0 +1,108 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""One simulation: `gem5.opt -d OUTDIR gem5-configs/run.py OUTDIR/gem5.json`.
+
+The stage `checkpoint` boots with atomic CPUs until the guest asks for a checkpoint; the stage `run` restores one into
+any CPU model and goes on until the guest exits. Both leave outcome.json in OUTDIR. Whatever is wrong before the first
+instruction is one line on standard error and exit status 2.
+"""
+
+from __future__ import annotations
+
+import shutil
+import sys
+import time
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parent))
+
+import checkpoint
+import images
+import outcome
+import requires
+import spec as settings
+from failure import Failure
+
+
+def main(arguments: list[str]) -> None:
+    try:
+        if len(arguments) != 1:
+            raise Failure(f"{len(arguments)} arguments; give the path of gem5.json and nothing else")
+        simulate(settings.read(Path(arguments[0])))
+    except Failure as failure:
+        print(f"lull-gem5: {failure}", file=sys.stderr)
+        sys.exit(2)
+
+
+def simulate(spec: settings.Spec) -> None:
+    version = requires.check_binary()
+    _check_files(spec)
+
+    import _m5.core
+    import m5
+    import soc
+
+    m5.disableAllListeners()
+    _m5.core.seedRandom(spec.seed)
+    try:
+        machine = soc.build(spec)
+    except (AttributeError, KeyError, TypeError, ValueError) as error:
+        raise Failure(
+            f"gem5 {version} does not take the settings ({error}); use gem5 24.0 and this project's files"
+        ) from error
+
+    restored = None
+    if spec.stage == "run":
+        restored = checkpoint.verify(spec.checkpoint, machine.expected)
+    m5.instantiate(str(spec.checkpoint) if spec.stage == "run" else None)
+    start = m5.curTick()
+    if restored is not None and start == 0:
+        raise Failure(f"gem5 did not go on from the checkpoint {spec.checkpoint}; make it again")
+
+    before = time.monotonic()
+    event = m5.simulate(m5.ticks.fromSeconds(spec.limit_s))
+    host_seconds = time.monotonic() - before
+    cause = outcome.cause_name(event.getCause())
+    instructions = sum(int(cpu.totalInsts()) for cpu in machine.cpus)
+    end = m5.curTick()
+    if spec.stage == "checkpoint" and cause == "checkpoint":
+        _keep(spec.checkpoint, machine.expected, soc.reset_address(spec))
+
+    outcome.write(
+        Path(m5.options.outdir),
+        {
+            "cause": cause,
+            "code": int(event.getCode()),
+            "ticks": end - start,
+            "start_tick": start,
+            "tick_hz": m5.ticks.fromSeconds(1.0),
+            "instructions": instructions,
+            "host_seconds": host_seconds,
+            "gem5_version": version,
+            "restored": restored,
+        },
+    )
+
+
+def _check_files(spec: settings.Spec) -> None:
+    if spec.stage == "checkpoint":
+        images.check(list(spec.load), spec.soc.memory.size_bytes)
+        if spec.checkpoint.exists():
+            raise Failure(f"the checkpoint {spec.checkpoint} is there already; remove it or choose another place")
+    if spec.readfile is not None and not spec.readfile.is_file():
+        raise Failure(f"the script {spec.readfile} is not a file; write it before the simulation")
+
+
+def _keep(place: Path, expected: checkpoint.Expected, reset_address: int) -> None:
+    """The checkpoint appears under its name once it is complete and would be accepted."""
+    import m5
+
+    partial = place.with_name(place.name + ".partial")
+    shutil.rmtree(partial, ignore_errors=True)
+    m5.checkpoint(str(partial))
+    checkpoint.write_note(partial, reset_address)
+    checkpoint.verify(partial, expected)
+    partial.replace(place)
+
+
+if __name__ == "__m5_main__":
+    main(sys.argv[1:])

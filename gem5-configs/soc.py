@@ -1,0 +1,132 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The whole machine: clusters, interconnect, memory and the Foundation platform, with firmware at EL3.
+
+The names of objects are the same in every stage and mode. Caches exist only where CPUs have a notion of time; they
+have no place in a checkpoint.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import caches
+import checkpoint
+import cluster as clusters_
+import devices
+import dvfs
+import images
+import interrupts
+import memory
+from m5 import objects
+from spec import Spec
+
+EXTENSIONS = ["LPAE", "SECURITY", "FEAT_AES", "FEAT_PMULL", "FEAT_SHA1", "FEAT_SHA256", "FEAT_CRC32"]
+"""Armv8.0 with EL3 and without EL2: Linux enters at EL1, and firmware has no later extension to open."""
+
+BRIDGE_DELAY = "50ns"
+
+SNOOP_FILTER_SIZE = "64MiB"
+"""More than all caches of the largest platform hold."""
+
+
+@dataclass(frozen=True)
+class Machine:
+    root: Any
+    cpus: list[Any]
+    expected: checkpoint.Expected
+
+
+def build(spec: Spec) -> Machine:
+    """The machine for one stage. Nothing exists on gem5's side before `m5.instantiate`."""
+    timed = spec.cpu != "atomic"
+    system = objects.ArmSystem(
+        mem_mode="timing" if timed else "atomic",
+        release=objects.ArmRelease(extensions=EXTENSIONS),
+        auto_reset_addr=False,
+        reset_addr=reset_address(spec),
+        workload=_workload(spec),
+        readfile=str(spec.readfile or ""),
+        m5ops_base=devices.M5OPS_BASE,
+        cache_line_size=64,
+        realview=devices.platform(),
+        terminal=devices.console(),
+    )
+    dvfs.place_fixed(system, spec.soc.system)
+    system.mem_ranges = [memory.whole(images.DRAM_BASE, spec.soc.memory)]
+    _interconnect(system, timed)
+    system.mem_ctrls = memory.controllers(images.DRAM_BASE, spec.soc.memory, system.membus)
+    timers = devices.add_event_timers(system.realview, spec.soc.event_timers, system.iobus)
+
+    built, cpus = [], []
+    for number, description in enumerate(spec.soc.clusters):
+        cluster, its_cpus = clusters_.build(number, description, spec.cpu)
+        setattr(system, f"cluster{number}", cluster)
+        if timed:
+            clusters_.connect_through_caches(cluster, its_cpus, description, system.membus)
+        else:
+            clusters_.connect(its_cpus, system.membus)
+        built.append(cluster)
+        cpus += its_cpus
+    interrupts.check_room(system.realview, len(cpus))
+    dvfs.control(system, spec.soc, built)
+
+    root = objects.Root(full_system=True, system=system)
+    return Machine(root, cpus, _expected(spec, system, built, cpus, timers))
+
+
+def reset_address(spec: Spec) -> int:
+    """The firmware's address: that of the file to load, or the one that the checkpoint was made with."""
+    if spec.stage == "run":
+        return checkpoint.reset_address(spec.checkpoint)
+    return next(image.address for image in spec.load if image.name == "firmware")
+
+
+def _workload(spec: Spec) -> Any:
+    """A run has its memory from the checkpoint; only the stage that boots loads anything."""
+    if spec.stage == "run":
+        return objects.ArmFsWorkload()
+    return objects.ArmFsWorkload(
+        extras=[str(image.path) for image in spec.load], extras_addrs=[image.address for image in spec.load]
+    )
+
+
+def _interconnect(system: Any, timed: bool) -> None:
+    system.membus = objects.SystemXBar()
+    system.membus.snoop_filter = objects.SnoopFilter(lookup_latency=1, max_capacity=SNOOP_FILTER_SIZE)
+    # An address that nothing answers is named before gem5 gives up.
+    system.membus.badaddr_responder = objects.BadAddr(warn_access="warn")
+    system.membus.default = system.membus.badaddr_responder.pio
+    system.iobus = objects.IOXBar()
+
+    system.iobridge = objects.Bridge(delay=BRIDGE_DELAY)
+    system.iobridge.cpu_side_port = system.membus.mem_side_ports
+    system.iobridge.mem_side_port = system.iobus.cpu_side_ports
+    if timed:
+        system.iocache = caches.for_devices(list(system.mem_ranges))
+        system.iocache.cpu_side = system.iobus.mem_side_ports
+        system.iocache.mem_side = system.membus.cpu_side_ports
+    else:
+        system.dmabridge = objects.Bridge(delay=BRIDGE_DELAY, ranges=list(system.mem_ranges))
+        system.dmabridge.cpu_side_port = system.iobus.mem_side_ports
+        system.dmabridge.mem_side_port = system.membus.cpu_side_ports
+
+    system.realview.attachOnChipIO(system.membus, system.iobridge)
+    system.realview.attachIO(system.iobus)
+    system.system_port = system.membus.cpu_side_ports
+
+
+def _expected(spec: Spec, system: Any, clusters: list[Any], cpus: list[Any], timers: list[Any]) -> checkpoint.Expected:
+    levels = [len(description.opps) for description in spec.soc.clusters]
+    return checkpoint.Expected(
+        cpus=tuple(cpu.path() for cpu in cpus),
+        gic=system.realview.gic.path(),
+        timer=system.realview.generic_timer.path(),
+        counter=system.realview.sys_counter.path(),
+        energy=system.realview.energy_ctrl.path(),
+        dvfs=system.dvfs_handler.path(),
+        domains=tuple((item.clk_domain.path(), levels[number]) for number, item in enumerate(clusters)),
+        event_timers=tuple(timer.path() for timer in timers),
+        physmem=f"{system.path()}.physmem",
+        memory_bytes=spec.soc.memory.size_bytes,
+    )

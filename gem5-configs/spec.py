@@ -1,0 +1,298 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The settings of one simulation: one JSON file, read whole and checked before gem5 builds anything.
+
+What a platform or a core may say is checked where it is written. Here the concern is a file of another version, or one
+edited by hand: no key missing, none too many, each of its type.
+"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import images
+from failure import Failure
+
+SCHEMA = 1
+STAGES = ("checkpoint", "run")
+CPU_MODES = ("atomic", "timing", "detailed")
+PIPELINES = ("in-order", "out-of-order")
+ROLES = ("main", "shadow")
+STATE_KINDS = ("wfi", "retention", "core-off", "cluster-off")
+MEMORY_KINDS = ("ddr3-1600", "ddr4-2400", "lpddr3-1600")
+
+MAX_CLUSTERS = 4
+MAX_CPUS = 8
+"""CPUs in a cluster: gem5 orders objects by name, and `cpu10` would come before `cpu2`."""
+
+
+@dataclass(frozen=True)
+class Opp:
+    hz: int
+    uv: int
+
+
+@dataclass(frozen=True)
+class CState:
+    name: str
+    kind: str
+    entry_ns: int
+    exit_ns: int
+    flush_ns: int
+
+
+@dataclass(frozen=True)
+class L2:
+    size_kib: int
+    ways: int
+    latency_cycles: int
+    mshrs: int
+
+
+@dataclass(frozen=True)
+class Cluster:
+    name: str
+    core: dict[str, Any]
+    cpus: int
+    role: str
+    l2: L2
+    opps: tuple[Opp, ...]
+    transition_latency_ns: int
+    cstates: tuple[CState, ...]
+
+
+@dataclass(frozen=True)
+class EventTimer:
+    name: str
+    base: int
+    spi: int
+    clock_hz: int
+
+
+@dataclass(frozen=True)
+class Memory:
+    kind: str
+    channels: int
+    size_bytes: int
+
+
+@dataclass(frozen=True)
+class Soc:
+    name: str
+    memory: Memory
+    clusters: tuple[Cluster, ...]
+    event_timers: tuple[EventTimer, ...]
+    system: Opp
+
+
+@dataclass(frozen=True)
+class Spec:
+    stage: str
+    cpu: str
+    checkpoint: Path
+    readfile: Path | None
+    limit_s: float
+    seed: int
+    load: tuple[images.Image, ...]
+    soc: Soc
+
+
+class Block:
+    """A JSON object whose keys are taken one by one; `done` complains about what nobody took."""
+
+    def __init__(self, value: object, path: str) -> None:
+        if not isinstance(value, dict):
+            raise Failure(f"{path}: {_shown(value)} is not a block of keys; write the settings again")
+        self._left = dict(value)
+        self._path = path
+
+    def at(self, key: str) -> str:
+        return f"{self._path}.{key}" if self._path else key
+
+    def take(self, key: str) -> Any:
+        if key not in self._left:
+            raise Failure(f"{self.at(key)}: missing; write the settings with the same version of the project")
+        return self._left.pop(key)
+
+    def text(self, key: str) -> str:
+        value = self.take(key)
+        if not isinstance(value, str) or not value:
+            raise Failure(f"{self.at(key)}: {_shown(value)} is not text; give a text")
+        return value
+
+    def choice(self, key: str, known: tuple[str, ...]) -> str:
+        value = self.take(key)
+        if value not in known:
+            raise Failure(f"{self.at(key)}: {_shown(value)} is not known; use {' or '.join(known)}")
+        return str(value)
+
+    def integer(self, key: str, low: int, high: int) -> int:
+        value = self.take(key)
+        if isinstance(value, bool) or not isinstance(value, int):
+            raise Failure(f"{self.at(key)}: {_shown(value)} is not a whole number; give a whole number")
+        if not low <= value <= high:
+            raise Failure(f"{self.at(key)}: {value} is out of range; give {low} to {high}")
+        return value
+
+    def seconds(self, key: str) -> float:
+        value = self.take(key)
+        if isinstance(value, bool) or not isinstance(value, (int, float)) or not 0 < value <= 1e6:
+            raise Failure(f"{self.at(key)}: {_shown(value)} is not a time; give seconds above 0")
+        return float(value)
+
+    def path(self, key: str) -> Path:
+        path = Path(self.text(key))
+        if not path.is_absolute():
+            raise Failure(f"{self.at(key)}: {path} is relative; give an absolute path")
+        return path
+
+    def optional_path(self, key: str) -> Path | None:
+        """Absent, null and empty are all no path."""
+        if self._left.get(key):
+            return self.path(key)
+        self._left.pop(key, None)
+        return None
+
+    def has(self, key: str) -> bool:
+        return key in self._left
+
+    def block(self, key: str) -> Block:
+        return Block(self.take(key), self.at(key))
+
+    def blocks(self, key: str, low: int, high: int) -> list[Block]:
+        value = self.take(key)
+        if not isinstance(value, list) or not low <= len(value) <= high:
+            raise Failure(f"{self.at(key)}: {_shown(value)} is not a list of {low} to {high}; change the list")
+        return [Block(item, f"{self.at(key)}[{number}]") for number, item in enumerate(value)]
+
+    def done(self) -> None:
+        for key in sorted(self._left):
+            raise Failure(f"{self.at(key)}: unknown key; remove it or use the version of the project that knows it")
+
+
+def _shown(value: object) -> str:
+    text = json.dumps(value)
+    return text if len(text) <= 40 else text[:37] + "..."
+
+
+def read(path: Path) -> Spec:
+    """The settings in a file; every complaint starts with the file's name."""
+    try:
+        data = json.loads(path.read_text(encoding="utf-8"))
+    except OSError as error:
+        raise Failure(f"{path} cannot be read ({error.strerror}); give the path of gem5.json") from None
+    except ValueError as error:
+        raise Failure(f"{path} is not JSON ({error}); write the settings again") from None
+    try:
+        return parse(data)
+    except Failure as failure:
+        raise Failure(f"{path}: {failure}") from None
+
+
+def parse(data: object) -> Spec:
+    top = Block(data, "")
+    top.integer("schema", SCHEMA, SCHEMA)
+    stage = top.choice("stage", STAGES)
+    cpu = top.choice("cpu", CPU_MODES)
+    if stage == "checkpoint" and cpu != "atomic":
+        raise Failure(f"cpu: a checkpoint is made with atomic CPUs, not {cpu} ones; use atomic")
+    checkpoint = top.path("checkpoint")
+    readfile = top.optional_path("readfile")
+    limit_s = top.seconds("limit_s")
+    seed = top.integer("seed", 0, 2**63)
+    load = _images(top.block("load"), stage)
+    soc = _soc(top.block("soc"))
+    top.done()
+    return Spec(stage, cpu, checkpoint, readfile, limit_s, seed, load, soc)
+
+
+def _images(load: Block, stage: str) -> tuple[images.Image, ...]:
+    """All of them to boot; a run has its memory from the checkpoint and may leave them out."""
+    found = []
+    for name in images.NAMES:
+        if stage == "run" and not load.has(name):
+            continue
+        block = load.block(name)
+        found.append(images.Image(name, block.path("path"), block.integer("addr", 0, 2**40)))
+        block.done()
+    load.done()
+    return tuple(found)
+
+
+def _soc(block: Block) -> Soc:
+    name = block.text("name")
+    memory_block = block.block("memory")
+    memory = Memory(
+        kind=memory_block.choice("kind", MEMORY_KINDS),
+        channels=memory_block.integer("channels", 1, 8),
+        size_bytes=memory_block.integer("size_bytes", 2**26, 2**39),
+    )
+    memory_block.done()
+    if memory.channels & (memory.channels - 1):
+        raise Failure(f"{memory_block.at('channels')}: {memory.channels} is not a power of two; give 1, 2, 4 or 8")
+    clusters = tuple(_cluster(item) for item in block.blocks("clusters", 1, MAX_CLUSTERS))
+    timers = tuple(_event_timer(item) for item in block.blocks("event_timers", 0, 8))
+    system_block = block.block("system")
+    system = Opp(system_block.integer("clock_hz", 10**6, 10**10), system_block.integer("voltage_uv", 10**5, 5 * 10**6))
+    system_block.done()
+    block.done()
+    return Soc(name, memory, clusters, timers, system)
+
+
+def _cluster(block: Block) -> Cluster:
+    core = block.take("core")
+    if not isinstance(core, dict) or core.get("pipeline") not in PIPELINES:
+        raise Failure(f"{block.at('core')}: not a core description; its `pipeline` is {' or '.join(PIPELINES)}")
+    l2 = block.block("l2")
+    block.integer("socket", 0, 255)
+    cluster = Cluster(
+        name=block.text("name"),
+        core=core,
+        cpus=block.integer("cpus", 1, MAX_CPUS),
+        role=block.choice("role", ROLES),
+        l2=L2(
+            l2.integer("size_kib", 4, 65536),
+            l2.integer("ways", 1, 64),
+            l2.integer("latency_cycles", 1, 1000),
+            l2.integer("mshrs", 1, 1024),
+        ),
+        opps=_opps(block),
+        transition_latency_ns=block.integer("transition_latency_ns", 0, 10**9),
+        cstates=tuple(_cstate(item) for item in block.blocks("cstates", 0, 8)),
+    )
+    l2.done()
+    block.done()
+    return cluster
+
+
+def _opps(block: Block) -> tuple[Opp, ...]:
+    found: list[Opp] = []
+    for item in block.blocks("opps", 1, 32):
+        opp = Opp(item.integer("hz", 10**6, 10**10), item.integer("uv", 10**5, 5 * 10**6))
+        item.done()
+        if found and (opp.hz <= found[-1].hz or opp.uv < found[-1].uv):
+            raise Failure(f"{item.at('hz')}: slower or lower in voltage than the one before; list OPPs ascending")
+        found.append(opp)
+    return tuple(found)
+
+
+def _cstate(block: Block) -> CState:
+    actual = block.block("actual")
+    nanoseconds = [actual.integer(key, 0, 10**10) for key in ("entry_ns", "exit_ns", "flush_ns")]
+    actual.done()
+    state = CState(block.text("name"), block.choice("kind", STATE_KINDS), *nanoseconds)
+    block.done()
+    return state
+
+
+def _event_timer(block: Block) -> EventTimer:
+    timer = EventTimer(
+        name=block.text("name"),
+        base=block.integer("base", 0, 2**40),
+        spi=block.integer("spi", 0, 987),
+        clock_hz=block.integer("clock_hz", 1, 10**9),
+    )
+    block.done()
+    return timer
