@@ -1,0 +1,182 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The artifacts of a run, each from the cache or built into it: firmware, kernel, root file system."""
+
+import os
+import shutil
+import subprocess
+import tarfile
+from collections.abc import Callable
+from functools import cache as once
+from pathlib import Path
+
+from lull import cache, digest, paths
+from lull.artifacts import buildroot, debian, firmware, kernel, rootfs
+from lull.cache import Entry
+from lull.errors import UserError
+from lull.process import Run, Runner
+from lull.report import Progress
+
+EXPECTED_LINES = {"firmware": 200, "kernel": 2600, "rootfs": 40, "bindings": 4}
+"""Lines of output that a cold build printed when this was last looked at: what "how far" is a share of."""
+
+
+BINDINGS = Path("Documentation") / "devicetree" / "bindings"
+
+
+def build_firmware() -> Entry:
+    dsc = debian.source_package(firmware.SOURCE_PACKAGE)
+    inputs: dict[str, object] = {
+        "source": digest.of_file(dsc),
+        "compiler": compiler_version(kernel.CROSS_COMPILE),
+        "files": firmware.inputs(paths.ROOT),
+    }
+
+    def build(out: Path, work: Path, run: Run) -> None:
+        tree = work / "tree"
+        shutil.rmtree(tree, ignore_errors=True)
+        run(["dpkg-source", "--no-check", "-x", str(dsc), str(tree)], work)
+        firmware.build(paths.ROOT, tree, out, run)
+
+    return _built("firmware", "firmware", inputs, build)
+
+
+def build_kernel(flavour: str) -> Entry:
+    source, identity = kernel_source()
+    inputs: dict[str, object] = {
+        "source": identity,
+        "compiler": compiler_version(kernel.CROSS_COMPILE),
+        "flavour": flavour,
+        "files": kernel.inputs(paths.ROOT, flavour),
+    }
+
+    def build(out: Path, work: Path, run: Run) -> None:
+        tree, prepared = work / "tree", work / "prepared"
+        if not prepared.is_file():
+            _unpack_kernel(source, work, run)
+            kernel.detect_version(tree)
+            kernel.prepare(tree, paths.ROOT, flavour, run)
+            prepared.touch()
+        build_directory = kernel.build_directory(tree, flavour)
+        kernel.build(tree, build_directory, out, paths.ROOT, flavour, run, os.cpu_count() or 1)
+
+    return _built("kernel", f"kernel ({flavour})", inputs, build)
+
+
+def build_rootfs(source: str = "debian") -> Entry:
+    """The image of Debian's packages, or the same through the Buildroot tree that the user names."""
+    return _rootfs_from_debian() if source == "debian" else _rootfs_from_buildroot()
+
+
+def _rootfs_from_debian() -> Entry:
+    debs = debian.binary_packages(rootfs.PACKAGES, "arm64")
+    inputs: dict[str, object] = {
+        "packages": {path.name: digest.of_file(path) for path in debs},
+        "compiler": compiler_version(kernel.CROSS_COMPILE),
+        "files": rootfs.inputs(paths.ROOT),
+    }
+
+    def build(out: Path, _work: Path, run: Run) -> None:
+        rootfs.build(debs, paths.ROOT, out, run)
+
+    return _built("rootfs", "root file system", inputs, build)
+
+
+def _rootfs_from_buildroot() -> Entry:
+    tree = buildroot.tree()
+    inputs: dict[str, object] = {"files": buildroot.inputs(paths.ROOT, tree)}
+
+    def build(out: Path, work: Path, run: Run) -> None:
+        buildroot.build(tree, paths.ROOT, out, work, run)
+
+    return _built("rootfs", "root file system (Buildroot)", inputs, build)
+
+
+def device_tree_bindings() -> Path:
+    """The kernel's own schemas of device trees, out of its source: the reference that ours are checked against."""
+    source, identity = kernel_source()
+
+    def build(out: Path, work: Path, run: Run) -> None:
+        _unpack_kernel(source, work, run)
+        shutil.copytree(work / "tree" / BINDINGS, out, dirs_exist_ok=True)
+
+    return _built("bindings", "device tree schemas", {"source": identity}, build).path
+
+
+def kernel_source() -> tuple[Path, str]:
+    """The kernel's tree or archive and its identity: `KERNEL_SRC`, else Debian's."""
+    chosen = os.environ.get("KERNEL_SRC")
+    if not chosen:
+        try:
+            deb = debian.binary_packages([kernel.SOURCE_PACKAGE], "arm64", closure=False)[0]
+        except UserError as error:
+            raise UserError(f"KERNEL_SRC is not set, and {error}") from error
+        return deb, digest.of_file(deb)
+    path = Path(chosen).resolve()
+    if path.is_file():
+        return path, digest.of_file(path)
+    if (path / "Makefile").is_file():
+        kernel.detect_version(path)
+        return path, _tree_identity(path)
+    raise UserError(f"KERNEL_SRC={chosen}: neither a kernel tree nor a tarball; point it at a Linux 6.12 one")
+
+
+@once
+def compiler_version(prefix: str) -> str:
+    try:
+        shown = subprocess.run([f"{prefix}gcc", "--version"], text=True, capture_output=True, check=True).stdout
+    except (OSError, subprocess.CalledProcessError) as error:
+        raise UserError(f"{prefix}gcc: not found; `lull doctor` says which package has it") from error
+    return shown.splitlines()[0]
+
+
+def _built(kind: str, what: str, inputs: dict[str, object], build: Callable[[Path, Path, Run], None]) -> Entry:
+    log = paths.cache_dir() / "logs" / f"{kind}-{cache.key_of(inputs)}.log"
+
+    def make(out: Path, work: Path) -> None:
+        with Progress(f"build the {what}", EXPECTED_LINES[kind]) as progress:
+            build(out, work, Runner(what, log, progress))
+
+    return cache.get(kind, inputs, make)
+
+
+def _tree_identity(tree: Path) -> str:
+    """A git tree is its commit and its changes; any other tree is its files' names, sizes and times."""
+    if (tree / ".git").exists():
+        answers = [
+            subprocess.run(["git", "-C", str(tree), *words], capture_output=True, check=True).stdout.decode(
+                errors="replace"
+            )
+            for words in (["rev-parse", "HEAD"], ["diff", "HEAD"], ["status", "--porcelain"])
+        ]
+        return digest.of_json(answers)
+    entries = [
+        (str(path.relative_to(tree)), path.lstat().st_size, path.lstat().st_mtime_ns)
+        for path in sorted(tree.rglob("*"))
+        if not path.is_dir()
+    ]
+    return digest.of_json(entries)
+
+
+def _unpack_kernel(source: Path, work: Path, run: Run) -> None:
+    """A private copy of the kernel's sources as `work/tree`."""
+    tree, unpacked = work / "tree", work / "unpacked"
+    for old in (tree, unpacked):
+        shutil.rmtree(old, ignore_errors=True)
+    if source.is_dir():
+        run(["cp", "-a", "--reflink=auto", str(source), str(tree)], work)
+        return
+    unpacked.mkdir()
+    archive = source
+    if source.suffix == ".deb":
+        run(["dpkg-deb", "-x", str(source), str(unpacked)], work)
+        archive = next((unpacked / "usr" / "src").glob("linux-source-*.tar.xz"))
+    elif not tarfile.is_tarfile(source):
+        raise UserError(f"KERNEL_SRC={source}: not a tar archive; point it at a Linux 6.12 tree or tarball")
+    content = unpacked / "content"
+    content.mkdir()
+    run(["tar", "-xf", str(archive), "-C", str(content)], work)
+    tops = [path for path in content.iterdir() if path.is_dir()]
+    if len(tops) != 1:
+        raise UserError(f"{source}: expected one folder with a Linux 6.12 tree inside, found {len(tops)}")
+    tops[0].rename(tree)
+    shutil.rmtree(unpacked)

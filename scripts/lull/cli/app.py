@@ -1,0 +1,40 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The command line: `lull …`."""
+
+import sys
+
+import typer
+
+from lull.cli import boot, build, demo, doctor, platform, show
+from lull.errors import UserError
+from lull.report import report
+
+app = typer.Typer(
+    name="lull",
+    help="What a sleeping CPU costs, and what software can do about it.",
+    no_args_is_help=True,
+    rich_markup_mode=None,
+    pretty_exceptions_enable=False,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+app.add_typer(platform.app, name="platform")
+app.command()(build.build)
+app.command()(boot.boot)
+app.command()(show.show)
+app.command()(doctor.doctor)
+app.command()(demo.demo)
+
+
+def main() -> None:
+    try:
+        app()
+    except UserError as error:
+        report(f"lull: {error}")
+        sys.exit(error.exit_status)
+    except KeyboardInterrupt:
+        report("lull: interrupted; what was finished is kept")
+        sys.exit(130)
+
+
+if __name__ == "__main__":
+    main()

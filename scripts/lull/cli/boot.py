@@ -1,0 +1,90 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""`lull boot`: one command in one guest, the hatch for every test and every curious user."""
+
+import sys
+from enum import StrEnum
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from lull import runs
+from lull.cli.build import FlavourChoice
+from lull.engines.choose import choose
+from lull.errors import UserError
+from lull.platform.load import load_platform
+from lull.report import report
+from lull.runspec import Limits, RunSpec
+
+
+class EngineChoice(StrEnum):
+    gem5 = "gem5"
+    qemu = "qemu"
+
+
+class CpuChoice(StrEnum):
+    atomic = "atomic"
+    timing = "timing"
+    detailed = "detailed"
+
+
+WHAT_IT_RUNS_ON = "uname -a; lull-cpus"
+
+
+def boot(
+    platform: Annotated[
+        str, typer.Option("--platform", "-p", help="a name from `lull platform list`, or a file")
+    ] = "tiny",
+    engine: Annotated[EngineChoice | None, typer.Option("--engine", "-e", help="gem5 if found, else qemu")] = None,
+    command: Annotated[
+        str, typer.Option("--exec", help="shell command to run in the guest; its exit status becomes ours")
+    ] = WHAT_IT_RUNS_ON,
+    cpu: Annotated[CpuChoice | None, typer.Option(help="CPU models on gem5; atomic unless said otherwise")] = None,
+    flavour: Annotated[FlavourChoice, typer.Option(help="kernel flavour")] = FlavourChoice.default,
+    settings: Annotated[
+        list[str] | None,
+        typer.Option("--set", help="change the platform: memory.size_mib=256, shadow.enabled=true, …"),
+    ] = None,
+    shadow: Annotated[bool | None, typer.Option(help="with or without the platform's shadow core")] = None,
+    trace: Annotated[
+        list[str] | None, typer.Option(help="trace an event (sched, power:cpu_idle, …) into trace.dat")
+    ] = None,
+    sim_limit: Annotated[float, typer.Option(help="end the command after this many simulated seconds")] = 60.0,
+    wall_limit: Annotated[float, typer.Option(help="end everything after this many seconds of your time")] = 3600.0,
+    seed: Annotated[int, typer.Option(help="of everything random")] = 1,
+    out: Annotated[
+        Path | None, typer.Option(help="folder for the run; runs/<time>-<platform>-<engine> if not given")
+    ] = None,
+    gem5: Annotated[str | None, typer.Option(help="gem5 binary; $GEM5 or gem5.opt on PATH if not given")] = None,
+    checkpoint: Annotated[Path | None, typer.Option(help="restore this checkpoint instead of the cache's")] = None,
+) -> None:
+    """Boot the patched kernel on a platform, run a command in it, print its output, exit with its status.
+
+    Example: lull boot -e gem5 -p rk3399 --cpu detailed --exec 'nproc; cat /sys/kernel/lull/platform'
+    """
+    if sim_limit <= 0 or wall_limit <= 0:
+        raise UserError("--sim-limit and --wall-limit: must be positive numbers of seconds")
+    chosen = choose(engine.value if engine else None, gem5, checkpoint)
+    if chosen.name == "qemu" and cpu:
+        raise UserError("--cpu: QEMU has no CPU models to choose from; use --engine gem5")
+    overrides = list(settings or [])
+    if shadow is not None:
+        overrides.append(f"shadow.enabled={'true' if shadow else 'false'}")
+    spec = RunSpec(
+        engine=chosen.name,
+        cpu=(cpu or CpuChoice.atomic).value if chosen.name == "gem5" else None,
+        platform=load_platform(platform, overrides),
+        flavour=flavour.value,
+        command=command,
+        trace=tuple(trace or ()),
+        limits=Limits(simulated_s=sim_limit, wall_s=wall_limit),
+        seed=seed,
+    )
+    rundir, outcome = runs.execute(spec, chosen, out, _print)
+    report(f"run: {rundir.path}")
+    raise typer.Exit(outcome.status)
+
+
+def _print(data: bytes) -> None:
+    sys.stdout.buffer.write(data)
+    sys.stdout.buffer.flush()

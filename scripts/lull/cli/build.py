@@ -1,0 +1,74 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""`lull build`: artifacts into the cache."""
+
+from enum import StrEnum
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from lull.artifacts import debian, store
+from lull.cache import Entry
+from lull.engines.gem5 import Gem5
+from lull.platform.load import load_platform
+from lull.report import report
+
+
+class What(StrEnum):
+    firmware = "firmware"
+    kernel = "kernel"
+    rootfs = "rootfs"
+    checkpoint = "checkpoint"
+    all = "all"
+
+
+class FlavourChoice(StrEnum):
+    default = "default"
+    debug = "debug"
+
+
+class RootfsSource(StrEnum):
+    debian = "debian"
+    buildroot = "buildroot"
+
+
+def build(
+    what: Annotated[What, typer.Argument(help="what to build")] = What.all,
+    platform: Annotated[
+        str, typer.Option(help="the machine of `checkpoint`; the other artifacts serve every platform")
+    ] = "tiny",
+    flavour: Annotated[FlavourChoice, typer.Option(help="kernel flavour")] = FlavourChoice.default,
+    rootfs_from: Annotated[RootfsSource, typer.Option("--from", help="what the root file system is made of")] = (
+        RootfsSource.debian
+    ),
+    gem5: Annotated[str | None, typer.Option(help="gem5 binary for `checkpoint`")] = None,
+    refresh: Annotated[bool, typer.Option(help="ask Debian for newer packages first")] = False,
+) -> None:
+    """Build artifacts into the cache; what is there already is not built again.
+
+    Example: lull build kernel --flavour debug
+    """
+    if refresh:
+        debian.forget()
+    if what in (What.firmware, What.all):
+        _say("firmware", store.build_firmware())
+    if what in (What.kernel, What.all):
+        _say("kernel", store.build_kernel(flavour.value))
+    if what in (What.rootfs, What.all):
+        _say("rootfs", store.build_rootfs(rootfs_from.value))
+    if what is What.checkpoint:
+        machine = load_platform(platform)
+        engine = Gem5(gem5)
+        _say("checkpoint", engine.checkpoint_of(machine, engine.artifacts(flavour.value)))
+
+
+def _say(name: str, entry: Entry) -> None:
+    sizes = ", ".join(
+        f"{path.name} {path.stat().st_size / 2**20:.1f} MiB" for path in _largest(entry.path) if path.is_file()
+    )
+    report(f"{name}: {entry.path} ({sizes})")
+
+
+def _largest(folder: Path) -> list[Path]:
+    files = [path for path in folder.rglob("*") if path.is_file()]
+    return sorted(files, key=lambda path: path.stat().st_size, reverse=True)[:3]

@@ -1,0 +1,25 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Which engine a command runs on."""
+
+from pathlib import Path
+
+from lull.engines import gem5_binary
+from lull.engines.base import Engine
+from lull.engines.gem5 import Gem5
+from lull.engines.qemu import Qemu
+from lull.errors import UserError
+
+NAMES = ("gem5", "qemu")
+
+
+def choose(name: str | None, gem5: str | None = None, checkpoint: Path | None = None) -> Engine:
+    """The engine named; without a name gem5 where one is found, else QEMU."""
+    if name not in (None, *NAMES):
+        raise UserError(f"--engine {name}: unknown; choose {' or '.join(NAMES)}")
+    if name is None:
+        name = "gem5" if gem5 or gem5_binary.is_there() else "qemu"
+    if name == "gem5":
+        return Gem5(gem5, checkpoint)
+    if gem5 or checkpoint:
+        raise UserError(f"{'--gem5' if gem5 else '--checkpoint'}: has no meaning on QEMU; use --engine gem5")
+    return Qemu()

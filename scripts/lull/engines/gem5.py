@@ -1,0 +1,195 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""gem5: the engine behind every published number.
+
+A machine boots once, with atomic CPUs, to a checkpoint that the cache keeps; every run restores it into the
+CPUs it asks for.
+"""
+
+import dataclasses
+import json
+import shutil
+import time
+from pathlib import Path
+
+from lull import cache, digest, paths, process
+from lull.artifacts import store
+from lull.cache import Entry
+from lull.engines import gem5_binary
+from lull.engines.base import Artifacts, Outcome, Sink, guest_panic, status_of, supervise
+from lull.engines.gem5_binary import Gem5Binary
+from lull.errors import LimitReached, UserError
+from lull.platform import devicetree, machine
+from lull.platform.schema import Platform
+from lull.report import Progress
+from lull.rundir import CONSOLE, RunDir
+from lull.runspec import Flavour, RunSpec
+
+CONFIGS = paths.ROOT / "gem5-configs"
+ADDRESSES = {"firmware": 0x04001000, "kernel": 0x80200000, "initrd": 0x88000000, "dtb": 0x8F000000}
+"""Where gem5 loads each file. The firmware is linked to its address and told the kernel's and the tree's."""
+
+BOOTARGS = "console=ttyAMA0 mitigations=off clocksource.arm_arch_timer.evtstrm=0 panic=-1"
+BOOT_LIMIT_S = 10.0
+"""Simulated seconds that a boot may take; it takes about 0.1."""
+BOOT_WALL_S = 3600.0
+HANG_MARGIN_S = 1.0
+"""The guest's init ends a command at its limit by itself; a guest that is this late to do so hangs."""
+SETTINGS = "gem5.json"
+OUTCOME = "outcome.json"
+
+
+class Gem5:
+    name = "gem5"
+
+    def __init__(self, chosen: str | None = None, checkpoint: Path | None = None) -> None:
+        self.binary: Gem5Binary = gem5_binary.find(chosen)
+        self.checkpoint = checkpoint
+
+    def describe(self) -> dict[str, object]:
+        return gem5_binary.as_manifest(self.binary)
+
+    def artifacts(self, flavour: Flavour) -> Artifacts:
+        return Artifacts(store.build_kernel(flavour), store.build_rootfs(), store.build_firmware())
+
+    def run(self, spec: RunSpec, artifacts: Artifacts, rundir: RunDir, sink: Sink) -> Outcome:
+        checkpoint = self.checkpoint_of(spec.platform, artifacts)
+        (rundir / "script").write_text(spec.script())
+        settings = {
+            **_settings(spec.platform, spec.seed),
+            "stage": "run",
+            "cpu": spec.cpu,
+            "checkpoint": str(checkpoint.path / "cpt"),
+            "readfile": str(rundir / "script"),
+            "limit_s": spec.limits.simulated_s + HANG_MARGIN_S,
+            "load": {},
+        }
+        started = time.monotonic()
+        what = f"run {spec.platform.name} on gem5 ({spec.cpu})"
+        with Progress(what) as progress:
+            outcome = self._simulate(settings, rundir.path, spec.limits.wall_s, progress, sink)
+        if outcome["cause"] == "limit":
+            raise LimitReached(
+                f"{rundir / CONSOLE}: the guest hung past its limit of {spec.limits.simulated_s:g} simulated seconds "
+                f"({guest_panic(rundir.path) or 'no panic'}); the log's last lines say where"
+            )
+        return Outcome(
+            status=status_of(rundir, spec.limits.simulated_s),
+            simulated_s=_number(outcome, "ticks") / _number(outcome, "tick_hz"),
+            wall_s=time.monotonic() - started,
+            instructions=int(_number(outcome, "instructions")),
+            details={"checkpoint": checkpoint.key, **outcome},
+        )
+
+    def checkpoint_of(self, platform: Platform, artifacts: Artifacts) -> Entry:
+        """The settled machine, booted now if it never was. What cannot change a boot is not in its key."""
+        firmware = artifacts.firmware
+        assert firmware is not None
+        initrd = artifacts.rootfs.file("rootfs.cpio")
+        span = (ADDRESSES["initrd"], ADDRESSES["initrd"] + initrd.stat().st_size)
+        dts = devicetree.render(platform, "gem5", BOOTARGS, span)
+        inputs: dict[str, object] = {
+            "gem5": dataclasses.asdict(self.binary) | {"path": ""},
+            "firmware": firmware.key,
+            "kernel": artifacts.kernel.key,
+            "rootfs": artifacts.rootfs.key,
+            "machine": digest.of_json([dts, ADDRESSES]),
+            "configs": digest.of_files(CONFIGS, CONFIGS.glob("*.py")),
+        }
+        if self.checkpoint:
+            return _verified(_opened(self.checkpoint, inputs))
+
+        def boot(out: Path, work: Path) -> None:
+            shutil.rmtree(work)
+            work.mkdir()
+            dtb = work / "machine.dtb"
+            devicetree.compile(dts, dtb)
+            files = {
+                "firmware": firmware.file("bl31.bin"),
+                "kernel": artifacts.kernel.file("Image"),
+                "dtb": dtb,
+                "initrd": initrd,
+            }
+            settings = {
+                **_settings(platform, seed=1),
+                "stage": "checkpoint",
+                "cpu": "atomic",
+                "checkpoint": str(out / "cpt"),
+                "readfile": "",
+                "limit_s": BOOT_LIMIT_S,
+                "load": {name: {"path": str(path), "addr": ADDRESSES[name]} for name, path in files.items()},
+            }
+            with Progress(f"boot {platform.name} on gem5, once") as progress:
+                outcome = self._simulate(settings, work, BOOT_WALL_S, progress, None)
+            if outcome["cause"] != "checkpoint":
+                why = guest_panic(work) or f"it ended by {outcome['cause']}"
+                raise UserError(f"{_kept(work)}: {platform.name} did not boot to its checkpoint ({why})")
+            for name in (CONSOLE, OUTCOME, "machine.dtb"):
+                shutil.copy2(work / name, out / name)
+
+        return _verified(cache.get("checkpoint", inputs, boot))
+
+    def _simulate(
+        self, settings: dict[str, object], folder: Path, wall_s: float, progress: Progress, sink: Sink | None
+    ) -> dict[str, object]:
+        """One gem5 process in `folder`, by its settings, to its outcome."""
+        (folder / SETTINGS).write_text(json.dumps(settings, indent=1) + "\n")
+        log_path = folder / "engine.log"
+        with log_path.open("wb") as log:
+            child = process.start(
+                [self.binary.path, "-d", str(folder), str(CONFIGS / "run.py"), str(folder / SETTINGS)],
+                cwd=folder, stdout=log, stderr=log,
+            )  # fmt: skip
+            status = supervise(child, folder, wall_s, progress, sink)
+        if status != 0:
+            said = log_path.read_text(errors="replace").splitlines()
+            ours = [line.removeprefix("lull-gem5: ") for line in said if line.startswith("lull-gem5: ")]
+            theirs = [line for line in said if line.startswith(("fatal:", "panic:"))] or said[-1:]
+            message = (ours or theirs or ["no message"])[0]
+            if "No space left" in message:
+                raise cache.disk_full(folder)
+            raise UserError(f"gem5 ended with status {status}: {message} (whole log: {_kept(folder) / 'engine.log'})")
+        try:
+            outcome: dict[str, object] = json.loads((folder / OUTCOME).read_text())
+        except (OSError, ValueError) as error:
+            raise UserError(f"{folder / OUTCOME}: gem5 left no readable outcome; see engine.log there") from error
+        return outcome
+
+
+def _settings(platform: Platform, seed: int) -> dict[str, object]:
+    return {"schema": 1, "seed": seed, "soc": machine.describe(platform)}
+
+
+def _number(outcome: dict[str, object], key: str) -> float:
+    value = outcome[key]
+    assert isinstance(value, int | float)
+    return float(value)
+
+
+def _opened(path: Path, inputs: dict[str, object]) -> Entry:
+    """A checkpoint that the user names, refused unless it is of this very machine."""
+    entry = Entry("checkpoint", path.name, path.resolve())
+    theirs = entry.inputs()
+    for name, value in inputs.items():
+        if theirs.get(name) != value:
+            raise UserError(
+                f"{path}: this checkpoint is of another {name} than this run's; "
+                "drop --checkpoint and the run makes or finds its own"
+            )
+    return entry
+
+
+def _verified(entry: Entry) -> Entry:
+    for file in sorted((entry.path / "cpt").glob("*")):
+        entry.file(str(file.relative_to(entry.path)))
+    entry.file("cpt/m5.cpt")
+    return entry
+
+
+def _kept(folder: Path) -> Path:
+    """A failed boot's folder is scratch that the next try clears; its evidence moves to the logs."""
+    if paths.cache_dir() / "work" not in folder.parents:
+        return folder
+    kept = paths.cache_dir() / "logs" / folder.name
+    shutil.rmtree(kept, ignore_errors=True)
+    shutil.copytree(folder, kept, ignore=shutil.ignore_patterns("cpt"))
+    return kept

@@ -1,0 +1,97 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The user's own gem5: where it is and whether it will do. Stock, unmodified, 24.0 or newer, with ARM."""
+
+import json
+import os
+import shutil
+import subprocess
+import tempfile
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+from lull import digest, paths
+from lull.errors import UserError
+
+OLDEST = (24, 0)
+NAMES = ("gem5.opt", "gem5.fast", "gem5")
+PROBE = paths.ROOT / "gem5-configs" / "probe.py"
+
+
+@dataclass(frozen=True)
+class Gem5Binary:
+    path: str
+    version: str
+    sha256: str
+
+
+def find(chosen: str | None = None) -> Gem5Binary:
+    """The binary of `--gem5`, `$GEM5` or `PATH`, in this order, after asking it what it is."""
+    path = _located(chosen)
+    facts = _probed(path)
+    version, isas = str(facts["version"]), facts["isas"]
+    numbers = tuple(int(part) for part in version.split(".")[:2] if part.isdigit())
+    if numbers < OLDEST:
+        raise UserError(f"{path}: gem5 {version} is too old; lull needs {'.'.join(map(str, OLDEST))} or newer")
+    if not isinstance(isas, list) or "ARM" not in isas:
+        raise UserError(f"{path}: this gem5 was built without ARM; build its ARM configuration and name it by --gem5")
+    return Gem5Binary(str(path), version, str(facts["sha256"]))
+
+
+def is_there() -> bool:
+    """Whether a user meant gem5 to be used at all, working or not."""
+    return bool(os.environ.get("GEM5")) or any(shutil.which(name) for name in NAMES)
+
+
+def _located(chosen: str | None) -> Path:
+    for origin, value in (("--gem5", chosen), ("GEM5", os.environ.get("GEM5"))):
+        if value:
+            found = shutil.which(value)
+            if found is None:
+                raise UserError(f"{origin}={value}: no executable there; name a gem5 binary built for ARM")
+            return Path(found).resolve()
+    for name in NAMES:
+        if found := shutil.which(name):
+            return Path(found).resolve()
+    raise UserError(
+        "gem5: no binary found (looked at --gem5, GEM5 and PATH); "
+        "build gem5 24.0 or newer for ARM by its own documentation, or use --engine qemu"
+    )
+
+
+def _probed(path: Path) -> dict[str, object]:
+    """Asking costs a second, so the answer is kept for as long as the file stays as it is."""
+    stat = path.stat()
+    key = digest.of_json([str(path), stat.st_size, stat.st_mtime_ns, digest.of_file(PROBE)])[:20]
+    record = paths.cache_dir() / "gem5" / f"{key}.json"
+    try:
+        kept: dict[str, object] = json.loads(record.read_text())
+        return kept
+    except (OSError, ValueError):
+        pass
+    with tempfile.TemporaryDirectory() as scratch:
+        answer = Path(scratch) / "answer.json"
+        try:
+            result = subprocess.run(
+                [str(path), "-d", scratch, str(PROBE), str(answer)],
+                capture_output=True, text=True, timeout=120, check=False,
+            )  # fmt: skip
+        except (OSError, subprocess.TimeoutExpired) as error:
+            raise UserError(f"{path}: cannot be run as gem5 ({error}); name another binary by --gem5") from error
+        try:
+            facts: dict[str, object] = json.loads(answer.read_text())
+        except (OSError, ValueError) as error:
+            said = (result.stderr.strip() or result.stdout.strip()).splitlines()
+            raise UserError(
+                f"{path}: does not answer as gem5 does ({said[-1] if said else 'no output'}); "
+                "name another binary by --gem5"
+            ) from error
+    facts["sha256"] = digest.of_file(path)
+    record.parent.mkdir(parents=True, exist_ok=True)
+    partial = record.with_suffix(f".{os.getpid()}")
+    partial.write_text(json.dumps(facts))
+    partial.rename(record)
+    return facts
+
+
+def as_manifest(binary: Gem5Binary) -> dict[str, object]:
+    return {"name": "gem5", **asdict(binary)}

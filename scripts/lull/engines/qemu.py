@@ -1,0 +1,113 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""QEMU: the functional engine. Virtual time is instructions executed, so a run repeats to the byte.
+
+Its time is no timing: all CPUs share one instruction clock and caches do not exist.
+"""
+
+import shutil
+import subprocess
+import time
+from pathlib import Path
+
+from lull import process
+from lull.artifacts import store
+from lull.engines.base import Artifacts, Outcome, Sink, guest_time, status_of, supervise
+from lull.errors import UserError
+from lull.platform import devicetree
+from lull.report import Progress
+from lull.rundir import CONSOLE, FILES_TAR, STATUS, STDOUT, RunDir
+from lull.runspec import Flavour, RunSpec
+
+BINARY = "qemu-system-aarch64"
+OLDEST = (7, 2)
+BOOTARGS = "console=ttyAMA0 mitigations=off panic=-1"
+MACHINE = "virt,gic-version=3,secure=on,dtb-randomness=off"
+"""`secure=on` although nothing here runs in secure state: on a GIC with one security state Linux switches interrupts
+off before every PSCI suspend and leaves the wake-up to a power controller, which this machine lacks."""
+
+
+class Qemu:
+    name = "qemu"
+
+    def __init__(self) -> None:
+        found = shutil.which(BINARY)
+        if found is None:
+            raise UserError(f"{BINARY}: not found on PATH; install Debian's qemu-system-arm")
+        self.path = Path(found)
+        self.version = _version(self.path)
+
+    def describe(self) -> dict[str, object]:
+        return {"name": self.name, "version": self.version, "path": str(self.path)}
+
+    def artifacts(self, flavour: Flavour) -> Artifacts:
+        return Artifacts(store.build_kernel(flavour), store.build_rootfs(), None)
+
+    def run(self, spec: RunSpec, artifacts: Artifacts, rundir: RunDir, sink: Sink) -> Outcome:
+        (rundir / "script").write_text(spec.script())
+        dtb = rundir / "machine.dtb"
+        devicetree.compile(devicetree.render(spec.platform, "qemu", BOOTARGS, None), dtb)
+        started = time.monotonic()
+        with (
+            (rundir / "engine.log").open("wb") as log,
+            Progress(f"run {spec.platform.name} on QEMU") as progress,
+        ):
+            child = process.start(self._command(spec, artifacts, rundir, dtb), cwd=rundir.path, stdout=log, stderr=log)
+            status = supervise(child, rundir.path, spec.limits.wall_s, progress, sink)
+        if status != 0:
+            said = (rundir / "engine.log").read_text(errors="replace").strip().splitlines()
+            raise UserError(f"QEMU ended with status {status}: {said[-1] if said else 'no message'} (in {rundir.path})")
+        virtual = guest_time(rundir.path)
+        return Outcome(
+            status=status_of(rundir, spec.limits.simulated_s),
+            simulated_s=virtual,
+            wall_s=time.monotonic() - started,
+            instructions=None,
+            details={"timing": "none: QEMU's clock counts instructions"},
+        )
+
+    def _command(self, spec: RunSpec, artifacts: Artifacts, rundir: RunDir, dtb: Path) -> list[str]:
+        ports = {"lull.stdout": STDOUT, "lull.files": FILES_TAR, "lull.status": STATUS}
+        serial = [
+            word
+            for number, (port, file) in enumerate(ports.items(), start=1)
+            for word in (
+                "-chardev", f"file,id=port{number},path={file}",
+                "-device", f"virtserialport,chardev=port{number},name={port}",
+            )
+        ]  # fmt: skip
+        return [
+            str(self.path),
+            "-machine", MACHINE,
+            "-cpu", "cortex-a57",
+            "-smp", str(spec.platform.cpu_count),
+            "-m", f"{spec.platform.memory.size_mib}M",
+            "-icount", "shift=0,sleep=off",
+            "-rtc", "clock=vm,base=2026-01-01",
+            "-seed", str(spec.seed),
+            "-nodefaults", "-display",
+            "none",
+            "-monitor",
+            "none", "-no-reboot", "-net", "none",
+            "-serial", f"file:{CONSOLE}",
+            "-global", "virtio-mmio.force-legacy=false",
+            "-global", "virtio-mmio.ioeventfd=off",
+            "-device", "virtio-serial-device,max_ports=4",
+            *serial,
+            "-fw_cfg", "name=opt/lull/script,file=script",
+            "-kernel", str(artifacts.kernel.file("Image")),
+            "-initrd", str(artifacts.rootfs.file("rootfs.cpio")),
+            "-dtb", str(dtb.relative_to(rundir.path)),
+            "-append", BOOTARGS,
+        ]  # fmt: skip
+
+
+def _version(path: Path) -> str:
+    shown = subprocess.run([str(path), "--version"], text=True, capture_output=True, check=False).stdout
+    words = shown.split()
+    text = words[words.index("version") + 1] if "version" in words else ""
+    numbers = tuple(int(part) for part in text.split(".")[:2] if part.isdigit())
+    if numbers < OLDEST:
+        raise UserError(
+            f"{path}: QEMU {text or 'of unknown version'}; lull needs {'.'.join(map(str, OLDEST))} or newer"
+        )
+    return text

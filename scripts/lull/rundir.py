@@ -1,0 +1,150 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The folder of one run: what was asked, what it was made of, what came out."""
+
+import json
+import os
+import platform as host_platform
+import subprocess
+import sys
+import tarfile
+import time
+from pathlib import Path
+
+from lull import __version__, digest, paths
+from lull.errors import UserError
+from lull.runspec import RunSpec
+
+RUN = "run.json"
+MANIFEST = "manifest.json"
+CONSOLE = "console.log"
+STDOUT = "stdout"
+STATUS = "status"
+FILES = "files"
+FILES_TAR = "files.tar"
+
+
+class RunDir:
+    """A run's folder. The manifest is there from the start and says `running` until the run has ended."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+
+    @classmethod
+    def create(cls, chosen: Path | None, spec: RunSpec) -> "RunDir":
+        path = chosen or _next_free(Path("runs"), f"{spec.platform.name}-{spec.engine}")
+        if path.exists() and (not path.is_dir() or any(path.iterdir())):
+            raise UserError(f"{path}: exists and is not an empty folder; choose another --out or remove it")
+        try:
+            path.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise UserError(f"{path}: cannot be made ({error.strerror}); choose another --out") from error
+        run = cls(path.resolve())
+        run.write_json(RUN, {"hash": spec.hash(), **spec.model_dump(mode="json")})
+        return run
+
+    @classmethod
+    def open(cls, path: Path) -> "RunDir":
+        if not (path / RUN).is_file() or not (path / MANIFEST).is_file():
+            raise UserError(
+                f"{path}: not a run's folder ({RUN} or {MANIFEST} is missing); name one made by `lull boot`"
+            )
+        return cls(path.resolve())
+
+    def __truediv__(self, name: str) -> Path:
+        return self.path / name
+
+    def write_json(self, name: str, value: object) -> None:
+        """Whole or not at all."""
+        partial = self.path / f".{name}.partial"
+        partial.write_text(json.dumps(value, indent=1) + "\n")
+        partial.rename(self.path / name)
+
+    def read_json(self, name: str) -> dict[str, object]:
+        try:
+            value: dict[str, object] = json.loads((self.path / name).read_text())
+        except (OSError, ValueError) as error:
+            raise UserError(f"{self.path / name}: cannot be read as JSON ({error}); run the command again") from error
+        return value
+
+    def begin(self, engine: dict[str, object], artifacts: dict[str, object]) -> None:
+        self.write_json(MANIFEST, {**_environment(), "engine": engine, "artifacts": artifacts, "state": "running"})
+
+    def finish(self, result: dict[str, object]) -> None:
+        self.write_json(MANIFEST, {**self.read_json(MANIFEST), "state": "finished", **result})
+
+    def guest_status(self) -> int | None:
+        try:
+            return int((self.path / STATUS).read_text())
+        except (OSError, ValueError):
+            return None
+
+    def unpack_files(self) -> list[Path]:
+        """The guest's /out as `files/`; a tar that a killed guest left half-written gives what it holds."""
+        archive = self.path / FILES_TAR
+        if not archive.is_file() or archive.stat().st_size == 0:
+            archive.unlink(missing_ok=True)
+            return []
+        target = self.path / FILES
+        target.mkdir(exist_ok=True)
+        try:
+            with tarfile.open(archive) as tar:
+                tar.extractall(target, filter="data")
+        except (tarfile.TarError, OSError) as error:
+            raise UserError(
+                f"{archive}: the guest's files cannot be unpacked ({error}); see {self.path / CONSOLE}"
+            ) from error
+        archive.unlink()
+        return sorted(path for path in target.rglob("*") if path.is_file())
+
+
+def _next_free(folder: Path, name: str) -> Path:
+    stamp = time.strftime("%Y%m%d-%H%M%S")
+    path = folder / f"{stamp}-{name}"
+    number = 2
+    while path.exists():
+        path, number = folder / f"{stamp}-{name}-{number}", number + 1
+    return path
+
+
+def _environment() -> dict[str, object]:
+    return {
+        "lull": {"version": __version__, "commit": _commit(), "sources": _sources()},
+        "command": sys.argv,
+        "started": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()),
+        "host": {
+            "cpus": os.cpu_count(),
+            "cpu": _cpu_model(),
+            "system": host_platform.platform(),
+            "python": host_platform.python_version(),
+        },
+    }
+
+
+def _commit() -> str:
+    """The checkout's commit, marked where files differ from it."""
+    try:
+        shown = subprocess.run(
+            ["git", "-C", str(paths.ROOT), "describe", "--always", "--dirty", "--abbrev=40"],
+            text=True,
+            capture_output=True,
+            check=True,
+        )
+    except (OSError, subprocess.CalledProcessError):
+        return "unknown"
+    return shown.stdout.strip()
+
+
+def _sources() -> str:
+    """A hash of our own Python, for checkouts without git."""
+    package = paths.ROOT / "scripts" / "lull"
+    return digest.of_files(package, (path for path in package.rglob("*") if path.suffix in (".py", ".j2")))
+
+
+def _cpu_model() -> str:
+    try:
+        for line in Path("/proc/cpuinfo").read_text().splitlines():
+            if line.startswith("model name"):
+                return line.partition(":")[2].strip()
+    except OSError:
+        pass
+    return host_platform.machine()

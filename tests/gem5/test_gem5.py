@@ -1,0 +1,92 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The same kernel and image, cycle level: boot, checkpoint, restore into every CPU model, and refusals."""
+
+import json
+import shutil
+from pathlib import Path
+
+import pyarrow.parquet as pq
+import pytest
+
+from lull.platform.load import list_platforms, load_platform
+from lull.stats import HOST_STATISTICS
+from tests.conftest import Lull
+from tests.machines import expected_cpus, said_cpus
+
+pytestmark = pytest.mark.gem5
+
+MODES = ("atomic", "timing", "detailed")
+
+
+def _machine_is_right(lull: Lull, name: str, cpu: str) -> None:
+    ran = lull("boot", "-e", "gem5", "-p", name, "--cpu", cpu, "--exec", "nproc >&2; lull-cpus")
+    platform = load_platform(name)
+    count, _, cpus = ran.stdout.partition("\n")
+    assert ran.returncode == 0, ran.stderr
+    assert int(count) == platform.cpu_count
+    assert said_cpus(cpus, platform) == expected_cpus(platform)
+
+
+@pytest.mark.parametrize("cpu", MODES)
+def test_the_guest_sees_the_machine_of_the_platform_file(lull: Lull, cpu: str) -> None:
+    _machine_is_right(lull, "tiny", cpu)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("cpu", MODES)
+@pytest.mark.parametrize("name", [name for name in list_platforms() if name != "tiny"])
+def test_every_platform_is_right_in_every_mode(lull: Lull, name: str, cpu: str) -> None:
+    _machine_is_right(lull, name, cpu)
+
+
+def test_output_status_files_and_windows_come_back(lull: Lull, tmp_path: Path) -> None:
+    script = "echo out; echo err >&2; seq 3 > /out/three; lull-m5 dump; lull-m5 dump; exit 7"
+    ran = lull("boot", "-e", "gem5", "--out", "run", "--exec", script)
+    assert (ran.returncode, ran.stdout) == (7, "out\nerr\n"), ran.stderr
+    run = tmp_path / "run"
+    assert (run / "files" / "three").read_text() == "1\n2\n3\n"
+    manifest = json.loads((run / "manifest.json").read_text())
+    assert manifest["stats_windows"] == 3, "two from the guest, one at the end"
+    assert set(manifest["artifacts"]) == {"kernel", "rootfs", "firmware"}
+
+
+def test_two_detailed_runs_have_the_same_statistics(lull: Lull, tmp_path: Path) -> None:
+    tables = []
+    for run in ("first", "second"):
+        ran = lull("boot", "-e", "gem5", "--cpu", "detailed", "--out", run, "--exec", "cat /proc/interrupts")
+        assert ran.returncode == 0, ran.stderr
+        rows = pq.read_table(tmp_path / run / "stats.parquet").to_pylist()
+        tables.append([repr(row) for row in rows if row["statistic"] not in HOST_STATISTICS])
+        outputs = (tmp_path / run / "stdout").read_bytes()
+    assert outputs
+    assert len(tables[0]) > 1000
+    assert tables[0] == tables[1]
+
+
+def test_a_command_that_never_ends_is_ended(lull: Lull) -> None:
+    ran = lull("boot", "-e", "gem5", "--sim-limit", "0.05", "--exec", "echo begun; sleep 9999")
+    assert (ran.returncode, ran.stdout.splitlines()[0]) == (2, "begun")
+    assert "did not end within 0.05 simulated seconds and was stopped; raise --sim-limit" in ran.stderr
+
+
+def _copied_checkpoint(lull: Lull, tmp_path: Path) -> Path:
+    ran = lull("build", "checkpoint")
+    assert ran.returncode == 0, ran.stderr
+    place = Path(ran.stderr.split("checkpoint: ")[-1].split(" (")[0])
+    return Path(shutil.copytree(place, tmp_path / "copy"))
+
+
+def test_a_corrupt_checkpoint_is_refused(lull: Lull, tmp_path: Path) -> None:
+    copy = _copied_checkpoint(lull, tmp_path)
+    with (copy / "cpt" / "m5.cpt").open("a") as file:
+        file.write("\n")
+    ran = lull("boot", "-e", "gem5", "--checkpoint", str(copy))
+    assert ran.returncode == 2
+    assert f"{copy}/cpt/m5.cpt: the cached checkpoint is corrupt" in ran.stderr
+
+
+def test_a_foreign_checkpoint_is_refused(lull: Lull, tmp_path: Path) -> None:
+    copy = _copied_checkpoint(lull, tmp_path)
+    ran = lull("boot", "-e", "gem5", "--checkpoint", str(copy), "--set", "memory.size_mib=320")
+    assert ran.returncode == 2
+    assert f"{copy}: this checkpoint is of another machine than this run's" in ran.stderr

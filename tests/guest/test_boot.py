@@ -1,0 +1,115 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The patched kernel on QEMU: the machine that was described, and a command line that keeps its promises."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from lull.platform.load import list_platforms, load_platform
+from tests.conftest import Lull
+from tests.machines import expected_cpus, said_cpus
+
+pytestmark = pytest.mark.guest
+
+WITH_SHADOW = [(name, shadow) for name in list_platforms() for shadow in (False, True)]
+
+
+@pytest.mark.parametrize(("name", "shadow"), WITH_SHADOW)
+def test_the_guest_sees_the_machine_of_the_platform_file(lull: Lull, name: str, shadow: bool) -> None:
+    option = "--shadow" if shadow else "--no-shadow"
+    ran = lull("boot", "-e", "qemu", "-p", name, option, "--exec", "nproc >&2; lull-cpus")
+    platform = load_platform(name, [f"shadow.enabled={str(shadow).lower()}"])
+    count, _, cpus = ran.stdout.partition("\n")
+    assert ran.returncode == 0, ran.stderr
+    assert int(count) == platform.cpu_count
+    assert said_cpus(cpus, platform) == expected_cpus(platform)
+
+
+def test_output_status_and_files_come_back(lull: Lull, tmp_path: Path) -> None:
+    script = "echo out; echo err >&2; mkdir /out/deep; seq 3 > /out/deep/three; exit 7"
+    ran = lull("boot", "-e", "qemu", "--out", "run", "--exec", script)
+    assert (ran.returncode, ran.stdout) == (7, "out\nerr\n")
+    run = tmp_path / "run"
+    assert (run / "files" / "deep" / "three").read_text() == "1\n2\n3\n"
+    assert "Linux version 6.12" in (run / "console.log").read_text()
+    manifest = json.loads((run / "manifest.json").read_text())
+    assert manifest["state"] == "finished"
+    assert manifest["status"] == 7
+    assert manifest["engine"]["name"] == "qemu"
+    assert set(manifest["artifacts"]) == {"kernel", "rootfs"}
+    shown = lull("show", "run")
+    assert shown.returncode == 0
+    assert "exit status" in shown.stdout
+
+
+def test_the_kernel_is_ours_and_every_system_is_off(lull: Lull) -> None:
+    ran = lull(
+        "boot", "-e", "qemu", "--exec", "cd /sys/kernel/lull && cat engine platform && cat */enabled 2>/dev/null"
+    )
+    assert ran.stdout.split()[:2] == ["qemu", "tiny"]
+    assert set(ran.stdout.split()[2:]) <= {"0"}
+
+
+def test_two_runs_are_the_same_to_the_byte(lull: Lull, tmp_path: Path) -> None:
+    work = (
+        "dmesg; cat /proc/interrupts /proc/uptime; (sleep 0.01; echo late) & cyclictest -q -t 3 -l 50; wait; date +%N"
+    )
+    outputs = []
+    for run in ("first", "second"):
+        ran = lull("boot", "-e", "qemu", "-p", "exynos5422", "--out", run, "--exec", f"({work}) | tee /out/all")
+        assert ran.returncode == 0, ran.stderr
+        files = ("console.log", "stdout", "status", "files/all")
+        outputs.append([(tmp_path / run / name).read_bytes() for name in files])
+    assert outputs[0] == outputs[1]
+    assert b"late" in outputs[0][1]
+
+
+def test_tracing_leaves_a_trace_file(lull: Lull, tmp_path: Path) -> None:
+    events = ("--trace", "sched:sched_switch", "--trace", "power:cpu_idle")
+    ran = lull("boot", "-e", "qemu", *events, "--out", "run", "--exec", "sleep 0.01; exit 3")
+    assert ran.returncode == 3, ran.stderr
+    assert (tmp_path / "run" / "trace.dat").read_bytes()[:10] == b"\x17\x08\x44tracing"
+
+
+def test_a_command_that_never_ends_is_ended(lull: Lull, tmp_path: Path) -> None:
+    ran = lull(
+        "boot", "-e", "qemu", "--sim-limit", "0.5", "--out", "run", "--exec", "echo begun; touch /out/kept; sleep 9999"
+    )
+    assert (ran.returncode, ran.stdout.splitlines()[0]) == (2, "begun")
+    assert "did not end within 0.5 simulated seconds and was stopped; raise --sim-limit" in ran.stderr
+    assert (tmp_path / "run" / "files" / "kept").exists()
+
+
+def test_a_guest_that_takes_too_long_here_is_ended(lull: Lull) -> None:
+    ran = lull("boot", "-e", "qemu", "--wall-limit", "3", "--sim-limit", "1e6", "--exec", "while :; do :; done")
+    assert ran.returncode == 2
+    assert "took longer than 3 s of this machine's time and was stopped; raise --wall-limit" in ran.stderr
+
+
+def test_a_kernel_panic_is_named(lull: Lull) -> None:
+    ran = lull("boot", "-e", "qemu", "--exec", "echo 2 > /proc/sys/vm/panic_on_oom; tail /dev/zero")
+    assert ran.returncode == 2
+    assert "the guest's kernel panicked (Out of memory: compulsory panic_on_oom is enabled)" in ran.stderr
+
+
+@pytest.mark.parametrize(
+    ("words", "sentence"),
+    [
+        (("-p", "commodore"), "commodore"),
+        (("-e", "qemu", "--cpu", "detailed"), "--cpu: QEMU has no CPU models to choose from; use --engine gem5"),
+        (("-e", "qemu", "--gem5", "x"), "--gem5: has no meaning on QEMU; use --engine gem5"),
+        (("-e", "qemu", "--out", "/proc/no"), "/proc/no: cannot be made"),
+        (("-e", "gem5", "--gem5", "/no/gem5.opt"), "--gem5=/no/gem5.opt: no executable there"),
+        (("-e", "qemu", "--sim-limit", "0"), "--sim-limit and --wall-limit: must be positive"),
+    ],
+)
+def test_bad_input_is_one_sentence_and_leaves_nothing(
+    lull: Lull, tmp_path: Path, words: tuple[str, ...], sentence: str
+) -> None:
+    ran = lull("boot", *words)
+    assert ran.returncode == 2
+    assert sentence in ran.stderr
+    assert "Traceback" not in ran.stderr
+    assert len(ran.stderr.strip().splitlines()) == 1
+    assert list(tmp_path.iterdir()) == []

@@ -1,0 +1,60 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""A run's folder and the script that its guest gets."""
+
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from lull.errors import UserError
+from lull.platform.load import load_platform
+from lull.rundir import RunDir
+from lull.runspec import Limits, RunSpec
+
+
+def _spec(command: str = "true", trace: tuple[str, ...] = (), seed: int = 1) -> RunSpec:
+    return RunSpec(
+        engine="qemu", cpu=None, platform=load_platform("tiny"), flavour="default", command=command,
+        trace=trace, limits=Limits(simulated_s=2.5, wall_s=60), seed=seed,
+    )  # fmt: skip
+
+
+def test_the_hash_is_of_everything_asked() -> None:
+    assert _spec().hash() == _spec().hash()
+    assert len({_spec().hash(), _spec("false").hash(), _spec(seed=2).hash()}) == 3
+
+
+def test_a_spec_survives_json() -> None:
+    spec = _spec("echo 'a b'", ("sched",))
+    assert RunSpec.model_validate_json(spec.model_dump_json()) == spec
+
+
+@pytest.mark.parametrize(
+    "command", ["exit 3", "echo \"it's\" 'a' $((1+2)); (exit 5)", "for i in 1 2; do echo $i; done\nfalse"]
+)
+def test_the_script_runs_the_command_as_it_was_typed(command: str) -> None:
+    script = _spec(command).script()
+    assert script.startswith("#lull limit_s=2.5\n")
+    ours = subprocess.run(["sh", "-c", script], capture_output=True, check=False)
+    plain = subprocess.run(["sh", "-c", command], capture_output=True, check=False)
+    assert (ours.returncode, ours.stdout) == (plain.returncode, plain.stdout)
+
+
+def test_a_folder_in_use_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "mine").write_text("precious")
+    with pytest.raises(UserError, match="exists and is not an empty folder; choose another --out or remove it"):
+        RunDir.create(tmp_path, _spec())
+    assert [path.name for path in tmp_path.iterdir()] == ["mine"]
+
+
+def test_a_folder_that_is_no_run_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(UserError, match=r"not a run's folder \(run.json or manifest.json is missing\)"):
+        RunDir.open(tmp_path)
+
+
+def test_files_of_the_guest_stay_inside_the_folder(tmp_path: Path) -> None:
+    run = RunDir.create(tmp_path / "run", _spec())
+    (tmp_path / "evil").write_text("x")
+    subprocess.run(["tar", "-cPf", run / "files.tar", "-C", tmp_path, "--transform=s,^,../,", "evil"], check=True)
+    with pytest.raises(UserError, match="the guest's files cannot be unpacked"):
+        run.unpack_files()
