@@ -1,0 +1,2 @@
+# SPDX-License-Identifier: BSD-3-Clause
+include $(sort $(wildcard $(BR2_EXTERNAL_LULL_PATH)/package/*/*.mk))
