@@ -2,6 +2,7 @@
 """`lull doctor`: what is there, where, which version, and what its absence disables."""
 
 import os
+import re
 import shutil
 import subprocess
 from collections.abc import Callable, Iterator
@@ -10,8 +11,6 @@ from enum import Enum
 from pathlib import Path
 
 import typer
-from rich.console import Console
-from rich.table import Table
 
 from lull import paths
 from lull.artifacts import debian, kernel
@@ -49,7 +48,7 @@ TOOLS = {
     "dpkg-source": ("dpkg-dev", "building the firmware"),
 }
 OPTIONAL_TOOLS = {
-    "ccache": ("ccache", "nothing; rebuilds are slower"),
+    "ccache": ("ccache", "nothing but quick rebuilds"),
     "dt-validate": ("dt-schema", "the tests of the device trees against the kernel's schemas"),
     "clang-format": ("clang-format", "`make lint`"),
     "shellcheck": ("shellcheck", "`make lint`"),
@@ -62,11 +61,13 @@ def doctor() -> None:
     Example: lull doctor
     """
     findings = list(examine())
-    table = Table("component", "found", "if missing", box=None, pad_edge=False)
+    width = max(len(finding.component) for finding in findings)
     for finding in findings:
-        mark = finding.found or ("MISSING" if finding.need is Need.DEMO else "not found")
-        table.add_row(finding.component, mark, "" if finding.found else finding.consequence)
-    Console(highlight=False).print(table)
+        if finding.found:
+            typer.echo(f"{finding.component:{width}}  {finding.found}")
+        else:
+            mark = "MISSING" if finding.need is Need.DEMO else "not found"
+            typer.echo(f"{finding.component:{width}}  {mark}, which disables {finding.consequence}")
     lacking = [finding.component for finding in findings if finding.need is Need.DEMO and not finding.found]
     typer.echo("")
     if lacking:
@@ -101,17 +102,17 @@ def _try(component: str, need: Need, probe: Callable[[], str], consequence: str)
 
 def _tool(tool: str, package: str, use: str, need: Need) -> Finding:
     found = shutil.which(tool)
-    version = _first_line(found) if found else None
+    version = _version(found) if found else None
     return Finding(tool, need, f"{found} ({version})" if found else None, f"{use}: apt-get install {package}")
 
 
-def _first_line(path: str) -> str:
+def _version(path: str) -> str:
     try:
         result = subprocess.run([path, "--version"], capture_output=True, text=True, timeout=20, check=False)
     except (OSError, subprocess.TimeoutExpired):
         return "no version"
-    lines = (result.stdout or result.stderr).strip().splitlines()
-    return lines[0] if lines else "no version"
+    found = re.search(r"\d+(\.\d+)+", result.stdout + result.stderr)
+    return found[0] if found else "no version"
 
 
 def _qemu() -> str:
