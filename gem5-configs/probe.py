@@ -19,6 +19,4 @@ isas = [isa for isa in ISAS if buildEnv.get(f"USE_{isa}_ISA")]
 if not isas and str(buildEnv.get("TARGET_ISA", "")).upper() in ISAS:
     isas = [buildEnv["TARGET_ISA"].upper()]
 
-Path(sys.argv[1]).write_text(
-    json.dumps({"version": gem5Version, "isas": isas})
-)
+Path(sys.argv[1]).write_text(json.dumps({"version": gem5Version, "isas": isas}))
