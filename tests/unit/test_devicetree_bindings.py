@@ -1,8 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """The trees pass the kernel's own bindings, and ours for what the kernel has no binding for.
 
-Needs Linux 6.12's `Documentation/devicetree/bindings`, named by LULL_DT_BINDINGS or found under KERNEL_SRC, and the
-package dt-schema.
+Needs the package dt-schema, and the kernel's source as the artifacts need it.
 """
 
 import re
