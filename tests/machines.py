@@ -29,6 +29,7 @@ def expected_cpus(platform: Platform) -> list[dict[str, object]]:
                     "model": f"arm,cortex-{cluster.core.removesuffix('-shadow')}",
                     "role": platform.role(cluster),
                     "capacity": int(strength[cluster.name] * 1024 // strongest),
+                    "idle_states": [state.name for state in cluster.cstates],
                     "package": cluster.socket,
                     "cluster": seen[cluster.socket],
                 }
@@ -40,4 +41,7 @@ def expected_cpus(platform: Platform) -> list[dict[str, object]]:
 def said_cpus(stdout: str, platform: Platform) -> list[dict[str, object]]:
     """The same facts from the output of `lull-cpus`."""
     keys = expected_cpus(platform)[0].keys()
-    return [{key: cpu[key] for key in keys} for cpu in map(json.loads, stdout.splitlines())]
+    cpus = [{key: cpu[key] for key in keys} for cpu in map(json.loads, stdout.splitlines())]
+    for cpu in cpus:
+        cpu["idle_states"] = [state["name"] for state in cpu["idle_states"]]
+    return cpus

@@ -63,8 +63,13 @@ static void put_idle_states(struct jsonl *line, int cpu)
 		if (!cpu_file(cpu, file, text, sizeof(text)))
 			break;
 		jsonl_object(line, NULL);
-		snprintf(file, sizeof(file), "cpuidle/state%d/name", state);
-		put_text(line, "name", cpu, file);
+		/* Linux has its own name for the first state and cuts the names of the others;
+		 * their description is whole. */
+		snprintf(file, sizeof(file), "cpuidle/state%d/desc", state);
+		if (state == 0)
+			jsonl_string(line, "name", "C1");
+		else
+			put_text(line, "name", cpu, file);
 		jsonl_bool(line, "disabled", strcmp(text, "0") != 0);
 		jsonl_close(line);
 	}
