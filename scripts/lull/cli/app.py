@@ -27,7 +27,7 @@ app.command()(demo.demo)
 
 def main() -> None:
     try:
-        app()
+        app(prog_name="lull")
     except UserError as error:
         report(f"lull: {error}")
         sys.exit(error.exit_status)
