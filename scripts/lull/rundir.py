@@ -6,7 +6,6 @@ import os
 import platform as host_platform
 import subprocess
 import sys
-import tarfile
 import time
 from pathlib import Path
 
@@ -86,13 +85,14 @@ class RunDir:
             return []
         target = self.path / FILES
         target.mkdir(exist_ok=True)
-        try:
-            with tarfile.open(archive) as tar:
-                tar.extractall(target, filter="data")
-        except (tarfile.TarError, OSError) as error:
-            raise UserError(
-                f"{archive}: the guest's files cannot be unpacked ({error}); see {self.path / CONSOLE}"
-            ) from error
+        # GNU tar keeps every member, and every link that it follows, below the folder.
+        unpacked = subprocess.run(
+            ["tar", "-x", "--no-same-owner", "-f", str(archive), "-C", str(target)],
+            capture_output=True, text=True, check=False,
+        )  # fmt: skip
+        if unpacked.returncode:
+            said = unpacked.stderr.strip().partition("\n")[0]
+            raise UserError(f"{archive}: the guest's files cannot all be unpacked ({said}); see {self.path / CONSOLE}")
         archive.unlink()
         return sorted(path for path in target.rglob("*") if path.is_file())
 

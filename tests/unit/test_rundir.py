@@ -55,6 +55,15 @@ def test_a_folder_that_is_no_run_is_refused(tmp_path: Path) -> None:
 def test_files_of_the_guest_stay_inside_the_folder(tmp_path: Path) -> None:
     run = RunDir.create(tmp_path / "run", _spec())
     (tmp_path / "evil").write_text("x")
-    subprocess.run(["tar", "-cPf", run / "files.tar", "-C", tmp_path, "--transform=s,^,../,", "evil"], check=True)
-    with pytest.raises(UserError, match="the guest's files cannot be unpacked"):
+    subprocess.run(["tar", "-cPf", run / "files.tar", "-C", tmp_path, "--transform=s,^,../../,", "evil"], check=True)
+    (tmp_path / "evil").unlink()
+    with pytest.raises(UserError, match=r"files\.tar: the guest's files cannot all be unpacked"):
+        run.unpack_files()
+    assert not (tmp_path / "evil").exists()
+
+
+def test_a_tar_cut_off_is_named(tmp_path: Path) -> None:
+    run = RunDir.create(tmp_path / "run", _spec())
+    (run / "files.tar").write_bytes(b"no tar at all" * 100)
+    with pytest.raises(UserError, match=r"files\.tar: the guest's files cannot all be unpacked"):
         run.unpack_files()

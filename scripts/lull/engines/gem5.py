@@ -36,6 +36,8 @@ HANG_MARGIN_S = 1.0
 """The guest's init ends a command at its limit by itself; a guest that is this late to do so hangs."""
 SETTINGS = "gem5.json"
 OUTCOME = "outcome.json"
+TERMINAL = "system.terminal"
+"""gem5's name for the console's file."""
 
 
 class Gem5:
@@ -133,13 +135,18 @@ class Gem5:
     ) -> dict[str, object]:
         """One gem5 process in `folder`, by its settings, to its outcome."""
         (folder / SETTINGS).write_text(json.dumps(settings, indent=1) + "\n")
+        (folder / CONSOLE).symlink_to(TERMINAL)
         log_path = folder / "engine.log"
         with log_path.open("wb") as log:
             child = process.start(
                 [self.binary.path, "-d", str(folder), str(CONFIGS / "run.py"), str(folder / SETTINGS)],
                 cwd=folder, stdout=log, stderr=log,
             )  # fmt: skip
-            status = supervise(child, folder, wall_s, progress, sink)
+            try:
+                status = supervise(child, folder, wall_s, progress, sink)
+            finally:
+                if (folder / TERMINAL).exists():
+                    (folder / TERMINAL).replace(folder / CONSOLE)
         if status != 0:
             said = log_path.read_text(errors="replace").splitlines()
             ours = [line.removeprefix("lull-gem5: ") for line in said if line.startswith("lull-gem5: ")]
