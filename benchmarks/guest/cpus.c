@@ -2,6 +2,7 @@
 #include "cpus.h"
 
 #include <errno.h>
+#include <sched.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
@@ -44,6 +45,26 @@ void online_all_cpus(void)
 		fail("%d CPUs are online instead of %d", online.count, possible.count);
 }
 
+/* A CPU that sleeps stays in the state that it chose, whatever was disabled meanwhile: run on each
+ * once. */
+static void wake_cpus(const struct cpulist *possible)
+{
+	cpu_set_t all, one;
+
+	CPU_ZERO(&all);
+	for (int cpu = 0; cpu < CPULIST_MAX; cpu++) {
+		if (!possible->has[cpu])
+			continue;
+		CPU_SET(cpu, &all);
+		CPU_ZERO(&one);
+		CPU_SET(cpu, &one);
+		if (sched_setaffinity(0, sizeof(one), &one))
+			fail("cannot run on CPU %d: %s", cpu, strerror(errno));
+	}
+	if (sched_setaffinity(0, sizeof(all), &all))
+		fail("cannot run on all CPUs again: %s", strerror(errno));
+}
+
 void disable_deep_idle(void)
 {
 	struct cpulist possible = read_list("possible");
@@ -64,4 +85,5 @@ void disable_deep_idle(void)
 				fail("cannot write %s: %s", path, strerror(-error));
 		}
 	}
+	wake_cpus(&possible);
 }

@@ -5,7 +5,8 @@
 /* Every possible CPU runs, or init fails. */
 void online_all_cpus(void);
 
-/* Leaves state 0, WFI, only: a checkpoint must not hold a core that is off. */
+/* Leaves state 0, WFI, only, and no CPU in another: a checkpoint must not hold a core that is off.
+ */
 void disable_deep_idle(void);
 
 #endif

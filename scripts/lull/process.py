@@ -108,7 +108,7 @@ def first_error_line(text: str) -> str | None:
     """The line a person would look for: the first that names an error, not the ones that follow from it."""
     lines = [line.strip() for line in text.splitlines() if line.strip()]
     for line in lines:
-        if _ERROR_LINE.search(line) and not _NOT_AN_ERROR.search(line):
+        if ": error:" in line or (_ERROR_LINE.search(line) and not _NOT_AN_ERROR.search(line)):
             return line
     return lines[-1] if lines else None
 

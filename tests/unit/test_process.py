@@ -26,6 +26,8 @@ def _runner(tmp_path: Path) -> Runner:
 def test_the_first_error_is_the_one_shown() -> None:
     line = first_error_line(KERNEL_LOG)
     assert line == "drivers/lull/platform/lull.c:12:9: error: unknown type name 'strct'"
+    unused = "x.c:3: error: unused variable [-Werror=unused-variable]"
+    assert first_error_line(f"gcc -Werror -c x.c\n{unused}\nmake: *** [x.o] Error 1") == unused
     assert first_error_line("gcc -Werror x.c\nall is well\n") == "all is well"
     assert first_error_line("") is None
 
