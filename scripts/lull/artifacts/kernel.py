@@ -9,13 +9,13 @@ finds what was compiled in another tree.
 
 from __future__ import annotations
 
-import hashlib
 import platform
 import re
 import shutil
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 
+from lull import digest
 from lull.errors import UserError
 
 Run = Callable[[Sequence[str], Path], object]
@@ -128,7 +128,7 @@ def check_config(wanted: dict[str, str], config: Path) -> None:
 def inputs(root: Path, flavour: str) -> dict[str, str]:
     """What a kernel of this flavour is made of, besides source tree and compiler: path to SHA-256."""
     files = [root / "kernel-patches" / "series", *fragments(root, flavour), *_code(root)]
-    return {str(file.relative_to(root)): _sha256(file) for file in files}
+    return {str(file.relative_to(root)): digest.of_file(file) for file in files}
 
 
 def build_directory(tree: Path, flavour: str) -> Path:
@@ -143,7 +143,7 @@ def prepare(tree: Path, root: Path, flavour: str, run: Run) -> None:
     """
     detect_version(tree)
     ours = tree / "drivers" / "lull" / ".prepared"
-    state = "".join(f"{_sha256(file)} {file.relative_to(root)}\n" for file in _code(root))
+    state = "".join(f"{digest.of_file(file)} {file.relative_to(root)}\n" for file in _code(root))
     if not ours.is_file() or ours.read_text(encoding="utf-8") != state:
         if ours.parent.exists():
             raise UserError(f"{ours.parent} exists: set KERNEL_SRC to a Linux 6.12 tree without our series.")
@@ -174,10 +174,6 @@ def build(tree: Path, build_dir: Path, out: Path, root: Path, flavour: str, run:
 
 def _code(root: Path) -> list[Path]:
     return [*series(root), *linked_files(root).values()]
-
-
-def _sha256(file: Path) -> str:
-    return hashlib.sha256(file.read_bytes()).hexdigest()
 
 
 def _configure(tree: Path, root: Path, flavour: str, run: Run) -> None:

@@ -12,6 +12,7 @@ import time
 from pathlib import Path
 
 from lull import cache, digest, paths, process
+from lull.artifacts import firmware as firmware_build
 from lull.artifacts import store
 from lull.cache import Entry
 from lull.engines import gem5_binary
@@ -25,7 +26,12 @@ from lull.rundir import CONSOLE, RunDir
 from lull.runspec import Flavour, RunSpec
 
 CONFIGS = paths.ROOT / "gem5-configs"
-ADDRESSES = {"firmware": 0x04001000, "kernel": 0x80200000, "initrd": 0x88000000, "dtb": 0x8F000000}
+ADDRESSES = {
+    "firmware": firmware_build.LOAD_ADDRESS,
+    "kernel": firmware_build.KERNEL_ADDRESS,
+    "initrd": 0x88000000,
+    "dtb": firmware_build.DTB_ADDRESS,
+}
 """Where gem5 loads each file. The firmware is linked to its address and told the kernel's and the tree's."""
 
 BOOTARGS = "console=ttyAMA0 mitigations=off clocksource.arm_arch_timer.evtstrm=0 panic=-1"
