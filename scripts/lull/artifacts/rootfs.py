@@ -7,7 +7,6 @@ else of the packages it comes from.
 
 from __future__ import annotations
 
-import hashlib
 import os
 import platform
 import re
@@ -16,6 +15,7 @@ import tempfile
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
+from lull import digest
 from lull.artifacts import cpio
 from lull.errors import UserError
 
@@ -54,7 +54,7 @@ def inputs(root: Path) -> dict[str, str]:
     files = [root / name for name in _GENERATORS]
     for folder in _SOURCES:
         files += [path for path in sorted((root / folder).rglob("*")) if path.is_file()]
-    return {str(file.relative_to(root)): hashlib.sha256(file.read_bytes()).hexdigest() for file in files}
+    return {str(file.relative_to(root)): digest.of_file(file) for file in files}
 
 
 def applets(root: Path) -> list[str]:
