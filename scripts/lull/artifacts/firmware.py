@@ -15,6 +15,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from lull import digest
+from lull.artifacts.series import patches
 from lull.errors import UserError
 
 Run = Callable[[Sequence[str], Path], None]
@@ -43,14 +44,7 @@ _ENVIRONMENT = ("PATH", "HOME", "TMPDIR", "CCACHE_DIR")
 
 
 def series(root: Path) -> list[Path]:
-    """The patches, in the order in which they apply."""
-    file = root / FOLDER / "series"
-    lines = (line.partition("#")[0].strip() for line in file.read_text(encoding="utf-8").splitlines())
-    patches = [file.parent / line for line in lines if line]
-    for patch in patches:
-        if not patch.is_file():
-            raise UserError(f"{file} names {patch.name}, which does not exist: add it or delete its line.")
-    return patches
+    return patches(root / FOLDER / "series")
 
 
 def options(root: Path) -> dict[str, str]:

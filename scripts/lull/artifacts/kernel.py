@@ -16,6 +16,7 @@ from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 
 from lull import digest
+from lull.artifacts.series import patches
 from lull.errors import UserError
 
 Run = Callable[[Sequence[str], Path], object]
@@ -62,14 +63,7 @@ def detect_version(tree: Path) -> str:
 
 
 def series(root: Path) -> list[Path]:
-    """The hook patches, in the order in which they apply."""
-    file = root / "kernel-patches" / "series"
-    lines = (line.partition("#")[0].strip() for line in file.read_text(encoding="utf-8").splitlines())
-    names = [line for line in lines if line]
-    for name in names:
-        if not (file.parent / name).is_file():
-            raise UserError(f"{file} names {name}, which does not exist: add the patch or delete the line.")
-    return [file.parent / name for name in names]
+    return patches(root / "kernel-patches" / "series")
 
 
 def systems(root: Path) -> list[Path]:
