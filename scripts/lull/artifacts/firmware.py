@@ -8,24 +8,18 @@ made of. Caching, unpacking and logging are the caller's.
 from __future__ import annotations
 
 import os
-import platform
 import re
 import shutil
-from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from lull import digest
 from lull.artifacts.series import patches
+from lull.artifacts.toolchain import CROSS_COMPILE
 from lull.errors import UserError
-
-Run = Callable[[Sequence[str], Path], None]
+from lull.process import Run
 
 SOURCE_PACKAGE = "arm-trusted-firmware"
 SOURCE_VERSION = "2.12.1"
-
-CROSS_COMPILE = "" if platform.machine() == "aarch64" else "aarch64-linux-gnu-"
-#: Commands, not packages.
-FIRMWARE_DEPENDENCIES: tuple[str, ...] = ("make", "patch", f"{CROSS_COMPILE}gcc")
 
 #: Where the raw image goes, which is also the reset address of every core.
 LOAD_ADDRESS = 0x04001000

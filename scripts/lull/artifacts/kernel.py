@@ -9,17 +9,16 @@ finds what was compiled in another tree.
 
 from __future__ import annotations
 
-import platform
 import re
 import shutil
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable
 from pathlib import Path
 
 from lull import digest
 from lull.artifacts.series import patches
+from lull.artifacts.toolchain import CROSS_COMPILE
 from lull.errors import UserError
-
-Run = Callable[[Sequence[str], Path], object]
+from lull.process import Run
 
 SOURCE_PACKAGE = "linux-source-6.12"
 FRAGMENTS = {
@@ -32,13 +31,6 @@ PRODUCTS = {
     "System.map": "System.map",
     "config": ".config",
 }
-
-_NATIVE = platform.machine() == "aarch64"
-CROSS_COMPILE = "" if _NATIVE else "aarch64-linux-gnu-"
-KERNEL_DEPENDENCIES = (
-    *("bc", "bison", "flex", "gcc", "libc6-dev", "make", "patch"),
-    *(() if _NATIVE else ("gcc-aarch64-linux-gnu",)),
-)
 
 # Folders of kernel-patches/ that are not systems.
 _NOT_SYSTEMS = ("config", "hooks")
