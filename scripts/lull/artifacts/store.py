@@ -7,6 +7,7 @@ import subprocess
 import tarfile
 from collections.abc import Callable
 from pathlib import Path
+from typing import Literal
 
 from lull import cache, digest, paths
 from lull.artifacts import buildroot, debian, firmware, kernel, rootfs
@@ -19,7 +20,7 @@ from lull.report import Progress
 EXPECTED_LINES = {"firmware": 200, "kernel": 2600, "rootfs": 40, "bindings": 4}
 """Lines of output that a cold build printed when this was last looked at: what "how far" is a share of."""
 
-
+RootfsSource = Literal["debian", "buildroot"]
 BINDINGS = Path("Documentation") / "devicetree" / "bindings"
 
 
@@ -62,7 +63,7 @@ def build_kernel(flavour: str) -> Entry:
     return _built("kernel", f"kernel ({flavour})", inputs, build)
 
 
-def build_rootfs(source: str = "debian") -> Entry:
+def build_rootfs(source: RootfsSource = "debian") -> Entry:
     """The image of Debian's packages, or the same through the Buildroot tree that the user names."""
     return _rootfs_from_debian() if source == "debian" else _rootfs_from_buildroot()
 
