@@ -3,7 +3,7 @@
 
 PYTHON := .venv/bin/python
 GUEST_C := $(shell git ls-files 'benchmarks/*.[ch]' 2>/dev/null)
-SHELL_SCRIPTS := lull scripts/setup .ci/run benchmarks/guest/lull-idle buildroot-overlay/board/post-build.sh
+SHELL_SCRIPTS := lull scripts/setup .ci/run benchmarks/guest/lull-idle benchmarks/guest/lull-policy buildroot-overlay/board/post-build.sh
 
 .PHONY: demo test test-all lint clean setup
 

@@ -6,10 +6,11 @@ from typing import Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from lull import digest
+from lull import advertised, digest
+from lull.advertised import AtBoot
 from lull.platform import devicetree
-from lull.platform.devicetree import Engine
 from lull.platform.schema import Platform
+from lull.policy import Policy
 
 EngineName = devicetree.Engine
 CpuMode = Literal["atomic", "timing", "detailed"]
@@ -33,6 +34,9 @@ class RunSpec(BaseModel):
     cpu: CpuMode | None
     """CPU model on gem5; QEMU has one functional model and says None."""
     platform: Platform
+    told_at_boot: AtBoot = {}
+    """Where the device tree advertises other latencies than `platform`; the script tells Linux those of `platform`."""
+    policy: Policy = Policy()
     flavour: Flavour
     command: str
     trace: tuple[str, ...] = ()
@@ -43,15 +47,23 @@ class RunSpec(BaseModel):
     def hash(self) -> str:
         return digest.of_json(self.model_dump(mode="json"))
 
+    def boot_platform(self) -> Platform:
+        """The machine as its device tree describes it."""
+        return advertised.boot_platform(self.platform, self.told_at_boot)
+
     def script(self) -> str:
-        """What the guest's init runs. Tracing starts before the command and is read out after it."""
-        limit = f"#lull limit_s={self.limits.simulated_s:g}\n"
+        """What the guest's init runs: the policy, then the command. Tracing is of the command alone."""
+        head = f"#lull limit_s={self.limits.simulated_s:g}\n"
+        asked = [f"cstate={line}" for line in advertised.lines(self.platform, self.told_at_boot)]
+        asked += self.policy.arguments(self.platform)
+        if asked:
+            head += f"lull-policy {' '.join(map(shlex.quote, asked))} || exit 125\n"
         command = f"sh -c {shlex.quote(self.command)}"
         if not self.trace:
-            return f"{limit}exec {command}\n"
+            return f"{head}exec {command}\n"
         events = " ".join(f"-e {shlex.quote(event)}" for event in self.trace)
         return (
-            f"{limit}"
+            f"{head}"
             f"trace-cmd start {events} >/dev/null || exit 125\n"
             f"{command}\nstatus=$?\n"
             "trace-cmd stop >/dev/null && trace-cmd extract -o /out/trace.dat >/dev/null || exit 125\n"

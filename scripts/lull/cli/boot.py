@@ -8,11 +8,12 @@ from typing import Annotated
 import typer
 
 from lull import runs
+from lull.cli.platform import overrides
 from lull.engines.choose import choose
 from lull.errors import UserError
-from lull.platform.load import load_platform
 from lull.report import report
 from lull.runspec import CpuMode, EngineName, Flavour, Limits, RunSpec
+from lull.settings import resolve
 
 WHAT_IT_RUNS_ON = "uname -a; lull-cpus"
 
@@ -29,7 +30,11 @@ def boot(
     flavour: Annotated[Flavour, typer.Option(help="kernel flavour")] = "default",
     settings: Annotated[
         list[str] | None,
-        typer.Option("--set", help="change the platform: memory.size_mib=256, shadow.enabled=true, …"),
+        typer.Option(
+            "--set",
+            help="change the platform (memory.size_mib=256, cstates.C3.exit_us=50, …) or what Linux does with it "
+            "(governor=, cpufreq=, idle.deepest=, routing=, routing.depth=)",
+        ),
     ] = None,
     shadow: Annotated[bool | None, typer.Option(help="with or without the platform's shadow core")] = None,
     trace: Annotated[
@@ -53,13 +58,13 @@ def boot(
     chosen = choose(engine, gem5, checkpoint)
     if chosen.name == "qemu" and cpu:
         raise UserError("--cpu: QEMU has no CPU models to choose from; use --engine gem5")
-    overrides = list(settings or [])
-    if shadow is not None:
-        overrides.append(f"shadow.enabled={'true' if shadow else 'false'}")
+    asked = resolve(platform, overrides(settings, shadow))
     spec = RunSpec(
         engine=chosen.name,
         cpu=(cpu or "atomic") if chosen.name == "gem5" else None,
-        platform=load_platform(platform, overrides),
+        platform=asked.platform,
+        told_at_boot=asked.told_at_boot,
+        policy=asked.policy,
         flavour=flavour,
         command=command,
         trace=tuple(trace or ()),

@@ -62,7 +62,7 @@ class Gem5:
         return Artifacts(store.build_kernel(flavour), store.build_rootfs(), store.build_firmware())
 
     def run(self, spec: RunSpec, artifacts: Artifacts, rundir: RunDir, sink: Sink) -> Outcome:
-        checkpoint = self.checkpoint_of(spec.platform, artifacts)
+        checkpoint = self.checkpoint_of(spec.boot_platform(), artifacts)
         (rundir / "script").write_text(spec.script())
         settings = {
             **_settings(spec.platform, spec.seed),
@@ -90,21 +90,24 @@ class Gem5:
             details={"checkpoint": checkpoint.key, **outcome},
         )
 
-    def checkpoint_of(self, platform: Platform, artifacts: Artifacts) -> Entry:
-        """The settled machine, booted now if it never was. What cannot change a boot is not in its key."""
+    def checkpoint_inputs(self, platform: Platform, artifacts: Artifacts) -> dict[str, object]:
+        """What decides a boot, and with it the checkpoint's key."""
         firmware = artifacts.firmware
         assert firmware is not None
-        initrd = artifacts.rootfs.file("rootfs.cpio")
-        span = (ADDRESSES["initrd"], ADDRESSES["initrd"] + initrd.stat().st_size)
-        dts = devicetree.render(platform, "gem5", BOOTARGS, span)
-        inputs: dict[str, object] = {
+        return {
             "gem5": dataclasses.asdict(self.binary) | {"path": ""},
             "firmware": firmware.key,
             "kernel": artifacts.kernel.key,
             "rootfs": artifacts.rootfs.key,
-            "machine": digest.of_json([dts, ADDRESSES]),
+            "machine": digest.of_json([_tree(platform, artifacts), ADDRESSES]),
             "configs": digest.of_files(CONFIGS, CONFIGS.glob("*.py")),
         }
+
+    def checkpoint_of(self, platform: Platform, artifacts: Artifacts) -> Entry:
+        """The settled machine, booted now if it never was. What cannot change a boot is not in its key."""
+        firmware = artifacts.firmware
+        assert firmware is not None
+        inputs = self.checkpoint_inputs(platform, artifacts)
         if self.checkpoint:
             return _verified(_opened(self.checkpoint, inputs))
 
@@ -112,12 +115,12 @@ class Gem5:
             shutil.rmtree(work)
             work.mkdir()
             dtb = work / "machine.dtb"
-            devicetree.compile(dts, dtb)
+            devicetree.compile(_tree(platform, artifacts), dtb)
             files = {
                 "firmware": firmware.file("bl31.bin"),
                 "kernel": artifacts.kernel.file("Image"),
                 "dtb": dtb,
-                "initrd": initrd,
+                "initrd": artifacts.rootfs.file("rootfs.cpio"),
             }
             settings = {
                 **_settings(platform, seed=1),
@@ -171,6 +174,11 @@ class Gem5:
         except (OSError, ValueError) as error:
             raise UserError(f"{folder / OUTCOME}: gem5 left no readable outcome; see engine.log there") from error
         return outcome
+
+
+def _tree(platform: Platform, artifacts: Artifacts) -> str:
+    size = artifacts.rootfs.file("rootfs.cpio").stat().st_size
+    return devicetree.render(platform, "gem5", BOOTARGS, (ADDRESSES["initrd"], ADDRESSES["initrd"] + size))
 
 
 def _settings(platform: Platform, seed: int) -> dict[str, object]:

@@ -45,7 +45,7 @@ class Qemu:
     def run(self, spec: RunSpec, artifacts: Artifacts, rundir: RunDir, sink: Sink) -> Outcome:
         (rundir / "script").write_text(spec.script())
         dtb = rundir / "machine.dtb"
-        devicetree.compile(devicetree.render(spec.platform, "qemu", BOOTARGS, None), dtb)
+        devicetree.compile(devicetree.render(spec.boot_platform(), "qemu", BOOTARGS, None), dtb)
         started = time.monotonic()
         with (
             (rundir / "engine.log").open("wb") as log,

@@ -34,6 +34,12 @@ def apply(data: Data, overrides: Sequence[str]) -> Data:
     return changed
 
 
+def changes_what_linux_is_told(override: str) -> bool:
+    """Whether it changes an advertised latency, in the long or in the short form of its key."""
+    parts = override.partition("=")[0].split(".")
+    return parts[-2:-1] == ["advertised"] and "cstates" in parts[:-2]
+
+
 def _value(key: str, text: str) -> Any:
     try:
         value = yaml.safe_load(text)

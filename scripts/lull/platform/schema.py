@@ -125,6 +125,11 @@ class Opp(Block):
         return round(self.mhz * 1_000_000)
 
     @property
+    def khz(self) -> int:
+        """As Linux's cpufreq counts."""
+        return self.hz // 1_000
+
+    @property
     def uv(self) -> int:
         return round(self.mv * 1_000)
 
@@ -366,6 +371,15 @@ class Platform(Block):
     @property
     def cpu_count(self) -> int:
         return sum(cluster.cpus for cluster in self.resolved_clusters())
+
+    def cpu_lists(self) -> list[tuple[str, Cluster]]:
+        """Each cluster with its CPUs, numbered as Linux does on either engine and written as in sysfs: `0-3`."""
+        found, first = [], 0
+        for cluster in self.resolved_clusters():
+            last = first + cluster.cpus - 1
+            found.append((f"{first}-{last}" if last > first else f"{first}", cluster))
+            first = last + 1
+        return found
 
     @property
     def socket_count(self) -> int:
