@@ -45,24 +45,29 @@ void online_all_cpus(void)
 		fail("%d CPUs are online instead of %d", online.count, possible.count);
 }
 
-/* A CPU that sleeps stays in the state that it chose, whatever was disabled meanwhile: run on each
- * once. */
-static void wake_cpus(const struct cpulist *possible)
+void visit_cpus(void (*visit)(int cpu, int error))
 {
-	cpu_set_t all, one;
+	struct cpulist possible = read_list("possible");
+	cpu_set_t before, one;
 
-	CPU_ZERO(&all);
-	for (int cpu = 0; cpu < CPULIST_MAX; cpu++) {
-		if (!possible->has[cpu])
+	if (sched_getaffinity(0, sizeof(before), &before))
+		fail("cannot ask on which CPUs to run: %s", strerror(errno));
+	for (int cpu = CPULIST_MAX - 1; cpu >= 0; cpu--) {
+		if (!possible.has[cpu])
 			continue;
-		CPU_SET(cpu, &all);
 		CPU_ZERO(&one);
 		CPU_SET(cpu, &one);
-		if (sched_setaffinity(0, sizeof(one), &one))
-			fail("cannot run on CPU %d: %s", cpu, strerror(errno));
+		visit(cpu, sched_setaffinity(0, sizeof(one), &one) ? -errno : 0);
 	}
-	if (sched_setaffinity(0, sizeof(all), &all))
-		fail("cannot run on all CPUs again: %s", strerror(errno));
+	if (sched_setaffinity(0, sizeof(before), &before))
+		fail("cannot run where it ran before: %s", strerror(errno));
+}
+
+/* A CPU that sleeps stays in the state that it chose, whatever was disabled meanwhile. */
+static void was_awake(int cpu, int error)
+{
+	if (error)
+		fail("cannot run on CPU %d: %s", cpu, strerror(-error));
 }
 
 void disable_deep_idle(void)
@@ -85,5 +90,5 @@ void disable_deep_idle(void)
 				fail("cannot write %s: %s", path, strerror(-error));
 		}
 	}
-	wake_cpus(&possible);
+	visit_cpus(was_awake);
 }

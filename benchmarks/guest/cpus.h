@@ -9,4 +9,10 @@ void online_all_cpus(void);
  */
 void disable_deep_idle(void);
 
+/*
+ * Runs on one possible CPU after another, which wakes each, and calls visit() there; with an error
+ * on a CPU that cannot be run on, such as one that is offline. Ends on the first CPU.
+ */
+void visit_cpus(void (*visit)(int cpu, int error));
+
 #endif

@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "channel.h"
+#include "cpuidle.h"
 #include "cpus.h"
 #include "end.h"
 #include "m5.h"
@@ -86,6 +87,7 @@ int main(void)
 	online_all_cpus();
 	disable_deep_idle();
 	settle();
+	cpuidle_begin();
 
 	/* Restored, it goes on behind this; nothing before it may depend on the run. */
 	if (engine == ENGINE_GEM5)
@@ -93,6 +95,7 @@ int main(void)
 
 	open_channels();
 	status = run(engine);
+	cpuidle_report(engine);
 	send_files(engine);
 	finish(status);
 }

@@ -15,6 +15,7 @@
 /* The names the engines provide. */
 #define CHANNEL_STDOUT "stdout"
 #define CHANNEL_FILES "files.tar"
+#define CHANNEL_CPUIDLE "cpuidle.jsonl"
 #define CHANNEL_STATUS "status"
 
 struct channel {

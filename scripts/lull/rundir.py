@@ -19,6 +19,7 @@ CONSOLE = "console.log"
 STDOUT = "stdout"
 STATUS = "status"
 FILES = "files"
+CPUIDLE = "cpuidle.jsonl"
 FILES_TAR = "files.tar"
 
 

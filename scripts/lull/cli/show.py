@@ -1,16 +1,23 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """`lull show`: a run on one screen."""
 
+import json
 from pathlib import Path
 from typing import Annotated
 
 import typer
+from pydantic import ValidationError
 from rich.console import Console
 from rich.table import Table
 
-from lull.rundir import CONSOLE, FILES, MANIFEST, RUN, STDOUT, RunDir
+from lull import cpuidle
+from lull.cpuidle import ClusterUse, Use
+from lull.errors import UserError
+from lull.platform.schema import Platform
+from lull.policy import Policy
+from lull.rundir import CONSOLE, CPUIDLE, FILES, MANIFEST, RUN, STDOUT, RunDir
 
-LINES_OF_OUTPUT = 8
+LINES_OF_OUTPUT = 5
 
 
 def show(
@@ -26,11 +33,56 @@ def show(
     for key, value in _rows(rundir).items():
         table.add_row(key, value)
     for_people.print(table)
+    if idle := cpuidle.read(rundir / CPUIDLE):
+        for_people.print("\nidle states: entries and share of the time", style="bold")
+        for_people.print(_idle(cpuidle.by_cluster(idle, _platform(rundir))))
     output = (rundir / STDOUT).read_text(errors="replace").splitlines() if (rundir / STDOUT).is_file() else []
     if output:
         for_people.print(f"\nlast lines of its output ({len(output)} in all)", style="bold")
         for line in output[-LINES_OF_OUTPUT:]:
             for_people.print(f"  {line}", markup=False, soft_wrap=False, overflow="ellipsis", no_wrap=True)
+
+
+def _idle(clusters: list[ClusterUse]) -> Table:
+    """By cluster, because a screen has no room for every CPU; `above` and `below` are Linux's words."""
+    names = sorted({name for cluster in clusters for name in cluster.states})
+    table = Table("cluster", "CPUs", *names, "above", "below", "rejected", box=None, pad_edge=False)
+    for cluster in clusters:
+        uses = [cluster.states.get(name) for name in names]
+        counts = (cluster.above, cluster.below, cluster.rejected)
+        table.add_row(cluster.name, cluster.cpus, *map(_cell, uses), *map(str, counts))
+    return table
+
+
+def _cell(use: Use | None) -> str:
+    if use is None:
+        return "none"
+    return f"{use.entries} {use.share:.1%}" if use.entries or use.enabled else "off"
+
+
+def _platform(rundir: RunDir) -> Platform:
+    """As it was resolved for the run, whatever its file says by now."""
+    try:
+        return Platform.model_validate_json(json.dumps(rundir.read_json(RUN).get("platform")))
+    except ValidationError as error:
+        raise UserError(f"{rundir / RUN}: its platform is of another version of lull; run the command again") from error
+
+
+def _policy(run: dict[str, object]) -> str:
+    asked = Policy.model_validate(run.get("policy") or {}).words()
+    changed = _mapping(run, "told_at_boot")
+    told = [f"{cluster} {state}" for cluster in changed for state in _mapping(changed, cluster)]
+    if told:
+        asked.append(f"other advertised latencies than at boot ({', '.join(told)})")
+    return ", ".join(asked) or "as booted"
+
+
+def _governors(rundir: RunDir) -> str | None:
+    found = cpuidle.governors(cpuidle.read(rundir / CPUIDLE))
+    if not found["governor"]:
+        return None
+    frequency = ", ".join(found["cpufreq_governor"]) or "none"
+    return f"at the end governor {', '.join(found['governor'])}, frequency governor {frequency}"
 
 
 def _rows(rundir: RunDir) -> dict[str, str]:
@@ -42,10 +94,11 @@ def _rows(rundir: RunDir) -> dict[str, str]:
         "engine": f"{engine.get('name')} {engine.get('version')}" + (f", {run['cpu']} CPUs" if run.get("cpu") else ""),
         "kernel": f"{run.get('flavour')} flavour",
         "command": str(run.get("command")),
+        "policy": "; ".join(filter(None, (_policy(run), _governors(rundir)))),
         "state": str(manifest.get("state")) + (f": {manifest['error']}" if "error" in manifest else ""),
     }
     if manifest.get("state") == "finished":
-        rows["exit status"] = str(manifest["status"])
+        rows["state"] += f", exit status {manifest['status']}"
         rows["time"] = f"{float(str(manifest['simulated_s'])):.6f} s simulated, {manifest['wall_s']} s here"
         if manifest.get("instructions"):
             count, wall = int(str(manifest["instructions"])), float(str(manifest["wall_s"]))

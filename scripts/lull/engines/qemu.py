@@ -15,7 +15,7 @@ from lull.engines.base import Artifacts, Outcome, Sink, guest_time, status_of, s
 from lull.errors import UserError
 from lull.platform import devicetree
 from lull.report import Progress
-from lull.rundir import CONSOLE, FILES_TAR, STATUS, STDOUT, RunDir
+from lull.rundir import CONSOLE, CPUIDLE, FILES_TAR, STATUS, STDOUT, RunDir
 from lull.runspec import Flavour, RunSpec
 
 BINARY = "qemu-system-aarch64"
@@ -66,7 +66,7 @@ class Qemu:
         )
 
     def _command(self, spec: RunSpec, artifacts: Artifacts, rundir: RunDir, dtb: Path) -> list[str]:
-        ports = {"lull.stdout": STDOUT, "lull.files": FILES_TAR, "lull.status": STATUS}
+        ports = {"lull.stdout": STDOUT, "lull.files": FILES_TAR, "lull.cpuidle": CPUIDLE, "lull.status": STATUS}
         serial = [
             word
             for number, (port, file) in enumerate(ports.items(), start=1)
@@ -91,7 +91,7 @@ class Qemu:
             "-serial", f"file:{CONSOLE}",
             "-global", "virtio-mmio.force-legacy=false",
             "-global", "virtio-mmio.ioeventfd=off",
-            "-device", "virtio-serial-device,max_ports=4",
+            "-device", "virtio-serial-device,max_ports=5",
             *serial,
             "-fw_cfg", "name=opt/lull/script,file=script",
             "-kernel", str(artifacts.kernel.file("Image")),
