@@ -3,7 +3,9 @@
 
 PYTHON := .venv/bin/python
 GUEST_C := $(shell git ls-files 'benchmarks/*.[ch]' 2>/dev/null)
-SHELL_SCRIPTS := lull scripts/setup .ci/run benchmarks/guest/lull-idle benchmarks/guest/lull-policy buildroot-overlay/board/post-build.sh
+SELFTESTS := $(filter-out %Makefile %.c %.h %.md,$(wildcard benchmarks/selftests/*))
+SHELL_SCRIPTS := lull scripts/setup .ci/run benchmarks/guest/lull-idle benchmarks/guest/lull-policy benchmarks/guest/lull-selftest \
+	buildroot-overlay/board/post-build.sh $(SELFTESTS)
 
 .PHONY: demo test test-all lint clean setup
 
@@ -22,7 +24,7 @@ lint: setup
 	$(PYTHON) -m ruff format --check scripts tests gem5-configs
 	$(PYTHON) -m mypy
 	clang-format --dry-run --Werror $(GUEST_C)
-	shellcheck $(SHELL_SCRIPTS)
+	shellcheck --external-sources --source-path=SCRIPTDIR --exclude=SC2317 $(SHELL_SCRIPTS)
 
 setup:
 	@scripts/setup

@@ -39,7 +39,7 @@ def fake(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 def checkout(tmp_path: Path) -> Path:
     """A copy of what goes into the image, free to be changed."""
     root = tmp_path / "checkout"
-    for name in ("scripts/lull/artifacts", buildroot.EXTERNAL, "benchmarks/guest", "benchmarks/lib"):
+    for name in ("scripts/lull/artifacts", buildroot.EXTERNAL, *rootfs.PROGRAM_FOLDERS, "benchmarks/lib"):
         (root / name).parent.mkdir(parents=True, exist_ok=True)
         subprocess.run(["cp", "-r", paths.ROOT / name, root / name], check=True)
     return root

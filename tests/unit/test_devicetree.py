@@ -89,6 +89,8 @@ def cpu_nodes(tree: Tree) -> list[str]:
     return [f"/cpus/{node}" for node in tree.nodes("/cpus") if node.startswith("cpu@")]
 
 
+CONTROLLER = {"gem5": "/soc/energy-controller@10000000", "qemu": "/energy-controller"}
+
 VARIANTS = [(name, shadow) for name in list_platforms() for shadow in ("true", "false")]
 
 
@@ -102,6 +104,7 @@ def test_the_tree_says_what_the_file_says(name: str, shadow: str, engine: Engine
     assert tree.text("/lull", "engine") == engine
     assert tree.text("/lull", "platform") == name
     assert tree.text("/", "model") == platform.title
+    slowest_change = max(round(c.transition_latency_us.value * 1000) for c in platform.resolved_clusters())
     number = 0
     for index, cluster in enumerate(platform.resolved_clusters()):
         for within in range(cluster.cpus):
@@ -121,6 +124,10 @@ def test_the_tree_says_what_the_file_says(name: str, shadow: str, engine: Engine
             for opp in tree.nodes(table)
         ]
         assert opps == [(0, opp.hz, opp.uv) for opp in cluster.opps.table]
+        latencies = {tree.numbers(f"{table}/{opp}", "clock-latency-ns")[0] for opp in tree.nodes(table)}
+        assert latencies == {slowest_change}
+        handle, domain = tree.numbers(node, "performance-domains")
+        assert (tree.by_phandle(handle), domain) == (CONTROLLER[engine], index)
         clock = tree.by_phandle(tree.numbers(node, "clocks")[0])
         assert tree.numbers(clock, "clock-frequency") == [cluster.opps.table[-1].hz]
         cache = tree.by_phandle(tree.numbers(node, "next-level-cache")[0])
@@ -224,7 +231,8 @@ def test_devices_of_qemu(tmp_path: Path) -> None:
     assert tree.numbers(f"/soc/{slots[31]}", "interrupts") == [0, 16 + 31, 1]
     assert tree.text("/psci", "method") == "hvc"
     assert tree.text("/", "compatible") == "linux,dummy-virt"
-    assert "performance-domains" not in tree.keys("/cpus/cpu@0")
+    assert tree.text("/energy-controller", "compatible") == "lull,virtual-energy-ctrl"
+    assert tree.keys("/energy-controller") == ["compatible", "#performance-domain-cells", "phandle"]
 
 
 @pytest.mark.parametrize("engine", ENGINES)

@@ -17,6 +17,7 @@ from lull.artifacts import cpio, rootfs
 from lull.artifacts.toolchain import CROSS_COMPILE
 from lull.errors import UserError
 from lull.paths import ROOT
+from tests.selftests import names
 
 cross = pytest.mark.skipif(
     shutil.which(f"{CROSS_COMPILE}gcc") is None or shutil.which("dpkg-deb") is None,
@@ -99,7 +100,7 @@ def test_what_the_kernel_needs_to_start_is_there(entries: dict[str, cpio.Entry])
     assert stat.S_ISCHR(console.mode)
     assert console.device == (5, 1)
     assert entries["init"].data == b"usr/bin/lull-init"
-    for name in ("lull-init", "lull-cpus", "lull-m5", "lull-idle", "busybox"):
+    for name in ("lull-init", "lull-cpus", "lull-m5", "lull-idle", "lull-selftest", "busybox"):
         assert entries[f"usr/bin/{name}"].mode == stat.S_IFREG | 0o755
     for name in ("proc", "sys", "dev", "tmp", "run", "out"):
         assert stat.S_ISDIR(entries[name].mode)
@@ -113,6 +114,14 @@ def test_guest_programs_are_static_and_stripped(entries: dict[str, cpio.Entry], 
         listing = subprocess.run(readelf, capture_output=True, text=True, check=True).stdout
         assert "INTERP" not in listing
         assert ".symtab" not in listing
+
+
+@cross
+def test_every_selftest_is_there_to_run(entries: dict[str, cpio.Entry]) -> None:
+    folder = "usr/lib/lull/selftests/"
+    found = {path.removeprefix(folder) for path in entries if path.startswith(folder)}
+    assert found == {*names(), "tap.sh"}
+    assert {entries[folder + name].mode for name in found} == {stat.S_IFREG | 0o755}
 
 
 @cross

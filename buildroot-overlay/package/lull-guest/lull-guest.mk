@@ -11,16 +11,19 @@ LULL_GUEST_SITE_METHOD = local
 LULL_GUEST_LICENSE = BSD-3-Clause
 
 # Compiled by the flags of its own Makefile, as in the default image.
-LULL_GUEST_MAKE = \
-	$(TARGET_MAKE_ENV) $(MAKE) -C $(@D)/guest \
-	CROSS_COMPILE="$(TARGET_CROSS)" O=$(@D)/build
+define LULL_GUEST_MAKE
+	$(TARGET_MAKE_ENV) $(MAKE) -C $(@D)/$(1) \
+		CROSS_COMPILE="$(TARGET_CROSS)" O=$(@D)/build/$(1)
+endef
 
 define LULL_GUEST_BUILD_CMDS
-	$(LULL_GUEST_MAKE)
+	$(call LULL_GUEST_MAKE,guest)
+	$(call LULL_GUEST_MAKE,selftests)
 endef
 
 define LULL_GUEST_INSTALL_TARGET_CMDS
-	$(LULL_GUEST_MAKE) DESTDIR=$(TARGET_DIR) install
+	$(call LULL_GUEST_MAKE,guest) DESTDIR=$(TARGET_DIR) install
+	$(call LULL_GUEST_MAKE,selftests) DESTDIR=$(TARGET_DIR) install
 	ln -sfn usr/bin/lull-init $(TARGET_DIR)/init
 endef
 

@@ -24,7 +24,7 @@ OLDEST = (2025, 11)
 
 EXTERNAL = "buildroot-overlay"
 DEFCONFIG = f"{EXTERNAL}/configs/lull_defconfig"
-_SOURCES = (EXTERNAL, "benchmarks/guest", "benchmarks/lib")
+_SOURCES = (EXTERNAL, *rootfs.PROGRAM_FOLDERS, "benchmarks/lib")
 _GENERATOR = "scripts/lull/artifacts/buildroot.py"
 
 _VERSION = re.compile(r"^export BR2_VERSION := ((\d+)\.(\d+)\S*)", re.MULTILINE)

@@ -30,7 +30,10 @@ LOADED_LIBRARIES = ("libgcc_s.so.1",)
 
 APPLETS = "benchmarks/guest/busybox-applets.txt"
 OVERLAY = "buildroot-overlay/board/rootfs-overlay"
-_SOURCES = ("benchmarks/guest", "benchmarks/lib", OVERLAY)
+PROGRAM_FOLDERS = ("benchmarks/guest", "benchmarks/selftests")
+"""What we build for every image, each with a Makefile of its own."""
+
+_SOURCES = (*PROGRAM_FOLDERS, "benchmarks/lib", OVERLAY)
 _GENERATORS = ("scripts/lull/artifacts/rootfs.py", "scripts/lull/artifacts/cpio.py")
 
 _LOADER = "ld-linux-aarch64.so.1"
@@ -63,8 +66,9 @@ def build(debs: list[Path], root: Path, out: Path, run: Run) -> None:
         packages.mkdir()
         for deb in debs:
             run(["dpkg-deb", "-x", str(deb), str(packages)], root)
-        make = ["make", "-C", str(root / "benchmarks/guest"), f"CROSS_COMPILE={CROSS_COMPILE}"]
-        run([*make, f"O={scratch}/objects", f"DESTDIR={guest}", "install"], root)
+        for folder in PROGRAM_FOLDERS:
+            make = ["make", "-C", str(root / folder), f"CROSS_COMPILE={CROSS_COMPILE}"]
+            run([*make, f"O={scratch}/{Path(folder).name}", f"DESTDIR={guest}", "install"], root)
         entries = _entries(packages, guest, root)
     (out / "rootfs.cpio").write_bytes(cpio.pack(entries))
     (out / "contents.txt").write_text(contents(entries), encoding="utf-8")

@@ -67,10 +67,6 @@ class _Cluster:
     states: list[_State]
     l1: dict[str, _L1]
 
-    @property
-    def transition_ns(self) -> int:
-        return round(self.spec.transition_latency_us.value * 1_000)
-
 
 class TreeRejected(UserError):
     """dtc's complaint about a tree of ours: a bug in a template, or a value that no schema rule caught."""
@@ -98,6 +94,7 @@ def render(platform: Platform, engine: Engine, bootargs: str, initrd: tuple[int,
             for socket in range(platform.socket_count)
         ],
         redistributors=_redistributors(platform, engine),
+        transition_ns=_transition_ns(platform),
         line_bytes=LINE_BYTES,
         map=memory_map,
     )
@@ -170,6 +167,11 @@ def _l1(core: str) -> dict[str, _L1]:
         side: _L1(cache.size_kib * 1024, cache.size_kib * 1024 // (cache.ways * LINE_BYTES))
         for side, cache in (("i", description.l1i), ("d", description.l1d))
     }
+
+
+def _transition_ns(platform: Platform) -> int:
+    """Of every cluster: gem5's one handler takes the longest of theirs for all, and the kernel is told the truth."""
+    return max(round(cluster.transition_latency_us.value * 1_000) for cluster in platform.resolved_clusters())
 
 
 def _redistributors(platform: Platform, engine: Engine) -> memory_map.Region:

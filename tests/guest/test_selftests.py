@@ -1,0 +1,22 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Every selftest of the image passes on QEMU. `tests.selftests` reads their TAP, here and on gem5."""
+
+import pytest
+
+from tests.conftest import Lull
+from tests.selftests import judge, names
+
+pytestmark = pytest.mark.guest
+
+
+@pytest.mark.parametrize("name", names())
+def test_selftest(lull: Lull, name: str) -> None:
+    judge(lull("boot", "-e", "qemu", "--exec", f"lull-selftest {name}"))
+
+
+def test_an_unknown_selftest_is_one_sentence(lull: Lull) -> None:
+    ran = lull("boot", "-e", "qemu", "--exec", "lull-selftest; lull-selftest nothing")
+    assert ran.returncode == 2
+    *listed, sentence = ran.stdout.splitlines()
+    assert listed == names()
+    assert sentence == "lull-selftest: there is no selftest 'nothing'; lull-selftest lists them"

@@ -1,0 +1,34 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The selftests that run in the guest, and how their TAP is read."""
+
+import re
+import subprocess
+
+import pytest
+
+from lull.paths import ROOT
+
+FOLDER = ROOT / "benchmarks" / "selftests"
+
+_NOT_TESTS = re.compile(r"Makefile|tap\.sh|.*\.(h|md)")
+
+
+def names() -> list[str]:
+    """Each file of the folder is a test, but for the few that the Makefile there excepts."""
+    return sorted(file.stem for file in FOLDER.iterdir() if file.is_file() and not _NOT_TESTS.fullmatch(file.name))
+
+
+def judge(ran: subprocess.CompletedProcess[str]) -> None:
+    """Fails on a failed test, on fewer or more tests than planned, and on a status that says otherwise."""
+    output = f"{ran.stdout}{ran.stderr}"
+    plans = re.findall(r"^1\.\.(\d+)(?: # SKIP (.*))?$", ran.stdout, re.MULTILINE)
+    assert len(plans) == 1, f"no plan, or more than one: it did not reach its end\n{output}"
+    planned, why = int(plans[0][0]), plans[0][1]
+    verdicts = re.findall(r"^(not ok|ok) (\d+)", ran.stdout, re.MULTILINE)
+    failed = [line for line in ran.stdout.splitlines() if line.startswith("not ok")]
+    assert not failed, output
+    assert [int(number) for _, number in verdicts] == list(range(1, planned + 1)), output
+    assert ran.returncode == 0, output
+    if planned == 0:
+        assert why, output
+        pytest.skip(why)

@@ -1,0 +1,66 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""A selftest that fails, ends early or lies about it is found out: tap.sh on the host, and the reader of its TAP."""
+
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from tests.selftests import FOLDER, judge, names
+
+
+def ran(script: str, tmp_path: Path) -> subprocess.CompletedProcess[str]:
+    (tmp_path / "tap.sh").write_bytes((FOLDER / "tap.sh").read_bytes())
+    (tmp_path / "test").write_text(f'. "${{0%/*}}/tap.sh"\n{script}\n')
+    return subprocess.run(["sh", str(tmp_path / "test")], capture_output=True, text=True, check=False)
+
+
+@pytest.mark.parametrize(
+    "script",
+    [
+        'check "true" true; check_fails "false" false; finish',
+        "plan 1; ok one; finish",
+        'skip "one" "not here"; ok two; finish',
+    ],
+)
+def test_what_passes(script: str, tmp_path: Path) -> None:
+    judge(ran(script, tmp_path))
+
+
+@pytest.mark.parametrize(
+    "script",
+    [
+        'check "false" false; finish',
+        'ok one; check_fails "true" true; finish',
+        "not_ok one; ok two; finish",
+        "ok one; exit 0",
+        "plan 2; ok one; finish",
+        "plan 1; ok one; ok two; finish",
+        "finish",
+        "echo 1..0",
+    ],
+)
+def test_what_fails(script: str, tmp_path: Path) -> None:
+    with pytest.raises(AssertionError):
+        judge(ran(script, tmp_path))
+
+
+def test_a_status_that_contradicts_the_verdicts(tmp_path: Path) -> None:
+    with pytest.raises(AssertionError):
+        judge(ran("ok one; echo 1..1; exit 3", tmp_path))
+
+
+def test_a_failed_check_shows_what_the_command_said(tmp_path: Path) -> None:
+    done = ran("complain() { echo first; echo second >&2; return 4; }; check text complain; finish", tmp_path)
+    assert done.returncode == 1
+    assert done.stdout == "not ok 1 - text\n# failed: complain\n# first\n# second\n1..1\n"
+
+
+def test_a_test_that_cannot_run_here_is_skipped_by_its_reason(tmp_path: Path) -> None:
+    with pytest.raises(pytest.skip.Exception, match="no such machine"):
+        judge(ran('skip_all "no such machine"', tmp_path))
+
+
+def test_the_folder_holds_tests() -> None:
+    assert "hotplug" in names()
+    assert not {"tap", "tap.sh", "Makefile"} & set(names())
