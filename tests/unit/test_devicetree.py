@@ -215,6 +215,8 @@ def test_devices_of_gem5(tmp_path: Path) -> None:
     timer = "/soc/timer@1c120000"
     assert (tree.text(timer, "label"), tree.numbers(timer, "interrupts")) == ("event", [0, 3, 4])
     assert tree.texts(timer, "compatible") == ["lull,event-timer"], "no fallback that a kernel's driver would take"
+    assert "lull,event-interrupt" in tree.keys(timer)
+    assert "lull,event-interrupt" not in tree.keys("/soc/timer@1c110000")
 
 
 def test_devices_of_qemu(tmp_path: Path) -> None:
@@ -233,6 +235,11 @@ def test_devices_of_qemu(tmp_path: Path) -> None:
     assert tree.text("/", "compatible") == "linux,dummy-virt"
     assert tree.text("/energy-controller", "compatible") == "lull,virtual-energy-ctrl"
     assert tree.keys("/energy-controller") == ["compatible", "#performance-domain-cells", "phandle"]
+    assert tree.text("/timer-event", "compatible") == "lull,virtual-event-timer"
+    assert tree.numbers("/timer-event", "interrupts") == [0, 193, 1]
+    assert "lull,event-interrupt" in tree.keys("/timer-event")
+    assert tree.text("/timer-wall-clock", "label") == "wall-clock"
+    assert "lull,event-interrupt" not in tree.keys("/timer-wall-clock")
 
 
 @pytest.mark.parametrize("engine", ENGINES)

@@ -142,7 +142,7 @@ def test_the_machine_for_gem5() -> None:
         "memory": {"kind": "ddr3-1600", "channels": 1, "size_bytes": 512 << 20},
         "event_timers": [
             {"name": "wall-clock", "base": 0x1C11_0000, "spi": 2, "clock_hz": 1_000_000},
-            {"name": "event", "base": 0x1C12_0000, "spi": 3, "clock_hz": 1_000_000},
+            {"name": "event", "base": 0x1C12_0000, "spi": 3, "clock_hz": 100_000_000},
         ],
         "system": {"clock_hz": 533_000_000, "voltage_uv": 1_000_000},
     }

@@ -130,6 +130,8 @@ VIRT_VIRTIO_BASE = 0x0A00_0000
 VIRT_VIRTIO_SIZE = 0x200
 VIRT_VIRTIO_COUNT = 32
 VIRT_VIRTIO_SPI = 16
+VIRT_EVENT_SPI = 192
+"""First of the interrupts that no device of `virt` drives: a stand-in for an event timer sets its own pending."""
 
 
 def foundation_overlap(region: Region) -> Region | None:
