@@ -12,9 +12,9 @@ from lull import runs
 from lull.cli.build import FlavourChoice
 from lull.engines.choose import choose
 from lull.errors import UserError
-from lull.platform.load import load_platform
 from lull.report import report
-from lull.runspec import Limits, RunSpec
+from lull.runspec import Limits
+from lull.specs import load_spec
 
 
 class EngineChoice(StrEnum):
@@ -65,18 +65,17 @@ def boot(
     if sim_limit <= 0 or wall_limit <= 0:
         raise UserError("--sim-limit and --wall-limit: must be positive numbers of seconds")
     chosen = choose(engine.value if engine else None, gem5, checkpoint)
-    if chosen.name == "qemu" and cpu:
-        raise UserError("--cpu: QEMU has no CPU models to choose from; use --engine gem5")
     overrides = list(settings or [])
     if shadow is not None:
         overrides.append(f"shadow.enabled={'true' if shadow else 'false'}")
-    spec = RunSpec(
+    spec = load_spec(
+        platform,
+        overrides,
+        command,
         engine=chosen.name,
-        cpu=(cpu or CpuChoice.atomic).value if chosen.name == "gem5" else None,
-        platform=load_platform(platform, overrides),
+        cpu=cpu.value if cpu else None,
         flavour=flavour.value,
-        command=command,
-        trace=tuple(trace or ()),
+        trace=trace or (),
         limits=Limits(simulated_s=sim_limit, wall_s=wall_limit),
         seed=seed,
     )
