@@ -22,7 +22,6 @@
 #include "lull_wake.h"
 #include "machine.h"
 
-#define RECORDER "/sys/kernel/debug/lull/wake"
 /* The first ones find cold caches and page tables, which is another question. */
 #define WARM_UP 3
 #define MAX_COUNT 1000000UL
@@ -191,7 +190,7 @@ static int measure(int cpu, const struct options *options, struct sample *sample
 	if (shortest < options->min_us)
 		shortest = options->min_us;
 	shortest *= 1000;
-	recorder = open(RECORDER, O_RDWR | O_CLOEXEC);
+	recorder = open(LULL_WAKE_PATH, O_RDWR | O_CLOEXEC);
 	if (recorder < 0)
 		return -errno;
 	for (int i = 0; !error && i < WARM_UP; i++)

@@ -92,6 +92,15 @@ def test_a_platform_without_the_state_has_no_such_point(tmp_path: Path) -> None:
         resolve(scenario, Wishes("qemu", platform="server", settings=("state=C2",)))
 
 
+def test_a_value_that_would_leave_its_folder_is_refused(tmp_path: Path) -> None:
+    groups = [{"name": "said", "help": "x", "matrix": {"words": ["a"]}}]
+    parameters = {**SMALL["parameters"], "words": {"default": "a", "pattern": ".*", "help": "anything"}}
+    scenario = _small(tmp_path, groups=groups, parameters=parameters)
+    for word in ("../..", "..", "/etc", "a b"):
+        with pytest.raises(UserError, match=r"--set words: .* cannot name a folder"):
+            resolve(scenario, Wishes("qemu", settings=(f"words={word}",)))
+
+
 def test_points_are_chosen_by_pattern(tmp_path: Path) -> None:
     points = resolve(_small(tmp_path), Wishes("qemu"))
     assert [point.name for point in select(points, ["plain", "exit/C3-*"])] == ["plain", "exit/C3-0", "exit/C3-12.5"]
@@ -112,6 +121,7 @@ def test_points_are_chosen_by_pattern(tmp_path: Path) -> None:
         ("exit_us=nan", "--set exit_us: nan is not a number; write a number"),
         ("fast=maybe", "--set fast: 'maybe' is not true or false; write true or false"),
         ("state=C9", "--set state: `C9` is not known here; use `C1`, `C2`, `C3`"),
+        ("exit_us=1e300000", "--set exit_us: inf is not a number; write a number"),
         ("words=UP", "--set words: `UP` does not match [a-z ;]*; change it"),
         ("colour=red", "--set colour: unknown key `colour`"),
         ("cstates.C3.exit_us=-5", "exit_us: -5 is too small; give 0 or more"),

@@ -13,11 +13,12 @@ import pytest
 from lull.cache import Entry
 from lull.engines.base import Artifacts, Outcome, Sink
 from lull.errors import UserError
+from lull.paths import ROOT
 from lull.rundir import RunDir
 from lull.runspec import EngineName, Flavour, RunSpec
 from lull.scenario.load import load_scenario
 from lull.scenario.points import Point, Wishes, resolve
-from lull.scenario.sweep import Sweep, run_points
+from lull.scenario.sweep import Sweep, refuse_others, run_points
 
 
 class FakeEngine:
@@ -96,15 +97,18 @@ def test_again_runs_them_all(tmp_path: Path, engine: FakeEngine) -> None:
 def test_after_a_kill_only_the_rest_is_run(tmp_path: Path, engine: FakeEngine) -> None:
     """A process of its own, killed outright in its third point."""
     program = (
-        "import sys; from pathlib import Path; from tests.unit.test_sweep import *\n"
-        "top = Path(sys.argv[1]); engine = FakeEngine(top / 'cache', top / 'log'); engine.hang = NAMES[2]\n"
-        "points = _points(); run_points(_sweep(top, points), points, engine, again=False)\n"
+        "import pathlib, sys, tests.unit.test_sweep as ours\n"
+        "top = pathlib.Path(sys.argv[1])\n"
+        "engine = ours.FakeEngine(top / 'cache', top / 'log')\n"
+        "engine.hang = ours.NAMES[2]\n"
+        "points = ours._points()\n"
+        "ours.run_points(ours._sweep(top, points), points, engine, again=False)\n"
     )
-    child = subprocess.Popen([sys.executable, "-c", program, str(tmp_path)], stderr=subprocess.DEVNULL)
+    child = subprocess.Popen([sys.executable, "-c", program, str(tmp_path)], cwd=ROOT, stderr=subprocess.DEVNULL)
     while engine.ran() != NAMES[:3] and child.poll() is None:
         time.sleep(0.01)
     child.send_signal(signal.SIGKILL)
-    child.wait()
+    assert child.wait() == -signal.SIGKILL
     assert RunDir.open(tmp_path / "out" / NAMES[2]).read_json("manifest.json")["state"] == "running"
     points = _points()
     done = run_points(_sweep(tmp_path, points), points, engine, again=False, say=lambda _: None)
@@ -130,9 +134,11 @@ def test_finished_points_of_other_settings_are_not_thrown_away(tmp_path: Path, e
     points = _points()
     run_points(_sweep(tmp_path, points), points, engine, again=False, say=lambda _: None)
     others = _points("count=2")
+    before = Sweep.open(tmp_path / "out").read()
     with pytest.raises(UserError, match=r"residency/C1: this point is finished, with other settings; choose another"):
-        run_points(_sweep(tmp_path, others), others, engine, again=False)
+        refuse_others(tmp_path / "out", others, engine)
     assert engine.ran() == NAMES
+    assert Sweep.open(tmp_path / "out").read() == before
 
 
 def test_finished_points_of_another_kernel_are_not_taken_for_this_ones(tmp_path: Path, engine: FakeEngine) -> None:
@@ -140,7 +146,7 @@ def test_finished_points_of_another_kernel_are_not_taken_for_this_ones(tmp_path:
     run_points(_sweep(tmp_path, points), points, engine, again=False, say=lambda _: None)
     newer = FakeEngine(tmp_path / "cache", tmp_path / "log", kernel="k2")
     with pytest.raises(UserError, match="is finished, with another engine, kernel, image or firmware"):
-        run_points(_sweep(tmp_path, points), points, newer, again=False)
+        refuse_others(tmp_path / "out", points, newer)
 
 
 def test_folders_of_others_are_left_alone(tmp_path: Path, engine: FakeEngine) -> None:

@@ -25,7 +25,7 @@ WFI_US = 2.0
 def _ideal(point: Point, cpu: int, slope: float = 1.0, gap_us: float = 0.0) -> Rows:
     """Latencies come out as they went in, with noise of the generator's; `gap_us` is missing at 0."""
     count, state = int(point.values["count"]), str(point.values["state"])
-    noise = np.random.default_rng(cpu).exponential(0.5, count)
+    noise = np.random.default_rng([cpu, *point.name.encode()]).exponential(0.5, count)
     if state == "C1":
         return wakes.good(cpu, state, {"interrupt": 5 + noise, "task": 10.0}, count, stamped=False)
     cluster = point.spec.platform.resolved_clusters()[cpu]

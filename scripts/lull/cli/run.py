@@ -19,7 +19,7 @@ from lull.scenario import points as resolved
 from lull.scenario.load import list_scenarios, load_scenario
 from lull.scenario.points import Point, Wishes
 from lull.scenario.schema import Scenario, text_of
-from lull.scenario.sweep import Done, Sweep, run_points
+from lull.scenario.sweep import Done, Sweep, refuse_others, run_points
 
 
 def run(
@@ -68,7 +68,10 @@ def run(
             typer.echo(point.name)
         return
     command = _command(name, every[0], wishes)
-    sweep = Sweep.create(out or _place(scenario, every[0]), scenario.name, command, every)
+    place = out or _place(scenario, every[0])
+    if not again:
+        refuse_others(place, points, chosen)
+    sweep = Sweep.create(place, scenario.name, command, every)
     done = run_points(sweep, points, chosen, again)
     Console(highlight=False).print(_table(done))
     report(f"runs: {sweep.path}")

@@ -8,6 +8,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from matplotlib.artist import Artist
 from matplotlib.figure import Figure
+from matplotlib.ticker import NullFormatter
 
 from lull.figures import bootstrap, firmware_path, linearity, style, wake
 from lull.figures.bootstrap import Numbers
@@ -18,10 +19,10 @@ STATES = "states"
 """The group whose points are the platform as it is."""
 SHOWN = ("entry", "hardware", "firmware", "kernel", "interrupt", "task", "total")
 STACK = {
-    "hardware": "hardware: event to first instruction",
+    "interrupt": "event to handler, nothing stamped between",
+    "hardware": "hardware, from the event",
     "firmware": "firmware",
-    "kernel": "kernel, to the interrupt's handler",
-    "interrupt": "event to handler (nothing stamped between)",
+    "kernel": "kernel, to the handler",
     "task": "handler to task",
 }
 SHARES = {"median": 0.5, "p90": 0.9, "p99": 0.99}
@@ -77,11 +78,11 @@ def plot_phases(wakes: pa.Table, label: str) -> Figure:
         clusters = [cluster for cluster, other in wake.cells(wakes) if other == state]
         for row, cluster in enumerate(clusters):
             start = 0.0
-            for number, (phase, values) in enumerate(_stack(wake.cell(wakes, cluster, state))):
-                length = float(values.mean())
+            for phase, values in _stack(wake.cell(wakes, cluster, state)):
+                length, number = float(values.mean()), list(STACK).index(phase)
                 bar = axis.barh(
-                    row, length, left=start, height=0.6, color=style.GREYS[number % 4], edgecolor="black",
-                    linewidth=0.5, hatch="xx" if phase == "interrupt" else style.HATCHES[number % 4],
+                    row, length, left=start, height=0.6, color=style.GREYS[number], edgecolor="black",
+                    linewidth=0.5, hatch=style.HATCHES[number],
                 )  # fmt: skip
                 handles.setdefault(STACK[phase], bar.patches[0])
                 start += length
@@ -90,7 +91,7 @@ def plot_phases(wakes: pa.Table, label: str) -> Figure:
         axis.set_title(state)
         axis.set_xlabel("mean time since the event (µs)")
     figure.suptitle(f"Phases of a wake-up\n{label}")
-    style.legend_below(figure, list(handles.values()), list(handles))
+    style.legend_below(figure, list(handles.values()), list(handles), columns=3)
     return figure
 
 
@@ -107,6 +108,7 @@ def plot_distribution(wakes: pa.Table, label: str) -> Figure:
             (line,) = axis.step(values, shares, where="post", color="black", linestyle=dashes, linewidth=1)
             handles.setdefault(state, line)
         axis.set_xscale("log")
+        axis.xaxis.set_minor_formatter(NullFormatter())
         axis.set_title(cluster)
         axis.set_xlabel("event to task (µs)")
         axis.grid(visible=True, which="major", color="0.85", linewidth=0.5)

@@ -11,7 +11,7 @@ from lull.platform.errors import quoted
 from lull.platform.load import load_platform
 from lull.platform.schema import Platform
 from lull.runspec import CpuMode, EngineName, Limits, RunSpec
-from lull.scenario.schema import Group, Parameter, Scenario, Value, fill, text_of
+from lull.scenario.schema import FOLDER, Group, Parameter, Scenario, Value, fill, text_of
 from lull.specs import load_spec
 
 
@@ -110,6 +110,9 @@ def _cells(scenario: Scenario, group: Group, chosen: Mapping[str, Value]) -> Ite
     base = {key: parameter.default for key, parameter in scenario.parameters.items()}
     base |= group.parameters
     base |= chosen
+    for key in chosen.keys() & group.matrix.keys():
+        if not FOLDER.fullmatch(text_of(chosen[key])):
+            raise UserError(f"--set {key}: {chosen[key]!r} cannot name a folder; use letters, digits, `.` and `_`")
     axes = {key: [chosen[key]] if key in chosen else values for key, values in group.matrix.items()}
     for cell in itertools.product(*axes.values()):
         values = {**base, **dict(zip(axes, cell, strict=True))}

@@ -6,6 +6,7 @@ A scenario is a list of groups, a group is a matrix of parameter values, and eac
 else are the shell's.
 """
 
+import math
 import re
 import shlex
 from collections.abc import Mapping
@@ -23,7 +24,7 @@ Name = Annotated[str, Field(pattern=r"^[a-z][a-z0-9-]{0,31}$")]
 Help = Annotated[str, Field(min_length=1, max_length=200)]
 
 PLACE = re.compile(r"\{([a-z][a-z0-9_]*)\}")
-FOLDER = re.compile(r"[A-Za-z0-9._]+")
+FOLDER = re.compile(r"[A-Za-z0-9][A-Za-z0-9._]*")
 
 
 class Parameter(Block):
@@ -48,6 +49,8 @@ class Parameter(Block):
             return None
         if isinstance(value, bool):
             return None
+        if not math.isfinite(value):
+            return f"{value} is not a number; write a number"
         if self.at_least is not None and value < self.at_least:
             return f"{value:g} is too small; give {self.at_least:g} or more"
         if self.at_most is not None and value > self.at_most:

@@ -83,14 +83,19 @@ class Sweep:
         return self.path / point
 
 
+def refuse_others(out: Path, points: Sequence[Point], engine: Engine) -> None:
+    """Before anything changes: finished points of other settings are neither taken for ours nor replaced by them."""
+    if (out / RECORD).is_file():
+        made_of = _made_of(engine, points[0])
+        for point in points:
+            _kept(out / point.name, point, made_of)
+
+
 def run_points(
     sweep: Sweep, points: Sequence[Point], engine: Engine, again: bool, say: Callable[[str], None] = report
 ) -> list[Done]:
     """Run what is not there yet, one after the other. A point that fails does not stop the others."""
     made_of = _made_of(engine, points[0])
-    if not again:
-        for point in points:
-            _kept(sweep.folder(point.name), point, made_of)
     done: list[Done] = []
     spent = ran = 0.0
     for number, point in enumerate(points, start=1):
