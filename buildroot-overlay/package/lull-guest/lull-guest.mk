@@ -19,11 +19,15 @@ endef
 define LULL_GUEST_BUILD_CMDS
 	$(call LULL_GUEST_MAKE,guest)
 	$(call LULL_GUEST_MAKE,selftests)
+	$(call LULL_GUEST_MAKE,wake-latency)
+	$(call LULL_GUEST_MAKE,platform-check)
 endef
 
 define LULL_GUEST_INSTALL_TARGET_CMDS
 	$(call LULL_GUEST_MAKE,guest) DESTDIR=$(TARGET_DIR) install
 	$(call LULL_GUEST_MAKE,selftests) DESTDIR=$(TARGET_DIR) install
+	$(call LULL_GUEST_MAKE,wake-latency) DESTDIR=$(TARGET_DIR) install
+	$(call LULL_GUEST_MAKE,platform-check) DESTDIR=$(TARGET_DIR) install
 	ln -sfn usr/bin/lull-init $(TARGET_DIR)/init
 endef
 

@@ -51,7 +51,8 @@ def inputs(root: Path, buildroot: Path) -> dict[str, str]:
     """Hashes of our files by path, and the Buildroot tree as one; what it downloads is pinned in it by hash."""
     files = [root / _GENERATOR]
     for folder in _SOURCES:
-        files += [path for path in sorted((root / folder).rglob("*")) if path.is_file() and path.name != "README.md"]
+        inside = sorted((root / folder).rglob("*"))
+        files += [path for path in inside if path.is_file() and path.suffix not in rootfs.NOT_BUILT]
     found = _version(buildroot)
     version = found[0] if found else "unknown"
     hashes = {str(file.relative_to(root)): digest.of_file(file) for file in files}

@@ -30,10 +30,16 @@ LOADED_LIBRARIES = ("libgcc_s.so.1",)
 
 APPLETS = "benchmarks/guest/busybox-applets.txt"
 OVERLAY = "buildroot-overlay/board/rootfs-overlay"
-PROGRAM_FOLDERS = ("benchmarks/guest", "benchmarks/selftests")
+PROGRAM_FOLDERS = (
+    *("benchmarks/guest", "benchmarks/selftests"),
+    *("benchmarks/wake-latency", "benchmarks/platform-check"),
+)
 """What we build for every image, each with a Makefile of its own."""
 
 _SOURCES = (*PROGRAM_FOLDERS, "benchmarks/lib", OVERLAY)
+NOT_BUILT = (".md", ".yaml")
+"""Notes and scenarios lie beside the programs. A change there must not cost a new image, and a new boot on gem5."""
+
 _GENERATORS = ("scripts/lull/artifacts/rootfs.py", "scripts/lull/artifacts/cpio.py")
 
 _LOADER = "ld-linux-aarch64.so.1"
@@ -48,7 +54,8 @@ def inputs(root: Path) -> dict[str, str]:
     """What the image is made of, besides the packages: path in the checkout to SHA-256."""
     files = [root / name for name in _GENERATORS]
     for folder in _SOURCES:
-        files += [path for path in sorted((root / folder).rglob("*")) if path.is_file()]
+        inside = sorted((root / folder).rglob("*"))
+        files += [path for path in inside if path.is_file() and path.suffix not in NOT_BUILT]
     return {str(file.relative_to(root)): digest.of_file(file) for file in files}
 
 

@@ -5,7 +5,7 @@ import sys
 
 import typer
 
-from lull.cli import boot, build, demo, doctor, platform, show
+from lull.cli import boot, build, demo, doctor, figures, platform, run, show
 from lull.errors import UserError
 from lull.report import report
 
@@ -20,6 +20,8 @@ app = typer.Typer(
 app.add_typer(platform.app, name="platform")
 app.command()(build.build)
 app.command()(boot.boot)
+app.command()(run.run)
+app.command()(figures.figures)
 app.command()(show.show)
 app.command()(doctor.doctor)
 app.command()(demo.demo)

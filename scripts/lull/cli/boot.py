@@ -12,8 +12,8 @@ from lull.cli.platform import overrides
 from lull.engines.choose import choose
 from lull.errors import UserError
 from lull.report import report
-from lull.runspec import CpuMode, EngineName, Flavour, Limits, RunSpec
-from lull.settings import resolve
+from lull.runspec import CpuMode, EngineName, Flavour, Limits
+from lull.specs import load_spec
 
 WHAT_IT_RUNS_ON = "uname -a; lull-cpus"
 
@@ -56,18 +56,14 @@ def boot(
     if sim_limit <= 0 or wall_limit <= 0:
         raise UserError("--sim-limit and --wall-limit: must be positive numbers of seconds")
     chosen = choose(engine, gem5, checkpoint)
-    if chosen.name == "qemu" and cpu:
-        raise UserError("--cpu: QEMU has no CPU models to choose from; use --engine gem5")
-    asked = resolve(platform, overrides(settings, shadow))
-    spec = RunSpec(
+    spec = load_spec(
+        platform,
+        overrides(settings, shadow),
+        command,
         engine=chosen.name,
-        cpu=(cpu or "atomic") if chosen.name == "gem5" else None,
-        platform=asked.platform,
-        told_at_boot=asked.told_at_boot,
-        policy=asked.policy,
+        cpu=cpu,
         flavour=flavour,
-        command=command,
-        trace=tuple(trace or ()),
+        trace=trace or (),
         limits=Limits(simulated_s=sim_limit, wall_s=wall_limit),
         seed=seed,
     )

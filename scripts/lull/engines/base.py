@@ -14,7 +14,7 @@ from lull.cache import Entry
 from lull.errors import LimitReached, UserError
 from lull.report import Progress
 from lull.rundir import CONSOLE, STDOUT, RunDir
-from lull.runspec import Flavour, RunSpec
+from lull.runspec import EngineName, Flavour, RunSpec
 
 Sink = Callable[[bytes], None]
 
@@ -51,7 +51,7 @@ class Outcome:
 
 
 class Engine(Protocol):
-    name: str
+    name: EngineName
 
     def describe(self) -> dict[str, object]:
         """Version and place, for the manifest."""

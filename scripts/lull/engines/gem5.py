@@ -23,7 +23,7 @@ from lull.platform import devicetree, machine
 from lull.platform.schema import Platform
 from lull.report import Progress
 from lull.rundir import CONSOLE, RunDir
-from lull.runspec import Flavour, RunSpec
+from lull.runspec import EngineName, Flavour, RunSpec
 
 CONFIGS = paths.ROOT / "gem5-configs"
 ADDRESSES = {
@@ -49,14 +49,14 @@ UNUSED_UARTS = "system.realview.uart*.device"
 
 
 class Gem5:
-    name = "gem5"
+    name: EngineName = "gem5"
 
     def __init__(self, chosen: str | None = None, checkpoint: Path | None = None) -> None:
         self.binary: Gem5Binary = gem5_binary.find(chosen)
         self.checkpoint = checkpoint
 
     def describe(self) -> dict[str, object]:
-        return gem5_binary.as_manifest(self.binary)
+        return {**gem5_binary.as_manifest(self.binary), "configs": digest.of_files(CONFIGS, CONFIGS.glob("*.py"))}
 
     def artifacts(self, flavour: Flavour) -> Artifacts:
         return Artifacts(store.build_kernel(flavour), store.build_rootfs(), store.build_firmware())

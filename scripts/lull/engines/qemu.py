@@ -16,7 +16,7 @@ from lull.errors import UserError
 from lull.platform import devicetree
 from lull.report import Progress
 from lull.rundir import CONSOLE, CPUIDLE, FILES_TAR, STATUS, STDOUT, RunDir
-from lull.runspec import Flavour, RunSpec
+from lull.runspec import EngineName, Flavour, RunSpec
 
 BINARY = "qemu-system-aarch64"
 OLDEST = (7, 2)
@@ -27,7 +27,7 @@ off before every PSCI suspend and leaves the wake-up to a power controller, whic
 
 
 class Qemu:
-    name = "qemu"
+    name: EngineName = "qemu"
 
     def __init__(self) -> None:
         found = shutil.which(BINARY)

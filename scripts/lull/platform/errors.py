@@ -48,6 +48,8 @@ def model_at(model: type[BaseModel], path: Path) -> type[BaseModel] | None:
     for part in path:
         if isinstance(part, int):
             annotation = _item_of(annotation)
+        elif typing.get_origin(annotation) is dict:
+            annotation = typing.get_args(annotation)[1]
         elif inner is None or part not in inner.model_fields:
             return None
         else:

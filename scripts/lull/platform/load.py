@@ -3,11 +3,10 @@
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
 
-import yaml
 from pydantic import ValidationError
 
+from lull import yaml_file
 from lull.errors import UserError
 from lull.paths import ROOT
 from lull.platform.errors import nearest, quoted, user_error
@@ -30,8 +29,8 @@ def list_cores() -> list[str]:
 def load_platform(name_or_path: str, overrides: Sequence[str] = ()) -> Platform:
     """A platform by its name, or by a path: anything with a slash or the suffix .yaml is a path."""
     file = _locate(name_or_path)
-    shown = _shown(file)
-    data = apply(_read(file, shown), overrides)
+    shown = yaml_file.shown(file)
+    data = apply(yaml_file.read(file, shown, "platform", "platforms/README.md"), overrides)
     try:
         platform = Platform.model_validate(data)
     except ValidationError as error:
@@ -48,56 +47,6 @@ def _locate(name_or_path: str) -> Path:
         known = quoted(list_platforms())
         raise UserError(f"unknown platform `{name_or_path}`; use one of {known}, or the path of a YAML file")
     return file
-
-
-def _shown(file: Path) -> str:
-    try:
-        return str(file.resolve().relative_to(ROOT))
-    except ValueError:
-        return str(file)
-
-
-class _Loader(yaml.SafeLoader):
-    """YAML's safe subset, in which a key that is there twice is a mistake and not a choice."""
-
-    def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict[Any, Any]:
-        seen: set[Any] = set()
-        for key_node, _ in node.value:
-            key = self.construct_object(key_node, deep=True)
-            if not isinstance(key, str):
-                raise yaml.constructor.ConstructorError(None, None, f"key {key} is not a word", key_node.start_mark)
-            if key in seen:
-                raise yaml.constructor.ConstructorError(None, None, f"key `{key}` again", key_node.start_mark)
-            seen.add(key)
-        return super().construct_mapping(node, deep)
-
-
-def _read(file: Path, shown: str) -> dict[str, Any]:
-    try:
-        text = file.read_text(encoding="utf-8")
-    except OSError as error:
-        raise UserError(f"{shown}: cannot read it ({error.strerror}); give the path of a platform file") from None
-    except UnicodeDecodeError:
-        raise UserError(f"{shown}: not a text file; give the path of a platform file") from None
-    try:
-        data = yaml.load(text, _Loader)
-    except yaml.MarkedYAMLError as error:
-        mark = error.problem_mark
-        line = f"line {mark.line + 1}" if mark else "somewhere"
-        raise UserError(f"{shown}: {line}: {error.problem}, which is not valid YAML; mend that line") from None
-    except yaml.YAMLError:
-        raise UserError(f"{shown}: characters that YAML does not allow; write plain text") from None
-    if not isinstance(data, dict):
-        raise UserError(f"{shown}: not a block of keys; start with `name: ` and see platforms/README.md")
-    unshared: dict[str, Any] = _unshared(data)
-    return unshared
-
-
-def _unshared(data: Any) -> Any:
-    """What a YAML alias repeats becomes a copy, so that an override changes one place and not its twin."""
-    if isinstance(data, dict):
-        return {key: _unshared(value) for key, value in data.items()}
-    return [_unshared(item) for item in data] if isinstance(data, list) else data
 
 
 def _check_cores(platform: Platform, shown: str) -> None:

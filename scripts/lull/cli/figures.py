@@ -1,0 +1,59 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""`lull figures`: the tables and figures of a scenario's runs."""
+
+import importlib
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from lull import yaml_file
+from lull.report import report
+from lull.scenario.load import load_scenario
+from lull.scenario.schema import Scenario
+from lull.scenario.sweep import Sweep, finished
+
+FOLDER = "figures"
+
+
+def figures(
+    runs: Annotated[Path, typer.Argument(help="a folder made by `lull run`", metavar="RUNS")],
+    publish: Annotated[
+        bool, typer.Option("--publish", help="put them into results/ as well: complete runs on gem5 only")
+    ] = False,
+) -> None:
+    """Make the tables and figures of a scenario's runs again, of the points that have finished.
+
+    Example: lull figures runs/wake-latency-tiny-gem5-detailed --publish
+    """
+    sweep = Sweep.open(runs)
+    make(sweep, load_scenario(str(sweep.read()["scenario"])), publish)
+
+
+def make_if_complete(sweep: Sweep, scenario: Scenario) -> None:
+    """After the last point; before it there is nothing to conclude."""
+    recorded = sweep.read()["points"]
+    assert isinstance(recorded, list)
+    missing = [point["name"] for point in recorded if finished(sweep.folder(point["name"])) is None]
+    if missing:
+        report(f"figures: {len(missing)} of {len(recorded)} points are not there yet, such as {missing[0]}")
+        return
+    make(sweep, scenario, publish=False)
+
+
+def make(sweep: Sweep, scenario: Scenario, publish: bool) -> None:
+    # matplotlib takes a second to load, which commands that draw nothing do not pay.
+    from lull.figures import result, source
+
+    runs = source.read(sweep, scenario)
+    if runs.missing:
+        report(f"figures: without {len(runs.missing)} points that have not finished, such as {runs.missing[0]}")
+    analysis = importlib.import_module(f"lull.figures.{scenario.analysis}")
+    found: result.Result = analysis.analyse(runs)
+    folder = sweep.path / FOLDER
+    result.write(found, runs, folder)
+    typer.echo((folder / result.SUMMARY).read_text())
+    report(f"figures: {folder}")
+    if publish:
+        report(f"results: {yaml_file.shown(result.publish(runs, folder))}")
+    result.must_hold(found.checks)

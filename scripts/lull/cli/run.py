@@ -1,0 +1,114 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""`lull run`: all points of a scenario, and its figures."""
+
+import shlex
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from rich.console import Console
+from rich.table import Table
+
+from lull.cli import figures
+from lull.engines.choose import choose
+from lull.errors import UserError
+from lull.report import clock, report
+from lull.runspec import CpuMode, EngineName
+from lull.scenario import points as resolved
+from lull.scenario.load import list_scenarios, load_scenario
+from lull.scenario.points import Point, Wishes
+from lull.scenario.schema import Scenario, text_of
+from lull.scenario.sweep import Done, Sweep, refuse_others, run_points
+
+
+def run(
+    name: Annotated[
+        str | None, typer.Argument(help="a name of a folder in benchmarks/, or a file", metavar="SCENARIO")
+    ] = None,
+    platform: Annotated[
+        str | None,
+        typer.Option("--platform", "-p", help="from `lull platform list`; the scenario's own if not given"),
+    ] = None,
+    engine: Annotated[EngineName | None, typer.Option("--engine", "-e", help="gem5 if found, else qemu")] = None,
+    cpu: Annotated[CpuMode | None, typer.Option(help="CPU models on gem5; the scenario's own if not given")] = None,
+    settings: Annotated[
+        list[str] | None,
+        typer.Option("--set", help="a parameter of the scenario (count=50), or of the platform (memory.size_mib=256)"),
+    ] = None,
+    only: Annotated[
+        list[str] | None, typer.Option("--points", help="only the points of this name or pattern: 'exit/C3-*'")
+    ] = None,
+    out: Annotated[
+        Path | None, typer.Option(help="folder for the runs; runs/<scenario>-<platform>-<engine>[-<cpu>] if not given")
+    ] = None,
+    again: Annotated[bool, typer.Option("--again", help="run finished points again, too")] = False,
+    list_points: Annotated[bool, typer.Option("--list", help="list points or scenarios, run nothing")] = False,
+    seed: Annotated[int, typer.Option(help="of everything random in the engine")] = 1,
+    gem5: Annotated[str | None, typer.Option(help="gem5 binary; $GEM5 or gem5.opt on PATH if not given")] = None,
+) -> None:
+    """Run all points of a scenario, then make its tables and figures.
+
+    Started again it goes on: a point that has finished is kept. One that fails is reported, and the others go on.
+
+    Example: lull run wake-latency -e gem5 --set count=200 --points 'states/*'
+    """
+    if name is None:
+        if not list_points:
+            raise UserError(f"no scenario given; name one of {', '.join(list_scenarios())}")
+        _list_scenarios()
+        return
+    scenario = load_scenario(name)
+    chosen = choose(engine, gem5, None)
+    wishes = Wishes(chosen.name, platform, cpu, tuple(settings or ()), seed)
+    every = resolved.resolve(scenario, wishes)
+    points = resolved.select(every, only or [])
+    if list_points:
+        for point in points:
+            typer.echo(point.name)
+        return
+    command = _command(name, every[0], wishes)
+    place = out or _place(scenario, every[0])
+    if not again:
+        refuse_others(place, points, chosen)
+    sweep = Sweep.create(place, scenario.name, command, every)
+    done = run_points(sweep, points, chosen, again)
+    Console(highlight=False).print(_table(done))
+    report(f"runs: {sweep.path}")
+    failed = [item for item in done if item.how == "failed"]
+    if failed:
+        report(f"{len(failed)} of {len(done)} points failed; the command above runs them again: {command}")
+        raise typer.Exit(1)
+    figures.make_if_complete(sweep, scenario)
+
+
+def _place(scenario: Scenario, point: Point) -> Path:
+    spec = point.spec
+    return Path("runs") / "-".join([scenario.name, spec.platform.name, spec.engine, *([spec.cpu] if spec.cpu else [])])
+
+
+def _command(name: str, point: Point, wishes: Wishes) -> str:
+    """What makes these very runs elsewhere: what was found or left to its default is spelled out."""
+    spec = point.spec
+    words = ["./lull", "run", name, "-p", wishes.platform or spec.platform.name, "-e", spec.engine]
+    words += ["--cpu", spec.cpu] if spec.cpu else []
+    words += [word for setting in wishes.settings for word in ("--set", setting)]
+    words += ["--seed", str(wishes.seed)] if wishes.seed != 1 else []
+    return shlex.join(words)
+
+
+def _table(done: Sequence[Done]) -> Table:
+    table = Table("point", "", "simulated", "here", "", box=None, pad_edge=False)
+    for item in done:
+        simulated = "" if item.simulated_s is None else f"{item.simulated_s:.3f} s"
+        table.add_row(item.name, item.how, simulated, "" if item.wall_s is None else clock(item.wall_s), item.note)
+    return table
+
+
+def _list_scenarios() -> None:
+    table = Table(box=None, pad_edge=False, show_header=False)
+    for name in list_scenarios():
+        scenario = load_scenario(name)
+        parameters = " ".join(f"{key}={text_of(parameter.default)}" for key, parameter in scenario.parameters.items())
+        table.add_row(name, scenario.title, parameters)
+    Console(highlight=False).print(table)

@@ -1,0 +1,77 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The firmware's own path beside the one figure that is published: TF-A on Arm's Juno board.
+
+Both are the time between the same stamps of the same firmware's code. Ours is of the points without any latency of the
+hardware, cache maintenance included in neither. It is a comparison and not a check: the board's clocks, its platform
+code and its power controller are others.
+"""
+
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from lull import paths, yaml_file
+from lull.figures import wake
+from lull.figures.result import Result, markdown_table
+from lull.figures.source import Runs
+
+PUBLISHED = paths.ROOT / "benchmarks" / "wake-latency" / "juno.yaml"
+MEASURED = {"entry": ("entry", "actual_entry_us"), "exit": ("firmware", "actual_exit_us")}
+"""Juno's word, the phase that it is here, and the latency that has to be 0."""
+
+
+def extend(result: Result, runs: Runs, wakes: pa.Table) -> None:
+    table = df_firmware_path(runs, wakes)
+    if not table.num_rows:
+        return
+    result.tables["firmware-path"] = table
+    rows = [
+        (
+            row["path"], row["state"], row["cluster"], f"{row['core']} {row['clock_mhz']:g} MHz",
+            f"{row['ours_us']:.2f}", f"{row['juno_us']:g}", f"{row['juno_clock_mhz']:g} MHz",
+            f"{row['ours_us'] / row['juno_us']:.2f}",
+        )
+        for row in table.to_pylist()
+    ]  # fmt: skip
+    headings = ("path", "state", "cluster", "core", "here, µs", "Juno, µs", "Juno's clock", "here / Juno")
+    result.summary += (
+        "\n## The firmware's path beside Juno's\n\n"
+        + markdown_table(headings, rows)
+        + f"\nJuno: {_published()['source']}\n"
+    )
+
+
+def df_firmware_path(runs: Runs, wakes: pa.Table) -> pa.Table:
+    """Medians, for the cores that Juno has, in the states that it has."""
+    published = _published()
+    clusters = {cluster.name: cluster for cluster in runs.runs[0].spec.platform.resolved_clusters()}
+    rows: list[dict[str, object]] = []
+    for path, (phase, axis) in MEASURED.items():
+        bare = wakes.filter(pc.and_(pc.equal(wakes["group"], path), pc.equal(wakes[axis], 0.0)))
+        for name, state in wake.cells(bare):
+            core = clusters[name].core
+            for line in published["paths"]:
+                values = wake.microseconds(wake.cell(bare, name, state), phase)
+                if (line["core"], line["state"]) != (core, state) or not len(values):
+                    continue
+                juno = line["entry_us"] - line["flush_us"] if path == "entry" else line["exit_us"]
+                rows.append(
+                    {
+                        "path": path,
+                        "cluster": name,
+                        "core": core,
+                        "state": state,
+                        "n": len(values),
+                        "clock_mhz": float(clusters[name].opps.table[-1].mhz),
+                        "ours_us": float(np.median(values)),
+                        "juno_us": float(juno),
+                        "juno_clock_mhz": float(published["clock_mhz"][core]),
+                    }
+                )
+    return pa.Table.from_pylist(rows)
+
+
+def _published() -> dict[str, Any]:
+    return yaml_file.read(PUBLISHED, yaml_file.shown(PUBLISHED), "data", "benchmarks/wake-latency/README.md")

@@ -1,0 +1,101 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""What an analysis hands back, and the folder that it becomes.
+
+An analysis is a module of this package with a function `analyse(runs) -> Result`. It draws and computes; files are
+written here, and here it is seen to that nothing but gem5's numbers enters `results/`.
+"""
+
+import json
+import shutil
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+from matplotlib.figure import Figure
+
+from lull import paths
+from lull.errors import UserError
+from lull.figures import style
+from lull.figures.source import Runs
+
+RESULTS = paths.ROOT / "results"
+SUMMARY = "summary.md"
+CHECKS = "checks.json"
+MANIFEST = "manifest.json"
+
+
+class CheckFailed(UserError):
+    """The data is whole and it does not say what it should."""
+
+    exit_status = 1
+
+
+@dataclass(frozen=True)
+class Check:
+    """One thing that must hold; `says` gives the numbers either way."""
+
+    name: str
+    passed: bool
+    says: str
+
+
+@dataclass
+class Result:
+    summary: str
+    """Markdown: the tables that a reader looks at first."""
+    tables: dict[str, pa.Table] = field(default_factory=dict)
+    figures: dict[str, Figure] = field(default_factory=dict)
+    captions: dict[str, str] = field(default_factory=dict)
+    checks: list[Check] = field(default_factory=list)
+
+
+def write(result: Result, runs: Runs, folder: Path) -> None:
+    """All files of a result, in place of those of an earlier one."""
+    shutil.rmtree(folder, ignore_errors=True)
+    folder.mkdir(parents=True)
+    for name, table in result.tables.items():
+        pq.write_table(table, folder / f"{name}.parquet", compression="zstd", compression_level=19)
+    for name, figure in result.figures.items():
+        style.save(figure, folder, name)
+    (folder / CHECKS).write_text(json.dumps([vars(check) for check in result.checks], indent=1) + "\n")
+    (folder / SUMMARY).write_text(_page(result, runs))
+    (folder / MANIFEST).write_text(json.dumps(runs.manifest(), indent=1, sort_keys=True) + "\n")
+
+
+def publish(runs: Runs, made: Path) -> Path:
+    """Put a written result into `results/`. Only a complete one, and only gem5's."""
+    if runs.engine != "gem5":
+        raise UserError(f"{runs.path}: made by QEMU, which has no timing; only gem5's results enter {RESULTS.name}/")
+    if missing := runs.missing:
+        raise UserError(f"{runs.path}: {len(missing)} points are missing, such as {missing[0]}; run them first")
+    target = RESULTS / runs.scenario
+    shutil.rmtree(target, ignore_errors=True)
+    shutil.copytree(made, target)
+    return target
+
+
+def must_hold(checks: Sequence[Check]) -> None:
+    """A check that fails stops whoever asked, with its numbers."""
+    failed = [check for check in checks if not check.passed]
+    if failed:
+        more = f" (and {len(failed) - 1} more)" if len(failed) > 1 else ""
+        raise CheckFailed(f"check failed: {failed[0].name}: {failed[0].says}{more}")
+
+
+def markdown_table(headings: Sequence[str], rows: Sequence[Sequence[object]]) -> str:
+    lines = ["| " + " | ".join(headings) + " |", "|" + "---|" * len(headings)]
+    lines += ["| " + " | ".join(str(cell) for cell in row) + " |" for row in rows]
+    return "\n".join(lines) + "\n"
+
+
+def _page(result: Result, runs: Runs) -> str:
+    parts = [f"# {runs.title}\n", f"{runs.label}. Made by `{runs.command}`.\n", result.summary]
+    if result.checks:
+        rows = [("holds" if check.passed else "**fails**", check.name, check.says) for check in result.checks]
+        parts.append("## Checks\n\n" + markdown_table(("", "check", "numbers"), rows))
+    if result.captions:
+        parts.append("## Figures\n")
+        parts += [f"- `{name}`: {caption}" for name, caption in result.captions.items()]
+    return "\n".join(parts) + "\n"

@@ -1,0 +1,132 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The finished runs of a scenario, as an analysis reads them."""
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from lull.errors import UserError
+from lull.rundir import FILES, RUN, RunDir
+from lull.runspec import RunSpec
+from lull.scenario.schema import Scenario, Value
+from lull.scenario.sweep import Sweep, finished
+
+NO_TIMING = "functional, no timing"
+
+
+@dataclass(frozen=True)
+class Run:
+    """One finished point."""
+
+    name: str
+    group: str
+    values: Mapping[str, Value]
+    path: Path
+    spec: RunSpec
+    manifest: Mapping[str, Any]
+
+    def file(self, name: str) -> Path:
+        path = self.path / FILES / name
+        if not path.is_file():
+            raise UserError(f"{path}: the guest left no such file; look into {self.path / 'console.log'}")
+        return path
+
+    def cluster_of(self, cpu: int) -> str:
+        """The cluster of a CPU, by the order in which clusters number theirs."""
+        return self.place_of(cpu)[1]
+
+    def place_of(self, cpu: int) -> tuple[int, str, int]:
+        """Index and name of a CPU's cluster, and its number within."""
+        first = 0
+        for index, cluster in enumerate(self.spec.platform.resolved_clusters()):
+            if cpu < first + cluster.cpus:
+                return index, cluster.name, cpu - first
+            first += cluster.cpus
+        raise UserError(f"{self.path}: the guest names CPU {cpu}, which {self.spec.platform.name} does not have")
+
+
+@dataclass(frozen=True)
+class Runs:
+    """All finished points of a sweep, in its order."""
+
+    path: Path
+    scenario: str
+    title: str
+    command: str
+    engine: str
+    cpu: str | None
+    platform: str
+    runs: tuple[Run, ...]
+    missing: tuple[str, ...]
+
+    @property
+    def timed(self) -> bool:
+        """Whether times mean anything."""
+        return self.engine == "gem5" and self.cpu != "atomic"
+
+    @property
+    def label(self) -> str:
+        """What every figure says of its data."""
+        engine = self.runs[0].manifest["engine"]
+        if self.engine == "qemu":
+            return f"QEMU {engine['version']}: {NO_TIMING}; {self.platform}"
+        caveat = "" if self.timed else f" ({NO_TIMING})"
+        return f"gem5 {engine['version']}, {self.cpu} CPUs{caveat}, {self.platform}"
+
+    def group(self, *names: str) -> tuple[Run, ...]:
+        return tuple(run for run in self.runs if run.group in names)
+
+    def manifest(self) -> dict[str, object]:
+        """What made the data, without the places of one machine."""
+        first = self.runs[0].manifest
+        return {
+            "scenario": self.scenario,
+            "command": self.command,
+            "platform": self.platform,
+            "cpu": self.cpu,
+            "engine": {key: value for key, value in first["engine"].items() if key != "path"},
+            "artifacts": {name: entry["key"] for name, entry in first["artifacts"].items()},
+            "lull": sorted({str(run.manifest["lull"]["commit"]) for run in self.runs}),
+            "host": first["host"],
+            "points": {
+                run.name: {
+                    "hash": run.spec.hash(),
+                    "values": dict(run.values),
+                    "simulated_s": run.manifest["simulated_s"],
+                    "wall_s": run.manifest["wall_s"],
+                    "instructions": run.manifest["instructions"],
+                }
+                for run in self.runs
+            },
+        }
+
+
+def read(sweep: Sweep, scenario: Scenario) -> Runs:
+    """Every point that has finished. Which ones have not is kept, and said."""
+    record: dict[str, Any] = sweep.read()
+    runs: list[Run] = []
+    missing: list[str] = []
+    for point in record["points"]:
+        folder = sweep.folder(point["name"])
+        manifest = finished(folder)
+        asked = RunDir.open(folder).read_json(RUN) if manifest else {}
+        if manifest is None or asked.pop("hash", None) != point["hash"]:
+            missing.append(point["name"])
+            continue
+        spec = RunSpec.model_validate_json(json.dumps(asked))
+        runs.append(Run(point["name"], point["group"], point["values"], folder, spec, manifest))
+    if not runs:
+        raise UserError(f"{sweep.path}: none of its {len(missing)} points has finished; run `{record['command']}`")
+    return Runs(
+        path=sweep.path,
+        scenario=record["scenario"],
+        title=scenario.title,
+        command=record["command"],
+        engine=record["engine"],
+        cpu=record["cpu"],
+        platform=record["platform"],
+        runs=tuple(runs),
+        missing=tuple(missing),
+    )

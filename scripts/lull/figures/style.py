@@ -1,0 +1,56 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""How every figure looks: told apart without colour, sized for a column, the same bytes from the same data."""
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import matplotlib
+
+matplotlib.use("Agg")
+
+from matplotlib.artist import Artist
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+
+GREYS = ("0.80", "0.25", "0.50", "0.70", "0.95")
+HATCHES = ("xxx", "", "///", "...", "")
+LINES = ("-", "--", "-.", ":")
+MARKERS = ("o", "s", "^", "D", "v", "P", "X", "*")
+WIDTH_IN = 7.0
+
+matplotlib.rcParams.update(
+    {
+        "font.size": 8,
+        "axes.titlesize": 8,
+        "axes.spines.top": False,
+        "axes.spines.right": False,
+        "figure.titlesize": 9,
+        "legend.frameon": False,
+        "hatch.linewidth": 0.6,
+        "pdf.fonttype": 42,
+        "svg.hashsalt": "lull",
+    }
+)
+
+
+def panels(count: int, columns: int, height_in: float, shared: bool = False) -> tuple[Figure, list[Axes]]:
+    """A figure with `count` panels in rows of `columns`."""
+    rows = -(-count // columns)
+    figure = Figure(figsize=(WIDTH_IN, height_in * rows + 0.6), layout="constrained")
+    axes = figure.subplots(rows, columns, squeeze=False, sharex=shared, sharey=shared)
+    every = [axis for row in axes for axis in row]
+    for axis in every[count:]:
+        axis.set_visible(False)
+    return figure, every[:count]
+
+
+def legend_below(figure: Figure, handles: Sequence[Artist], labels: Sequence[str], columns: int = 5) -> None:
+    figure.legend(handles, labels, loc="outside lower center", ncols=columns)
+
+
+def save(figure: Figure, folder: Path, name: str) -> list[Path]:
+    """As vectors for paper, as pixels for the screen. No dates inside, so that equal data makes equal files."""
+    paths = [folder / f"{name}.pdf", folder / f"{name}.png"]
+    figure.savefig(paths[0], metadata={"CreationDate": None, "Producer": None, "Creator": None})
+    figure.savefig(paths[1], dpi=160, metadata={"Software": None})
+    return paths

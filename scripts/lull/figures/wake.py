@@ -1,0 +1,211 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Wake-ups out of an idle state, cut into phases: the records of the guest program `wake-latency`.
+
+    armed … fw_enter … hw_enter   zzz   event … hw_exit … fw_exit … irq … task
+            |---- entry ----|           |hardware|firmware|kernel|-task-|
+                                        |---- exit ------|
+                                        |------ interrupt -------|
+                                        |------------ total -----------|
+
+All stamps are of one counter, which kernel, firmware and hardware share. C1 never enters the firmware, and QEMU has
+none: there `interrupt`, `task` and `total` are all that is known. A wake-up counts only when it is what was asked for;
+the others are counted by the first reason that holds.
+"""
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from lull.errors import UserError
+from lull.figures.bootstrap import Numbers
+from lull.figures.source import Run, Runs
+
+FILE = "wake.bin"
+MAGIC, VERSION = b"LULLWAKE", 1
+HEADER = np.dtype([("magic", "S8"), ("version", "<u4"), ("sample_size", "<u4"), ("count", "<u8"), ("frequency", "<u8")])
+STAMPS = ("armed", "event", "fw_enter", "hw_enter", "hw_exit", "fw_exit", "irq", "task")
+SAMPLE = np.dtype(
+    [
+        ("delay_ns", "<u8"),
+        ("asked_cpu", "<u4"),
+        ("asked_state", "<u4"),
+        *((stamp, "<u8") for stamp in STAMPS),
+        ("cpu", "<u4"),
+        ("state", "<u4"),
+        ("depth", "<u4"),
+        ("flags", "<u4"),
+    ]
+)
+"""`struct header` and `struct sample` of benchmarks/wake-latency/wake-latency.c."""
+FIRMWARE, SLEPT = 1, 2
+
+PHASES = {
+    "entry": ("fw_enter", "hw_enter"),
+    "hardware": ("event", "hw_exit"),
+    "firmware": ("hw_exit", "fw_exit"),
+    "kernel": ("fw_exit", "irq"),
+    "exit": ("event", "fw_exit"),
+    "interrupt": ("event", "irq"),
+    "task": ("irq", "task"),
+    "total": ("event", "task"),
+}
+OF_FIRMWARE = ("entry", "hardware", "firmware", "kernel", "exit")
+
+REASONS = {
+    "kept": "what was asked for",
+    "other-cpu": "recorded on another CPU than asked",
+    "awake": "the CPU was awake when the timer fired",
+    "other-state": "the CPU slept in another state",
+    "no-stamps": "the firmware's stamps are not of this sleep",
+    "aborted": "the firmware saw an interrupt coming and turned back",
+    "entering": "the timer fired before the CPU had stopped",
+    "woken-before": "something else woke the CPU before the timer fired",
+    "disorder": "the stamps are not in order",
+}
+
+Array = npt.NDArray[Any]
+
+
+@dataclass(frozen=True)
+class Samples:
+    frequency: int
+    rows: Array
+
+
+def read_samples(path: Path) -> Samples:
+    """The file as the guest wrote it; anything else is an error, never a guess."""
+    data = path.read_bytes()
+    if len(data) < HEADER.itemsize:
+        raise UserError(f"{path}: {len(data)} bytes are no file of wake-latency; run the point again")
+    header = np.frombuffer(data, HEADER, 1)[0]
+    known = (header["magic"], header["version"], header["sample_size"]) == (MAGIC, VERSION, SAMPLE.itemsize)
+    if not known or header["frequency"] == 0:
+        raise UserError(f"{path}: not a file of this wake-latency (version {VERSION}); run the point again")
+    if len(data) != HEADER.itemsize + int(header["count"]) * SAMPLE.itemsize:
+        raise UserError(f"{path}: cut off, it announces {header['count']} wake-ups; run the point again")
+    return Samples(int(header["frequency"]), np.frombuffer(data, SAMPLE, offset=HEADER.itemsize))
+
+
+def reasons(rows: Array, expects_firmware: bool) -> Array:
+    """Why each wake-up is kept or dropped, as indices into `REASONS`."""
+    flags = rows["flags"]
+    ordered = (rows["event"] <= rows["irq"]) & (rows["irq"] <= rows["task"])
+    conditions = [
+        rows["cpu"] != rows["asked_cpu"],
+        flags & SLEPT == 0,
+        rows["state"] != rows["asked_state"],
+    ]
+    if expects_firmware:
+        ordered &= (rows["hw_exit"] <= rows["fw_exit"]) & (rows["fw_exit"] <= rows["irq"])
+        ordered &= (rows["armed"] <= rows["fw_enter"]) & (rows["fw_enter"] <= rows["hw_enter"])
+        conditions += [
+            flags & FIRMWARE == 0,
+            rows["hw_exit"] == 0,
+            rows["event"] < rows["hw_enter"],
+            rows["hw_exit"] < rows["event"],
+        ]
+    else:
+        conditions += [np.zeros(len(rows), bool)] * 4
+    conditions.append(~ordered)
+    return np.select(conditions, range(1, len(conditions) + 1), 0)
+
+
+def enters_firmware(run: Run, state: str) -> bool:
+    """QEMU's PSCI has no stamps, and Linux does C1 by itself."""
+    return run.spec.engine == "gem5" and state != "C1"
+
+
+def df_wakes(runs: Runs) -> pa.Table:
+    """One row per wake-up that counts; phases in ns, null where nothing was stamped."""
+    return pa.concat_tables([_wakes_of(run) for run in runs.runs]) if runs.runs else _wakes_schema().empty_table()
+
+
+def df_dropped(runs: Runs) -> pa.Table:
+    """How many wake-ups of each point and cluster count, and why the others do not."""
+    rows: list[dict[str, object]] = []
+    for run in runs.runs:
+        samples, state = read_samples(run.file(FILE)), str(run.values["state"])
+        verdicts = reasons(samples.rows, enters_firmware(run, state))
+        for cpu in np.unique(samples.rows["asked_cpu"]):
+            here = verdicts[samples.rows["asked_cpu"] == cpu]
+            rows += [
+                {
+                    "point": run.name,
+                    "cluster": run.cluster_of(int(cpu)),
+                    "cpu": int(cpu),
+                    "state": state,
+                    "reason": reason,
+                    "count": int((here == index).sum()),
+                }
+                for index, reason in enumerate(REASONS)
+                if index == 0 or (here == index).any()
+            ]
+    return pa.Table.from_pylist(rows)
+
+
+def cells(wakes: pa.Table) -> list[tuple[str, str]]:
+    """Each cluster and state there is: clusters in CPU order, states by depth."""
+    first: dict[str, int] = {}
+    found: set[tuple[str, str]] = set()
+    columns = zip(*(wakes[name].to_pylist() for name in ("cluster", "state", "cpu")), strict=True)
+    for cluster, state, cpu in set(columns):
+        first[cluster] = min(cpu, first.get(cluster, cpu))
+        found.add((cluster, state))
+    return sorted(found, key=lambda pair: (first[pair[0]], pair[1]))
+
+
+def cell(wakes: pa.Table, cluster: str, state: str) -> pa.Table:
+    return wakes.filter(pc.and_(pc.equal(wakes["cluster"], cluster), pc.equal(wakes["state"], state)))
+
+
+def microseconds(wakes: pa.Table, phase: str) -> Numbers:
+    """A phase where it is known."""
+    known = wakes[f"{phase}_ns"].drop_null().to_numpy()
+    return np.asarray(known, dtype=np.float64) / 1000
+
+
+def _wakes_schema() -> pa.Schema:
+    words = [(name, pa.string()) for name in ("point", "group", "cluster", "state")]
+    phases = [(f"{phase}_ns", pa.int64()) for phase in PHASES]
+    actual = [(f"{name}_us", pa.float64()) for name in ("actual_entry", "actual_exit")]
+    return pa.schema([*words, ("cpu", pa.int32()), ("delay_ns", pa.int64()), *actual, *phases])
+
+
+def _wakes_of(run: Run) -> pa.Table:
+    samples, state = read_samples(run.file(FILE)), str(run.values["state"])
+    stamped = enters_firmware(run, state)
+    kept = samples.rows[reasons(samples.rows, stamped) == 0]
+    clusters = {int(cpu): run.cluster_of(int(cpu)) for cpu in np.unique(kept["asked_cpu"])}
+    actual = {cluster: _actual(run, cluster, state) for cluster in clusters.values()}
+    names = [clusters[int(cpu)] for cpu in kept["asked_cpu"]]
+    columns: dict[str, object] = {
+        "point": [run.name] * len(kept),
+        "group": [run.group] * len(kept),
+        "cluster": names,
+        "state": [state] * len(kept),
+        "cpu": kept["cpu"].astype(np.int32),
+        "delay_ns": kept["delay_ns"].astype(np.int64),
+        "actual_entry_us": [actual[name][0] for name in names],
+        "actual_exit_us": [actual[name][1] for name in names],
+    }
+    for phase, (begin, end) in PHASES.items():
+        known = stamped or phase not in OF_FIRMWARE
+        columns[f"{phase}_ns"] = _ns(kept[end] - kept[begin], samples.frequency) if known else [None] * len(kept)
+    return pa.table(columns, schema=_wakes_schema())
+
+
+def _actual(run: Run, cluster_name: str, state_name: str) -> tuple[float, float]:
+    for cluster in run.spec.platform.resolved_clusters():
+        for state in cluster.cstates:
+            if (cluster.name, state.name) == (cluster_name, state_name):
+                return state.actual.entry_us, state.actual.exit_us
+    raise UserError(f"{run.path}: the guest measured {state_name} on {cluster_name}, which has no such state")
+
+
+def _ns(ticks: Array, frequency: int) -> Array:
+    return np.rint(ticks.astype(np.float64) * 1e9 / frequency).astype(np.int64)

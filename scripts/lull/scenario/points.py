@@ -1,0 +1,130 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""From a scenario and a user's wishes to runs: every cell of every matrix, checked before the first one starts."""
+
+import itertools
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from fnmatch import fnmatchcase
+
+from lull.errors import UserError
+from lull.platform.errors import quoted
+from lull.platform.load import load_platform
+from lull.platform.schema import Platform
+from lull.runspec import CpuMode, EngineName, Limits, RunSpec
+from lull.scenario.schema import FOLDER, Group, Parameter, Scenario, Value, fill, text_of
+from lull.specs import load_spec
+
+
+@dataclass(frozen=True)
+class Point:
+    """One run of a scenario. `name` is its folder below the sweep's: the group, and the values of its matrix."""
+
+    name: str
+    group: str
+    values: Mapping[str, Value]
+    spec: RunSpec
+
+
+@dataclass(frozen=True)
+class Wishes:
+    """What a user asked for, before anything is checked against the scenario."""
+
+    engine: EngineName
+    platform: str | None = None
+    cpu: CpuMode | None = None
+    settings: Sequence[str] = ()
+    seed: int = 1
+
+
+def resolve(scenario: Scenario, wishes: Wishes) -> list[Point]:
+    """All points, in the order of the file."""
+    chosen, overrides = split(scenario, wishes.settings)
+    platform = wishes.platform or scenario.platform
+    cpu = wishes.cpu or (scenario.cpu if wishes.engine == "gem5" else None)
+    machine = load_platform(platform)
+    points: list[Point] = []
+    for group in scenario.groups:
+        for name, values in _cells(scenario, group, chosen):
+            if scenario.needs_state and not _has_state(machine, fill(scenario.needs_state, values)):
+                continue
+            of_file = [fill(text, values) for text in scenario.overrides]
+            of_group = [fill(text, values) for text in group.overrides]
+            spec = load_spec(
+                platform,
+                [*of_file, *overrides, *of_group],
+                fill(scenario.command, values, quote=True),
+                engine=wishes.engine,
+                cpu=cpu,
+                trace=scenario.trace,
+                limits=Limits(simulated_s=scenario.limits.simulated_s, wall_s=scenario.limits.wall_s),
+                seed=wishes.seed,
+            )
+            points.append(Point(name, group.name, values, spec))
+    if not points:
+        raise UserError(f"{scenario.name}: platform {platform} has none of the idle states it is about; choose another")
+    return points
+
+
+def select(points: Sequence[Point], patterns: Sequence[str]) -> list[Point]:
+    """The points that a user names; `*` and `?` stand for anything."""
+    for pattern in patterns:
+        if not any(fnmatchcase(point.name, pattern) for point in points):
+            known = quoted([point.name for point in points[:8]])
+            raise UserError(f"--points {pattern}: no such point; `--list` names all {len(points)}, such as {known}")
+    return [point for point in points if not patterns or any(fnmatchcase(point.name, pattern) for pattern in patterns)]
+
+
+def split(scenario: Scenario, settings: Sequence[str]) -> tuple[dict[str, Value], list[str]]:
+    """`--set` of the scenario's own parameters, and the rest, which is the platform's or the policy's."""
+    chosen: dict[str, Value] = {}
+    rest: list[str] = []
+    for text in settings:
+        key, equals, value = text.partition("=")
+        if not equals:
+            raise UserError(f"--set {text}: no `=`; write key=value, such as {_example(scenario)}")
+        if key in scenario.parameters:
+            chosen[key] = _typed(key, scenario.parameters[key], value)
+        else:
+            rest.append(text)
+    return chosen, rest
+
+
+def _typed(key: str, parameter: Parameter, text: str) -> Value:
+    value: Value = text
+    try:
+        if isinstance(parameter.default, bool):
+            value = {"true": True, "false": False}.get(text, text)
+        elif isinstance(parameter.default, int):
+            value = int(text)
+        elif isinstance(parameter.default, float):
+            value = float(text)
+    except ValueError:
+        pass  # said below, with what it should have been
+    if complaint := parameter.complaint(value):
+        raise UserError(f"--set {key}: {complaint}")
+    return value
+
+
+def _cells(scenario: Scenario, group: Group, chosen: Mapping[str, Value]) -> Iterator[tuple[str, dict[str, Value]]]:
+    """A parameter that the user sets keeps that value everywhere: its axis shrinks to one."""
+    base = {key: parameter.default for key, parameter in scenario.parameters.items()}
+    base |= group.parameters
+    base |= chosen
+    for key in chosen.keys() & group.matrix.keys():
+        if not FOLDER.fullmatch(text_of(chosen[key])):
+            raise UserError(f"--set {key}: {chosen[key]!r} cannot name a folder; use letters, digits, `.` and `_`")
+    axes = {key: [chosen[key]] if key in chosen else values for key, values in group.matrix.items()}
+    for cell in itertools.product(*axes.values()):
+        values = {**base, **dict(zip(axes, cell, strict=True))}
+        words = "-".join(text_of(value) for value in cell)
+        yield f"{group.name}/{words}" if words else group.name, values
+
+
+def _has_state(platform: Platform, name: str) -> bool:
+    return any(state.name == name for cluster in platform.resolved_clusters() for state in cluster.cstates)
+
+
+def _example(scenario: Scenario) -> str:
+    for key, parameter in scenario.parameters.items():
+        return f"{key}={text_of(parameter.default)}"
+    return "memory.size_mib=256"

@@ -1,0 +1,179 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""What a scenario file may say: a guest program, what can be varied, and who looks at the outcome.
+
+A scenario is a list of groups, a group is a matrix of parameter values, and each cell of a matrix is one run, a
+*point*. Templates (`command`, `overrides`, `needs_state`) name parameters in braces: `{count}`. Braces around anything
+else are the shell's.
+"""
+
+import math
+import re
+import shlex
+from collections.abc import Mapping
+from typing import Annotated
+
+from pydantic import Field, StrictBool, StrictFloat, StrictInt, StrictStr, model_validator
+
+from lull.platform.errors import quoted
+from lull.platform.schema import Block, fault
+from lull.runspec import CpuMode
+
+Value = StrictBool | StrictInt | StrictFloat | StrictStr
+Key = Annotated[str, Field(pattern=r"^[a-z][a-z0-9_]{0,31}$")]
+Name = Annotated[str, Field(pattern=r"^[a-z][a-z0-9-]{0,31}$")]
+Help = Annotated[str, Field(min_length=1, max_length=200)]
+
+PLACE = re.compile(r"\{([a-z][a-z0-9_]*)\}")
+FOLDER = re.compile(r"[A-Za-z0-9][A-Za-z0-9._]*")
+
+
+class Parameter(Block):
+    """One thing that a user may vary. Its default says its type; a word needs `choices` or a `pattern`."""
+
+    default: Value
+    help: Help
+    at_least: float | None = None
+    at_most: float | None = None
+    choices: list[str] = Field(default_factory=list)
+    pattern: str | None = None
+
+    def complaint(self, value: Value) -> str | None:
+        """What is wrong with a value, and what to do; None for a good one."""
+        if not _same_type(self.default, value):
+            return f"{value!r} is not {_kind(self.default)}; write {_kind(self.default)}"
+        if isinstance(value, str):
+            if self.choices and value not in self.choices:
+                return f"`{value}` is not known here; use {quoted(self.choices)}"
+            if self.pattern is not None and not re.fullmatch(self.pattern, value):
+                return f"`{value}` does not match {self.pattern}; change it"
+            return None
+        if isinstance(value, bool):
+            return None
+        if not math.isfinite(value):
+            return f"{value} is not a number; write a number"
+        if self.at_least is not None and value < self.at_least:
+            return f"{value:g} is too small; give {self.at_least:g} or more"
+        if self.at_most is not None and value > self.at_most:
+            return f"{value:g} is too large; give {self.at_most:g} or less"
+        return None
+
+    @model_validator(mode="after")
+    def _checkable(self) -> "Parameter":
+        if isinstance(self.default, str) and not self.choices and self.pattern is None:
+            raise fault("a word that may be anything; say which by `choices` or `pattern`", "default")
+        if self.pattern is not None:
+            try:
+                re.compile(self.pattern)
+            except re.error as error:
+                raise fault(f"not a regular expression ({error}); mend it", "pattern") from None
+        if complaint := self.complaint(self.default):
+            raise fault(complaint, "default")
+        return self
+
+
+class Limits(Block):
+    """What ends a point that never ends."""
+
+    simulated_s: Annotated[float, Field(gt=0)]
+    wall_s: Annotated[float, Field(gt=0)]
+
+
+class Group(Block):
+    """Points that belong to one question: the cells of a matrix, with what is the same in all of them."""
+
+    name: Name
+    help: Help
+    matrix: dict[Key, Annotated[list[Value], Field(min_length=1)]] = Field(default_factory=dict)
+    parameters: dict[Key, Value] = Field(default_factory=dict)
+    overrides: list[str] = Field(default_factory=list)
+    """Templates of `--set`, on top of the scenario's and the user's."""
+
+
+class Scenario(Block):
+    name: Name
+    title: Annotated[str, Field(min_length=1, max_length=100)]
+    platform: Name
+    cpu: CpuMode
+    """The CPU models of the published figures; a user may choose others."""
+    parameters: dict[Key, Parameter]
+    command: Annotated[str, Field(min_length=1)]
+    overrides: list[str] = Field(default_factory=list)
+    trace: list[str] = Field(default_factory=list)
+    needs_state: str | None = None
+    """The idle state that a point is about. A platform that has it nowhere has no such point."""
+    limits: Limits
+    groups: Annotated[list[Group], Field(min_length=1)]
+    analysis: Annotated[str, Field(pattern=r"^[a-z][a-z0-9_]*$")]
+    """The module of `lull.figures` that makes tables and figures of the points."""
+
+    @model_validator(mode="after")
+    def _names_that_exist(self) -> "Scenario":
+        self._check_template(self.command, "command")
+        self._check_template(self.needs_state or "", "needs_state")
+        for number, text in enumerate(self.overrides):
+            self._check_template(text, "overrides", number)
+        for number, group in enumerate(self.groups):
+            self._check_group(number, group)
+        return self
+
+    def _check_group(self, number: int, group: Group) -> None:
+        if group.name in [other.name for other in self.groups[:number]]:
+            raise fault(f"`{group.name}` is used twice; rename one", "groups", number, "name")
+        for index, text in enumerate(group.overrides):
+            self._check_template(text, "groups", number, "overrides", index)
+        for key, value in group.parameters.items():
+            self._check_value(key, value, "groups", number, "parameters", key)
+        for key, values in group.matrix.items():
+            for index, value in enumerate(values):
+                self._check_value(key, value, "groups", number, "matrix", key, index)
+                if not FOLDER.fullmatch(text_of(value)):
+                    raise fault(
+                        f"{value!r} cannot name a folder; use letters, digits, `.` and `_`",
+                        *("groups", number, "matrix", key, index),
+                    )
+                if value in values[:index]:
+                    raise fault(f"{value!r} is there twice; drop one", "groups", number, "matrix", key, index)
+
+    def _check_template(self, text: str, *path: str | int) -> None:
+        for name in PLACE.findall(text):
+            if name not in self.parameters:
+                raise fault(f"no parameter `{name}`; add it or use {quoted(sorted(self.parameters))}", *path)
+
+    def _check_value(self, key: str, value: Value, *path: str | int) -> None:
+        if key not in self.parameters:
+            raise fault(f"no parameter `{key}`; add it or use {quoted(sorted(self.parameters))}", *path)
+        if complaint := self.parameters[key].complaint(value):
+            raise fault(complaint, *path)
+
+
+def text_of(value: Value) -> str:
+    """A value as commands, `--set` and folder names write it."""
+    if isinstance(value, bool):
+        return str(value).lower()
+    return repr(value).removesuffix(".0") if isinstance(value, float) else str(value)
+
+
+def fill(template: str, values: Mapping[str, Value], quote: bool = False) -> str:
+    """A template with its parameters in place; `quote` for the shell."""
+
+    def text(match: re.Match[str]) -> str:
+        word = text_of(values[match[1]])
+        return shlex.quote(word) if quote else word
+
+    return PLACE.sub(text, template)
+
+
+def _same_type(default: Value, value: Value) -> bool:
+    if isinstance(default, bool) or isinstance(value, bool):
+        return isinstance(default, bool) and isinstance(value, bool)
+    if isinstance(default, float):
+        return isinstance(value, int | float)
+    return isinstance(value, type(default))
+
+
+def _kind(default: Value) -> str:
+    if isinstance(default, bool):
+        return "true or false"
+    if isinstance(default, int):
+        return "a whole number"
+    return "a number" if isinstance(default, float) else "a word"

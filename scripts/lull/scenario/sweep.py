@@ -1,0 +1,184 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The folder of a scenario's runs: what belongs in it, what is there already, and running the rest.
+
+Every point has its RunDir. A finished one is kept when it is of the same spec, made of the same artifacts by the same
+engine; anything else that finished is never replaced unasked.
+"""
+
+import json
+import shutil
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from lull import locks, runs
+from lull.engines.base import Engine
+from lull.errors import UserError
+from lull.report import clock, report
+from lull.rundir import MANIFEST, RUN, STDOUT, RunDir
+from lull.scenario.points import Point
+
+RECORD = "scenario.json"
+
+
+@dataclass(frozen=True)
+class Done:
+    """How a point fared. `how` is ran, kept or failed."""
+
+    name: str
+    how: str
+    note: str = ""
+    simulated_s: float | None = None
+    wall_s: float | None = None
+
+
+class Sweep:
+    def __init__(self, path: Path) -> None:
+        self.path = path
+
+    @classmethod
+    def create(cls, path: Path, scenario: str, command: str, points: Sequence[Point]) -> "Sweep":
+        """The folder, with the record of all its points. One that holds something else is left alone."""
+        if path.exists() and not (path / RECORD).is_file() and (not path.is_dir() or any(path.iterdir())):
+            raise UserError(f"{path}: not a folder of a scenario's runs; choose another --out")
+        sweep = cls(path.resolve())
+        if (path / RECORD).is_file() and sweep.read()["scenario"] != scenario:
+            raise UserError(f"{path}: has the runs of {sweep.read()['scenario']}; choose another --out")
+        try:
+            path.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise UserError(f"{path}: cannot be made ({error.strerror}); choose another --out") from error
+        first = points[0].spec
+        record = {
+            "scenario": scenario,
+            "command": command,
+            "engine": first.engine,
+            "cpu": first.cpu,
+            "platform": first.platform.name,
+            "points": [
+                {"name": point.name, "group": point.group, "values": dict(point.values), "hash": point.spec.hash()}
+                for point in points
+            ],
+        }
+        partial = sweep.path / f".{RECORD}.partial"
+        partial.write_text(json.dumps(record, indent=1) + "\n")
+        partial.rename(sweep.path / RECORD)
+        return sweep
+
+    @classmethod
+    def open(cls, path: Path) -> "Sweep":
+        if not (path / RECORD).is_file():
+            raise UserError(f"{path}: not a folder of a scenario's runs ({RECORD} is missing); name one of `lull run`")
+        return cls(path.resolve())
+
+    def read(self) -> dict[str, object]:
+        try:
+            value: dict[str, object] = json.loads((self.path / RECORD).read_text())
+        except (OSError, ValueError) as error:
+            raise UserError(f"{self.path / RECORD}: cannot be read ({error}); choose another --out") from error
+        return value
+
+    def folder(self, point: str) -> Path:
+        return self.path / point
+
+
+def refuse_others(out: Path, points: Sequence[Point], engine: Engine) -> None:
+    """Before anything changes: finished points of other settings are neither taken for ours nor replaced by them."""
+    if (out / RECORD).is_file():
+        made_of = _made_of(engine, points[0])
+        for point in points:
+            _kept(out / point.name, point, made_of)
+
+
+def run_points(
+    sweep: Sweep, points: Sequence[Point], engine: Engine, again: bool, say: Callable[[str], None] = report
+) -> list[Done]:
+    """Run what is not there yet, one after the other. A point that fails does not stop the others."""
+    made_of = _made_of(engine, points[0])
+    done: list[Done] = []
+    spent = ran = 0.0
+    for number, point in enumerate(points, start=1):
+        folder = sweep.folder(point.name)
+        with locks.exclusive(sweep.path / ".locks" / point.name.replace("/", "."), _waiting(say, point.name)):
+            result = None if again else _kept(folder, point, made_of)
+            if result is None:
+                begun = time.monotonic()
+                result = _run(folder, point, engine)
+                spent, ran = spent + time.monotonic() - begun, ran + 1
+        done.append(result)
+        left = len(points) - number
+        estimate = f"; about {clock(spent / ran * left)} left" if ran and left else ""
+        say(f"{number} of {len(points)}: {point.name} {result.how}{': ' if result.note else ''}{result.note}{estimate}")
+    return done
+
+
+def _waiting(say: Callable[[str], None], name: str) -> Callable[[], None]:
+    return lambda: say(f"{name}: another command is running it, waiting")
+
+
+def _run(folder: Path, point: Point, engine: Engine) -> Done:
+    _clear(folder)
+    folder.parent.mkdir(parents=True, exist_ok=True)
+    try:
+        rundir, outcome = runs.execute(point.spec, engine, folder, lambda _: None)
+    except UserError as error:
+        return Done(point.name, "failed", str(error))
+    if outcome.status != 0:
+        said = (rundir / STDOUT).read_text(errors="replace").strip().rpartition("\n")[2]
+        note = f"the guest's command ended with status {outcome.status} ({said or 'it said nothing'})"
+        return Done(point.name, "failed", note, outcome.simulated_s, outcome.wall_s)
+    return Done(point.name, "ran", "", outcome.simulated_s, outcome.wall_s)
+
+
+def _kept(folder: Path, point: Point, made_of: str) -> Done | None:
+    """The finished run of this very point, if there is one.
+
+    A finished run of anything else is hours of simulation, which an option typed differently must not throw away.
+    """
+    manifest = finished(folder)
+    if manifest is None:
+        return None
+    if RunDir.open(folder).read_json(RUN).get("hash") != point.spec.hash():
+        what = "with other settings"
+    elif _identity(manifest) != made_of:
+        what = "with another engine, kernel, image or firmware"
+    else:
+        simulated, wall = manifest["simulated_s"], manifest["wall_s"]
+        assert isinstance(simulated, int | float)
+        assert isinstance(wall, int | float)
+        return Done(point.name, "kept", "", simulated, wall)
+    raise UserError(f"{folder}: this point is finished, {what}; choose another --out, or --again to run it again")
+
+
+def finished(folder: Path) -> dict[str, object] | None:
+    """The manifest of a run that ended well."""
+    if not (folder / RUN).is_file() or not (folder / MANIFEST).is_file():
+        return None
+    try:
+        manifest = RunDir.open(folder).read_json(MANIFEST)
+    except UserError:
+        return None
+    return manifest if manifest.get("state") == "finished" and manifest.get("status") == 0 else None
+
+
+def _made_of(engine: Engine, point: Point) -> str:
+    return _identity({"engine": engine.describe(), "artifacts": engine.artifacts(point.spec.flavour).manifest()})
+
+
+def _identity(manifest: dict[str, object]) -> str:
+    """What a result depends on besides its spec: engine and artifacts, wherever they are."""
+    engine, artifacts = manifest["engine"], manifest["artifacts"]
+    assert isinstance(engine, dict)
+    assert isinstance(artifacts, dict)
+    keys = {name: entry["key"] for name, entry in artifacts.items()}
+    return json.dumps([{key: value for key, value in engine.items() if key != "path"}, keys], sort_keys=True)
+
+
+def _clear(folder: Path) -> None:
+    """Make room for a run. Only what a run left is removed."""
+    if not folder.exists():
+        return
+    if not (folder / RUN).is_file() and any(not path.name.startswith(".") for path in folder.iterdir()):
+        raise UserError(f"{folder}: not a run's folder; move it away, or choose another --out")
+    shutil.rmtree(folder)

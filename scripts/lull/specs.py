@@ -1,0 +1,38 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""From what a user names to a RunSpec: the one place where words become a run."""
+
+from collections.abc import Sequence
+
+from lull.errors import UserError
+from lull.runspec import CpuMode, EngineName, Flavour, Limits, RunSpec
+from lull.settings import resolve
+
+
+def load_spec(
+    platform: str,
+    overrides: Sequence[str],
+    command: str,
+    *,
+    engine: EngineName,
+    cpu: CpuMode | None = None,
+    flavour: Flavour = "default",
+    trace: Sequence[str] = (),
+    limits: Limits,
+    seed: int = 1,
+) -> RunSpec:
+    """Everything checked; on gem5 the CPUs are atomic unless said otherwise."""
+    if engine == "qemu" and cpu:
+        raise UserError("--cpu: QEMU has no CPU models to choose from; use --engine gem5")
+    asked = resolve(platform, overrides)
+    return RunSpec(
+        engine=engine,
+        cpu=(cpu or "atomic") if engine == "gem5" else None,
+        platform=asked.platform,
+        told_at_boot=asked.told_at_boot,
+        policy=asked.policy,
+        flavour=flavour,
+        command=command,
+        trace=tuple(trace),
+        limits=limits,
+        seed=seed,
+    )

@@ -1,0 +1,62 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The YAML files that people write: platforms and scenarios. What is wrong with one is one sentence."""
+
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from lull.errors import UserError
+from lull.paths import ROOT
+
+
+def shown(file: Path) -> str:
+    """The name of a file as a message gives it."""
+    try:
+        return str(file.resolve().relative_to(ROOT))
+    except ValueError:
+        return str(file)
+
+
+def read(file: Path, name: str, kind: str, manual: str) -> dict[str, Any]:
+    """The block of keys in a file of this kind; `manual` is where a reader finds how to write one."""
+    try:
+        text = file.read_text(encoding="utf-8")
+    except OSError as error:
+        raise UserError(f"{name}: cannot read it ({error.strerror}); give the path of a {kind} file") from None
+    except UnicodeDecodeError:
+        raise UserError(f"{name}: not a text file; give the path of a {kind} file") from None
+    try:
+        data = yaml.load(text, _Loader)
+    except yaml.MarkedYAMLError as error:
+        mark = error.problem_mark
+        line = f"line {mark.line + 1}" if mark else "somewhere"
+        raise UserError(f"{name}: {line}: {error.problem}, which is not valid YAML; mend that line") from None
+    except yaml.YAMLError:
+        raise UserError(f"{name}: characters that YAML does not allow; write plain text") from None
+    if not isinstance(data, dict):
+        raise UserError(f"{name}: not a block of keys; start with `name: ` and see {manual}")
+    unshared: dict[str, Any] = _unshared(data)
+    return unshared
+
+
+class _Loader(yaml.SafeLoader):
+    """YAML's safe subset, in which a key that is there twice is a mistake and not a choice."""
+
+    def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict[Any, Any]:
+        seen: set[Any] = set()
+        for key_node, _ in node.value:
+            key = self.construct_object(key_node, deep=True)
+            if not isinstance(key, str):
+                raise yaml.constructor.ConstructorError(None, None, f"key {key} is not a word", key_node.start_mark)
+            if key in seen:
+                raise yaml.constructor.ConstructorError(None, None, f"key `{key}` again", key_node.start_mark)
+            seen.add(key)
+        return super().construct_mapping(node, deep)
+
+
+def _unshared(data: Any) -> Any:
+    """What a YAML alias repeats becomes a copy, so that an override changes one place and not its twin."""
+    if isinstance(data, dict):
+        return {key: _unshared(value) for key, value in data.items()}
+    return [_unshared(item) for item in data] if isinstance(data, list) else data

@@ -1,0 +1,85 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The scenarios on QEMU, at the smallest size: every part of the way is there, and none of it is timing."""
+
+import json
+from pathlib import Path
+
+import pyarrow.parquet as pq
+import pytest
+
+from tests.conftest import Lull
+
+pytestmark = pytest.mark.guest
+
+
+def test_wake_latency_from_command_to_figures(lull: Lull, tmp_path: Path) -> None:
+    words = ("run", "wake-latency", "-e", "qemu", "--set", "count=10", "--set", "span_us=200", "--out", "out")
+    ran = lull(*words, "--points", "states/*")
+    assert ran.returncode == 0, ran.stderr
+    assert "figures: 30 of 34 points are not there yet" in ran.stderr
+    made = lull("figures", "out")
+    assert made.returncode == 0, made.stderr
+    folder = tmp_path / "out" / "figures"
+    summary = {
+        (row["cluster"], row["state"]): row["n"] for row in pq.read_table(folder / "summary.parquet").to_pylist()
+    }
+    assert set(summary) == {(cluster, f"C{n}") for cluster in ("little", "big", "shadow") for n in (1, 2, 3, 4)}
+    assert min(summary.values()) >= 9
+    assert "functional, no timing" in (folder / "summary.md").read_text()
+    refused = lull("figures", "out", "--publish")
+    assert refused.returncode == 2
+    assert "made by QEMU, which has no timing" in refused.stderr
+    again = lull(*words, "--points", "states/*")
+    assert again.returncode == 0, again.stderr
+    assert again.stderr.count(" kept") == 4
+
+
+def test_idle_states_are_as_before_after_a_measurement(lull: Lull) -> None:
+    states = "cat /sys/devices/system/cpu/cpu*/cpuidle/state*/disable | tr -d '\\n'"
+    ran = lull(
+        "boot", "-e", "qemu", "--exec",
+        f"lull-idle deepest 1; {states}; echo; wake-latency --state C3 --count 2 >/dev/null || exit 1; {states}",
+    )  # fmt: skip
+    assert ran.returncode == 0, ran.stderr
+    before, after = ran.stdout.split()
+    assert before == after == "0011" * 3
+
+
+def test_platform_check_counts_the_sleeps_of_every_cpu(lull: Lull, tmp_path: Path) -> None:
+    ran = lull("run", "platform-check", "-e", "qemu", "--set", "count=2", "--set", "sleep_ms=50", "--out", "out")
+    assert ran.returncode == 0, ran.stderr
+    rows = pq.read_table(tmp_path / "out" / "figures" / "residency.parquet").to_pylist()
+    assert {(row["asked"], row["cpu"]) for row in rows} == {(f"C{n}", cpu) for n in (1, 2, 3, 4) for cpu in (0, 1, 2)}
+    for row in rows:
+        assert 0.09 < row["linux_s"] <= row["window_s"]
+        assert row["sleeps"] >= 2
+        assert (row["firmware_s"], row["gem5_s"]) == (None, None)
+    cpuidle = pq.read_table(tmp_path / "out" / "figures" / "cpuidle.parquet").to_pylist()
+    for row in cpuidle:
+        assert (row["usage"] > 0) == (row["state"] == row["point"].removeprefix("residency/")), row
+
+
+@pytest.mark.parametrize(
+    ("command", "sentence"),
+    [
+        ("wake-latency --state C9", "wake-latency: C9: No such file or directory"),
+        ("wake-latency --state C1 --cpus 99", "wake-latency: the list of CPUs"),
+        ("wake-latency --state C1 --count 0", "usage: wake-latency"),
+        ("platform-check --state C9", "platform-check: C9: No such file or directory"),
+        ("platform-check", "usage: platform-check"),
+    ],
+)
+def test_bad_words_to_the_guest_programs_change_nothing(lull: Lull, command: str, sentence: str) -> None:
+    states = "cat /sys/devices/system/cpu/cpu*/cpuidle/state*/disable | tr -d '\\n'"
+    ran = lull("boot", "-e", "qemu", "--exec", f"{command}; echo $?; {states}")
+    said, status, disabled = ran.stdout.splitlines()
+    assert sentence in said
+    assert int(status) != 0
+    assert disabled == "0111" * 3
+
+
+def test_a_failing_point_fails_the_command_and_says_why(lull: Lull, tmp_path: Path) -> None:
+    ran = lull("run", "wake-latency", "-e", "qemu", "--set", "cpus=9", "--points", "states/C1", "--out", "out")
+    assert ran.returncode == 1
+    assert "states/C1 failed: the guest's command ended with status" in ran.stderr
+    assert json.loads((tmp_path / "out" / "states" / "C1" / "manifest.json").read_text())["status"] != 0

@@ -1,0 +1,198 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Scenario files, and what becomes of them and a user's wishes."""
+
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from lull.errors import UserError
+from lull.platform.devicetree import ENGINES
+from lull.scenario.load import list_scenarios, load_scenario
+from lull.scenario.points import Wishes, resolve, select
+from lull.scenario.schema import Scenario
+from tests.conftest import Lull
+
+SMALL: dict[str, Any] = {
+    "name": "small",
+    "title": "A scenario of a test",
+    "platform": "tiny",
+    "cpu": "timing",
+    "parameters": {
+        "state": {"default": "C2", "choices": ["C1", "C2", "C3"], "help": "which"},
+        "count": {"default": 7, "at_least": 1, "at_most": 100, "help": "how many"},
+        "exit_us": {"default": 0.0, "at_least": 0, "help": "how long"},
+        "words": {"default": "a b", "pattern": "[a-z ;]*", "help": "something to quote"},
+        "fast": {"default": False, "help": "or not"},
+    },
+    "command": "echo {state} {count} {words} {fast} ${{HOME}}",
+    "overrides": ["memory.size_mib=256"],
+    "limits": {"simulated_s": 1.0, "wall_s": 60.0},
+    "groups": [
+        {"name": "plain", "help": "as it is"},
+        {
+            "name": "exit",
+            "help": "varied",
+            "matrix": {"state": ["C2", "C3"], "exit_us": [0.0, 12.5]},
+            "parameters": {"count": 3},
+            "overrides": ["cstates.{state}.exit_us={exit_us}"],
+        },
+    ],
+    "analysis": "wake_latency",
+}
+
+
+def _file(tmp_path: Path, **changes: object) -> str:
+    path = tmp_path / "scenario.yaml"
+    path.write_text(yaml.safe_dump({**SMALL, **changes}))
+    return str(path)
+
+
+def _small(tmp_path: Path, **changes: object) -> Scenario:
+    return load_scenario(_file(tmp_path, **changes))
+
+
+def _exit_us(point: Any, state: str) -> float:
+    states = point.spec.platform.clusters[0].cstates
+    return float(next(found.actual.exit_us for found in states if found.name == state))
+
+
+def test_a_matrix_becomes_points_with_their_overrides(tmp_path: Path) -> None:
+    points = resolve(_small(tmp_path), Wishes("gem5"))
+    assert [point.name for point in points] == ["plain", "exit/C2-0", "exit/C2-12.5", "exit/C3-0", "exit/C3-12.5"]
+    assert _exit_us(points[2], "C2") == 12.5
+    assert _exit_us(points[4], "C3") == 12.5
+    assert _exit_us(points[4], "C2") == 43, "the platform's own"
+    assert points[2].spec.command == "echo C2 3 'a b' false ${{HOME}}"
+    assert points[2].spec.platform.memory.size_mib == 256
+    assert {point.spec.cpu for point in points} == {"timing"}
+    assert len({point.spec.hash() for point in points}) == len(points)
+
+
+def test_a_parameter_that_the_user_sets_holds_everywhere(tmp_path: Path) -> None:
+    points = resolve(_small(tmp_path), Wishes("qemu", settings=("exit_us=5", "count=9", "memory.size_mib=512")))
+    assert [point.name for point in points] == ["plain", "exit/C2-5", "exit/C3-5"]
+    assert {point.values["count"] for point in points} == {9}
+    assert {point.spec.platform.memory.size_mib for point in points} == {512}
+    assert {point.spec.cpu for point in points} == {None}
+
+
+def test_words_of_a_user_cannot_leave_their_place_in_the_command(tmp_path: Path) -> None:
+    points = resolve(_small(tmp_path), Wishes("qemu", settings=("words=x; reboot",)))
+    assert "'x; reboot'" in points[0].spec.command
+
+
+def test_a_platform_without_the_state_has_no_such_point(tmp_path: Path) -> None:
+    scenario = _small(tmp_path, needs_state="{state}")
+    names = [point.name for point in resolve(scenario, Wishes("qemu", platform="server"))]
+    assert names == ["exit/C3-0", "exit/C3-12.5"]
+    with pytest.raises(UserError, match="platform server has none of the idle states it is about"):
+        resolve(scenario, Wishes("qemu", platform="server", settings=("state=C2",)))
+
+
+def test_a_value_that_would_leave_its_folder_is_refused(tmp_path: Path) -> None:
+    groups = [{"name": "said", "help": "x", "matrix": {"words": ["a"]}}]
+    parameters = {**SMALL["parameters"], "words": {"default": "a", "pattern": ".*", "help": "anything"}}
+    scenario = _small(tmp_path, groups=groups, parameters=parameters)
+    for word in ("../..", "..", "/etc", "a b"):
+        with pytest.raises(UserError, match=r"--set words: .* cannot name a folder"):
+            resolve(scenario, Wishes("qemu", settings=(f"words={word}",)))
+
+
+def test_points_are_chosen_by_pattern(tmp_path: Path) -> None:
+    points = resolve(_small(tmp_path), Wishes("qemu"))
+    assert [point.name for point in select(points, ["plain", "exit/C3-*"])] == ["plain", "exit/C3-0", "exit/C3-12.5"]
+    assert select(points, []) == points
+    with pytest.raises(UserError, match=r"--points exit/C4-\*: no such point; `--list` names all 5"):
+        select(points, ["plain", "exit/C4-*"])
+
+
+@pytest.mark.parametrize(
+    ("setting", "sentence"),
+    [
+        ("count", "--set count: no `=`; write key=value, such as state=C2"),
+        ("count=0", "--set count: 0 is too small; give 1 or more"),
+        ("count=101", "--set count: 101 is too large; give 100 or less"),
+        ("count=many", "--set count: 'many' is not a whole number; write a whole number"),
+        ("count=1.5", "--set count: '1.5' is not a whole number; write a whole number"),
+        ("exit_us=-1", "--set exit_us: -1 is too small; give 0 or more"),
+        ("exit_us=nan", "--set exit_us: nan is not a number; write a number"),
+        ("fast=maybe", "--set fast: 'maybe' is not true or false; write true or false"),
+        ("state=C9", "--set state: `C9` is not known here; use `C1`, `C2`, `C3`"),
+        ("exit_us=1e300000", "--set exit_us: inf is not a number; write a number"),
+        ("words=UP", "--set words: `UP` does not match [a-z ;]*; change it"),
+        ("colour=red", "--set colour: unknown key `colour`"),
+        ("cstates.C3.exit_us=-5", "exit_us: -5 is too small; give 0 or more"),
+    ],
+)
+def test_bad_settings_are_one_sentence(tmp_path: Path, setting: str, sentence: str) -> None:
+    with pytest.raises(UserError, match=re.escape(sentence)):
+        resolve(_small(tmp_path), Wishes("qemu", settings=(setting,)))
+
+
+def _with(group: dict[str, object]) -> dict[str, object]:
+    return {"groups": [{"name": "one", "help": "x", **group}]}
+
+
+@pytest.mark.parametrize(
+    ("changes", "sentence"),
+    [
+        ({"colour": "red"}, "colour: unknown key"),
+        ({"command": "run {speed}"}, "command: no parameter `speed`; add it or use `count`"),
+        ({"overrides": ["a={b}"]}, "overrides[0]: no parameter `b`"),
+        ({"groups": []}, "groups: the list is empty"),
+        ({"groups": [SMALL["groups"][0]] * 2}, "groups[1].name: `plain` is used twice"),
+        (_with({"matrix": {"speed": [1]}}), "groups[0].matrix.speed[0]: no parameter `speed`"),
+        (_with({"matrix": {"count": [1, 500]}}), "groups[0].matrix.count[1]: 500 is too large; give 100 or less"),
+        (_with({"matrix": {"count": [1, 1]}}), "groups[0].matrix.count[1]: 1 is there twice"),
+        (_with({"matrix": {"count": []}}), "groups[0].matrix.count: the list is empty"),
+        (_with({"matrix": {"words": ["a b"]}}), "groups[0].matrix.words[0]: 'a b' cannot name a folder"),
+        (_with({"parameters": {"state": "C9"}}), "groups[0].parameters.state: `C9` is not known here"),
+        ({"parameters": {"x": {"default": "y", "help": "z"}}}, "parameters.x.default: a word that may be anything"),
+        ({"parameters": {"x": {"default": "y", "pattern": "(", "help": "z"}}}, "parameters.x.pattern: not a regular"),
+        ({"parameters": {"x": {"default": 5, "at_most": 4, "help": "z"}}}, "parameters.x.default: 5 is too large"),
+        ({"parameters": {"x": {"default": 5, "hlep": "z"}}}, "parameters.x.help: missing; add it"),
+        ({"limits": {"simulated_s": 0, "wall_s": 1}}, "limits.simulated_s: 0 is too small; give more than 0"),
+        ({"analysis": "no_such"}, "analysis: no module `no_such` in scripts/lull/figures"),
+    ],
+)
+def test_a_bad_file_is_one_sentence_with_its_key(tmp_path: Path, changes: dict[str, object], sentence: str) -> None:
+    with pytest.raises(UserError, match=re.escape(sentence)) as caught:
+        _small(tmp_path, **changes)
+    assert "scenario.yaml: " in str(caught.value)
+    assert "\n" not in str(caught.value)
+
+
+def test_every_scenario_of_the_project_resolves_on_every_engine() -> None:
+    assert {"wake-latency", "platform-check"} <= set(list_scenarios())
+    for name in list_scenarios():
+        scenario = load_scenario(name)
+        assert scenario.name == name
+        for engine in ENGINES:
+            points = resolve(scenario, Wishes(engine))
+            assert len({point.name for point in points}) == len(points)
+
+
+@pytest.mark.parametrize(
+    ("words", "sentence"),
+    [
+        (("run",), "no scenario given; name one of"),
+        (("run", "tea"), "unknown scenario `tea`; use one of `"),
+        (("run", "/no/such.yaml"), "/no/such.yaml: cannot read it"),
+        (("run", "wake-latency", "-e", "qemu", "-p", "commodore"), "unknown platform `commodore`"),
+        (("run", "wake-latency", "-e", "qemu", "--cpu", "detailed"), "--cpu: QEMU has no CPU models"),
+        (("run", "wake-latency", "-e", "qemu", "--set", "count=0"), "--set count: 0 is too small; give 1 or more"),
+        (("run", "wake-latency", "-e", "qemu", "--points", "x"), "--points x: no such point"),
+        (("figures", "/no/such"), "/no/such: not a folder of a scenario's runs"),
+    ],
+)
+def test_bad_words_are_one_sentence_and_leave_nothing(
+    lull: Lull, tmp_path: Path, words: tuple[str, ...], sentence: str
+) -> None:
+    ran = lull(*words)
+    assert ran.returncode == 2
+    assert sentence in ran.stderr
+    assert len(ran.stderr.strip().splitlines()) == 1
+    assert list(tmp_path.iterdir()) == []

@@ -1,0 +1,167 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Running the points of a scenario: going on after a kill, failing, and never throwing away what is done."""
+
+import json
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from lull.cache import Entry
+from lull.engines.base import Artifacts, Outcome, Sink
+from lull.errors import UserError
+from lull.paths import ROOT
+from lull.rundir import RunDir
+from lull.runspec import EngineName, Flavour, RunSpec
+from lull.scenario.load import load_scenario
+from lull.scenario.points import Point, Wishes, resolve
+from lull.scenario.sweep import Sweep, refuse_others, run_points
+
+
+class FakeEngine:
+    """Runs in no time, counts what it ran, and does what the test says."""
+
+    name: EngineName = "qemu"
+
+    def __init__(self, cache: Path, log: Path, kernel: str = "k1") -> None:
+        self.log = log
+        self.statuses: dict[str, int] = {}
+        self.error = self.hang = ""
+        entries = []
+        for kind, key in (("kernel", kernel), ("rootfs", "r1")):
+            folder = cache / kind / key
+            folder.mkdir(parents=True, exist_ok=True)
+            (folder / "entry.json").write_text(json.dumps({"inputs": {}, "files": {}}))
+            entries.append(Entry(kind, key, folder))
+        self._artifacts = Artifacts(entries[0], entries[1], None)
+
+    def describe(self) -> dict[str, object]:
+        return {"name": "qemu", "version": "1", "path": "/x"}
+
+    def artifacts(self, flavour: Flavour) -> Artifacts:
+        return self._artifacts
+
+    def run(self, spec: RunSpec, artifacts: Artifacts, rundir: RunDir, sink: Sink) -> Outcome:
+        name = "/".join(rundir.path.parts[-2:])
+        with self.log.open("a") as log:
+            log.write(f"{name}\n")
+        (rundir / "stdout").write_text("first\nlast words\n")
+        if name == self.hang:
+            time.sleep(600)
+        if name == self.error:
+            raise UserError("the engine broke; mend it")
+        return Outcome(self.statuses.get(name, 0), 0.5, 0.1, None, {})
+
+    def ran(self) -> list[str]:
+        return self.log.read_text().split() if self.log.exists() else []
+
+
+NAMES = [f"residency/{state}" for state in ("C1", "C2", "C3", "C4")]
+
+
+def _points(*settings: str) -> list[Point]:
+    return resolve(load_scenario("platform-check"), Wishes("qemu", settings=settings))
+
+
+def _sweep(tmp_path: Path, points: list[Point]) -> Sweep:
+    return Sweep.create(tmp_path / "out", "platform-check", "./lull run platform-check", points)
+
+
+@pytest.fixture
+def engine(tmp_path: Path) -> FakeEngine:
+    return FakeEngine(tmp_path / "cache", tmp_path / "log")
+
+
+def test_finished_points_are_kept(tmp_path: Path, engine: FakeEngine) -> None:
+    points = _points()
+    said: list[str] = []
+    first = run_points(_sweep(tmp_path, points), points, engine, again=False, say=said.append)
+    assert [(done.name, done.how) for done in first] == [(name, "ran") for name in NAMES]
+    assert said[0].startswith("1 of 4: residency/C1 ran; about 0:00 left")
+    second = run_points(_sweep(tmp_path, points), points, engine, again=False, say=said.append)
+    assert [done.how for done in second] == ["kept"] * 4
+    assert [done.simulated_s for done in second] == [0.5] * 4
+    assert engine.ran() == NAMES
+
+
+def test_again_runs_them_all(tmp_path: Path, engine: FakeEngine) -> None:
+    points = _points()
+    for again in (False, True):
+        run_points(_sweep(tmp_path, points), points, engine, again, say=lambda _: None)
+    assert engine.ran() == NAMES * 2
+
+
+def test_after_a_kill_only_the_rest_is_run(tmp_path: Path, engine: FakeEngine) -> None:
+    """A process of its own, killed outright in its third point."""
+    program = (
+        "import pathlib, sys, tests.unit.test_sweep as ours\n"
+        "top = pathlib.Path(sys.argv[1])\n"
+        "engine = ours.FakeEngine(top / 'cache', top / 'log')\n"
+        "engine.hang = ours.NAMES[2]\n"
+        "points = ours._points()\n"
+        "ours.run_points(ours._sweep(top, points), points, engine, again=False)\n"
+    )
+    child = subprocess.Popen([sys.executable, "-c", program, str(tmp_path)], cwd=ROOT, stderr=subprocess.DEVNULL)
+    while engine.ran() != NAMES[:3] and child.poll() is None:
+        time.sleep(0.01)
+    child.send_signal(signal.SIGKILL)
+    assert child.wait() == -signal.SIGKILL
+    assert RunDir.open(tmp_path / "out" / NAMES[2]).read_json("manifest.json")["state"] == "running"
+    points = _points()
+    done = run_points(_sweep(tmp_path, points), points, engine, again=False, say=lambda _: None)
+    assert [result.how for result in done] == ["kept", "kept", "ran", "ran"]
+    assert engine.ran() == [*NAMES[:3], *NAMES[2:]]
+
+
+def test_a_point_that_fails_is_reported_and_the_others_go_on(tmp_path: Path, engine: FakeEngine) -> None:
+    points = _points()
+    engine.statuses[NAMES[1]] = 3
+    engine.error = NAMES[2]
+    done = run_points(_sweep(tmp_path, points), points, engine, again=False, say=lambda _: None)
+    assert [result.how for result in done] == ["ran", "failed", "failed", "ran"]
+    assert done[1].note == "the guest's command ended with status 3 (last words)"
+    assert done[2].note == "the engine broke; mend it"
+    engine.statuses.clear()
+    engine.error = ""
+    done = run_points(_sweep(tmp_path, points), points, engine, again=False, say=lambda _: None)
+    assert [result.how for result in done] == ["kept", "ran", "ran", "kept"]
+
+
+def test_finished_points_of_other_settings_are_not_thrown_away(tmp_path: Path, engine: FakeEngine) -> None:
+    points = _points()
+    run_points(_sweep(tmp_path, points), points, engine, again=False, say=lambda _: None)
+    others = _points("count=2")
+    before = Sweep.open(tmp_path / "out").read()
+    with pytest.raises(UserError, match=r"residency/C1: this point is finished, with other settings; choose another"):
+        refuse_others(tmp_path / "out", others, engine)
+    assert engine.ran() == NAMES
+    assert Sweep.open(tmp_path / "out").read() == before
+
+
+def test_finished_points_of_another_kernel_are_not_taken_for_this_ones(tmp_path: Path, engine: FakeEngine) -> None:
+    points = _points()
+    run_points(_sweep(tmp_path, points), points, engine, again=False, say=lambda _: None)
+    newer = FakeEngine(tmp_path / "cache", tmp_path / "log", kernel="k2")
+    with pytest.raises(UserError, match="is finished, with another engine, kernel, image or firmware"):
+        refuse_others(tmp_path / "out", points, newer)
+
+
+def test_folders_of_others_are_left_alone(tmp_path: Path, engine: FakeEngine) -> None:
+    points = _points()
+    (tmp_path / "out").mkdir()
+    (tmp_path / "out" / "mine").write_text("precious")
+    with pytest.raises(UserError, match="out: not a folder of a scenario's runs; choose another --out"):
+        _sweep(tmp_path, points)
+    (tmp_path / "out" / "mine").unlink()
+    sweep = _sweep(tmp_path, points)
+    with pytest.raises(UserError, match="has the runs of platform-check; choose another --out"):
+        Sweep.create(tmp_path / "out", "wake-latency", "x", points)
+    mine = sweep.folder(NAMES[0])
+    mine.mkdir(parents=True)
+    (mine / "note").write_text("precious")
+    with pytest.raises(UserError, match="not a run's folder; move it away, or choose another --out"):
+        run_points(sweep, points, engine, again=False)
+    assert (mine / "note").read_text() == "precious"
