@@ -49,20 +49,21 @@ void online_all_cpus(void)
  * once. */
 static void wake_cpus(const struct cpulist *possible)
 {
-	cpu_set_t all, one;
+	cpu_set_t before, one;
 
-	CPU_ZERO(&all);
+	/* Not all CPUs where one is isolated: what init starts inherits this. */
+	if (sched_getaffinity(0, sizeof(before), &before))
+		fail("cannot ask on which CPUs to run: %s", strerror(errno));
 	for (int cpu = 0; cpu < CPULIST_MAX; cpu++) {
 		if (!possible->has[cpu])
 			continue;
-		CPU_SET(cpu, &all);
 		CPU_ZERO(&one);
 		CPU_SET(cpu, &one);
 		if (sched_setaffinity(0, sizeof(one), &one))
 			fail("cannot run on CPU %d: %s", cpu, strerror(errno));
 	}
-	if (sched_setaffinity(0, sizeof(all), &all))
-		fail("cannot run on all CPUs again: %s", strerror(errno));
+	if (sched_setaffinity(0, sizeof(before), &before))
+		fail("cannot run where it ran before: %s", strerror(errno));
 }
 
 void disable_deep_idle(void)

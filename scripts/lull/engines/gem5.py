@@ -15,7 +15,7 @@ from lull import cache, digest, paths, process
 from lull.artifacts import firmware as firmware_build
 from lull.artifacts import store
 from lull.cache import Entry
-from lull.engines import gem5_binary
+from lull.engines import bootargs, gem5_binary
 from lull.engines.base import Artifacts, Outcome, Sink, guest_panic, status_of, supervise
 from lull.engines.gem5_binary import Gem5Binary
 from lull.errors import LimitReached, UserError
@@ -94,7 +94,7 @@ class Gem5:
         assert firmware is not None
         initrd = artifacts.rootfs.file("rootfs.cpio")
         span = (ADDRESSES["initrd"], ADDRESSES["initrd"] + initrd.stat().st_size)
-        dts = devicetree.render(platform, "gem5", BOOTARGS, span)
+        dts = devicetree.render(platform, "gem5", bootargs.complete(BOOTARGS, platform), span)
         inputs: dict[str, object] = {
             "gem5": dataclasses.asdict(self.binary) | {"path": ""},
             "firmware": firmware.key,
