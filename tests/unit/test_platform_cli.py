@@ -66,6 +66,14 @@ def test_dts_is_what_the_engine_boots(engine: Engine, lull: Lull) -> None:
     assert out == render(platform, engine, BOOTARGS[engine])
 
 
+@pytest.mark.parametrize("engine", ENGINES)
+def test_a_shadow_core_is_isolated_by_the_command_line(engine: Engine, lull: Lull) -> None:
+    _, out, _ = lull("dts", "rk3399", "--engine", engine, "--shadow")
+    assert f'bootargs = "{BOOTARGS[engine]} isolcpus=domain,managed_irq,6 irqaffinity=0-5";' in out
+    _, out, _ = lull("dts", "rk3399", "--engine", engine, "--no-shadow")
+    assert f'bootargs = "{BOOTARGS[engine]}";' in out
+
+
 def test_check_a_good_file(lull: Lull, tmp_path: Path) -> None:
     file = tmp_path / "mine.yaml"
     file.write_text((ROOT / "platforms" / "tiny.yaml").read_text())

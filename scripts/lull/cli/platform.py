@@ -11,7 +11,7 @@ import typer
 from rich.console import Console
 from rich.table import Table
 
-from lull.engines import gem5, qemu
+from lull.engines import bootargs, gem5, qemu
 from lull.platform import devicetree
 from lull.platform.load import list_platforms, load_platform
 from lull.platform.schema import Cluster, CState, Platform
@@ -89,7 +89,8 @@ def dts(
     Example: lull platform dts tiny --engine gem5 | dtc -O dtb -o tiny.dtb
     """
     platform = load_platform(name, overrides(settings, shadow))
-    sys.stdout.write(devicetree.render(platform, engine, BOOTARGS[engine]))
+    arguments = bootargs.complete(BOOTARGS[engine], platform)
+    sys.stdout.write(devicetree.render(platform, engine, arguments))
 
 
 @app.command()
@@ -105,7 +106,7 @@ def check(
     platform = load_platform(file, overrides(settings, shadow))
     with tempfile.TemporaryDirectory() as scratch:
         for engine in devicetree.ENGINES:
-            text = devicetree.render(platform, engine, BOOTARGS[engine])
+            text = devicetree.render(platform, engine, bootargs.complete(BOOTARGS[engine], platform))
             devicetree.compile(text, Path(scratch) / f"{platform.name}-{engine}.dtb")
     clusters = len(platform.resolved_clusters())
     typer.echo(f"{file}: good; {platform.cpu_count} CPUs in {clusters} clusters, device trees for gem5 and QEMU")

@@ -15,7 +15,7 @@ from lull import cache, digest, paths, process
 from lull.artifacts import firmware as firmware_build
 from lull.artifacts import store
 from lull.cache import Entry
-from lull.engines import gem5_binary
+from lull.engines import bootargs, gem5_binary
 from lull.engines.base import Artifacts, Outcome, Sink, guest_panic, status_of, supervise
 from lull.engines.gem5_binary import Gem5Binary
 from lull.errors import LimitReached, UserError
@@ -178,7 +178,8 @@ class Gem5:
 
 def _tree(platform: Platform, artifacts: Artifacts) -> str:
     size = artifacts.rootfs.file("rootfs.cpio").stat().st_size
-    return devicetree.render(platform, "gem5", BOOTARGS, (ADDRESSES["initrd"], ADDRESSES["initrd"] + size))
+    arguments = bootargs.complete(BOOTARGS, platform)
+    return devicetree.render(platform, "gem5", arguments, (ADDRESSES["initrd"], ADDRESSES["initrd"] + size))
 
 
 def _settings(platform: Platform, seed: int) -> dict[str, object]:

@@ -11,6 +11,7 @@ from pathlib import Path
 
 from lull import process
 from lull.artifacts import store
+from lull.engines import bootargs
 from lull.engines.base import Artifacts, Outcome, Sink, guest_time, status_of, supervise
 from lull.errors import UserError
 from lull.platform import devicetree
@@ -45,7 +46,8 @@ class Qemu:
     def run(self, spec: RunSpec, artifacts: Artifacts, rundir: RunDir, sink: Sink) -> Outcome:
         (rundir / "script").write_text(spec.script())
         dtb = rundir / "machine.dtb"
-        devicetree.compile(devicetree.render(spec.boot_platform(), "qemu", BOOTARGS, None), dtb)
+        arguments = bootargs.complete(BOOTARGS, spec.platform)
+        devicetree.compile(devicetree.render(spec.boot_platform(), "qemu", arguments, None), dtb)
         started = time.monotonic()
         with (
             (rundir / "engine.log").open("wb") as log,
@@ -97,7 +99,7 @@ class Qemu:
             "-kernel", str(artifacts.kernel.file("Image")),
             "-initrd", str(artifacts.rootfs.file("rootfs.cpio")),
             "-dtb", str(dtb.relative_to(rundir.path)),
-            "-append", BOOTARGS,
+            "-append", bootargs.complete(BOOTARGS, spec.platform),
         ]  # fmt: skip
 
 

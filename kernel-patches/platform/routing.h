@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#ifndef _LULL_ROUTING_H
+#define _LULL_ROUTING_H
+
+#include <linux/cpumask.h>
+#include <linux/jump_label.h>
+#include <linux/types.h>
+
+struct irq_desc;
+
+/* In the order of the names in /sys/kernel/lull/routing/policy. */
+enum lull_route_policy {
+	LULL_ROUTE_NONE,
+	LULL_ROUTE_ASLEEP,
+	LULL_ROUTE_ALWAYS,
+};
+
+/* Why an event interrupt goes where it goes; the trace point spells them. */
+enum lull_route_reason {
+	LULL_ROUTE_BY_NONE,		/* nothing is routed */
+	LULL_ROUTE_BY_AWAKE,		/* the consumer is awake, or sleeps lightly */
+	LULL_ROUTE_BY_SLEEP,		/* the consumer sleeps deeply enough */
+	LULL_ROUTE_BY_ALWAYS,		/* the policy asks nobody */
+	LULL_ROUTE_BY_OFFLINE,		/* there is no shadow CPU online */
+};
+
+#ifdef CONFIG_LULL_ROUTING
+
+DECLARE_STATIC_KEY_FALSE(lull_routing_key);
+
+void lull_route_reprogrammed(struct irq_desc *desc);
+int lull_route_set_consumer(unsigned int irq, int consumer);
+
+/* genirq has programmed an interrupt's target; called under desc->lock. */
+static inline void lull_irq_target_set(struct irq_desc *desc)
+{
+	if (static_branch_unlikely(&lull_routing_key))
+		lull_route_reprogrammed(desc);
+}
+
+#else
+
+static inline void lull_irq_target_set(struct irq_desc *desc)
+{
+}
+
+#endif /* CONFIG_LULL_ROUTING */
+
+/* One line written to /sys/kernel/lull/routing/interrupts. */
+struct lull_route_request {
+	unsigned int number;
+	bool is_hwirq;
+	bool unmark;
+	bool has_consumer;
+	int consumer;			/* -1: the interrupt's own target */
+};
+
+#if IS_ENABLED(CONFIG_LULL_KUNIT_TEST)
+int lull_route_owner(int consumer, int home, const struct cpumask *wish,
+		     const struct cpumask *online);
+int lull_route_target(enum lull_route_policy policy, unsigned int threshold, int owner,
+		      unsigned int depth, int shadow, const struct cpumask *online,
+		      enum lull_route_reason *reason);
+int lull_route_parse(const char *text, struct lull_route_request *request);
+#endif
+
+#endif /* _LULL_ROUTING_H */
