@@ -17,6 +17,9 @@ from spec import EventTimer
 M5OPS_BASE = 0x1001_0000
 """Where the guest may reach m5 operations by loads."""
 
+COUNTER_HZ = 0x180_0000
+"""The system counter's frequency, gem5's own default: the unit of the guest's and the firmware's clocks."""
+
 REAL_TIME = "01/01/2026"
 """Every simulation starts on the same day."""
 
@@ -28,6 +31,7 @@ def platform() -> Any:
     realview.kmi0.ps2.vnc = NULL
     realview.kmi1.ps2.vnc = NULL
     realview.rtc.time = REAL_TIME
+    realview.sys_counter.freqs = [COUNTER_HZ]
     return realview
 
 

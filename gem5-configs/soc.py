@@ -15,6 +15,7 @@ import checkpoint
 import cluster as clusters_
 import devices
 import dvfs
+import idle
 import images
 import interrupts
 import memory
@@ -61,6 +62,7 @@ def build(spec: Spec) -> Machine:
     _interconnect(system, timed)
     system.mem_ctrls = memory.controllers(images.DRAM_BASE, spec.soc.memory, system.membus)
     timers = devices.add_event_timers(system.realview, spec.soc.event_timers, system.iobus)
+    idle.add_latency_devices(system.realview, spec.soc.clusters, system.iobus, devices.COUNTER_HZ)
 
     built, cpus = [], []
     for number, description in enumerate(spec.soc.clusters):

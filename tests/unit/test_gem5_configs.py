@@ -15,6 +15,7 @@ from typing import Any, get_args
 
 import pytest
 
+from lull.platform import memory_map, schema
 from lull.platform.cores import OPERATIONS, load_core
 from lull.platform.load import list_platforms, load_platform
 from lull.platform.machine import describe
@@ -481,3 +482,39 @@ def test_outcome_is_written_whole(tmp_path: Path) -> None:
 )
 def test_cause_names(event: str, name: str) -> None:
     assert outcome.cause_name(event) == name
+
+
+# Latency devices.
+
+
+def _constants(module: str) -> dict[str, Any]:
+    """What a module that needs gem5 assigns to names in capitals."""
+    found = {}
+    for node in ast.parse((CONFIGS / f"{module}.py").read_text()).body:
+        if isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Name):
+            try:
+                found[node.targets[0].id] = ast.literal_eval(node.value)
+            except ValueError:
+                continue
+    return found
+
+
+def test_firmware_and_gem5_agree_on_the_latency_devices() -> None:
+    idle = _constants("idle")
+    patch = "\n".join(file.read_text() for file in (CONFIGS.parent / "firmware-patches").glob("*-sleep-in-wfi-*.patch"))
+    assert int(re.findall(r"FVP_LATENCY_BASE\s+UL\((\w+)\)", patch)[0], 0) == idle["LATENCY_BASE"]
+    assert int(re.findall(r"define LAT_SLICES\s+(\d+)U", patch)[0]) == idle["SLICES"]
+    assert re.findall(r"\(cluster\) \* (\d+)U\) \+ \(state\)\) \* (\d+)U", patch) == [
+        (str(idle["STATES_PER_CLUSTER"]), str(idle["COSTS_PER_STATE"]))
+    ]
+    states = re.findall(r"^\+\tLAT_(NONE|RETENTION|CORE_OFF|CLUSTER_OFF),", patch, re.MULTILINE)
+    assert {name.lower().replace("_", "-"): number for number, name in enumerate(states) if number} == idle["STATES"]
+    costs = re.findall(r"^\+\tLAT_(ENTRY|FLUSH|EXIT|REFILL|FILL),", patch, re.MULTILINE)
+    assert tuple(name.lower() for name in costs) == (*idle["COSTS"], "fill")
+
+
+def test_every_latency_page_lies_in_the_region_kept_for_them() -> None:
+    idle = _constants("idle")
+    region = memory_map.LATENCY_DEVICES
+    pages = schema.MAX_CLUSTERS * idle["STATES_PER_CLUSTER"] * idle["COSTS_PER_STATE"]
+    assert (region.base, region.size) == (idle["LATENCY_BASE"], pages * idle["PAGE"])

@@ -45,6 +45,9 @@ FOUNDATION_UART_SPI = 5
 FOUNDATION_RTC = Region("real-time clock", 0x1C17_0000, PAGE)
 FOUNDATION_RTC_SPI = 4
 
+LATENCY_DEVICES = Region("latency devices", 0x1D00_0000, 4 * 4 * 8 * PAGE)
+"""Ours: a page per cluster, state and cost (gem5-configs/idle.py, and fvp_sleep.c in the firmware)."""
+
 PERIPHERALS = Region("peripheral block (CS3)", 0x1C00_0000, 64 * MIB)
 """Where the Foundation map puts small devices, and where our event timers have to be."""
 
@@ -72,6 +75,7 @@ FOUNDATION: tuple[Region, ...] = (
     Region("VirtIO 1", 0x1C14_0000, PAGE),
     FOUNDATION_RTC,
     Region("colour LCD", 0x1C1F_0000, PAGE),
+    LATENCY_DEVICES,
     Region("system counter control", 0x2A43_0000, PAGE),
     Region("EL2 watchdog", 0x2A44_0000, 128 * KIB),
     Region("trusted watchdog", 0x2A49_0000, PAGE),
