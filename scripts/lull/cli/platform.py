@@ -145,19 +145,19 @@ def _clusters(platform: Platform) -> Table:
 
 def _cstates(cluster: Cluster) -> Table:
     table = Table(box=None, pad_edge=False)
-    for heading in ("state", "kind", "advertised", "actual", "flush"):
+    for heading in ("state", "kind", "advertised", "actual", "flush", "refill", "full after"):
         table.add_column(heading)
     for state in cluster.cstates:
         table.add_row(state.name, state.kind, *_latencies(state))
     return table
 
 
-def _latencies(state: CState) -> tuple[str, str, str]:
+def _latencies(state: CState) -> tuple[str, ...]:
     told, real = state.advertised, state.actual
     return (
         f"{told.entry_us}/{told.exit_us}/{told.residency_us}",
         f"{real.entry_us:g}/{real.exit_us:g}",
-        f"{real.flush_us:g}",
+        *(f"{number:g}" for number in (real.flush_us, real.refill_us, real.fill_us)),
     )
 
 

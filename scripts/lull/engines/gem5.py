@@ -174,7 +174,7 @@ class Gem5:
 
 
 def _settings(platform: Platform, seed: int) -> dict[str, object]:
-    return {"schema": 1, "seed": seed, "soc": machine.describe(platform)}
+    return {"schema": 2, "seed": seed, "soc": machine.describe(platform)}
 
 
 def _number(outcome: dict[str, object], key: str) -> float:
