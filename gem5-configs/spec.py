@@ -15,7 +15,7 @@ from typing import Any
 import images
 from failure import Failure
 
-SCHEMA = 1
+SCHEMA = 2
 STAGES = ("checkpoint", "run")
 CPU_MODES = ("atomic", "timing", "detailed")
 PIPELINES = ("in-order", "out-of-order")
@@ -41,6 +41,10 @@ class CState:
     entry_ns: int
     exit_ns: int
     flush_ns: int
+    """To write back a full cache, and `refill_ns` to bring its content back: the share that is charged grows with the
+    time that the core has run, and is all of it after `fill_ns`."""
+    refill_ns: int
+    fill_ns: int
 
 
 @dataclass(frozen=True)
@@ -280,7 +284,8 @@ def _opps(block: Block) -> tuple[Opp, ...]:
 
 def _cstate(block: Block) -> CState:
     actual = block.block("actual")
-    nanoseconds = [actual.integer(key, 0, 10**10) for key in ("entry_ns", "exit_ns", "flush_ns")]
+    keys = ("entry_ns", "exit_ns", "flush_ns", "refill_ns", "fill_ns")
+    nanoseconds = [actual.integer(key, 0, 10**10) for key in keys]
     actual.done()
     state = CState(block.text("name"), block.choice("kind", STATE_KINDS), *nanoseconds)
     block.done()

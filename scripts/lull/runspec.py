@@ -7,9 +7,11 @@ from typing import Literal
 from pydantic import BaseModel, ConfigDict, Field
 
 from lull import digest
+from lull.platform import devicetree
+from lull.platform.devicetree import Engine
 from lull.platform.schema import Platform
 
-EngineName = Literal["gem5", "qemu"]
+EngineName = devicetree.Engine
 CpuMode = Literal["atomic", "timing", "detailed"]
 Flavour = Literal["default", "debug"]
 

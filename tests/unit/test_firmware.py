@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from lull.artifacts import firmware
+from lull.engines import gem5
 from lull.errors import UserError
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -78,6 +79,13 @@ def test_addresses_are_those_of_the_options() -> None:
     options = firmware.options(ROOT)
     assert int(options["PRELOADED_BL33_BASE"], 16) == firmware.KERNEL_ADDRESS
     assert int(options["ARM_PRELOADED_DTB_BASE"], 16) == firmware.DTB_ADDRESS
+
+
+def test_gem5_loads_what_the_firmware_was_told_to_find() -> None:
+    options = firmware.options(ROOT)
+    assert gem5.ADDRESSES["firmware"] == firmware.LOAD_ADDRESS
+    assert gem5.ADDRESSES["kernel"] == int(options["PRELOADED_BL33_BASE"], 16)
+    assert gem5.ADDRESSES["dtb"] == int(options["ARM_PRELOADED_DTB_BASE"], 16)
 
 
 def test_readme_names_addresses_and_power_states() -> None:

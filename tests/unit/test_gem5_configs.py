@@ -115,6 +115,9 @@ def test_classes_of_later_releases_get_a_unit_too(name: str, group: str) -> None
 # Settings.
 
 
+ACTUAL = {"entry_ns": 0, "exit_ns": 10, "flush_ns": 30, "refill_ns": 40, "fill_ns": 500}
+
+
 def settings() -> dict[str, Any]:
     cluster = {
         "name": "little",
@@ -125,11 +128,11 @@ def settings() -> dict[str, Any]:
         "l2": {"size_kib": 512, "ways": 16, "latency_cycles": 9, "mshrs": 16},
         "opps": [{"hz": 200_000_000, "uv": 900_000}, {"hz": 400_000_000, "uv": 900_000}],
         "transition_latency_ns": 100_000,
-        "cstates": [{"name": "C1", "kind": "wfi", "actual": {"entry_ns": 0, "exit_ns": 10, "flush_ns": 0}}],
+        "cstates": [{"name": "C1", "kind": "wfi", "actual": dict(ACTUAL)}],
     }
     addresses = {"firmware": 0x0400_1000, "kernel": 0x8020_0000, "dtb": 0x8F00_0000, "initrd": 0x8800_0000}
     return {
-        "schema": 1,
+        "schema": 2,
         "stage": "run",
         "cpu": "detailed",
         "checkpoint": "/checkpoints/one",
@@ -155,6 +158,9 @@ def test_settings_are_read() -> None:
         ("shadow", 1, "shadow"),
     ]
     assert read.soc.clusters[0].opps[-1] == spec.Opp(400_000_000, 900_000)
+    assert read.soc.clusters[0].cstates == (
+        spec.CState("C1", "wfi", entry_ns=0, exit_ns=10, flush_ns=30, refill_ns=40, fill_ns=500),
+    )
     assert [image.name for image in read.load] == list(images.NAMES)
     for nothing in (None, ""):
         assert spec.parse({**settings(), "readfile": nothing}).readfile is None
@@ -182,7 +188,7 @@ def test_every_platform_makes_valid_settings(name: str) -> None:
 @pytest.mark.parametrize(
     ("path", "value", "message"),
     [
-        (("schema",), 2, r"^schema: 2 is out of range"),
+        (("schema",), 1, r"^schema: 1 is out of range"),
         (("stage",), "boot", r"^stage: \"boot\" is not known; use checkpoint or run"),
         (("stage",), "checkpoint", r"^cpu: a checkpoint is made with atomic CPUs, not detailed"),
         (("checkpoint",), "here", r"^checkpoint: here is relative"),
@@ -202,6 +208,8 @@ def test_every_platform_makes_valid_settings(name: str) -> None:
         (("soc", "clusters", 0, "opps", 1, "hz"), 100_000_000, r"^soc\.clusters\[0\]\.opps\[1\]\.hz: slower"),
         (("soc", "clusters", 0, "opps", 1, "uv"), 800_000, r"^soc\.clusters\[0\]\.opps\[1\]\.hz: .* voltage"),
         (("soc", "clusters", 0, "cstates", 0, "kind"), "nap", r"^soc\.clusters\[0\]\.cstates\[0\]\.kind"),
+        (("soc", "clusters", 0, "cstates", 0, "actual", "fill_ns"), None, r"actual\.fill_ns: missing"),
+        (("soc", "clusters", 0, "cstates", 0, "actual", "refill_ns"), -1, r"actual\.refill_ns: -1 is out of range"),
         (("soc", "event_timers", 0, "spi"), 988, r"^soc\.event_timers\[0\]\.spi: 988 is out of range"),
     ],
 )

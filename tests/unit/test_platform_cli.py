@@ -47,7 +47,8 @@ def test_show(lull: Lull) -> None:
     assert status == 0
     lines = [line.split() for line in out.splitlines()]
     assert ["big", "main", "2", "a72", "0", "1024", "408-1800", "(8)", "825-1200", "1024", "KiB"] in lines
-    assert lines.count(["C3", "core-off", "120/250/900", "60/50", "3"]) == 3
+    assert lines.count(["C3", "core-off", "120/250/900", "60/50", "3", "9", "66"]) == 2, "little and the shadow"
+    assert lines.count(["C3", "core-off", "120/250/900", "60/50", "3", "11", "82"]) == 1, "big"
     assert "sources" not in out
 
 

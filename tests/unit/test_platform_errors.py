@@ -179,6 +179,41 @@ MISTAKES = {
         put(*BIG, "cstates", 2, "advertised", "residency_us", value=369),
         "clusters[1].cstates[2].advertised.residency_us: 369 is below entry + exit, 370; raise it or lower those",
     ),
+    "entry and exit falling": (
+        put(
+            *BIG, "cstates", 3, "advertised", value={"entry_us": 9, "exit_us": 300, "residency_us": 2000, "source": "x"}
+        ),
+        "clusters[1].cstates[3].advertised.entry_us: entry + exit, 309, is below the 370 of C3; "
+        "Linux takes the sum for the time to leave, so raise one or reorder",
+    ),
+    "a latency out of range": (
+        put(*BIG, "cstates", 2, "actual", "exit_us", value=1e7),
+        "clusters[1].cstates[2].actual.exit_us: 10000000.0 is too large; give 1e+06 or less",
+    ),
+    "a negative latency": (
+        put(*BIG, "cstates", 2, "actual", "refill_us", value=-1.0),
+        "clusters[1].cstates[2].actual.refill_us: -1.0 is too small; give 0 or more",
+    ),
+    "a cache that is never full": (
+        put(*BIG, "cstates", 2, "actual", "fill_us", value=0),
+        "clusters[1].cstates[2].actual.fill_us: 0, while flush_us and refill_us are charged in proportion to it; "
+        "give the active time after which the cache is full",
+    ),
+    "a flush of caches that are kept": (
+        put(
+            *BIG,
+            "cstates",
+            1,
+            "actual",
+            value={"entry_us": 0, "exit_us": 5, "flush_us": 1, "fill_us": 1, "source": "x"},
+        ),
+        "clusters[1].cstates[1].actual: C2 keeps the caches; leave flush_us and refill_us 0",
+    ),
+    "a slow WFI": (
+        put(*BIG, "cstates", 0, "actual", "exit_us", value=1),
+        "clusters[1].cstates[0].actual: nothing stands between a core and WFI that could wait; "
+        "leave entry_us and exit_us 0",
+    ),
     "a state by the wrong name": (
         put(*BIG, "cstates", 2, "kind", value="cluster-off"),
         "clusters[1].cstates[2].kind: cluster-off is C4, not C3; change name or kind",

@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from lull.platform import machine
+from lull.platform.cores import load_core
 from lull.platform.load import list_platforms, load_platform
 from lull.platform.schema import Cluster, Platform
 
@@ -74,6 +75,26 @@ def test_all_four_c_states(name: str) -> None:
         assert [state.name for state in cluster.cstates] == ["C1", "C2", "C3", "C4"]
 
 
+def _cache_cost(lines: int, line_ns: float) -> tuple[float, float]:
+    """Bringing these lines back, and how long it takes to use them all, by the rule in platforms/README.md."""
+    return lines * line_ns / 1000, lines * 64 / 1000
+
+
+@pytest.mark.parametrize("name", SHAPES)
+def test_lost_cache_content_costs_what_the_rule_says(name: str) -> None:
+    platform = load_platform(name, ["shadow.enabled=true"])
+    for cluster in platform.resolved_clusters():
+        core, actual = load_core(cluster.core), {state.name: state.actual for state in cluster.cstates}
+        hit_ns = cluster.l2.latency_cycles * 1000 / cluster.opps.table[-1].mhz
+        off = _cache_cost((core.l1i.size_kib + core.l1d.size_kib) * 16, hit_ns)
+        lost = _cache_cost(cluster.l2.size_kib * 16, 100 / 4)
+        if name == "server" and platform.role(cluster) == "main":
+            lost = _cache_cost(256 * 16, hit_ns)
+        if platform.role(cluster) == "main" or name == "tegra-k1":  # elsewhere the shadow's C3 is another cluster's
+            assert (actual["C3"].refill_us, actual["C3"].fill_us) == pytest.approx(off, abs=0.51)
+        assert (actual["C4"].refill_us, actual["C4"].fill_us) == pytest.approx(lost, abs=0.51)
+
+
 PUBLISHED_MW = [
     ("rk3399", "little", {408: 28, 1008: 86, 1416: 179}),
     ("rk3399", "big", {408: 121, 1008: 336, 1416: 649, 1800: 1130}),
@@ -138,7 +159,13 @@ def test_the_machine_for_gem5() -> None:
     assert big["cstates"][3] == {
         "name": "C4",
         "kind": "cluster-off",
-        "actual": {"entry_ns": 200_000, "exit_ns": 600_000, "flush_ns": 180_000},
+        "actual": {
+            "entry_ns": 200_000,
+            "exit_ns": 600_000,
+            "flush_ns": 180_000,
+            "refill_ns": 819_000,
+            "fill_ns": 2_097_000,
+        },
     }
 
 

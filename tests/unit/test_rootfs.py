@@ -14,12 +14,13 @@ from pathlib import Path
 import pytest
 
 from lull.artifacts import cpio, rootfs
+from lull.artifacts.toolchain import CROSS_COMPILE
 from lull.errors import UserError
 from lull.paths import ROOT
 from tests.selftests import names
 
 cross = pytest.mark.skipif(
-    shutil.which(f"{rootfs.CROSS_COMPILE}gcc") is None or shutil.which("dpkg-deb") is None,
+    shutil.which(f"{CROSS_COMPILE}gcc") is None or shutil.which("dpkg-deb") is None,
     reason="no AArch64 compiler or no dpkg-deb",
 )
 native = pytest.mark.skipif(shutil.which("gcc") is None, reason="gcc is not installed")
@@ -36,7 +37,7 @@ def compile_elf(output: Path, *flags: str) -> None:
     output.parent.mkdir(parents=True, exist_ok=True)
     source = output.parent / "empty.c"
     source.write_text("int lull_nothing(void) { return 0; }\nvoid _start(void) { for (;;) ; }\n")
-    run([f"{rootfs.CROSS_COMPILE}gcc", "-nostdlib", "-Wl,--no-as-needed", *flags, "-o", str(output), str(source)], ROOT)
+    run([f"{CROSS_COMPILE}gcc", "-nostdlib", "-Wl,--no-as-needed", *flags, "-o", str(output), str(source)], ROOT)
     source.unlink()
 
 
@@ -109,7 +110,7 @@ def test_what_the_kernel_needs_to_start_is_there(entries: dict[str, cpio.Entry])
 def test_guest_programs_are_static_and_stripped(entries: dict[str, cpio.Entry], tmp_path: Path) -> None:
     for name in ("lull-init", "lull-cpus", "lull-m5"):
         (tmp_path / name).write_bytes(entries[f"usr/bin/{name}"].data)
-        readelf = [f"{rootfs.CROSS_COMPILE}readelf", "--wide", "--segments", "--sections", str(tmp_path / name)]
+        readelf = [f"{CROSS_COMPILE}readelf", "--wide", "--segments", "--sections", str(tmp_path / name)]
         listing = subprocess.run(readelf, capture_output=True, text=True, check=True).stdout
         assert "INTERP" not in listing
         assert ".symtab" not in listing

@@ -10,14 +10,13 @@ from __future__ import annotations
 import hashlib
 import os
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from lull import digest
 from lull.artifacts import cpio, rootfs
 from lull.errors import UserError
-
-Run = Callable[[Sequence[str], Path], None]
+from lull.process import Run
 
 VARIABLE = "BUILDROOT"
 OLDEST = (2025, 11)

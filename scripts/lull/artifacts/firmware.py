@@ -8,23 +8,18 @@ made of. Caching, unpacking and logging are the caller's.
 from __future__ import annotations
 
 import os
-import platform
 import re
 import shutil
-from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from lull import digest
+from lull.artifacts.series import patches
+from lull.artifacts.toolchain import CROSS_COMPILE
 from lull.errors import UserError
-
-Run = Callable[[Sequence[str], Path], None]
+from lull.process import Run
 
 SOURCE_PACKAGE = "arm-trusted-firmware"
 SOURCE_VERSION = "2.12.1"
-
-CROSS_COMPILE = "" if platform.machine() == "aarch64" else "aarch64-linux-gnu-"
-#: Commands, not packages.
-FIRMWARE_DEPENDENCIES: tuple[str, ...] = ("make", "patch", f"{CROSS_COMPILE}gcc")
 
 #: Where the raw image goes, which is also the reset address of every core.
 LOAD_ADDRESS = 0x04001000
@@ -43,14 +38,7 @@ _ENVIRONMENT = ("PATH", "HOME", "TMPDIR", "CCACHE_DIR")
 
 
 def series(root: Path) -> list[Path]:
-    """The patches, in the order in which they apply."""
-    file = root / FOLDER / "series"
-    lines = (line.partition("#")[0].strip() for line in file.read_text(encoding="utf-8").splitlines())
-    patches = [file.parent / line for line in lines if line]
-    for patch in patches:
-        if not patch.is_file():
-            raise UserError(f"{file} names {patch.name}, which does not exist: add it or delete its line.")
-    return patches
+    return patches(root / FOLDER / "series")
 
 
 def options(root: Path) -> dict[str, str]:

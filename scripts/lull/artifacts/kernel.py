@@ -9,16 +9,16 @@ finds what was compiled in another tree.
 
 from __future__ import annotations
 
-import platform
 import re
 import shutil
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable
 from pathlib import Path
 
 from lull import digest
+from lull.artifacts.series import patches
+from lull.artifacts.toolchain import CROSS_COMPILE
 from lull.errors import UserError
-
-Run = Callable[[Sequence[str], Path], object]
+from lull.process import Run
 
 SOURCE_PACKAGE = "linux-source-6.12"
 FRAGMENTS = {
@@ -31,13 +31,6 @@ PRODUCTS = {
     "System.map": "System.map",
     "config": ".config",
 }
-
-_NATIVE = platform.machine() == "aarch64"
-CROSS_COMPILE = "" if _NATIVE else "aarch64-linux-gnu-"
-KERNEL_DEPENDENCIES = (
-    *("bc", "bison", "flex", "gcc", "libc6-dev", "make", "patch"),
-    *(() if _NATIVE else ("gcc-aarch64-linux-gnu",)),
-)
 
 # Folders of kernel-patches/ that are not systems.
 _NOT_SYSTEMS = ("config", "hooks")
@@ -62,14 +55,7 @@ def detect_version(tree: Path) -> str:
 
 
 def series(root: Path) -> list[Path]:
-    """The hook patches, in the order in which they apply."""
-    file = root / "kernel-patches" / "series"
-    lines = (line.partition("#")[0].strip() for line in file.read_text(encoding="utf-8").splitlines())
-    names = [line for line in lines if line]
-    for name in names:
-        if not (file.parent / name).is_file():
-            raise UserError(f"{file} names {name}, which does not exist: add the patch or delete the line.")
-    return [file.parent / name for name in names]
+    return patches(root / "kernel-patches" / "series")
 
 
 def systems(root: Path) -> list[Path]:

@@ -7,19 +7,18 @@ else of the packages it comes from.
 
 from __future__ import annotations
 
-import hashlib
 import os
-import platform
 import re
 import subprocess
 import tempfile
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 
+from lull import digest
 from lull.artifacts import cpio
+from lull.artifacts.toolchain import CROSS_COMPILE
 from lull.errors import UserError
-
-Run = Callable[[Sequence[str], Path], None]
+from lull.process import Run
 
 PACKAGES = ("busybox-static", "rt-tests", "trace-cmd")
 """The packages whose dependency closure `build` takes its programs and libraries from."""
@@ -28,13 +27,6 @@ PROGRAMS = ("busybox", "cyclictest", "hackbench", "trace-cmd")
 
 LOADED_LIBRARIES = ("libgcc_s.so.1",)
 """Libraries that no program names as needed: the C library opens this one when a thread is cancelled or exits."""
-
-_NATIVE = platform.machine() == "aarch64"
-CROSS_COMPILE = "" if _NATIVE else "aarch64-linux-gnu-"
-DEPENDENCIES = (
-    *("dpkg", "libc6-dev", "make"),
-    *(("gcc",) if _NATIVE else ("gcc-aarch64-linux-gnu", "libc6-dev-arm64-cross")),
-)
 
 APPLETS = "benchmarks/guest/busybox-applets.txt"
 OVERLAY = "buildroot-overlay/board/rootfs-overlay"
@@ -57,7 +49,7 @@ def inputs(root: Path) -> dict[str, str]:
     files = [root / name for name in _GENERATORS]
     for folder in _SOURCES:
         files += [path for path in sorted((root / folder).rglob("*")) if path.is_file()]
-    return {str(file.relative_to(root)): hashlib.sha256(file.read_bytes()).hexdigest() for file in files}
+    return {str(file.relative_to(root)): digest.of_file(file) for file in files}
 
 
 def applets(root: Path) -> list[str]:

@@ -6,11 +6,12 @@ import shutil
 import subprocess
 import tarfile
 from collections.abc import Callable
-from functools import cache as once
 from pathlib import Path
+from typing import Literal
 
 from lull import cache, digest, paths
 from lull.artifacts import buildroot, debian, firmware, kernel, rootfs
+from lull.artifacts.toolchain import compiler_version
 from lull.cache import Entry
 from lull.errors import UserError
 from lull.process import Run, Runner
@@ -19,7 +20,7 @@ from lull.report import Progress
 EXPECTED_LINES = {"firmware": 200, "kernel": 2600, "rootfs": 40, "bindings": 4}
 """Lines of output that a cold build printed when this was last looked at: what "how far" is a share of."""
 
-
+RootfsSource = Literal["debian", "buildroot"]
 BINDINGS = Path("Documentation") / "devicetree" / "bindings"
 
 
@@ -27,7 +28,7 @@ def build_firmware() -> Entry:
     dsc = debian.source_package(firmware.SOURCE_PACKAGE)
     inputs: dict[str, object] = {
         "source": digest.of_file(dsc),
-        "compiler": compiler_version(kernel.CROSS_COMPILE),
+        "compiler": compiler_version(),
         "files": firmware.inputs(paths.ROOT),
     }
 
@@ -44,7 +45,7 @@ def build_kernel(flavour: str) -> Entry:
     source, identity = kernel_source()
     inputs: dict[str, object] = {
         "source": identity,
-        "compiler": compiler_version(kernel.CROSS_COMPILE),
+        "compiler": compiler_version(),
         "flavour": flavour,
         "files": kernel.inputs(paths.ROOT, flavour),
     }
@@ -62,7 +63,7 @@ def build_kernel(flavour: str) -> Entry:
     return _built("kernel", f"kernel ({flavour})", inputs, build)
 
 
-def build_rootfs(source: str = "debian") -> Entry:
+def build_rootfs(source: RootfsSource = "debian") -> Entry:
     """The image of Debian's packages, or the same through the Buildroot tree that the user names."""
     return _rootfs_from_debian() if source == "debian" else _rootfs_from_buildroot()
 
@@ -71,7 +72,7 @@ def _rootfs_from_debian() -> Entry:
     debs = debian.binary_packages(rootfs.PACKAGES, "arm64")
     inputs: dict[str, object] = {
         "packages": {path.name: digest.of_file(path) for path in debs},
-        "compiler": compiler_version(kernel.CROSS_COMPILE),
+        "compiler": compiler_version(),
         "files": rootfs.inputs(paths.ROOT),
     }
 
@@ -118,15 +119,6 @@ def kernel_source() -> tuple[Path, str]:
         kernel.detect_version(path)
         return path, _tree_identity(path)
     raise UserError(f"KERNEL_SRC={chosen}: neither a kernel tree nor a tarball; point it at a Linux 6.12 one")
-
-
-@once
-def compiler_version(prefix: str) -> str:
-    try:
-        shown = subprocess.run([f"{prefix}gcc", "--version"], text=True, capture_output=True, check=True).stdout
-    except (OSError, subprocess.CalledProcessError) as error:
-        raise UserError(f"{prefix}gcc: not found; `lull doctor` says which package has it") from error
-    return shown.splitlines()[0]
 
 
 def _built(kind: str, what: str, inputs: dict[str, object], build: Callable[[Path, Path, Run], None]) -> Entry:

@@ -2,31 +2,17 @@
 """`lull boot`: one command in one guest, the hatch for every test and every curious user."""
 
 import sys
-from enum import StrEnum
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from lull import runs
-from lull.cli.build import FlavourChoice
 from lull.engines.choose import choose
 from lull.errors import UserError
 from lull.platform.load import load_platform
 from lull.report import report
-from lull.runspec import Limits, RunSpec
-
-
-class EngineChoice(StrEnum):
-    gem5 = "gem5"
-    qemu = "qemu"
-
-
-class CpuChoice(StrEnum):
-    atomic = "atomic"
-    timing = "timing"
-    detailed = "detailed"
-
+from lull.runspec import CpuMode, EngineName, Flavour, Limits, RunSpec
 
 WHAT_IT_RUNS_ON = "uname -a; lull-cpus"
 
@@ -35,12 +21,12 @@ def boot(
     platform: Annotated[
         str, typer.Option("--platform", "-p", help="a name from `lull platform list`, or a file")
     ] = "tiny",
-    engine: Annotated[EngineChoice | None, typer.Option("--engine", "-e", help="gem5 if found, else qemu")] = None,
+    engine: Annotated[EngineName | None, typer.Option("--engine", "-e", help="gem5 if found, else qemu")] = None,
     command: Annotated[
         str, typer.Option("--exec", help="shell command to run in the guest; its exit status becomes ours")
     ] = WHAT_IT_RUNS_ON,
-    cpu: Annotated[CpuChoice | None, typer.Option(help="CPU models on gem5; atomic unless said otherwise")] = None,
-    flavour: Annotated[FlavourChoice, typer.Option(help="kernel flavour")] = FlavourChoice.default,
+    cpu: Annotated[CpuMode | None, typer.Option(help="CPU models on gem5; atomic unless said otherwise")] = None,
+    flavour: Annotated[Flavour, typer.Option(help="kernel flavour")] = "default",
     settings: Annotated[
         list[str] | None,
         typer.Option("--set", help="change the platform: memory.size_mib=256, shadow.enabled=true, …"),
@@ -64,7 +50,7 @@ def boot(
     """
     if sim_limit <= 0 or wall_limit <= 0:
         raise UserError("--sim-limit and --wall-limit: must be positive numbers of seconds")
-    chosen = choose(engine.value if engine else None, gem5, checkpoint)
+    chosen = choose(engine, gem5, checkpoint)
     if chosen.name == "qemu" and cpu:
         raise UserError("--cpu: QEMU has no CPU models to choose from; use --engine gem5")
     overrides = list(settings or [])
@@ -72,9 +58,9 @@ def boot(
         overrides.append(f"shadow.enabled={'true' if shadow else 'false'}")
     spec = RunSpec(
         engine=chosen.name,
-        cpu=(cpu or CpuChoice.atomic).value if chosen.name == "gem5" else None,
+        cpu=(cpu or "atomic") if chosen.name == "gem5" else None,
         platform=load_platform(platform, overrides),
-        flavour=flavour.value,
+        flavour=flavour,
         command=command,
         trace=tuple(trace or ()),
         limits=Limits(simulated_s=sim_limit, wall_s=wall_limit),

@@ -1,46 +1,31 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """`lull build`: artifacts into the cache."""
 
-from enum import StrEnum
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Literal
 
 import typer
 
 from lull.artifacts import debian, store
+from lull.artifacts.store import RootfsSource
 from lull.cache import Entry
 from lull.engines.gem5 import Gem5
 from lull.platform.load import load_platform
 from lull.report import report
+from lull.runspec import Flavour
 
-
-class What(StrEnum):
-    firmware = "firmware"
-    kernel = "kernel"
-    rootfs = "rootfs"
-    checkpoint = "checkpoint"
-    all = "all"
-
-
-class FlavourChoice(StrEnum):
-    default = "default"
-    debug = "debug"
-
-
-class RootfsSource(StrEnum):
-    debian = "debian"
-    buildroot = "buildroot"
+What = Literal["firmware", "kernel", "rootfs", "checkpoint", "all"]
 
 
 def build(
-    what: Annotated[What, typer.Argument(help="what to build")] = What.all,
+    what: Annotated[What, typer.Argument(help="what to build")] = "all",
     platform: Annotated[
         str, typer.Option(help="the machine of `checkpoint`; the other artifacts serve every platform")
     ] = "tiny",
-    flavour: Annotated[FlavourChoice, typer.Option(help="kernel flavour")] = FlavourChoice.default,
-    rootfs_from: Annotated[RootfsSource, typer.Option("--from", help="what the root file system is made of")] = (
-        RootfsSource.debian
-    ),
+    flavour: Annotated[Flavour, typer.Option(help="kernel flavour")] = "default",
+    rootfs_from: Annotated[
+        RootfsSource, typer.Option("--from", help="what the root file system is made of")
+    ] = "debian",
     gem5: Annotated[str | None, typer.Option(help="gem5 binary for `checkpoint`")] = None,
     refresh: Annotated[bool, typer.Option(help="ask Debian for newer packages first")] = False,
 ) -> None:
@@ -50,16 +35,16 @@ def build(
     """
     if refresh:
         debian.forget()
-    if what in (What.firmware, What.all):
+    if what in ("firmware", "all"):
         _say("firmware", store.build_firmware())
-    if what in (What.kernel, What.all):
-        _say("kernel", store.build_kernel(flavour.value))
-    if what in (What.rootfs, What.all):
-        _say("rootfs", store.build_rootfs(rootfs_from.value))
-    if what is What.checkpoint:
+    if what in ("kernel", "all"):
+        _say("kernel", store.build_kernel(flavour))
+    if what in ("rootfs", "all"):
+        _say("rootfs", store.build_rootfs(rootfs_from))
+    if what == "checkpoint":
         machine = load_platform(platform)
         engine = Gem5(gem5)
-        _say("checkpoint", engine.checkpoint_of(machine, engine.artifacts(flavour.value)))
+        _say("checkpoint", engine.checkpoint_of(machine, engine.artifacts(flavour)))
 
 
 def _say(name: str, entry: Entry) -> None:

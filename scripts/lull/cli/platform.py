@@ -4,7 +4,6 @@
 import sys
 import tempfile
 from collections.abc import Sequence
-from enum import StrEnum
 from pathlib import Path
 from typing import Annotated
 
@@ -23,11 +22,6 @@ app = typer.Typer(
 )
 
 BOOTARGS: dict[devicetree.Engine, str] = {"gem5": gem5.BOOTARGS, "qemu": qemu.BOOTARGS}
-
-
-class EngineChoice(StrEnum):
-    gem5 = "gem5"
-    qemu = "qemu"
 
 
 PlatformArgument = Annotated[str, typer.Argument(help="a name from `lull platform list`, or a file", metavar="P")]
@@ -86,7 +80,7 @@ def show(
 @app.command()
 def dts(
     name: PlatformArgument,
-    engine: Annotated[EngineChoice, typer.Option("--engine", "-e", help="whose device tree")],
+    engine: Annotated[devicetree.Engine, typer.Option("--engine", "-e", help="whose device tree")],
     settings: SetOption = None,
     shadow: ShadowOption = None,
 ) -> None:
@@ -95,7 +89,7 @@ def dts(
     Example: lull platform dts tiny --engine gem5 | dtc -O dtb -o tiny.dtb
     """
     platform = load_platform(name, overrides(settings, shadow))
-    sys.stdout.write(devicetree.render(platform, engine.value, BOOTARGS[engine.value]))
+    sys.stdout.write(devicetree.render(platform, engine, BOOTARGS[engine]))
 
 
 @app.command()
@@ -151,19 +145,19 @@ def _clusters(platform: Platform) -> Table:
 
 def _cstates(cluster: Cluster) -> Table:
     table = Table(box=None, pad_edge=False)
-    for heading in ("state", "kind", "advertised", "actual", "flush"):
+    for heading in ("state", "kind", "advertised", "actual", "flush", "refill", "full after"):
         table.add_column(heading)
     for state in cluster.cstates:
         table.add_row(state.name, state.kind, *_latencies(state))
     return table
 
 
-def _latencies(state: CState) -> tuple[str, str, str]:
+def _latencies(state: CState) -> tuple[str, ...]:
     told, real = state.advertised, state.actual
     return (
         f"{told.entry_us}/{told.exit_us}/{told.residency_us}",
         f"{real.entry_us:g}/{real.exit_us:g}",
-        f"{real.flush_us:g}",
+        *(f"{number:g}" for number in (real.flush_us, real.refill_us, real.fill_us)),
     )
 
 

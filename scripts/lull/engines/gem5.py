@@ -44,6 +44,8 @@ SETTINGS = "gem5.json"
 OUTCOME = "outcome.json"
 TERMINAL = "system.terminal"
 """gem5's name for the console's file."""
+UNUSED_UARTS = "system.realview.uart*.device"
+"""Files that gem5 opens for the UARTs beside the console's; firmware writes to one of them when it panics."""
 
 
 class Gem5:
@@ -153,6 +155,9 @@ class Gem5:
             finally:
                 if (folder / TERMINAL).exists():
                     (folder / TERMINAL).replace(folder / CONSOLE)
+                for file in folder.glob(UNUSED_UARTS):
+                    if file.stat().st_size == 0:
+                        file.unlink()
         if status != 0:
             said = log_path.read_text(errors="replace").splitlines()
             ours = [line.removeprefix("lull-gem5: ") for line in said if line.startswith("lull-gem5: ")]
@@ -169,7 +174,7 @@ class Gem5:
 
 
 def _settings(platform: Platform, seed: int) -> dict[str, object]:
-    return {"schema": 1, "seed": seed, "soc": machine.describe(platform)}
+    return {"schema": 2, "seed": seed, "soc": machine.describe(platform)}
 
 
 def _number(outcome: dict[str, object], key: str) -> float:

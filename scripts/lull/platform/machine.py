@@ -45,6 +45,8 @@ def _cstate(state: CState) -> dict[str, object]:
             "entry_ns": round(state.actual.entry_us * 1_000),
             "exit_ns": round(state.actual.exit_us * 1_000),
             "flush_ns": round(state.actual.flush_us * 1_000),
+            "refill_ns": round(state.actual.refill_us * 1_000),
+            "fill_ns": round(state.actual.fill_us * 1_000),
         },
     }
 

@@ -37,6 +37,8 @@ STATE_NAMES: dict[StateKind, str] = {
 }
 """One name means one thing on every platform, so that a sweep over C3 sweeps the same state everywhere."""
 
+KEEPING_CACHES: tuple[StateKind, ...] = ("wfi", "retention")
+
 
 def fault(message: str, *path: str | int) -> PydanticCustomError:
     """A broken rule. `path` leads from the model that checks the rule to the key that has to change."""
@@ -160,23 +162,47 @@ class Advertised(Block):
     residency_us: Annotated[int, Field(ge=0, le=10_000_000)]
     source: Source
 
+    @property
+    def latency_us(self) -> int:
+        """What Linux calls a state's exit latency: an entry once begun has to be finished first."""
+        return self.entry_us + self.exit_us
+
     @model_validator(mode="after")
     def _worth_the_trip(self) -> "Advertised":
-        if self.residency_us < self.entry_us + self.exit_us:
+        if self.residency_us < self.latency_us:
             raise fault(
-                f"{self.residency_us} is below entry + exit, {self.entry_us + self.exit_us}; raise it or lower those",
+                f"{self.residency_us} is below entry + exit, {self.latency_us}; raise it or lower those",
                 "residency_us",
             )
         return self
 
 
 class Actual(Block):
-    """What the hardware adds to the firmware path that the simulator executes anyway."""
+    """What the hardware adds to the firmware path that the simulator executes anyway.
+
+    The two costs of lost cache content are those of a full cache: of each, the share min(1, active / fill_us) is
+    charged, where active is the time since the core last woke from a state that loses it.
+    """
 
     entry_us: Annotated[float, Field(ge=0, le=1e6)]
     exit_us: Annotated[float, Field(ge=0, le=1e6)]
     flush_us: Annotated[float, Field(ge=0, le=1e6)]
+    """On entry: writing back a cache full of dirty lines."""
+    refill_us: Annotated[float, Field(ge=0, le=1e6)] = 0
+    """After waking: the misses that bring back a full cache."""
+    fill_us: Annotated[float, Field(ge=0, le=1e6)] = 0
+    """Active time after which the cache counts as full, of warm and of dirty lines."""
     source: Source
+
+    @model_validator(mode="after")
+    def _in_proportion_to_something(self) -> "Actual":
+        if self.flush_us + self.refill_us > 0 and self.fill_us == 0:
+            raise fault(
+                "0, while flush_us and refill_us are charged in proportion to it; "
+                "give the active time after which the cache is full",
+                "fill_us",
+            )
+        return self
 
 
 class CState(Block):
@@ -195,6 +221,11 @@ class CState(Block):
                 "Linux takes no numbers for WFI from a device tree; leave entry_us 0, exit_us 1, residency_us 1",
                 "advertised",
             )
+        real = self.actual
+        if self.kind == "wfi" and real.entry_us + real.exit_us > 0:
+            raise fault("nothing stands between a core and WFI that could wait; leave entry_us and exit_us 0", "actual")
+        if self.kind in KEEPING_CACHES and real.flush_us + real.refill_us > 0:
+            raise fault(f"{self.name} keeps the caches; leave flush_us and refill_us 0", "actual")
         return self
 
 
@@ -240,6 +271,12 @@ def _check_deeper(light: CState, deep: CState, number: int) -> None:
             f"{deep.advertised.exit_us} is below the {light.advertised.exit_us} of {light.name}; "
             "a deeper C-state takes no less time to leave, so raise it or reorder",
             *("cstates", number, "advertised", "exit_us"),
+        )
+    if deep.advertised.latency_us < light.advertised.latency_us:
+        raise fault(
+            f"entry + exit, {deep.advertised.latency_us}, is below the {light.advertised.latency_us} of {light.name}; "
+            "Linux takes the sum for the time to leave, so raise one or reorder",
+            *("cstates", number, "advertised", "entry_us"),
         )
     if deep.advertised.residency_us <= light.advertised.residency_us:
         raise fault(
