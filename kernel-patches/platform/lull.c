@@ -9,6 +9,7 @@
 #define pr_fmt(fmt) "lull: " fmt
 
 #include <kunit/visibility.h>
+#include <linux/debugfs.h>
 #include <linux/init.h>
 #include <linux/kobject.h>
 #include <linux/kstrtox.h>
@@ -22,6 +23,7 @@
 #include "lull.h"
 
 static struct kobject *lull_kobj;
+struct dentry *lull_debugfs;
 
 /* Protects the list and every system's state; held across the callbacks. */
 static DEFINE_MUTEX(lull_lock);
@@ -64,6 +66,9 @@ static struct kobj_attribute platform_attr = __ATTR_RO(platform);
 static const struct attribute *const lull_attrs[] = {
 	&engine_attr.attr,
 	&platform_attr.attr,
+#ifdef CONFIG_LULL_IDLE
+	&lull_cstates_attr.attr,
+#endif
 	NULL
 };
 
@@ -237,6 +242,7 @@ static int __init lull_init(void)
 	struct kobject *kobj;
 	int error;
 
+	lull_debugfs = debugfs_create_dir("lull", NULL);
 	kobj = kobject_create_and_add("lull", kernel_kobj);
 	if (!kobj)
 		return -ENOMEM;

@@ -31,6 +31,13 @@ struct lull_system {
 	bool enabled;
 };
 
+/* /sys/kernel/debug/lull, from subsys_initcall() on. */
+struct dentry;
+extern struct dentry *lull_debugfs;
+
+/* /sys/kernel/lull/cstates */
+extern struct kobj_attribute lull_cstates_attr;
+
 int lull_register_system(struct lull_system *system);
 int lull_unregister_system(struct lull_system *system);
 int lull_set_enabled(struct lull_system *system, bool enable);

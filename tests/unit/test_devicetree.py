@@ -151,16 +151,36 @@ def test_the_tree_says_what_the_file_says(name: str, shadow: str, engine: Engine
         ]
 
 
-SUSPEND = {"gem5": [0x000_0000, 0x001_0000, 0x101_0000], "qemu": [0x1, 0x2, 0x22]}
-
-
-@pytest.mark.parametrize("engine", ENGINES)
-def test_suspend_parameters(engine: Engine, tmp_path: Path) -> None:
-    tree = made(load_platform("tiny"), engine, tmp_path)
+def test_idle_states_of_gem5_are_firmwares(tmp_path: Path) -> None:
+    tree = made(load_platform("tiny"), "gem5", tmp_path)
     states = [f"/cpus/idle-states/{node}" for node in tree.nodes("/cpus/idle-states")]
-    assert [tree.numbers(state, "arm,psci-suspend-param")[0] for state in states] == SUSPEND[engine] * 3
-    if engine == "qemu":  # QEMU refuses what has any of these bits
-        assert all(tree.numbers(state, "arm,psci-suspend-param")[0] & 0xFFFE_0000 == 0 for state in states)
+    assert tree.text("/cpus/idle-states", "entry-method") == "psci"
+    assert {tree.text(state, "compatible") for state in states} == {"arm,idle-state"}
+    assert [tree.numbers(state, "arm,psci-suspend-param")[0] for state in states] == [0, 0x001_0000, 0x101_0000] * 3
+
+
+def test_idle_states_of_qemu_are_our_drivers(tmp_path: Path) -> None:
+    """With their actual latencies, and with nothing that the PSCI driver would take."""
+    platform = load_platform("tiny", ["clusters.big.cstates.C3.actual.exit_us=12.5"])
+    tree = made(platform, "qemu", tmp_path)
+    assert "idle-states" not in tree.nodes("/cpus")
+    states = [f"/cpus/lull-idle-states/{node}" for node in tree.nodes("/cpus/lull-idle-states")]
+    assert {tree.text(state, "compatible") for state in states} == {"lull,idle-state"}
+    assert not [state for state in states if "arm,psci-suspend-param" in tree.keys(state)]
+    costs = ("entry", "flush", "exit", "refill", "fill")
+    assert [
+        (
+            tree.text(state, "idle-state-name"),
+            tree.text(state, "lull,kind"),
+            *(tree.numbers(state, f"lull,{cost}-ns")[0] for cost in costs),
+        )
+        for state in states
+    ] == [
+        (state.name, state.kind, *(round(1000 * getattr(state.actual, f"{cost}_us")) for cost in costs))
+        for cluster in platform.resolved_clusters()
+        for state in cluster.cstates[1:]
+    ]
+    assert tree.numbers("/cpus/lull-idle-states/cpu-c3-big", "lull,exit-ns") == [12500]
 
 
 @pytest.mark.parametrize("engine", ENGINES)
@@ -271,12 +291,13 @@ def test_the_foundation_has_no_memory_mapped_timer_for_linux() -> None:
     assert "armv7-timer-mem" not in devicetree.render(load_platform("tiny"), "gem5", "")
 
 
-def test_a_cluster_with_wfi_only_lists_no_states(tmp_path: Path) -> None:
+@pytest.mark.parametrize("engine", ENGINES)
+def test_a_cluster_with_wfi_only_lists_no_states(engine: Engine, tmp_path: Path) -> None:
     data = load_platform("tiny", ["shadow.enabled=false"]).model_dump()
     for cluster in data["clusters"]:
         cluster["cstates"] = cluster["cstates"][:1]
-    tree = made(Platform.model_validate(data), "gem5", tmp_path)
-    assert "idle-states" not in tree.nodes("/cpus")
+    tree = made(Platform.model_validate(data), engine, tmp_path)
+    assert not {"idle-states", "lull-idle-states"} & set(tree.nodes("/cpus"))
     assert "cpu-idle-states" not in tree.keys("/cpus/cpu@0")
 
 
@@ -287,7 +308,8 @@ def test_overrides_reach_the_tree(tmp_path: Path) -> None:
     assert tree.numbers("/memory@80000000", "reg")[3] == 256 << 20
 
 
-def test_actual_latencies_stay_out_of_the_tree() -> None:
+def test_actual_latencies_stay_out_of_gem5s_tree() -> None:
+    """It is part of the checkpoint, from which runs with other latencies start."""
     plain = devicetree.render(load_platform("tiny"), "gem5", "")
     assert devicetree.render(load_platform("tiny", ["cstates.C4.exit_us=7777"]), "gem5", "") == plain
 

@@ -117,6 +117,13 @@ def test_guest_programs_are_static_and_stripped(entries: dict[str, cpio.Entry], 
 
 
 @cross
+def test_nothing_lies_about(entries: dict[str, cpio.Entry]) -> None:
+    assert {path for path in entries if "/" not in path} == {
+        *("bin", "dev", "etc", "init", "lib", "out", "proc", "run", "sbin", "sys", "tmp", "usr"),
+    }
+
+
+@cross
 def test_every_selftest_is_there_to_run(entries: dict[str, cpio.Entry]) -> None:
     folder = "usr/lib/lull/selftests/"
     found = {path.removeprefix(folder) for path in entries if path.startswith(folder)}

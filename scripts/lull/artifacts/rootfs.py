@@ -75,7 +75,7 @@ def build(debs: list[Path], root: Path, out: Path, run: Run) -> None:
             run(["dpkg-deb", "-x", str(deb), str(packages)], root)
         for folder in PROGRAM_FOLDERS:
             make = ["make", "-C", str(root / folder), f"CROSS_COMPILE={CROSS_COMPILE}"]
-            run([*make, f"O={scratch}/{Path(folder).name}", f"DESTDIR={guest}", "install"], root)
+            run([*make, f"O={scratch}/objects/{Path(folder).name}", f"DESTDIR={guest}", "install"], root)
         entries = _entries(packages, guest, root)
     (out / "rootfs.cpio").write_bytes(cpio.pack(entries))
     (out / "contents.txt").write_text(contents(entries), encoding="utf-8")

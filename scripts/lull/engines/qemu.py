@@ -24,7 +24,7 @@ OLDEST = (7, 2)
 BOOTARGS = "console=ttyAMA0 mitigations=off panic=-1"
 MACHINE = "virt,gic-version=3,secure=on,dtb-randomness=off"
 """`secure=on` although nothing here runs in secure state: on a GIC with one security state Linux switches interrupts
-off before every PSCI suspend and leaves the wake-up to a power controller, which this machine lacks."""
+off before every state that loses the core and leaves the wake-up to a power controller, which this machine lacks."""
 
 
 class Qemu:

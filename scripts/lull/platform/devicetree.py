@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """The device tree of a platform on either engine.
 
-The two trees differ where the machines do: MPIDR numbering, conduit and suspend parameters of PSCI, devices. What
-Linux schedules by (topology, capacity, OPPs, idle states) is the same text.
+The two trees differ where the machines do: MPIDR numbering, conduit of PSCI, who makes the idle states, devices. What
+Linux schedules by (topology, capacity, OPPs, advertised latencies) is the same text. Actual latencies are hardware on
+gem5, which is not described here; on QEMU our idle driver waits them out and reads them from the tree.
 """
 
 import subprocess
@@ -23,13 +24,9 @@ ENGINES: tuple[Engine, ...] = get_args(Engine)
 QEMU_CPUS_PER_AFF1 = 16
 """QEMU's virt fills Aff0 to the reach of a GICv3 target list and knows no clusters."""
 
-SUSPEND_PARAMS: dict[Engine, dict[StateKind, int]] = {
-    "gem5": {"retention": 0x000_0000, "core-off": 0x001_0000, "cluster-off": 0x101_0000},
-    "qemu": {"retention": 0x000_0001, "core-off": 0x000_0002, "cluster-off": 0x000_0022},
-}
-"""PSCI power states. gem5: TF-A's original format, whose state id has to be 0 (bit 16 powers down, bits 24 up are the
-level). QEMU treats every suspend as WFI, so there all are standby states; the ids of Arm's recommended encoding tell
-them apart in a trace."""
+SUSPEND_PARAMS: dict[StateKind, int] = {"retention": 0x000_0000, "core-off": 0x001_0000, "cluster-off": 0x101_0000}
+"""PSCI power states for gem5: TF-A's original format, whose state id has to be 0 (bit 16 powers down, bits 24 up are
+the level). QEMU has none of them: it treats every suspend as WFI."""
 
 DTC_OPTIONAL_CHECKS = ("node_name_chars_strict", "property_name_chars_strict")
 """Checks that dtc has off by default and that our trees pass too."""
@@ -81,7 +78,7 @@ def render(platform: Platform, engine: Engine, bootargs: str, initrd: tuple[int,
         keep_trailing_newline=True,
         autoescape=False,
     )
-    environment.filters.update(hex=hex, quoted=_quoted)
+    environment.filters.update(hex=hex, ns=_ns, quoted=_quoted)
     return environment.get_template(f"{engine}.dts.j2").render(
         platform=platform,
         engine=engine,
@@ -143,7 +140,7 @@ def _clusters(platform: Platform, engine: Engine) -> list[_Cluster]:
                 compatible=compatible_of(spec.core),
                 shadow=platform.role(spec) == "shadow",
                 cpus=[_Cpu(first + cpu, mpidr(engine, index, cpu, first + cpu)) for cpu in range(spec.cpus)],
-                states=[_state(engine, spec, state) for state in spec.deep_states],
+                states=[_state(spec, state) for state in spec.deep_states],
                 l1=_l1(spec.core),
             )
         )
@@ -151,13 +148,13 @@ def _clusters(platform: Platform, engine: Engine) -> list[_Cluster]:
     return clusters
 
 
-def _state(engine: Engine, cluster: Cluster, state: CState) -> _State:
+def _state(cluster: Cluster, state: CState) -> _State:
     scope = "cluster" if state.kind == "cluster-off" else "cpu"
     return _State(
         spec=state,
         label=f"{state.name.lower()}_{cluster.name.replace('-', '_')}",
         node=f"{scope}-{state.name.lower()}-{cluster.name}",
-        suspend_param=SUSPEND_PARAMS[engine][state.kind],
+        suspend_param=SUSPEND_PARAMS[state.kind],
     )
 
 
@@ -179,6 +176,10 @@ def _redistributors(platform: Platform, engine: Engine) -> memory_map.Region:
         return memory_map.VIRT_GIC_REDIST
     size = platform.cpu_count * memory_map.GIC_REDIST_STRIDE
     return memory_map.Region("GIC redistributors", memory_map.FOUNDATION_GIC_REDIST, size)
+
+
+def _ns(microseconds: float) -> int:
+    return round(microseconds * 1_000)
 
 
 def _quoted(text: str) -> str:
