@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from tests.conftest import Lull
+from tests.selftests import judge, names
 
 pytestmark = [pytest.mark.guest, pytest.mark.slow]
 
@@ -19,6 +20,13 @@ def test_kunit_passes_and_no_checker_complains(lull: Lull, tmp_path: Path) -> No
     assert (ran.returncode, ran.stdout) == (0, "2\n"), "two main CPUs, and the shadow for what is pinned to it"
     console = (tmp_path / "run" / "console.log").read_text()
     results = re.findall(r"^\[[^]]*\]\s+(not ok|ok) \d+ (\S+)$", console, re.MULTILINE)
-    assert {("ok", "lull"), ("ok", "lull-routing")} <= set(results)
+    suites = ("lull", "lull-cstates", "lull-energy-ctrl", "lull-events", "lull-routing")
+    assert {("ok", name) for name in suites} <= set(results)
     assert [name for verdict, name in results if verdict != "ok"] == []
     assert COMPLAINT.findall(console) == []
+
+
+@pytest.mark.parametrize("name", names())
+def test_no_checker_complains_of_what_a_selftest_does(lull: Lull, tmp_path: Path, name: str) -> None:
+    judge(lull("boot", "-e", "qemu", "--flavour", "debug", "--out", "run", "--exec", f"lull-selftest {name}"))
+    assert COMPLAINT.findall((tmp_path / "run" / "console.log").read_text()) == []

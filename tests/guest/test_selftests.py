@@ -14,6 +14,10 @@ def test_selftest(lull: Lull, name: str) -> None:
     judge(lull("boot", "-e", "qemu", "--exec", f"lull-selftest {name}"))
 
 
+def test_idle_states_of_clusters_of_several_cpus(lull: Lull) -> None:
+    judge(lull("boot", "-e", "qemu", "-p", "rk3399", "--exec", "lull-selftest cstates"))
+
+
 def test_an_unknown_selftest_is_one_sentence(lull: Lull) -> None:
     ran = lull("boot", "-e", "qemu", "--exec", "lull-selftest; lull-selftest nothing")
     assert ran.returncode == 2
