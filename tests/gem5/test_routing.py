@@ -39,7 +39,7 @@ wake() {{
 count() {{
 	for cpu in $(seq 0 $last); do
 		for file in $cpus/cpu$cpu/cpuidle/state*/usage; do :; done
-		handled=$(cut -d, -f$((cpu + 1)) /sys/kernel/irq/$irq/per_cpu_counts)
+		handled=$(cut -d, -f$((cpu + 1)) /sys/kernel/irq/$irq/per_cpu_count)
 		echo "$1 $2 $cpu $(cat $file) $(cat ${{file%usage}}time) $handled"
 	done
 }}

@@ -24,7 +24,7 @@ def test_wake_latency_from_command_to_figures(lull: Lull, tmp_path: Path) -> Non
         (row["cluster"], row["state"]): row["n"] for row in pq.read_table(folder / "summary.parquet").to_pylist()
     }
     assert set(summary) == {(cluster, f"C{n}") for cluster in ("little", "big", "shadow") for n in (1, 2, 3, 4)}
-    assert min(summary.values()) >= 9
+    assert min(summary.values()) >= 7
     assert "functional, no timing" in (folder / "summary.md").read_text()
     refused = lull("figures", "out", "--publish")
     assert refused.returncode == 2

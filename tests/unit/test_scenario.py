@@ -46,7 +46,7 @@ SMALL: dict[str, Any] = {
 
 def _file(tmp_path: Path, **changes: object) -> str:
     path = tmp_path / "scenario.yaml"
-    path.write_text(yaml.safe_dump({**SMALL, **changes}))
+    path.write_text(yaml.safe_dump({**SMALL, **changes}, sort_keys=False))
     return str(path)
 
 
