@@ -198,7 +198,7 @@ static void print_summary(const struct events *events)
 	jsonl_int(&line, "min", (int64_t)all[0].latency_ns);
 	jsonl_real(&line, "mean", sum / received);
 	jsonl_int(&line, "p50", (int64_t)all[(received - 1) / 2].latency_ns);
-	jsonl_int(&line, "p99", (int64_t)all[(received - 1) * 99ull / 100].latency_ns);
+	jsonl_int(&line, "p99", (int64_t)all[(received * 99ull + 99) / 100 - 1].latency_ns);
 	jsonl_int(&line, "max", (int64_t)all[received - 1].latency_ns);
 	jsonl_close(&line);
 	jsonl_end(&line);

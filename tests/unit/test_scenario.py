@@ -9,6 +9,7 @@ import pytest
 import yaml
 
 from lull.errors import UserError
+from lull.paths import ROOT
 from lull.platform.devicetree import ENGINES
 from lull.scenario.load import list_scenarios, load_scenario
 from lull.scenario.points import Wishes, resolve, select
@@ -84,12 +85,21 @@ def test_words_of_a_user_cannot_leave_their_place_in_the_command(tmp_path: Path)
     assert "'x; reboot'" in points[0].spec.command
 
 
+def _without_c2(tmp_path: Path) -> str:
+    machine = yaml.safe_load((ROOT / "platforms" / "tiny.yaml").read_text())
+    for cluster in (*machine["clusters"], machine["shadow"]["cluster"]):
+        cluster["cstates"] = [state for state in cluster["cstates"] if state["name"] != "C2"]
+    path = tmp_path / "shallow.yaml"
+    path.write_text(yaml.safe_dump(machine))
+    return str(path)
+
+
 def test_a_platform_without_the_state_has_no_such_point(tmp_path: Path) -> None:
-    scenario = _small(tmp_path, needs_state="{state}")
-    names = [point.name for point in resolve(scenario, Wishes("qemu", platform="server"))]
+    scenario, platform = _small(tmp_path, needs_state="{state}"), _without_c2(tmp_path)
+    names = [point.name for point in resolve(scenario, Wishes("qemu", platform=platform))]
     assert names == ["exit/C3-0", "exit/C3-12.5"]
-    with pytest.raises(UserError, match="platform server has none of the idle states it is about"):
-        resolve(scenario, Wishes("qemu", platform="server", settings=("state=C2",)))
+    with pytest.raises(UserError, match=r"platform .*shallow\.yaml has none of the idle states it is about"):
+        resolve(scenario, Wishes("qemu", platform=platform, settings=("state=C2",)))
 
 
 def test_a_value_that_would_leave_its_folder_is_refused(tmp_path: Path) -> None:
