@@ -28,7 +28,7 @@ STACK = {
 SHARES = {"median": 0.5, "p90": 0.9, "p99": 0.99}
 ENOUGH = 2 / 3
 """Of the wake-ups asked for, the share that has to count: fewer, and those that do may be a choice of their own. A tick
-that falls into the exit latency before the event leaves the CPU awake, and sleeps shorter than a tick do not stop it."""
+that falls into the exit latency before the event leaves the CPU awake; sleeps shorter than a tick do not stop it."""
 
 
 def analyse(runs: Runs) -> Result:
