@@ -10,7 +10,7 @@ from __future__ import annotations
 from typing import Any
 
 from m5 import objects
-from spec import L2, Cluster
+from spec import Cluster
 
 TARGETS_PER_MSHR = 16
 RETURN_CYCLES = 2
@@ -34,7 +34,7 @@ def level2(cluster: Cluster) -> Any:
     cache = objects.Cache(
         clusivity="mostly_incl" if policy["inclusive"] else "mostly_excl",
         write_buffers=16,
-        **_geometry(_as_dict(cluster.l2)),
+        **_geometry(vars(cluster.l2)),
     )
     _prefetch(cache, policy["prefetch_degree"])
     return cache
@@ -52,10 +52,6 @@ def for_devices(ranges: list[Any]) -> Any:
         tgts_per_mshr=12,
         addr_ranges=ranges,
     )
-
-
-def _as_dict(l2: L2) -> dict[str, int]:
-    return {"size_kib": l2.size_kib, "ways": l2.ways, "latency_cycles": l2.latency_cycles, "mshrs": l2.mshrs}
 
 
 def _geometry(cache: dict[str, int]) -> dict[str, Any]:

@@ -15,11 +15,10 @@ from typing import Any
 import images
 from failure import Failure
 
-SCHEMA = 2
+SCHEMA = 3
 STAGES = ("checkpoint", "run")
 CPU_MODES = ("atomic", "timing", "detailed")
 PIPELINES = ("in-order", "out-of-order")
-ROLES = ("main", "shadow")
 STATE_KINDS = ("wfi", "retention", "core-off", "cluster-off")
 MEMORY_KINDS = ("ddr3-1600", "ddr4-2400", "lpddr3-1600")
 
@@ -60,7 +59,6 @@ class Cluster:
     name: str
     core: dict[str, Any]
     cpus: int
-    role: str
     l2: L2
     opps: tuple[Opp, ...]
     transition_latency_ns: int
@@ -250,12 +248,10 @@ def _cluster(block: Block) -> Cluster:
     if not isinstance(core, dict) or core.get("pipeline") not in PIPELINES:
         raise Failure(f"{block.at('core')}: not a core description; its `pipeline` is {' or '.join(PIPELINES)}")
     l2 = block.block("l2")
-    block.integer("socket", 0, 255)
     cluster = Cluster(
         name=block.text("name"),
         core=core,
         cpus=block.integer("cpus", 1, MAX_CPUS),
-        role=block.choice("role", ROLES),
         l2=L2(
             l2.integer("size_kib", 4, 65536),
             l2.integer("ways", 1, 64),

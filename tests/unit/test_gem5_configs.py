@@ -124,8 +124,6 @@ def settings() -> dict[str, Any]:
         "name": "little",
         "core": load_core("a53").model_dump(mode="json"),
         "cpus": 2,
-        "socket": 0,
-        "role": "main",
         "l2": {"size_kib": 512, "ways": 16, "latency_cycles": 9, "mshrs": 16},
         "opps": [{"hz": 200_000_000, "uv": 900_000}, {"hz": 400_000_000, "uv": 900_000}],
         "transition_latency_ns": 100_000,
@@ -133,7 +131,7 @@ def settings() -> dict[str, Any]:
     }
     addresses = {"firmware": 0x0400_1000, "kernel": 0x8020_0000, "dtb": 0x8F00_0000, "initrd": 0x8800_0000}
     return {
-        "schema": 2,
+        "schema": 3,
         "stage": "run",
         "cpu": "detailed",
         "checkpoint": "/checkpoints/one",
@@ -144,7 +142,7 @@ def settings() -> dict[str, Any]:
         "soc": {
             "name": "tiny",
             "memory": {"kind": "lpddr3-1600", "channels": 2, "size_bytes": 512 << 20},
-            "clusters": [cluster, {**copy.deepcopy(cluster), "name": "shadow", "role": "shadow", "cpus": 1}],
+            "clusters": [cluster, {**copy.deepcopy(cluster), "name": "shadow", "cpus": 1}],
             "event_timers": [{"name": "event", "base": 0x1C12_0000, "spi": 3, "clock_hz": 1_000_000}],
             "system": {"clock_hz": 500_000_000, "voltage_uv": 1_000_000},
         },
@@ -154,10 +152,7 @@ def settings() -> dict[str, Any]:
 def test_settings_are_read() -> None:
     read = spec.parse(settings())
     assert (read.stage, read.cpu, read.limit_s) == ("run", "detailed", 10.0)
-    assert [(cluster.name, cluster.cpus, cluster.role) for cluster in read.soc.clusters] == [
-        ("little", 2, "main"),
-        ("shadow", 1, "shadow"),
-    ]
+    assert [(cluster.name, cluster.cpus) for cluster in read.soc.clusters] == [("little", 2), ("shadow", 1)]
     assert read.soc.clusters[0].opps[-1] == spec.Opp(400_000_000, 900_000)
     assert read.soc.clusters[0].cstates == (
         spec.CState("C1", "wfi", entry_ns=0, exit_ns=10, flush_ns=30, refill_ns=40, fill_ns=500),

@@ -183,7 +183,7 @@ def _tree(platform: Platform, artifacts: Artifacts) -> str:
 
 
 def _settings(platform: Platform, seed: int) -> dict[str, object]:
-    return {"schema": 2, "seed": seed, "soc": machine.describe(platform)}
+    return {"schema": 3, "seed": seed, "soc": machine.describe(platform)}
 
 
 def _number(outcome: dict[str, object], key: str) -> float:

@@ -14,7 +14,7 @@ def describe(platform: Platform) -> dict[str, object]:
             "channels": platform.memory.channels,
             "size_bytes": platform.memory.size_bytes,
         },
-        "clusters": [_cluster(platform, cluster) for cluster in platform.resolved_clusters()],
+        "clusters": [_cluster(cluster) for cluster in platform.resolved_clusters()],
         "event_timers": [_event_timer(timer) for timer in platform.devices.event_timers],
         "system": {
             "clock_hz": platform.system.clock_mhz * 1_000_000,
@@ -23,13 +23,11 @@ def describe(platform: Platform) -> dict[str, object]:
     }
 
 
-def _cluster(platform: Platform, cluster: Cluster) -> dict[str, object]:
+def _cluster(cluster: Cluster) -> dict[str, object]:
     return {
         "name": cluster.name,
-        "core": load_core(cluster.core).model_dump(mode="json"),
+        "core": _without_sources(load_core(cluster.core).model_dump(mode="json")),
         "cpus": cluster.cpus,
-        "socket": cluster.socket,
-        "role": platform.role(cluster),
         "l2": cluster.l2.model_dump(mode="json", exclude={"source"}),
         "opps": [{"hz": opp.hz, "uv": opp.uv} for opp in cluster.opps.table],
         "transition_latency_ns": round(cluster.transition_latency_us.value * 1_000),
@@ -49,6 +47,12 @@ def _cstate(state: CState) -> dict[str, object]:
             "fill_ns": round(state.actual.fill_us * 1_000),
         },
     }
+
+
+def _without_sources(value: object) -> object:
+    if isinstance(value, dict):
+        return {key: _without_sources(item) for key, item in value.items() if key != "source"}
+    return [_without_sources(item) for item in value] if isinstance(value, list) else value
 
 
 def _event_timer(timer: EventTimer) -> dict[str, object]:
