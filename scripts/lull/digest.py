@@ -12,9 +12,14 @@ def of_file(path: Path) -> str:
         return hashlib.file_digest(stream, "sha256").hexdigest()
 
 
+def by_path(root: Path, files: Iterable[Path]) -> dict[str, str]:
+    """The hash of each file, by its path below `root`."""
+    return {str(path.relative_to(root)): of_file(path) for path in files}
+
+
 def of_files(root: Path, files: Iterable[Path]) -> str:
     """One hash of many files: their paths below `root` and their contents, whatever the order given."""
-    return of_json({str(path.relative_to(root)): of_file(path) for path in files})
+    return of_json(by_path(root, files))
 
 
 def of_json(value: object) -> str:

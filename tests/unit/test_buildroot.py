@@ -3,6 +3,7 @@
 
 import importlib.util
 import os
+import re
 import subprocess
 import sys
 from collections.abc import Sequence
@@ -235,6 +236,13 @@ def test_the_configuration_selects_the_default_images_packages() -> None:
     for package in set(rootfs.PACKAGES) - {"busybox-static"}:
         assert f"BR2_PACKAGE_{package.upper().replace('-', '_')}=y" in lines
     assert "CONFIG_STATIC=y" in (EXTERNAL / "board" / "busybox.config").read_text().splitlines()
+
+
+def test_the_package_builds_every_folder_of_programs() -> None:
+    package = (EXTERNAL / "package" / "lull-guest" / "lull-guest.mk").read_text()
+    folders = re.search(r"^LULL_GUEST_FOLDERS = (.*)$", package, re.MULTILINE)
+    assert folders
+    assert [f"benchmarks/{name}" for name in folders[1].split()] == list(rootfs.PROGRAM_FOLDERS)
 
 
 @needs_buildroot

@@ -13,6 +13,7 @@ import pytest
 from lull.artifacts import firmware
 from lull.engines import gem5
 from lull.errors import UserError
+from lull.platform.devicetree import SUSPEND_PARAMS
 
 ROOT = Path(__file__).resolve().parents[2]
 PATCHES = sorted((ROOT / firmware.FOLDER).glob("*.patch"))
@@ -92,7 +93,7 @@ def test_readme_names_addresses_and_power_states() -> None:
     text = (ROOT / firmware.FOLDER / "README.md").read_text(encoding="utf-8").lower()
     for address in (firmware.LOAD_ADDRESS, firmware.KERNEL_ADDRESS, firmware.DTB_ADDRESS):
         assert f"{address:#010x}" in text
-    for state in (firmware.CORE_RETENTION, firmware.CORE_OFF, firmware.CLUSTER_OFF):
+    for state in SUSPEND_PARAMS.values():
         assert f"{state:#09x}" in text
 
 
@@ -110,13 +111,12 @@ def test_build_patches_then_makes_in_an_environment_of_its_own(tmp_path: Path, m
                 path.parent.mkdir(parents=True, exist_ok=True)
                 path.write_text(f"{tree.resolve()}/bl31.o {product}")
 
-    firmware.build(ROOT, tree, out, run, shape=(3, 5))
+    firmware.build(ROOT, tree, out, run)
 
     *patches, make = calls
     assert [Path(argv[-1]) for argv in patches] == PATCHES
     assert make[:2] == ["env", "-i"]
     assert not any(word.startswith("MAKEFLAGS") for word in make)
-    expected = firmware.options(ROOT) | {"FVP_CLUSTER_COUNT": "3", "FVP_MAX_CPUS_PER_CLUSTER": "5"}
-    assert {f"{name}={value}" for name, value in expected.items()} <= set(make)
+    assert {f"{name}={value}" for name, value in firmware.options(ROOT).items()} <= set(make)
     assert sorted(path.name for path in out.iterdir()) == ["bl31.bin", "bl31.elf", "bl31.map"]
     assert (out / "bl31.map").read_text() == "bl31.o bl31/bl31.map"

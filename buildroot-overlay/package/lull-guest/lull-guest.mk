@@ -10,24 +10,21 @@ LULL_GUEST_SITE = $(BR2_EXTERNAL_LULL_PATH)/../benchmarks
 LULL_GUEST_SITE_METHOD = local
 LULL_GUEST_LICENSE = BSD-3-Clause
 
-# Compiled by the flags of its own Makefile, as in the default image.
+LULL_GUEST_FOLDERS = guest selftests wake-latency platform-check
+
+# Compiled by the flags of each folder's own Makefile, as in the default image.
 define LULL_GUEST_MAKE
-	$(TARGET_MAKE_ENV) $(MAKE) -C $(@D)/$(1) \
-		CROSS_COMPILE="$(TARGET_CROSS)" O=$(@D)/build/$(1)
+	$(foreach folder,$(LULL_GUEST_FOLDERS), \
+		$(TARGET_MAKE_ENV) $(MAKE) -C $(@D)/$(folder) \
+			CROSS_COMPILE="$(TARGET_CROSS)" O=$(@D)/build/$(folder) $(1)$(sep))
 endef
 
 define LULL_GUEST_BUILD_CMDS
-	$(call LULL_GUEST_MAKE,guest)
-	$(call LULL_GUEST_MAKE,selftests)
-	$(call LULL_GUEST_MAKE,wake-latency)
-	$(call LULL_GUEST_MAKE,platform-check)
+	$(call LULL_GUEST_MAKE)
 endef
 
 define LULL_GUEST_INSTALL_TARGET_CMDS
-	$(call LULL_GUEST_MAKE,guest) DESTDIR=$(TARGET_DIR) install
-	$(call LULL_GUEST_MAKE,selftests) DESTDIR=$(TARGET_DIR) install
-	$(call LULL_GUEST_MAKE,wake-latency) DESTDIR=$(TARGET_DIR) install
-	$(call LULL_GUEST_MAKE,platform-check) DESTDIR=$(TARGET_DIR) install
+	$(call LULL_GUEST_MAKE,DESTDIR=$(TARGET_DIR) install)
 	ln -sfn usr/bin/lull-init $(TARGET_DIR)/init
 endef
 

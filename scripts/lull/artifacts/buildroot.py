@@ -24,7 +24,6 @@ OLDEST = (2025, 11)
 
 EXTERNAL = "buildroot-overlay"
 DEFCONFIG = f"{EXTERNAL}/configs/lull_defconfig"
-_SOURCES = (EXTERNAL, *rootfs.PROGRAM_FOLDERS, "benchmarks/lib")
 _GENERATOR = "scripts/lull/artifacts/buildroot.py"
 
 _VERSION = re.compile(r"^export BR2_VERSION := ((\d+)\.(\d+)\S*)", re.MULTILINE)
@@ -49,13 +48,9 @@ def tree() -> Path:
 
 def inputs(root: Path, buildroot: Path) -> dict[str, str]:
     """Hashes of our files by path, and the Buildroot tree as one; what it downloads is pinned in it by hash."""
-    files = [root / _GENERATOR]
-    for folder in _SOURCES:
-        inside = sorted((root / folder).rglob("*"))
-        files += [path for path in inside if path.is_file() and path.suffix not in rootfs.NOT_BUILT]
     found = _version(buildroot)
     version = found[0] if found else "unknown"
-    hashes = {str(file.relative_to(root)): digest.of_file(file) for file in files}
+    hashes = digest.by_path(root, [root / _GENERATOR, *rootfs.sources(root, EXTERNAL)])
     return hashes | {"buildroot": f"{version} {_hash(buildroot)}"}
 
 

@@ -19,17 +19,12 @@ from lull.errors import UserError
 from lull.process import Run
 
 SOURCE_PACKAGE = "arm-trusted-firmware"
-SOURCE_VERSION = "2.12.1"
 
-#: Where the raw image goes, which is also the reset address of every core.
 LOAD_ADDRESS = 0x04001000
+"""Where the raw image goes, which is also the reset address of every core."""
+
 KERNEL_ADDRESS = 0x80200000
 DTB_ADDRESS = 0x8F000000
-
-#: What CPU_SUSPEND accepts, see `firmware-patches/README.md`.
-CORE_RETENTION = 0x0000000
-CORE_OFF = 0x0010000
-CLUSTER_OFF = 0x1010000
 
 FOLDER = "firmware-patches"
 PRODUCTS = ("bl31.bin", "bl31/bl31.elf", "bl31/bl31.map")
@@ -63,21 +58,16 @@ def options(root: Path) -> dict[str, str]:
 
 def inputs(root: Path) -> dict[str, str]:
     """Hashes by path of our files that decide the result; sources and compiler are the caller's to add."""
-    files = [root / FOLDER / "series", root / FOLDER / "options.mk", *series(root)]
-    hashes = {str(file.relative_to(root)): digest.of_file(file) for file in files}
-    hashes["scripts/lull/artifacts/firmware.py"] = digest.of_file(Path(__file__))
-    return hashes
+    hashes = digest.by_path(root, [root / FOLDER / "series", root / FOLDER / "options.mk", *series(root)])
+    return hashes | {"scripts/lull/artifacts/firmware.py": digest.of_file(Path(__file__))}
 
 
-def build(root: Path, tree: Path, out: Path, run: Run, *, shape: tuple[int, int] | None = None) -> None:
+def build(root: Path, tree: Path, out: Path, run: Run) -> None:
     """Patch and build `tree`, which is this call's own, and leave bl31.bin, bl31.elf and bl31.map in `out`.
 
-    `shape` is (clusters, cores in the largest cluster); without it there is room for every platform. Make
-    gets an environment of its own: one that calls us must not pass its variables on.
+    Make gets an environment of its own: one that calls us must not pass its variables on.
     """
     chosen = options(root)
-    if shape is not None:
-        chosen |= {"FVP_CLUSTER_COUNT": str(shape[0]), "FVP_MAX_CPUS_PER_CLUSTER": str(shape[1])}
     for patch in series(root):
         run(["patch", "-p1", "--batch", "--forward", "--fuzz=0", "-i", str(patch.resolve())], tree)
     kept = [f"{name}={os.environ[name]}" for name in _ENVIRONMENT if name in os.environ]

@@ -113,8 +113,7 @@ def check_config(wanted: dict[str, str], config: Path) -> None:
 
 def inputs(root: Path, flavour: str) -> dict[str, str]:
     """What a kernel of this flavour is made of, besides source tree and compiler: path to SHA-256."""
-    files = [root / "kernel-patches" / "series", *fragments(root, flavour), *_code(root)]
-    return {str(file.relative_to(root)): digest.of_file(file) for file in files}
+    return digest.by_path(root, [root / "kernel-patches" / "series", *fragments(root, flavour), *_code(root)])
 
 
 def build_directory(tree: Path, flavour: str) -> Path:
@@ -153,9 +152,7 @@ def build(tree: Path, build_dir: Path, out: Path, root: Path, flavour: str, run:
     run([*_make(tree, build_dir), f"-j{jobs}", "vmlinux", "Image"], tree)
     out.mkdir(parents=True, exist_ok=True)
     for name, product in PRODUCTS.items():
-        partial = out / f".{name}.partial"
-        shutil.copyfile(build_dir / product, partial)
-        partial.replace(out / name)
+        shutil.copyfile(build_dir / product, out / name)
 
 
 def _code(root: Path) -> list[Path]:

@@ -36,8 +36,7 @@ PROGRAM_FOLDERS = (
 )
 """What we build for every image, each with a Makefile of its own."""
 
-_SOURCES = (*PROGRAM_FOLDERS, "benchmarks/lib", OVERLAY)
-NOT_BUILT = (".md", ".yaml")
+_NOT_BUILT = (".md", ".yaml")
 """Notes and scenarios lie beside the programs. A change there must not cost a new image, and a new boot on gem5."""
 
 _GENERATORS = ("scripts/lull/artifacts/rootfs.py", "scripts/lull/artifacts/cpio.py")
@@ -52,11 +51,13 @@ _LINKS = {"bin": "usr/bin", "sbin": "usr/bin", "lib": "usr/lib", "usr/sbin": "bi
 
 def inputs(root: Path) -> dict[str, str]:
     """What the image is made of, besides the packages: path in the checkout to SHA-256."""
-    files = [root / name for name in _GENERATORS]
-    for folder in _SOURCES:
-        inside = sorted((root / folder).rglob("*"))
-        files += [path for path in inside if path.is_file() and path.suffix not in NOT_BUILT]
-    return {str(file.relative_to(root)): digest.of_file(file) for file in files}
+    return digest.by_path(root, [*(root / name for name in _GENERATORS), *sources(root, OVERLAY)])
+
+
+def sources(root: Path, recipe: str) -> list[Path]:
+    """The files of our programs, and those of the folder that says what else is in the image."""
+    inside = (path for folder in (*PROGRAM_FOLDERS, "benchmarks/lib", recipe) for path in (root / folder).rglob("*"))
+    return sorted(path for path in inside if path.is_file() and path.suffix not in _NOT_BUILT)
 
 
 def applets(root: Path) -> list[str]:
