@@ -45,7 +45,7 @@ def test_phases_are_the_differences_of_their_stamps(tmp_path: Path) -> None:
         lambda point, cpu: wakes.good(cpu, "C3", {**FIRMWARE, "hardware": 600.0}, 1),
         patterns=["states/C3"],
     )
-    table = wake.df_wakes(runs)
+    table = wake.df_wakes(wake.read(runs))
     assert table["cluster"].to_pylist() == ["little", "big", "shadow"]
     row = table.to_pylist()[0]
     assert {phase: row[f"{phase}_ns"] for phase in wake.PHASES} == {
@@ -62,7 +62,7 @@ def test_phases_are_the_differences_of_their_stamps(tmp_path: Path) -> None:
 
 
 def test_wfi_has_no_phases_of_the_firmware(tmp_path: Path) -> None:
-    table = wake.df_wakes(_swept(tmp_path, "states/C1"))
+    table = wake.df_wakes(wake.read(_swept(tmp_path, "states/C1")))
     assert table["firmware_ns"].null_count == table.num_rows == 180
     assert table["interrupt_ns"].null_count == 0
     assert set(wake_latency.df_summary(table)["phase"].to_pylist()) == {"interrupt", "task", "total"}
@@ -94,9 +94,9 @@ def test_what_was_not_asked_for_is_dropped_and_counted(tmp_path: Path, reason: s
         return rows
 
     runs = wakes.runs(tmp_path, make, patterns=["states/C3"])
-    dropped = {(row["cluster"], row["reason"]): row["count"] for row in wake.df_dropped(runs).to_pylist()}
+    dropped = {(row["cluster"], row["reason"]): row["count"] for row in wake.df_dropped(wake.read(runs)).to_pylist()}
     assert dropped == {("little", "kept"): 10, ("big", "kept"): 6, ("big", reason): 4, ("shadow", "kept"): 10}
-    assert wake.df_wakes(runs).num_rows == 26
+    assert wake.df_wakes(wake.read(runs)).num_rows == 26
     check = wake_latency.analyse(runs).checks[0]
     assert not check.passed
     assert check.says == "least in states/C3 on big: 6 of 10; at least 67% have to"

@@ -16,7 +16,8 @@ TOLERANCE = 0.01
 
 
 def analyse(runs: Runs) -> Result:
-    table, cpuidle = residency.df_residency(runs), residency.df_cpuidle(runs)
+    windows = residency.read(runs)
+    table, cpuidle = residency.df_residency(windows), residency.df_cpuidle(windows)
     agreement = df_agreement(table)
     result = Result(
         summary="## Time asleep by source\n\n" + _residency_text(table) + "\n## cpuidle\n\n" + _cpuidle_text(cpuidle),
@@ -125,9 +126,8 @@ def _residency_text(table: pa.Table) -> str:
 
 
 def _cpuidle_text(table: pa.Table) -> str:
-    names = ("time", "usage", "above", "below", "rejected")
     rows = [
-        (row["point"], row["cluster"], row["cpu"], row["state"], *(row[name] for name in names))
+        (row["point"], row["cluster"], row["cpu"], row["state"], *(row[name] for name in residency.COUNTERS))
         for row in table.to_pylist()
     ]
-    return markdown_table(("point", "cluster", "CPU", "state", "time, µs", *names[1:]), rows)
+    return markdown_table(("point", "cluster", "CPU", "state", "time, µs", *residency.COUNTERS[1:]), rows)

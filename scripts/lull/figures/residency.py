@@ -12,7 +12,8 @@ also when its cluster goes off with it, and that of a cluster once; so a CPU's t
 """
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import pyarrow as pa
@@ -24,29 +25,45 @@ from lull.figures.source import Run, Runs
 from lull.runs import STATS_TABLE
 
 FILE = "residency.jsonl"
+COUNTERS = ("time", "usage", "above", "below", "rejected")
 WINDOWS = 3
 """Before, between and after the two moments at which the guest has gem5 dump."""
 CLOCK_TOLERANCE = 1e-3
 CLUSTER_OFF = "cluster-off"
 
 
-def df_residency(runs: Runs) -> pa.Table:
+@dataclass(frozen=True)
+class Window:
+    """What the guest counted between the two moments of one run."""
+
+    run: Run
+    asked: str
+    seconds: float
+    counts: Mapping[tuple[str, int, str], Mapping[str, int]]
+    """By source, CPU and state: what each counter gained."""
+
+
+def read(runs: Runs) -> list[Window]:
+    return [_window(run) for run in runs.runs]
+
+
+def df_residency(windows: Sequence[Window]) -> pa.Table:
     """A row per point and CPU: seconds asleep by each source (null where it does not know), and how often."""
-    return pa.Table.from_pylist([row for run in runs.runs for row in _rows_of(run)], _SCHEMA)
+    return pa.Table.from_pylist([row for window in windows for row in _rows_of(window)], _SCHEMA)
 
 
-def df_cpuidle(runs: Runs) -> pa.Table:
+def df_cpuidle(windows: Sequence[Window]) -> pa.Table:
     """Linux's counters of each state in the window: time, usage, too deep (`above`), too light (`below`), refused."""
     rows = [
         {
-            "point": run.name,
-            "cluster": run.cluster_of(cpu),
+            "point": window.run.name,
+            "cluster": window.run.cluster_of(cpu),
             "cpu": cpu,
             "state": state,
-            **{name: counts.get(name) for name in ("time", "usage", "above", "below", "rejected")},
+            **{name: counts.get(name) for name in COUNTERS},
         }
-        for run in runs.runs
-        for (source, cpu, state), counts in _differences(run).items()
+        for window in windows
+        for (source, cpu, state), counts in window.counts.items()
         if source == "linux"
     ]
     return pa.Table.from_pylist(rows)
@@ -67,60 +84,53 @@ _SCHEMA = pa.schema(
 )
 
 
-def _rows_of(run: Run) -> Iterator[dict[str, object]]:
-    differences = _differences(run)
-    asked, window_s = _window(run)
-    stats = _Statistics(run, window_s) if run.spec.engine == "gem5" else None
-    for cpu in sorted({cpu for source, cpu, _ in differences if source == "linux"}):
-        ours = {key[2]: counts for key, counts in differences.items() if key[:2] == ("linux", cpu)}
-        theirs = {key[2]: counts for key, counts in differences.items() if key[:2] == ("firmware", cpu)}
+def _rows_of(window: Window) -> Iterator[dict[str, object]]:
+    run = window.run
+    stats = _Statistics(run, window.seconds) if run.spec.engine == "gem5" else None
+    for cpu in sorted({cpu for source, cpu, _ in window.counts if source == "linux"}):
+        ours = {key[2]: counts for key, counts in window.counts.items() if key[:2] == ("linux", cpu)}
+        theirs = {key[2]: counts for key, counts in window.counts.items() if key[:2] == ("firmware", cpu)}
         yield {
             "point": run.name,
-            "asked": asked,
+            "asked": window.asked,
             "cluster": run.cluster_of(cpu),
             "cpu": cpu,
-            "window_s": window_s,
+            "window_s": window.seconds,
             "linux_s": sum(counts["time"] for counts in ours.values()) / 1e6,
-            "firmware_s": _firmware_s(run, cpu, theirs) if theirs and asked != "C1" else None,
+            "firmware_s": _firmware_s(run, cpu, theirs) if theirs and window.asked != "C1" else None,
             "gem5_s": stats.asleep_s(cpu) if stats else None,
             "sleeps": sum(counts["usage"] for counts in ours.values()),
         }
 
 
-def _firmware_s(run: Run, cpu: int, counts: dict[str, dict[str, int]]) -> float:
+def _firmware_s(run: Run, cpu: int, counts: Mapping[str, Mapping[str, int]]) -> float:
     cluster = run.spec.platform.resolved_clusters()[run.place_of(cpu)[0]]
     of_cores = {state.name for state in cluster.cstates if state.kind != CLUSTER_OFF}
     return sum(numbers["time"] for state, numbers in counts.items() if state in of_cores) / 1e6
 
 
-def _lines(run: Run) -> list[dict[str, Any]]:
+def _window(run: Run) -> Window:
     path = run.file(FILE)
+    clocks: dict[str, dict[str, Any]] = {}
+    counters: dict[str, dict[tuple[str, int, str], dict[str, int]]] = {"begin": {}, "end": {}}
     try:
-        return [json.loads(line) for line in path.read_text().splitlines()]
-    except ValueError as error:
-        raise UserError(f"{path}: not the lines of platform-check ({error}); run the point again") from None
-
-
-def _differences(run: Run) -> dict[tuple[str, int, str], dict[str, int]]:
-    """What every counter gained between the two moments."""
-    found: dict[str, dict[tuple[str, int, str], dict[str, int]]] = {"begin": {}, "end": {}}
-    for line in _lines(run):
-        if line["source"] != "counter":
-            key = (str(line["source"]), int(line["cpu"]), str(line["state"]))
-            names = {"time", "usage", "above", "below", "rejected"} & line.keys()
-            found[line["edge"]][key] = {name: int(line[name]) for name in names}
-    if found["begin"].keys() != found["end"].keys() or not found["begin"]:
-        raise UserError(f"{run.path / 'files' / FILE}: its two moments do not hold the same counters; run it again")
-    return {
-        key: {name: value - found["begin"][key][name] for name, value in counters.items()}
-        for key, counters in found["end"].items()
+        for line in map(json.loads, path.read_text().splitlines()):
+            if line["source"] == "counter":
+                clocks[line["edge"]] = line
+            else:
+                key = (str(line["source"]), int(line["cpu"]), str(line["state"]))
+                counters[line["edge"]][key] = {name: int(line[name]) for name in COUNTERS if name in line}
+        begin, end = clocks["begin"], clocks["end"]
+        asked, seconds = str(begin["asked"]), (end["ticks"] - begin["ticks"]) / begin["frequency"]
+    except (ValueError, TypeError, KeyError) as error:
+        raise UserError(f"{path}: not the lines of platform-check ({error!r}); run the point again") from None
+    if counters["begin"].keys() != counters["end"].keys() or not counters["begin"]:
+        raise UserError(f"{path}: its two moments do not hold the same counters; run the point again")
+    gained = {
+        key: {name: value - counters["begin"][key][name] for name, value in counts.items()}
+        for key, counts in counters["end"].items()
     }
-
-
-def _window(run: Run) -> tuple[str, float]:
-    edges = {line["edge"]: line for line in _lines(run) if line["source"] == "counter"}
-    begin, end = edges["begin"], edges["end"]
-    return str(begin["asked"]), (end["ticks"] - begin["ticks"]) / begin["frequency"]
+    return Window(run, asked, seconds, gained)
 
 
 class _Statistics:

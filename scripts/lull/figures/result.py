@@ -7,7 +7,8 @@ written here, and here it is seen to that nothing but gem5's numbers enters `res
 
 import json
 import shutil
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -53,15 +54,14 @@ class Result:
 
 def write(result: Result, runs: Runs, folder: Path) -> None:
     """All files of a result, in place of those of an earlier one."""
-    shutil.rmtree(folder, ignore_errors=True)
-    folder.mkdir(parents=True)
-    for name, table in result.tables.items():
-        pq.write_table(table, folder / f"{name}.parquet", compression="zstd", compression_level=19)
-    for name, figure in result.figures.items():
-        style.save(figure, folder, name)
-    (folder / CHECKS).write_text(json.dumps([vars(check) for check in result.checks], indent=1) + "\n")
-    (folder / SUMMARY).write_text(_page(result, runs))
-    (folder / MANIFEST).write_text(json.dumps(runs.manifest(), indent=1, sort_keys=True) + "\n")
+    with _replaced(folder) as place:
+        for name, table in result.tables.items():
+            pq.write_table(table, place / f"{name}.parquet", compression="zstd", compression_level=19)
+        for name, figure in result.figures.items():
+            style.save(figure, place, name)
+        (place / CHECKS).write_text(json.dumps([vars(check) for check in result.checks], indent=1) + "\n")
+        (place / SUMMARY).write_text(_page(result, runs))
+        (place / MANIFEST).write_text(json.dumps(runs.manifest(), indent=1, sort_keys=True) + "\n")
 
 
 def publish(runs: Runs, made: Path) -> Path:
@@ -71,9 +71,20 @@ def publish(runs: Runs, made: Path) -> Path:
     if missing := runs.missing:
         raise UserError(f"{runs.path}: {len(missing)} points are missing, such as {missing[0]}; run them first")
     target = RESULTS / runs.scenario
-    shutil.rmtree(target, ignore_errors=True)
-    shutil.copytree(made, target)
+    with _replaced(target) as place:
+        shutil.copytree(made, place, dirs_exist_ok=True)
     return target
+
+
+@contextmanager
+def _replaced(folder: Path) -> Iterator[Path]:
+    """An empty folder, which takes the place of an earlier one once it is complete."""
+    partial = folder.with_name(f".{folder.name}.partial")
+    shutil.rmtree(partial, ignore_errors=True)
+    partial.mkdir(parents=True)
+    yield partial
+    shutil.rmtree(folder, ignore_errors=True)
+    partial.rename(folder)
 
 
 def must_hold(checks: Sequence[Check]) -> None:

@@ -12,6 +12,7 @@ none: there `interrupt`, `task` and `total` are all that is known. A wake-up cou
 the others are counted by the first reason that holds.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -115,30 +116,51 @@ def reasons(rows: Array, expects_firmware: bool) -> Array:
     return np.select(conditions, range(1, len(conditions) + 1), 0)
 
 
+@dataclass(frozen=True)
+class Recorded:
+    """The wake-ups of one run, each with its place in `REASONS`."""
+
+    run: Run
+    state: str
+    samples: Samples
+    reasons: Array
+
+    @property
+    def stamped(self) -> bool:
+        return enters_firmware(self.run, self.state)
+
+
+def read(runs: Runs) -> list[Recorded]:
+    recorded = []
+    for run in runs.runs:
+        samples, state = read_samples(run.file(FILE)), str(run.values["state"])
+        recorded.append(Recorded(run, state, samples, reasons(samples.rows, enters_firmware(run, state))))
+    return recorded
+
+
 def enters_firmware(run: Run, state: str) -> bool:
     """QEMU's PSCI has no stamps, and Linux does C1 by itself."""
     return run.spec.engine == "gem5" and state != "C1"
 
 
-def df_wakes(runs: Runs) -> pa.Table:
+def df_wakes(recorded: Sequence[Recorded]) -> pa.Table:
     """One row per wake-up that counts; phases in ns, null where nothing was stamped."""
-    return pa.concat_tables([_wakes_of(run) for run in runs.runs]) if runs.runs else _wakes_schema().empty_table()
+    return pa.concat_tables([_wakes_schema().empty_table(), *map(_wakes_of, recorded)])
 
 
-def df_dropped(runs: Runs) -> pa.Table:
+def df_dropped(recorded: Sequence[Recorded]) -> pa.Table:
     """How many wake-ups of each point and cluster count, and why the others do not."""
     rows: list[dict[str, object]] = []
-    for run in runs.runs:
-        samples, state = read_samples(run.file(FILE)), str(run.values["state"])
-        verdicts = reasons(samples.rows, enters_firmware(run, state))
-        for cpu in np.unique(samples.rows["asked_cpu"]):
-            here = verdicts[samples.rows["asked_cpu"] == cpu]
+    for item in recorded:
+        asked_cpus = item.samples.rows["asked_cpu"]
+        for cpu in np.unique(asked_cpus):
+            here = item.reasons[asked_cpus == cpu]
             rows += [
                 {
-                    "point": run.name,
-                    "cluster": run.cluster_of(int(cpu)),
+                    "point": item.run.name,
+                    "cluster": item.run.cluster_of(int(cpu)),
                     "cpu": int(cpu),
-                    "state": state,
+                    "state": item.state,
                     "reason": reason,
                     "count": int((here == index).sum()),
                 }
@@ -176,10 +198,9 @@ def _wakes_schema() -> pa.Schema:
     return pa.schema([*words, ("cpu", pa.int32()), ("delay_ns", pa.int64()), *actual, *phases])
 
 
-def _wakes_of(run: Run) -> pa.Table:
-    samples, state = read_samples(run.file(FILE)), str(run.values["state"])
-    stamped = enters_firmware(run, state)
-    kept = samples.rows[reasons(samples.rows, stamped) == 0]
+def _wakes_of(recorded: Recorded) -> pa.Table:
+    run, state = recorded.run, recorded.state
+    kept = recorded.samples.rows[recorded.reasons == 0]
     clusters = {int(cpu): run.cluster_of(int(cpu)) for cpu in np.unique(kept["asked_cpu"])}
     actual = {cluster: _actual(run, cluster, state) for cluster in clusters.values()}
     names = [clusters[int(cpu)] for cpu in kept["asked_cpu"]]
@@ -194,8 +215,9 @@ def _wakes_of(run: Run) -> pa.Table:
         "actual_exit_us": [actual[name][1] for name in names],
     }
     for phase, (begin, end) in PHASES.items():
-        known = stamped or phase not in OF_FIRMWARE
-        columns[f"{phase}_ns"] = _ns(kept[end] - kept[begin], samples.frequency) if known else [None] * len(kept)
+        known = recorded.stamped or phase not in OF_FIRMWARE
+        ticks = kept[end] - kept[begin]
+        columns[f"{phase}_ns"] = _ns(ticks, recorded.samples.frequency) if known else [None] * len(kept)
     return pa.table(columns, schema=_wakes_schema())
 
 

@@ -32,7 +32,8 @@ that falls into the exit latency before the event leaves the CPU awake; sleeps s
 
 
 def analyse(runs: Runs) -> Result:
-    wakes, dropped = wake.df_wakes(runs), wake.df_dropped(runs)
+    recorded = wake.read(runs)
+    wakes, dropped = wake.df_wakes(recorded), wake.df_dropped(recorded)
     as_it_is = wakes.filter(pc.equal(wakes["group"], STATES))
     summary = df_summary(as_it_is)
     result = Result(
