@@ -5,15 +5,13 @@ An entry is built in a folder beside its final place and appears there by one re
 is complete whatever was killed meanwhile. Its `entry.json` holds the inputs and the hash of every file.
 """
 
-import errno
 import json
-import os
 import shutil
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from lull import digest, locks, paths
+from lull import digest, disk, json_file, locks, paths
 from lull.errors import UserError
 from lull.report import report
 
@@ -46,14 +44,7 @@ class Entry:
         return self._manifest()["inputs"]
 
     def _manifest(self) -> dict[str, dict[str, object]]:
-        path = self.path / MANIFEST
-        try:
-            manifest: dict[str, dict[str, object]] = json.loads(path.read_text())
-        except (OSError, ValueError) as error:
-            raise UserError(
-                f"{path}: the cached {self.kind} has no readable manifest; remove {self.path} and run the command again"
-            ) from error
-        return manifest
+        return json_file.read(self.path / MANIFEST, f"remove {self.path} and run the command again")
 
 
 def key_of(inputs: Mapping[str, object]) -> str:
@@ -78,7 +69,7 @@ def get(kind: str, inputs: Mapping[str, object], build: Build) -> Entry:
     key, root = key_of(inputs), paths.cache_dir()
     final, partial, work = root / kind / key, root / kind / f".partial-{key}", root / "work" / f"{kind}-{key}"
     with (
-        disk_full_named(root),
+        disk.named_when_full(root),
         locks.exclusive(
             root / "locks" / f"{kind}-{key}",
             on_wait=lambda: report(f"{kind}: another command is building it, waiting"),
@@ -101,29 +92,3 @@ def get(kind: str, inputs: Mapping[str, object], build: Build) -> Entry:
         partial.rename(final)
         shutil.rmtree(work, ignore_errors=True)
     return Entry(kind, key, final)
-
-
-class disk_full_named:  # noqa: N801 (reads as a statement at its place of use)
-    """Turns the operating system's "no space left" into a sentence that says where and what to do."""
-
-    def __init__(self, place: Path) -> None:
-        self.place = place
-
-    def __enter__(self) -> None:
-        return None
-
-    def __exit__(self, kind: object, error: BaseException | None, trace: object) -> None:
-        if isinstance(error, OSError) and error.errno in (errno.ENOSPC, errno.EDQUOT):
-            raise disk_full(self.place) from error
-
-
-def disk_full(place: Path) -> UserError:
-    existing = place
-    while not existing.exists():
-        existing = existing.parent
-    free = os.statvfs(existing)
-    mebibytes = free.f_bavail * free.f_frsize // 2**20
-    return UserError(
-        f"{place}: the disk is full ({mebibytes} MiB left); free some space or point LULL_CACHE elsewhere, "
-        "then run the command again: it continues where it stopped"
-    )

@@ -9,8 +9,7 @@ import subprocess
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
-from lull import locks
-from lull.cache import disk_full
+from lull import disk, locks
 from lull.errors import UserError
 from lull.report import Progress
 
@@ -99,7 +98,7 @@ class Runner:
             log.seek(begin)
             text = log.read().decode(errors="replace")
         if "No space left on device" in text:
-            return disk_full(self.log.parent)
+            return disk.full(self.log.parent)
         line = first_error_line(text) or f"`{Path(argv[0]).name}` ended with status {status}"
         return BuildFailed(f"building the {self.what} failed: {line} (whole log: {self.log})")
 

@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """The folder of one run: what was asked, what it was made of, what came out."""
 
-import json
 import os
 import platform as host_platform
 import subprocess
@@ -9,7 +8,7 @@ import sys
 import time
 from pathlib import Path
 
-from lull import __version__, digest, paths
+from lull import __version__, digest, json_file, paths
 from lull.errors import UserError
 from lull.runspec import RunSpec
 
@@ -53,18 +52,11 @@ class RunDir:
     def __truediv__(self, name: str) -> Path:
         return self.path / name
 
-    def write_json(self, name: str, value: object) -> None:
-        """Whole or not at all."""
-        partial = self.path / f".{name}.partial"
-        partial.write_text(json.dumps(value, indent=1) + "\n")
-        partial.rename(self.path / name)
+    def write_json(self, name: str, value: dict[str, object]) -> None:
+        json_file.write(self.path / name, value)
 
     def read_json(self, name: str) -> dict[str, object]:
-        try:
-            value: dict[str, object] = json.loads((self.path / name).read_text())
-        except (OSError, ValueError) as error:
-            raise UserError(f"{self.path / name}: cannot be read as JSON ({error}); run the command again") from error
-        return value
+        return json_file.read(self.path / name, "run the command again")
 
     def begin(self, engine: dict[str, object], artifacts: dict[str, object]) -> None:
         self.write_json(MANIFEST, {**_environment(), "engine": engine, "artifacts": artifacts, "state": "running"})

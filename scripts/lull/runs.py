@@ -1,38 +1,38 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """From a RunSpec to a finished RunDir."""
 
+from contextlib import suppress
 from pathlib import Path
 
-from lull import stats
-from lull.cache import disk_full_named
+from lull import disk, stats
 from lull.engines.base import Engine, Outcome, Sink
+from lull.errors import UserError
 from lull.rundir import FILES, STDOUT, RunDir
 from lull.runspec import RunSpec
 
 STATS_TEXT = "stats.txt"
 STATS_TABLE = "stats.parquet"
+TRACE = "trace.dat"
 
 
 def execute(spec: RunSpec, engine: Engine, out: Path | None, sink: Sink) -> tuple[RunDir, Outcome]:
     """Build what is missing, run, and leave a complete folder. A run that fails keeps its logs."""
     artifacts = engine.artifacts(spec.flavour)
     rundir = RunDir.create(out, spec)
-    with disk_full_named(rundir.path):
+    with disk.named_when_full(rundir.path):
         rundir.begin(engine.describe(), artifacts.manifest())
         (rundir / STDOUT).touch()
         try:
             outcome = engine.run(spec, artifacts, rundir, sink)
+            rundir.unpack_files()
+            windows = _tabulate_statistics(rundir)
         except BaseException as error:
+            with suppress(UserError):  # the first error is the one to tell
+                rundir.unpack_files()
             rundir.finish({"state": "failed", "error": str(error) or type(error).__name__})
             raise
-        finally:
-            rundir.unpack_files()
-        trace = rundir / FILES / "trace.dat"
-        if spec.trace and trace.is_file():
-            trace.rename(rundir / "trace.dat")
-        windows = None
-        if (rundir / STATS_TEXT).is_file() and (rundir / STATS_TEXT).stat().st_size:
-            windows = stats.to_parquet(rundir / STATS_TEXT, rundir / STATS_TABLE)
+        if spec.trace and (rundir / FILES / TRACE).is_file():
+            (rundir / FILES / TRACE).rename(rundir / TRACE)
         rundir.finish(
             {
                 "status": outcome.status,
@@ -44,3 +44,11 @@ def execute(spec: RunSpec, engine: Engine, out: Path | None, sink: Sink) -> tupl
             }
         )
     return rundir, outcome
+
+
+def _tabulate_statistics(rundir: RunDir) -> int | None:
+    """The number of windows; None where the engine has no statistics."""
+    text = rundir / STATS_TEXT
+    if not text.is_file() or not text.stat().st_size:
+        return None
+    return stats.to_parquet(text, rundir / STATS_TABLE)

@@ -58,9 +58,10 @@ def samples(lines: Iterable[str], origin: Path) -> Iterator[Sample]:
 
 
 def to_parquet(text: Path, table: Path) -> int:
-    """Write the table; the number of windows."""
+    """Write the table, whole or not at all; the number of windows."""
     windows = 0
-    with text.open() as lines, pq.ParquetWriter(table, _SCHEMA, compression="zstd") as writer:
+    partial = table.with_name(f".{table.name}.partial")
+    with text.open() as lines, pq.ParquetWriter(partial, _SCHEMA, compression="zstd") as writer:
         rows: list[Sample] = []
         for sample in samples(lines, text):
             windows = sample.window + 1
@@ -69,6 +70,7 @@ def to_parquet(text: Path, table: Path) -> int:
                 writer.write_table(_table(rows))
                 rows.clear()
         writer.write_table(_table(rows))
+    partial.replace(table)
     return windows
 
 

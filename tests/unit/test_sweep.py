@@ -16,6 +16,7 @@ from lull.engines.base import Artifacts, Outcome, Sink
 from lull.errors import UserError
 from lull.paths import ROOT
 from lull.rundir import RunDir
+from lull.runs import execute
 from lull.runspec import EngineName, Flavour, RunSpec
 from lull.scenario.load import load_scenario
 from lull.scenario.points import Point, Wishes, resolve
@@ -31,6 +32,7 @@ class FakeEngine:
         self.log = log
         self.statuses: dict[str, int] = {}
         self.error = self.hang = ""
+        self.leaves: dict[str, bytes] = {}
         entries = []
         for kind, key in (("kernel", kernel), ("rootfs", "r1")):
             folder = cache / kind / key
@@ -52,6 +54,8 @@ class FakeEngine:
         (rundir / "stdout").write_text("first\nlast words\n")
         if name == self.hang:
             time.sleep(600)
+        for file, data in self.leaves.items():
+            (rundir / file).write_bytes(data)
         if name == self.error:
             raise UserError("the engine broke; mend it")
         return Outcome(self.statuses.get(name, 0), 0.5, 0.1, None, {})
@@ -167,3 +171,23 @@ def test_folders_of_others_are_left_alone(tmp_path: Path, engine: FakeEngine) ->
     with pytest.raises(UserError, match="not a run's folder; move it away, or choose another --out"):
         run_points(sweep, points, engine, again=False)
     assert (mine / "note").read_text() == "precious"
+
+
+def test_a_run_whose_statistics_cannot_be_read_has_failed_and_says_so(tmp_path: Path, engine: FakeEngine) -> None:
+    engine.leaves["stats.txt"] = b"no statistics\n"
+    folder = tmp_path / "run"
+    with pytest.raises(UserError, match=r"stats\.txt:1: not a line of gem5's statistics"):
+        execute(_points()[0].spec, engine, folder, lambda _: None)
+    manifest = RunDir.open(folder).read_json("manifest.json")
+    assert manifest["state"] == "failed"
+    assert "not a line of gem5's statistics" in str(manifest["error"])
+    assert not (folder / "stats.parquet").exists()
+
+
+def test_the_engines_error_is_told_before_that_of_half_an_archive(tmp_path: Path, engine: FakeEngine) -> None:
+    engine.leaves["files.tar"] = b"cut off" * 200
+    folder = tmp_path / "residency" / "C1"
+    engine.error = "residency/C1"
+    with pytest.raises(UserError, match="the engine broke"):
+        execute(_points()[0].spec, engine, folder, lambda _: None)
+    assert RunDir.open(folder).read_json("manifest.json")["error"] == "the engine broke; mend it"

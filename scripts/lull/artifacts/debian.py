@@ -5,7 +5,6 @@ What was downloaded once is used until `lull build --refresh`: a build neither c
 because the archive moved on.
 """
 
-import json
 import os
 import re
 import shutil
@@ -13,8 +12,7 @@ import subprocess
 from collections.abc import Sequence
 from pathlib import Path
 
-from lull import digest, locks, paths
-from lull.cache import disk_full, disk_full_named
+from lull import digest, disk, json_file, locks, paths
 from lull.errors import UserError
 from lull.report import Progress
 
@@ -48,22 +46,18 @@ def _fetched(name: str, architecture: str, verb: list[str], what: str, pattern: 
     folder = _state() / "fetched" / name
     record = folder / "files.json"
     if not record.is_file():
-        with disk_full_named(_state()), locks.exclusive(paths.cache_dir() / "locks" / "debian"):
+        with disk.named_when_full(_state()), locks.exclusive(paths.cache_dir() / "locks" / "debian"):
             if not record.is_file():
                 with Progress(f"fetch {what} from Debian {SUITE}"):
                     _fetch(folder, architecture, verb, what, pattern)
-                    hashes = {
-                        path.name: digest.of_file(path) for path in sorted(folder.glob(pattern)) if path.is_file()
-                    }
-                    partial = folder / ".files.json"
-                    partial.write_text(json.dumps(hashes, indent=1) + "\n")
-                    partial.rename(record)
+                    files = (path for path in sorted(folder.glob(pattern)) if path.is_file())
+                    json_file.write(record, digest.by_path(folder, files))
     return _checked(folder, record)
 
 
 def _checked(folder: Path, record: Path) -> list[Path]:
     files = []
-    for name, expected in json.loads(record.read_text()).items():
+    for name, expected in json_file.read(record, f"remove {folder} and run again").items():
         path = folder / name
         if not path.is_file() or digest.of_file(path) != expected:
             raise UserError(f"{path}: the downloaded file is missing or corrupt; remove {folder} and run again")
@@ -83,7 +77,7 @@ def _fetch(folder: Path, architecture: str, verb: list[str], what: str, pattern:
         if result.returncode:
             said = (result.stderr + result.stdout).strip()
             if "No space left" in said or "enough free space" in said:
-                raise disk_full(folder)
+                raise disk.full(folder)
             first = next((line for line in said.splitlines() if line.startswith("E:")), said.partition("\n")[0])
             raise UserError(
                 f"{what}: cannot be downloaded from Debian {SUITE} ({first.strip()}); "

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """The command line: `lull …`."""
 
+import signal
 import sys
 
 import typer
@@ -27,15 +28,29 @@ app.command()(doctor.doctor)
 app.command()(demo.demo)
 
 
+class Interrupted(BaseException):
+    """Ctrl-C. Typer would turn Python's own KeyboardInterrupt into an end without a word."""
+
+
 def main() -> None:
+    signal.signal(signal.SIGINT, _interrupt)
     try:
         app(prog_name="lull")
     except UserError as error:
         report(f"lull: {error}")
         sys.exit(error.exit_status)
-    except KeyboardInterrupt:
+    except OSError as error:
+        if error.filename is None:
+            raise
+        report(f"lull: {error.filename}: {error.strerror}; mend that and run the command again")
+        sys.exit(UserError.exit_status)
+    except Interrupted:
         report("lull: interrupted; what was finished is kept")
         sys.exit(130)
+
+
+def _interrupt(_number: int, _frame: object) -> None:
+    raise Interrupted("interrupted")
 
 
 if __name__ == "__main__":

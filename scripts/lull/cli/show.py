@@ -16,6 +16,7 @@ from lull.errors import UserError
 from lull.platform.schema import Platform
 from lull.policy import Policy
 from lull.rundir import CONSOLE, CPUIDLE, FILES, MANIFEST, RUN, STDOUT, RunDir
+from lull.runs import TRACE
 
 LINES_OF_OUTPUT = 5
 
@@ -30,10 +31,11 @@ def show(
     rundir = RunDir.open(run)
     for_people = Console(highlight=False)
     table = Table(show_header=False, box=None, pad_edge=False)
-    for key, value in _rows(rundir).items():
+    idle = cpuidle.read(rundir / CPUIDLE)
+    for key, value in _rows(rundir, idle).items():
         table.add_row(key, value)
     for_people.print(table)
-    if idle := cpuidle.read(rundir / CPUIDLE):
+    if idle:
         for_people.print("\nidle states: entries and share of the time", style="bold")
         for_people.print(_idle(cpuidle.by_cluster(idle, _platform(rundir))))
     output = (rundir / STDOUT).read_text(errors="replace").splitlines() if (rundir / STDOUT).is_file() else []
@@ -77,15 +79,15 @@ def _policy(run: dict[str, object]) -> str:
     return ", ".join(asked) or "as booted"
 
 
-def _governors(rundir: RunDir) -> str | None:
-    found = cpuidle.governors(cpuidle.read(rundir / CPUIDLE))
+def _governors(idle: list[cpuidle.Row]) -> str | None:
+    found = cpuidle.governors(idle)
     if not found["governor"]:
         return None
     frequency = ", ".join(found["cpufreq_governor"]) or "none"
     return f"at the end governor {', '.join(found['governor'])}, frequency governor {frequency}"
 
 
-def _rows(rundir: RunDir) -> dict[str, str]:
+def _rows(rundir: RunDir, idle: list[cpuidle.Row]) -> dict[str, str]:
     run, manifest = rundir.read_json(RUN), rundir.read_json(MANIFEST)
     engine, platform = _mapping(manifest, "engine"), _mapping(run, "platform")
     rows = {
@@ -94,7 +96,7 @@ def _rows(rundir: RunDir) -> dict[str, str]:
         "engine": f"{engine.get('name')} {engine.get('version')}" + (f", {run['cpu']} CPUs" if run.get("cpu") else ""),
         "kernel": f"{run.get('flavour')} flavour",
         "command": str(run.get("command")),
-        "policy": "; ".join(filter(None, (_policy(run), _governors(rundir)))),
+        "policy": "; ".join(filter(None, (_policy(run), _governors(idle)))),
         "state": str(manifest.get("state")) + (f": {manifest['error']}" if "error" in manifest else ""),
     }
     if manifest.get("state") == "finished":
@@ -106,7 +108,7 @@ def _rows(rundir: RunDir) -> dict[str, str]:
         if manifest.get("stats_windows"):
             rows["statistics"] = f"{manifest['stats_windows']} windows in stats.parquet"
     files = [path for path in (rundir / FILES).rglob("*") if path.is_file()]
-    kept = [rundir / CONSOLE, *([rundir / "trace.dat"] if (rundir / "trace.dat").is_file() else []), *files]
+    kept = [rundir / CONSOLE, *([rundir / TRACE] if (rundir / TRACE).is_file() else []), *files]
     rows["files"] = ", ".join(str(path.relative_to(rundir.path)) for path in kept[:8]) + (" …" if len(kept) > 8 else "")
     rows["made"] = f"{manifest.get('started')}, lull {_mapping(manifest, 'lull').get('commit')}"
     return rows

@@ -11,7 +11,7 @@ import shutil
 import time
 from pathlib import Path
 
-from lull import cache, digest, paths, process
+from lull import cache, digest, disk, json_file, paths, process
 from lull.artifacts import firmware as firmware_build
 from lull.artifacts import store
 from lull.cache import Entry
@@ -167,13 +167,9 @@ class Gem5:
             theirs = [line for line in said if line.startswith(("fatal:", "panic:"))] or said[-1:]
             message = (ours or theirs or ["no message"])[0]
             if "No space left" in message:
-                raise cache.disk_full(folder)
+                raise disk.full(folder)
             raise UserError(f"gem5 ended with status {status}: {message} (whole log: {_kept(folder) / 'engine.log'})")
-        try:
-            outcome: dict[str, object] = json.loads((folder / OUTCOME).read_text())
-        except (OSError, ValueError) as error:
-            raise UserError(f"{folder / OUTCOME}: gem5 left no readable outcome; see engine.log there") from error
-        return outcome
+        return json_file.read(folder / OUTCOME, "gem5 left no outcome, and engine.log there says why")
 
 
 def _tree(platform: Platform, artifacts: Artifacts) -> str:

@@ -9,7 +9,7 @@ import tempfile
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
-from lull import digest, paths
+from lull import digest, json_file, paths
 from lull.errors import UserError
 
 OLDEST = (24, 0)
@@ -87,9 +87,7 @@ def _probed(path: Path) -> dict[str, object]:
             ) from error
     facts["sha256"] = digest.of_file(path)
     record.parent.mkdir(parents=True, exist_ok=True)
-    partial = record.with_suffix(f".{os.getpid()}")
-    partial.write_text(json.dumps(facts))
-    partial.rename(record)
+    json_file.write(record, facts)
     return facts
 
 

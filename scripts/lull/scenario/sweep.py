@@ -12,7 +12,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from lull import locks, runs
+from lull import json_file, locks, runs
 from lull.engines.base import Engine
 from lull.errors import UserError
 from lull.report import clock, report
@@ -61,9 +61,7 @@ class Sweep:
                 for point in points
             ],
         }
-        partial = sweep.path / f".{RECORD}.partial"
-        partial.write_text(json.dumps(record, indent=1) + "\n")
-        partial.rename(sweep.path / RECORD)
+        json_file.write(sweep.path / RECORD, record)
         return sweep
 
     @classmethod
@@ -73,11 +71,7 @@ class Sweep:
         return cls(path.resolve())
 
     def read(self) -> dict[str, object]:
-        try:
-            value: dict[str, object] = json.loads((self.path / RECORD).read_text())
-        except (OSError, ValueError) as error:
-            raise UserError(f"{self.path / RECORD}: cannot be read ({error}); choose another --out") from error
-        return value
+        return json_file.read(self.path / RECORD, "choose another --out")
 
     def folder(self, point: str) -> Path:
         return self.path / point

@@ -1,0 +1,33 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""A full disk, told as a sentence that says where and what to do."""
+
+import errno
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from lull.errors import UserError
+
+
+@contextmanager
+def named_when_full(place: Path) -> Iterator[None]:
+    """Turns the operating system's "no space left" into that sentence."""
+    try:
+        yield
+    except OSError as error:
+        if error.errno in (errno.ENOSPC, errno.EDQUOT):
+            raise full(place) from error
+        raise
+
+
+def full(place: Path) -> UserError:
+    existing = place
+    while not existing.exists():
+        existing = existing.parent
+    free = os.statvfs(existing)
+    mebibytes = free.f_bavail * free.f_frsize // 2**20
+    return UserError(
+        f"{place}: the disk is full ({mebibytes} MiB left); free some space or point LULL_CACHE elsewhere, "
+        "then run the command again: it continues where it stopped"
+    )

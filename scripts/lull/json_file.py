@@ -1,0 +1,26 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The JSON files that lull writes for itself: each an object, whole or not there."""
+
+import json
+import os
+from pathlib import Path
+from typing import Any
+
+from lull.errors import UserError
+
+
+def write(path: Path, value: dict[str, Any]) -> None:
+    partial = path.with_name(f".{path.name}.{os.getpid()}")
+    partial.write_text(json.dumps(value, indent=1) + "\n", encoding="utf-8")
+    partial.replace(path)
+
+
+def read(path: Path, remedy: str) -> dict[str, Any]:
+    """What was written; `remedy` is what to do about a file that is gone or was changed."""
+    try:
+        value = json.loads(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError) as error:
+        raise UserError(f"{path}: cannot be read as JSON ({error}); {remedy}") from error
+    if not isinstance(value, dict):
+        raise UserError(f"{path}: not an object of JSON; {remedy}")
+    return value

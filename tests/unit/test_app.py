@@ -1,0 +1,64 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""How every command ends when something goes wrong: one sentence, and a status that says whose fault it was."""
+
+import os
+import signal
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+import typer
+
+from lull.cli import app
+from lull.errors import UserError
+from lull.process import BuildFailed
+
+
+@pytest.fixture(autouse=True)
+def _handler() -> Iterator[None]:
+    before = signal.getsignal(signal.SIGINT)
+    yield
+    signal.signal(signal.SIGINT, before)
+
+
+def _refuse() -> None:
+    raise UserError("a.yaml: key: wrong; mend it")
+
+
+def _fail() -> None:
+    raise BuildFailed("building the kernel failed")
+
+
+def _interrupt() -> None:
+    os.kill(os.getpid(), signal.SIGINT)
+
+
+def _write_nowhere() -> None:
+    Path("/proc/self/nowhere/file").write_text("")
+
+
+@pytest.mark.parametrize(
+    ("command", "status", "said"),
+    [
+        (_refuse, 2, "lull: a.yaml: key: wrong; mend it"),
+        (_fail, 1, "lull: building the kernel failed"),
+        (_interrupt, 130, "lull: interrupted; what was finished is kept"),
+        (_write_nowhere, 2, "lull: /proc/self/nowhere/file: No such file or directory; mend that"),
+    ],
+)
+def test_an_end_is_a_sentence_and_a_status(
+    command: Callable[[], None],
+    status: int,
+    said: str,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    commands = typer.Typer(pretty_exceptions_enable=False)
+    commands.command()(command)
+    monkeypatch.setattr(app, "app", commands)
+    monkeypatch.setattr(sys, "argv", ["lull"])
+    with pytest.raises(SystemExit) as end:
+        app.main()
+    assert end.value.code == status
+    assert capsys.readouterr().err.startswith(said)
