@@ -10,8 +10,8 @@ from typing import Literal, get_args
 
 from pydantic import BaseModel, ConfigDict
 
+from lull.blocks import nearest, quoted
 from lull.errors import UserError
-from lull.platform.errors import nearest, quoted
 from lull.platform.schema import Cluster, Platform
 
 Governor = Literal["menu", "teo", "haltpoll"]

@@ -8,6 +8,7 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from lull import advertised, digest
 from lull.advertised import AtBoot
+from lull.blocks import Block
 from lull.platform import devicetree
 from lull.platform.schema import Platform
 from lull.policy import Policy
@@ -17,10 +18,8 @@ CpuMode = Literal["atomic", "timing", "detailed"]
 Flavour = Literal["default", "debug"]
 
 
-class Limits(BaseModel):
+class Limits(Block):
     """What ends a guest that never ends: simulated seconds for its script, seconds of this machine's clock for all."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
 
     simulated_s: float = Field(gt=0)
     wall_s: float = Field(gt=0)

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 
 from lull import advertised
 from lull.advertised import AtBoot
+from lull.blocks import quoted
 from lull.errors import UserError
-from lull.platform.errors import quoted
 from lull.platform.load import load_platform
 from lull.platform.overrides import changes_what_linux_is_told
 from lull.platform.schema import Platform
@@ -28,7 +28,8 @@ def resolve(platform: str, words: Sequence[str] = ()) -> Settings:
     """Checked as a whole: what Linux is told later has to fit the machine as much as what its device tree says."""
     ours, theirs = _split(words)
     machine = load_platform(platform, theirs)
-    booted = load_platform(platform, [text for text in theirs if not changes_what_linux_is_told(text)])
+    at_boot = [text for text in theirs if not changes_what_linux_is_told(text)]
+    booted = machine if at_boot == theirs else load_platform(platform, at_boot)
     return Settings(machine, advertised.difference(machine, booted), parse(ours, machine))
 
 

@@ -1,13 +1,24 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The YAML files that people write: platforms and scenarios. What is wrong with one is one sentence."""
+"""The YAML files that people write: platforms, cores, scenarios. What is wrong with one is one sentence."""
 
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
 import yaml
 
+from lull.blocks import quoted
 from lull.errors import UserError
 from lull.paths import ROOT
+
+
+def locate(name_or_path: str, kind: str, own: Path, known: Iterable[str]) -> Path:
+    """A file of the project by its name, or any by its path: what has a slash or the suffix .yaml is a path."""
+    if "/" in name_or_path or name_or_path.endswith((".yaml", ".yml")):
+        return Path(name_or_path)
+    if not own.is_file():
+        raise UserError(f"unknown {kind} `{name_or_path}`; use one of {quoted(known)}, or the path of a YAML file")
+    return own
 
 
 def shown(file: Path) -> str:

@@ -48,9 +48,7 @@ def build(
 
 
 def _say(name: str, entry: Entry) -> None:
-    sizes = ", ".join(
-        f"{path.name} {path.stat().st_size / 2**20:.1f} MiB" for path in _largest(entry.path) if path.is_file()
-    )
+    sizes = ", ".join(f"{path.name} {path.stat().st_size / 2**20:.1f} MiB" for path in _largest(entry.path))
     report(f"{name}: {entry.path} ({sizes})")
 
 

@@ -13,10 +13,10 @@ from rich.table import Table
 from lull import runs
 from lull.cli.boot import WHAT_IT_RUNS_ON
 from lull.engines.choose import choose
-from lull.platform.load import load_platform
 from lull.report import report
 from lull.rundir import STDOUT
-from lull.runspec import Limits, RunSpec
+from lull.runspec import Limits
+from lull.specs import load_spec
 
 
 def demo(
@@ -28,12 +28,12 @@ def demo(
     Example: lull demo --platform exynos5422
     """
     engine = choose(None)
-    spec = RunSpec(
+    spec = load_spec(
+        platform,
+        (),
+        WHAT_IT_RUNS_ON,
         engine=engine.name,
         cpu="detailed" if engine.name == "gem5" else None,
-        platform=load_platform(platform),
-        flavour="default",
-        command=WHAT_IT_RUNS_ON,
         limits=Limits(simulated_s=10, wall_s=3600),
     )
     rundir, outcome = runs.execute(spec, engine, out, lambda _: None)

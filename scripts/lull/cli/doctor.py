@@ -8,6 +8,7 @@ import subprocess
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from enum import Enum
+from functools import partial
 from pathlib import Path
 
 import typer
@@ -87,7 +88,7 @@ def examine() -> Iterator[Finding]:
         ("MCPAT", "regenerating power tables; the committed ones are used"),
         ("BUILDROOT", "`lull build rootfs --from buildroot`; the Debian image is used"),
     ):
-        yield _try(variable, Need.OPTIONAL, lambda name=variable: _variable(name), use)  # type: ignore[misc]
+        yield _try(variable, Need.OPTIONAL, partial(_variable, variable), use)
     for tool, (package, use) in OPTIONAL_TOOLS.items():
         yield _tool(tool, package, use, Need.OPTIONAL)
     yield _try("cache", Need.DEMO, _cache, "every build: set LULL_CACHE to a folder that can be written")

@@ -8,13 +8,11 @@ from lull.engines.base import Engine
 from lull.engines.gem5 import Gem5
 from lull.engines.qemu import Qemu
 from lull.errors import UserError
-from lull.platform.devicetree import ENGINES
+from lull.runspec import EngineName
 
 
-def choose(name: str | None, gem5: str | None = None, checkpoint: Path | None = None) -> Engine:
+def choose(name: EngineName | None, gem5: str | None = None, checkpoint: Path | None = None) -> Engine:
     """The engine named; without a name gem5 where one is found, else QEMU."""
-    if name not in (None, *ENGINES):
-        raise UserError(f"--engine {name}: unknown; choose {' or '.join(ENGINES)}")
     if name is None:
         name = "gem5" if gem5 or gem5_binary.is_there() else "qemu"
     if name == "gem5":

@@ -7,13 +7,13 @@ block says where its numbers are from. Latencies of units are cycles from issue 
 
 from typing import Annotated, Any, Literal, get_args
 
-import yaml
 from pydantic import AfterValidator, Field, ValidationError, model_validator
 
+from lull import yaml_file
+from lull.blocks import Block, fault, quoted, user_error
 from lull.errors import UserError
 from lull.paths import ROOT
-from lull.platform.errors import quoted, user_error
-from lull.platform.schema import LINE_BYTES, Block, Name, Source, fault
+from lull.platform.schema import LINE_BYTES, Name, Source
 
 CORES = ROOT / "platforms" / "cores"
 
@@ -201,6 +201,11 @@ class Twin(Block):
     source: Source
 
 
+def list_cores() -> list[str]:
+    """The core descriptions that a cluster may name."""
+    return sorted(path.stem for path in CORES.glob("*.yaml"))
+
+
 def load_core(name: str) -> Core:
     """A core by the name of its file in platforms/cores."""
     shown, data = _read(name)
@@ -236,19 +241,8 @@ def _check_name(shown: str, name: str, expected: str) -> None:
 
 
 def _read(name: str) -> tuple[str, dict[str, Any]]:
+    if name not in list_cores():
+        raise UserError(f"unknown core `{name}`; use one of {quoted(list_cores())}")
     file = CORES / f"{name}.yaml"
-    shown = f"platforms/cores/{name}.yaml"
-    try:
-        data = yaml.safe_load(file.read_text(encoding="utf-8"))
-    except FileNotFoundError:
-        known = quoted(sorted(path.stem for path in CORES.glob("*.yaml")))
-        raise UserError(f"unknown core `{name}`; use one of {known}") from None
-    except (OSError, UnicodeDecodeError):
-        raise UserError(f"{shown}: cannot be read; make it a readable text file") from None
-    except yaml.YAMLError as error:
-        mark = getattr(error, "problem_mark", None)
-        line = f"line {mark.line + 1}" if mark else "somewhere"
-        raise UserError(f"{shown}: {line}: not valid YAML; mend that line") from None
-    if not isinstance(data, dict):
-        raise UserError(f"{shown}: not a block of keys; start with `name: {name}`")
-    return shown, data
+    shown = yaml_file.shown(file)
+    return shown, yaml_file.read(file, shown, "core", "platforms/README.md")

@@ -2,14 +2,14 @@
 """From a name or a file to a checked platform."""
 
 from collections.abc import Sequence
-from pathlib import Path
 
 from pydantic import ValidationError
 
 from lull import yaml_file
+from lull.blocks import quoted, user_error
 from lull.errors import UserError
 from lull.paths import ROOT
-from lull.platform.errors import nearest, quoted, user_error
+from lull.platform.cores import list_cores
 from lull.platform.overrides import apply
 from lull.platform.schema import Platform
 
@@ -21,14 +21,9 @@ def list_platforms() -> list[str]:
     return sorted(path.stem for path in PLATFORMS.glob("*.yaml"))
 
 
-def list_cores() -> list[str]:
-    """The core descriptions that a cluster may name."""
-    return sorted(path.stem for path in (PLATFORMS / "cores").glob("*.yaml"))
-
-
 def load_platform(name_or_path: str, overrides: Sequence[str] = ()) -> Platform:
     """A platform by its name, or by a path: anything with a slash or the suffix .yaml is a path."""
-    file = _locate(name_or_path)
+    file = yaml_file.locate(name_or_path, "platform", PLATFORMS / f"{name_or_path}.yaml", list_platforms())
     shown = yaml_file.shown(file)
     data = apply(yaml_file.read(file, shown, "platform", "platforms/README.md"), overrides)
     try:
@@ -39,19 +34,9 @@ def load_platform(name_or_path: str, overrides: Sequence[str] = ()) -> Platform:
     return platform
 
 
-def _locate(name_or_path: str) -> Path:
-    if "/" in name_or_path or name_or_path.endswith((".yaml", ".yml")):
-        return Path(name_or_path)
-    file = PLATFORMS / f"{name_or_path}.yaml"
-    if not file.is_file():
-        known = quoted(list_platforms())
-        raise UserError(f"unknown platform `{name_or_path}`; use one of {known}, or the path of a YAML file")
-    return file
-
-
 def _check_cores(platform: Platform, shown: str) -> None:
     clusters = [(f"clusters[{number}]", cluster) for number, cluster in enumerate(platform.clusters)]
+    known = list_cores()
     for key, cluster in [*clusters, ("shadow.cluster", platform.shadow.cluster)]:
-        if cluster.core not in list_cores():
-            known = quoted(nearest("", list_cores()))
-            raise UserError(f"{shown}: {key}.core: unknown core `{cluster.core}`; use one of {known}")
+        if cluster.core not in known:
+            raise UserError(f"{shown}: {key}.core: unknown core `{cluster.core}`; use one of {quoted(known)}")

@@ -11,9 +11,6 @@ KIB = 1 << 10
 MIB = 1 << 20
 GIB = 1 << 30
 
-SPI_INTID_BASE = 32
-"""GIC interrupt number of shared peripheral interrupt 0."""
-
 PAGE = 4 * KIB
 
 

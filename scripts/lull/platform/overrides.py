@@ -12,8 +12,8 @@ from typing import Any
 
 import yaml
 
+from lull.blocks import dotted, model_at, nearest, quoted
 from lull.errors import UserError
-from lull.platform.errors import dotted, model_at, nearest, quoted
 from lull.platform.schema import Platform
 
 SET_BY_USER = "set on the command line"

@@ -10,9 +10,9 @@ from collections.abc import Sequence
 from itertools import pairwise
 from typing import Annotated, Literal
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field, model_validator
-from pydantic_core import PydanticCustomError
+from pydantic import AfterValidator, Field, model_validator
 
+from lull.blocks import Block, fault
 from lull.platform.memory_map import (
     FOUNDATION_SPIS,
     MAX_SPI,
@@ -40,11 +40,6 @@ STATE_NAMES: dict[StateKind, str] = {
 KEEPING_CACHES: tuple[StateKind, ...] = ("wfi", "retention")
 
 
-def fault(message: str, *path: str | int) -> PydanticCustomError:
-    """A broken rule. `path` leads from the model that checks the rule to the key that has to change."""
-    return PydanticCustomError("rule", "{message}", {"message": message, "path": path})
-
-
 def _check_source(text: str) -> str:
     if not text.strip():
         raise fault("empty; say where the number is from, or `assumed: ` and why")
@@ -55,12 +50,6 @@ def _check_source(text: str) -> str:
 
 Source = Annotated[str, AfterValidator(_check_source)]
 Name = Annotated[str, Field(pattern=r"^[a-z][a-z0-9-]{0,15}$")]
-
-
-class Block(BaseModel):
-    """No unknown keys, no silent conversions: a quoted number is a mistake."""
-
-    model_config = ConfigDict(extra="forbid", strict=True, frozen=True)
 
 
 class SourcedInt(Block):

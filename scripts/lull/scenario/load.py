@@ -2,14 +2,13 @@
 """From a name or a file to a checked scenario."""
 
 import importlib.util
-from pathlib import Path
 
 from pydantic import ValidationError
 
 from lull import yaml_file
+from lull.blocks import user_error
 from lull.errors import UserError
 from lull.paths import ROOT
-from lull.platform.errors import quoted, user_error
 from lull.scenario.schema import Scenario
 
 BENCHMARKS = ROOT / "benchmarks"
@@ -23,7 +22,7 @@ def list_scenarios() -> list[str]:
 
 def load_scenario(name_or_path: str) -> Scenario:
     """A scenario by its name, or by a path: anything with a slash or the suffix .yaml is a path."""
-    file = _locate(name_or_path)
+    file = yaml_file.locate(name_or_path, "scenario", BENCHMARKS / name_or_path / FILE, list_scenarios())
     name = yaml_file.shown(file)
     data = yaml_file.read(file, name, "scenario", "benchmarks/README.md")
     try:
@@ -33,13 +32,3 @@ def load_scenario(name_or_path: str) -> Scenario:
     if importlib.util.find_spec(f"lull.figures.{scenario.analysis}") is None:
         raise UserError(f"{name}: analysis: no module `{scenario.analysis}` in scripts/lull/figures; write it")
     return scenario
-
-
-def _locate(name_or_path: str) -> Path:
-    if "/" in name_or_path or name_or_path.endswith((".yaml", ".yml")):
-        return Path(name_or_path)
-    file = BENCHMARKS / name_or_path / FILE
-    if not file.is_file():
-        known = quoted(list_scenarios())
-        raise UserError(f"unknown scenario `{name_or_path}`; use one of {known}, or the path of a YAML file")
-    return file

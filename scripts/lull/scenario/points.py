@@ -6,11 +6,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
 
+from lull.blocks import quoted
 from lull.errors import UserError
-from lull.platform.errors import quoted
 from lull.platform.load import load_platform
 from lull.platform.schema import Platform
-from lull.runspec import CpuMode, EngineName, Limits, RunSpec
+from lull.runspec import CpuMode, EngineName, RunSpec
 from lull.scenario.schema import FOLDER, Group, Parameter, Scenario, Value, fill, text_of
 from lull.specs import load_spec
 
@@ -56,7 +56,7 @@ def resolve(scenario: Scenario, wishes: Wishes) -> list[Point]:
                 engine=wishes.engine,
                 cpu=cpu,
                 trace=scenario.trace,
-                limits=Limits(simulated_s=scenario.limits.simulated_s, wall_s=scenario.limits.wall_s),
+                limits=scenario.limits,
                 seed=wishes.seed,
             )
             points.append(Point(name, group.name, values, spec))

@@ -14,9 +14,8 @@ from typing import Annotated
 
 from pydantic import Field, StrictBool, StrictFloat, StrictInt, StrictStr, model_validator
 
-from lull.platform.errors import quoted
-from lull.platform.schema import Block, fault
-from lull.runspec import CpuMode
+from lull.blocks import Block, fault, quoted
+from lull.runspec import CpuMode, Limits
 
 Value = StrictBool | StrictInt | StrictFloat | StrictStr
 Key = Annotated[str, Field(pattern=r"^[a-z][a-z0-9_]{0,31}$")]
@@ -69,13 +68,6 @@ class Parameter(Block):
         if complaint := self.complaint(self.default):
             raise fault(complaint, "default")
         return self
-
-
-class Limits(Block):
-    """What ends a point that never ends."""
-
-    simulated_s: Annotated[float, Field(gt=0)]
-    wall_s: Annotated[float, Field(gt=0)]
 
 
 class Group(Block):

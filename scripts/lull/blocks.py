@@ -1,19 +1,31 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""From pydantic's report to one sentence: the file, the dotted key, what is wrong and what to do.
+"""Blocks of keys in the files that people write: strict models, and what is wrong with one as a sentence.
 
-A file with many mistakes gets the first, and how many more there are: mending one at a time needs no more.
+The sentence names the file, the dotted key, what is wrong and what to do. A file with many mistakes gets the first, and
+how many more there are: mending one at a time needs no more.
 """
 
 import difflib
 import typing
 from collections.abc import Iterable, Sequence
 
-from pydantic import BaseModel, ValidationError
-from pydantic_core import ErrorDetails
+from pydantic import BaseModel, ConfigDict, ValidationError
+from pydantic_core import ErrorDetails, PydanticCustomError
 
 from lull.errors import UserError
 
 Path = Sequence[str | int]
+
+
+class Block(BaseModel):
+    """No unknown keys, no silent conversions: a quoted number is a mistake."""
+
+    model_config = ConfigDict(extra="forbid", strict=True, frozen=True)
+
+
+def fault(message: str, *path: str | int) -> PydanticCustomError:
+    """A broken rule. `path` leads from the model that checks the rule to the key that has to change."""
+    return PydanticCustomError("rule", "{message}", {"message": message, "path": path})
 
 
 def user_error(file: str, error: ValidationError, model: type[BaseModel]) -> UserError:
