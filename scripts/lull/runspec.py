@@ -17,6 +17,9 @@ EngineName = devicetree.Engine
 CpuMode = Literal["atomic", "timing", "detailed"]
 Flavour = Literal["default", "debug"]
 
+SCHEDULE = "/run/schedule"
+"""In the guest."""
+
 
 class Limits(Block):
     """What ends a guest that never ends: simulated seconds for its script, seconds of this machine's clock for all."""
@@ -37,6 +40,8 @@ class RunSpec(BaseModel):
     """Where the device tree advertises other latencies than `platform`; the script tells Linux those of `platform`."""
     policy: Policy = Policy()
     flavour: Flavour
+    schedule: str | None = None
+    """The text of a schedule of events, which the command finds as the file SCHEDULE."""
     command: str
     trace: tuple[str, ...] = ()
     """Trace events switched on around the command."""
@@ -53,6 +58,8 @@ class RunSpec(BaseModel):
     def script(self) -> str:
         """What the guest's init runs: the policy, then the command. Tracing is of the command alone."""
         head = f"#lull limit_s={self.limits.simulated_s:g}\n"
+        if self.schedule is not None:  # no line of a schedule reads as the one that ends it here
+            head += f"cat >{SCHEDULE} <<'END OF SCHEDULE' || exit 125\n{self.schedule}END OF SCHEDULE\n"
         asked = [f"cstate={line}" for line in advertised.lines(self.platform, self.told_at_boot)]
         asked += self.policy.arguments(self.platform)
         if asked:

@@ -2,9 +2,11 @@
 """From what a user names to a RunSpec: the one place where words become a run."""
 
 from collections.abc import Sequence
+from pathlib import Path
 
 from lull.errors import UserError
 from lull.runspec import CpuMode, EngineName, Flavour, Limits, RunSpec
+from lull.schedule import load_schedule
 from lull.settings import resolve
 
 
@@ -16,6 +18,7 @@ def load_spec(
     engine: EngineName,
     cpu: CpuMode | None = None,
     flavour: Flavour = "default",
+    schedule: Path | None = None,
     trace: Sequence[str] = (),
     limits: Limits,
     seed: int = 1,
@@ -31,6 +34,7 @@ def load_spec(
         told_at_boot=asked.told_at_boot,
         policy=asked.policy,
         flavour=flavour,
+        schedule=load_schedule(schedule) if schedule else None,
         command=command,
         trace=tuple(trace),
         limits=limits,

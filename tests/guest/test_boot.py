@@ -43,6 +43,18 @@ def test_output_status_and_files_come_back(lull: Lull, tmp_path: Path) -> None:
     assert "exit status" in shown.stdout
 
 
+def test_a_schedule_of_the_hosts_is_played_in_the_guest(lull: Lull, tmp_path: Path) -> None:
+    (tmp_path / "motions").write_text("periodic 0 1000 5 2 8 1\nend\n")
+    ran = lull("boot", "-e", "qemu", "--schedule", "motions", "--exec", "lull-events /run/schedule")
+    assert ran.returncode == 0, ran.stderr
+    played = json.loads(ran.stdout)
+    assert (played["events"], played["received"]) == (5, 5)
+    (tmp_path / "motions").write_text("0 2 8 1\n0 2 8 0\nend\n")
+    ran = lull("boot", "-e", "qemu", "--schedule", "motions")
+    assert ran.returncode == 2
+    assert "lull: motions: line 2: a motion by 0 is no event; write another VALUE\n" in ran.stderr
+
+
 def test_the_kernel_is_ours_and_every_system_is_off(lull: Lull) -> None:
     ran = lull(
         "boot", "-e", "qemu", "--exec", "cd /sys/kernel/lull && cat engine platform && cat */enabled 2>/dev/null"

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from lull import runspec
 from lull.errors import UserError
 from lull.platform.load import load_platform
 from lull.rundir import RunDir
@@ -38,6 +39,16 @@ def test_the_script_runs_the_command_as_it_was_typed(command: str) -> None:
     ours = subprocess.run(["sh", "-c", script], capture_output=True, check=False)
     plain = subprocess.run(["sh", "-c", command], capture_output=True, check=False)
     assert (ours.returncode, ours.stdout) == (plain.returncode, plain.stdout)
+
+
+def test_the_command_finds_the_schedule_as_it_was_given(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    there = tmp_path / "schedule"
+    monkeypatch.setattr(runspec, "SCHEDULE", str(there))
+    text = "# `pwd` $HOME \\ 'END OF SCHEDULE\n0 2 0 1 # END OF SCHEDULE\nend\n"
+    spec = _spec(f"cat {there}; exit 3").model_copy(update={"schedule": text})
+    ran = subprocess.run(["sh", "-c", spec.script()], text=True, capture_output=True, check=False)
+    assert (ran.returncode, ran.stdout, ran.stderr) == (3, text, "")
+    assert spec.hash() != _spec(f"cat {there}; exit 3").hash()
 
 
 def test_a_folder_in_use_is_refused(tmp_path: Path) -> None:

@@ -11,7 +11,9 @@ from pathlib import Path
 import pytest
 
 from lull.errors import UserError
+from lull.runspec import Limits, RunSpec
 from lull.schedule import EVENTS_MAX, TEXT_MAX, Event, expand, exponential, load_schedule, random_numbers
+from lull.specs import load_spec
 
 MERGED = """\
 # all three
@@ -105,6 +107,20 @@ def test_what_is_refused_is_named(text: str, tmp_path: Path) -> None:
     with pytest.raises(UserError, match=rf"^{file}: .*{REFUSED[text]}") as caught:
         load_schedule(file)
     assert "\n" not in str(caught.value)
+
+
+def test_a_run_takes_a_good_schedule_and_refuses_a_bad_one_on_the_host(tmp_path: Path) -> None:
+    good, bad = tmp_path / "good", tmp_path / "bad"
+    good.write_text("0 2 0 1\nend\n")
+    bad.write_text("0 2 0 1\n5 9 9 9\nend\n")
+
+    def spec(file: Path) -> RunSpec:
+        limits = Limits(simulated_s=1, wall_s=1)
+        return load_spec("tiny", (), "lull-events /run/schedule", engine="qemu", schedule=file, limits=limits)
+
+    assert spec(good).schedule == "0 2 0 1\nend\n"
+    with pytest.raises(UserError, match=f"^{bad}: line 2: there is no event of TYPE 9 and CODE 9;"):
+        spec(bad)
 
 
 def test_files_that_are_no_schedules_are_named(tmp_path: Path) -> None:

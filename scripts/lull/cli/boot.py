@@ -12,7 +12,7 @@ from lull.cli.platform import overrides
 from lull.engines.choose import choose
 from lull.errors import UserError
 from lull.report import report
-from lull.runspec import CpuMode, EngineName, Flavour, Limits
+from lull.runspec import SCHEDULE, CpuMode, EngineName, Flavour, Limits
 from lull.specs import load_spec
 
 WHAT_IT_RUNS_ON = "uname -a; lull-cpus"
@@ -37,6 +37,10 @@ def boot(
         ),
     ] = None,
     shadow: Annotated[bool | None, typer.Option(help="with or without the platform's shadow core")] = None,
+    schedule: Annotated[
+        Path | None,
+        typer.Option(help=f"a schedule of events, for the command as {SCHEDULE}: --exec 'lull-events {SCHEDULE}'"),
+    ] = None,
     trace: Annotated[
         list[str] | None, typer.Option(help="trace an event (sched, power:cpu_idle, …) into trace.dat")
     ] = None,
@@ -63,6 +67,7 @@ def boot(
         engine=chosen.name,
         cpu=cpu,
         flavour=flavour,
+        schedule=schedule,
         trace=trace or (),
         limits=Limits(simulated_s=sim_limit, wall_s=wall_limit),
         seed=seed,
