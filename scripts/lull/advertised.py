@@ -5,7 +5,7 @@ The device tree is part of the checkpoint, so a machine always boots with its pl
 that wants others writes them to /sys/kernel/lull/cstates: no sweep over them needs a second boot.
 """
 
-from lull.platform.schema import Advertised, Cluster, Platform
+from lull.platform.schema import Advertised, Cluster, Platform, cpu_list
 
 AtBoot = dict[str, dict[str, Advertised]]
 """By cluster and state: what the device tree says where the run wants something else."""
@@ -42,8 +42,8 @@ def lines(platform: Platform, at_boot: AtBoot) -> list[str]:
     The kernel takes all of them in one write: on the way from one to the next a state might pass a deeper one.
     """
     return [
-        f"{cpus}:{state.name}:{state.advertised.latency_us}:{state.advertised.residency_us}"
-        for cpus, cluster in platform.cpu_lists()
+        f"{cpu_list(cpus)}:{state.name}:{state.advertised.latency_us}:{state.advertised.residency_us}"
+        for cpus, cluster in platform.cpu_ranges()
         for state in cluster.cstates
         if state.name in at_boot.get(cluster.name, {})
     ]

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from lull.errors import UserError
-from lull.platform.schema import Platform
+from lull.platform.schema import Platform, cpu_list
 
 Row = dict[str, object]
 
@@ -47,13 +47,12 @@ def read(path: Path) -> list[Row]:
 def by_cluster(rows: Sequence[Row], platform: Platform) -> list[ClusterUse]:
     """Sums over the CPUs of each cluster."""
     found = []
-    for cpus, cluster in platform.cpu_lists():
-        first = int(cpus.partition("-")[0])
-        own = [row for row in rows if first <= _int(row, "cpu") < first + cluster.cpus]
+    for cpus, cluster in platform.cpu_ranges():
+        own = [row for row in rows if _int(row, "cpu") in cpus]
         names: list[str] = [state.name for state in cluster.cstates]
         states = {name: _use([row for row in own if row["name"] == name]) for name in names}
         above, below, rejected = (sum(_int(row, key) for row in own) for key in ("above", "below", "rejected"))
-        found.append(ClusterUse(cluster.name, cpus, states, above, below, rejected))
+        found.append(ClusterUse(cluster.name, cpu_list(cpus), states, above, below, rejected))
     return found
 
 

@@ -20,8 +20,14 @@ Deepest = Literal["C1", "C2", "C3", "C4"]
 Routing = Literal["none", "shadow-when-asleep", "always-shadow"]
 RoutingDepth = Literal["C2", "C3", "C4"]
 
-KEYS = ("governor", "cpufreq", "idle.deepest", "routing", "routing.depth")
-"""As on the command line; a field has the same name with `_` for the dot."""
+KEYS = {
+    "governor": "governor=teo",
+    "cpufreq": "cpufreq=schedutil",
+    "idle.deepest": "idle.deepest=C3",
+    "routing": "routing=shadow-when-asleep",
+    "routing.depth": "routing.depth=C3",
+}
+"""As on the command line, each with an example; a field has the same name with `_` for the dot."""
 
 
 class Policy(BaseModel):
@@ -46,8 +52,7 @@ class Policy(BaseModel):
         if isinstance(self.cpufreq, int):
             found.append("cpufreq=userspace")
             found += [
-                f"cpufreq.{cpus.partition('-')[0]}={_nearest_opp(cluster, self.cpufreq)}"
-                for cpus, cluster in platform.cpu_lists()
+                f"cpufreq.{cpus[0]}={_nearest_opp(cluster, self.cpufreq)}" for cpus, cluster in platform.cpu_ranges()
             ]
         elif self.cpufreq:
             found.append(f"cpufreq={self.cpufreq}")
@@ -66,7 +71,7 @@ def parse(settings: Sequence[str], platform: Platform) -> Policy:
     for text in settings:
         key, equals, value = text.partition("=")
         if not equals:
-            raise UserError(f"--set {text}: no `=`; write key=value, such as {_EXAMPLES[key]}")
+            raise UserError(f"--set {text}: no `=`; write key=value, such as {KEYS[key]}")
         asked[key] = value
     policy = Policy(
         governor=_chosen("governor", asked, Governor),
@@ -77,15 +82,6 @@ def parse(settings: Sequence[str], platform: Platform) -> Policy:
     )
     _check(policy, platform)
     return policy
-
-
-_EXAMPLES = {
-    "governor": "governor=teo",
-    "cpufreq": "cpufreq=schedutil",
-    "idle.deepest": "idle.deepest=C3",
-    "routing": "routing=shadow-when-asleep",
-    "routing.depth": "routing.depth=C3",
-}
 
 
 def _chosen(key: str, asked: dict[str, str], kind: object) -> str | None:

@@ -1,12 +1,15 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """The folder of one run: what was asked, what it was made of, what came out."""
 
+import json
 import os
 import platform as host_platform
 import subprocess
 import sys
 import time
 from pathlib import Path
+
+from pydantic import ValidationError
 
 from lull import __version__, digest, json_file, paths
 from lull.errors import UserError
@@ -57,6 +60,15 @@ class RunDir:
 
     def read_json(self, name: str) -> dict[str, object]:
         return json_file.read(self.path / name, "run the command again")
+
+    def spec(self) -> RunSpec:
+        """As it was resolved for the run, whatever the platform's file says by now."""
+        asked = self.read_json(RUN)
+        asked.pop("hash", None)
+        try:
+            return RunSpec.model_validate_json(json.dumps(asked))
+        except ValidationError as error:
+            raise UserError(f"{self.path / RUN}: of another version of lull; run the command again") from error
 
     def begin(self, engine: dict[str, object], artifacts: dict[str, object]) -> None:
         self.write_json(MANIFEST, {**_environment(), "engine": engine, "artifacts": artifacts, "state": "running"})

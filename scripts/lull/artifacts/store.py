@@ -134,19 +134,26 @@ def _built(kind: str, what: str, inputs: dict[str, object], build: Callable[[Pat
 def _tree_identity(tree: Path) -> str:
     """A git tree is its commit and its changes; any other tree is its files' names, sizes and times."""
     if (tree / ".git").exists():
-        answers = [
-            subprocess.run(["git", "-C", str(tree), *words], capture_output=True, check=True).stdout.decode(
-                errors="replace"
-            )
-            for words in (["rev-parse", "HEAD"], ["diff", "HEAD"], ["status", "--porcelain"])
-        ]
-        return digest.of_json(answers)
+        return digest.of_json(
+            [_git(tree, *words) for words in (("rev-parse", "HEAD"), ("diff", "HEAD"), ("status", "-s"))]
+        )
     entries = [
         (str(path.relative_to(tree)), path.lstat().st_size, path.lstat().st_mtime_ns)
         for path in sorted(tree.rglob("*"))
         if not path.is_dir()
     ]
     return digest.of_json(entries)
+
+
+def _git(tree: Path, *words: str) -> str:
+    try:
+        answer = subprocess.run(["git", "-C", str(tree), *words], capture_output=True, check=True)
+    except FileNotFoundError:
+        raise UserError(f"KERNEL_SRC={tree}: a git tree, and git is not found; install it or use a tarball") from None
+    except subprocess.CalledProcessError as error:
+        said = error.stderr.decode(errors="replace").strip().partition("\n")[0]
+        raise UserError(f"KERNEL_SRC={tree}: git cannot read it ({said}); mend that or use a tarball") from None
+    return answer.stdout.decode(errors="replace")
 
 
 def _unpack_kernel(source: Path, work: Path, run: Run) -> None:

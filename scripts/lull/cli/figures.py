@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from lull import yaml_file
-from lull.report import report
+from lull.report import Progress, report
 from lull.scenario.load import load_scenario
 from lull.scenario.schema import Scenario
 from lull.scenario.sweep import Sweep, finished
@@ -49,9 +49,10 @@ def make(sweep: Sweep, scenario: Scenario, publish: bool) -> None:
     if runs.missing:
         report(f"figures: without {len(runs.missing)} points that have not finished, such as {runs.missing[0]}")
     analysis = importlib.import_module(f"lull.figures.{scenario.analysis}")
-    found: result.Result = analysis.analyse(runs)
     folder = sweep.path / FOLDER
-    result.write(found, runs, folder)
+    with Progress(f"analyse {len(runs.runs)} points"):
+        found: result.Result = analysis.analyse(runs)
+        result.write(found, runs, folder)
     typer.echo((folder / result.SUMMARY).read_text())
     report(f"figures: {folder}")
     if publish:

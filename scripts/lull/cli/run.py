@@ -77,7 +77,7 @@ def run(
     report(f"runs: {sweep.path}")
     failed = [item for item in done if item.how == "failed"]
     if failed:
-        report(f"{len(failed)} of {len(done)} points failed; the command above runs them again: {command}")
+        report(f"{len(failed)} of {len(done)} points failed; to run them again: {command}")
         raise typer.Exit(1)
     figures.make_if_complete(sweep, scenario)
 

@@ -1,22 +1,18 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """`lull show`: a run on one screen."""
 
-import json
 from pathlib import Path
 from typing import Annotated
 
 import typer
-from pydantic import ValidationError
 from rich.console import Console
 from rich.table import Table
 
 from lull import cpuidle
 from lull.cpuidle import ClusterUse, Use
-from lull.errors import UserError
-from lull.platform.schema import Platform
-from lull.policy import Policy
-from lull.rundir import CONSOLE, CPUIDLE, FILES, MANIFEST, RUN, STDOUT, RunDir
+from lull.rundir import CONSOLE, CPUIDLE, FILES, MANIFEST, STDOUT, RunDir
 from lull.runs import TRACE
+from lull.runspec import RunSpec
 
 LINES_OF_OUTPUT = 5
 
@@ -29,15 +25,16 @@ def show(
     Example: lull show runs/20260101-120000-tiny-gem5
     """
     rundir = RunDir.open(run)
+    spec = rundir.spec()
     for_people = Console(highlight=False)
     table = Table(show_header=False, box=None, pad_edge=False)
     idle = cpuidle.read(rundir / CPUIDLE)
-    for key, value in _rows(rundir, idle).items():
+    for key, value in _rows(rundir, spec, idle).items():
         table.add_row(key, value)
     for_people.print(table)
     if idle:
         for_people.print("\nidle states: entries and share of the time", style="bold")
-        for_people.print(_idle(cpuidle.by_cluster(idle, _platform(rundir))))
+        for_people.print(_idle(cpuidle.by_cluster(idle, spec.platform)))
     output = (rundir / STDOUT).read_text(errors="replace").splitlines() if (rundir / STDOUT).is_file() else []
     if output:
         for_people.print(f"\nlast lines of its output ({len(output)} in all)", style="bold")
@@ -62,19 +59,9 @@ def _cell(use: Use | None) -> str:
     return f"{use.entries} {use.share:.1%}" if use.entries or use.enabled else "off"
 
 
-def _platform(rundir: RunDir) -> Platform:
-    """As it was resolved for the run, whatever its file says by now."""
-    try:
-        return Platform.model_validate_json(json.dumps(rundir.read_json(RUN).get("platform")))
-    except ValidationError as error:
-        raise UserError(f"{rundir / RUN}: its platform is of another version of lull; run the command again") from error
-
-
-def _policy(run: dict[str, object]) -> str:
-    asked = Policy.model_validate(run.get("policy") or {}).words()
-    changed = _mapping(run, "told_at_boot")
-    told = [f"{cluster} {state}" for cluster in changed for state in _mapping(changed, cluster)]
-    if told:
+def _policy(spec: RunSpec) -> str:
+    asked = spec.policy.words()
+    if told := [f"{cluster} {state}" for cluster, states in spec.told_at_boot.items() for state in states]:
         asked.append(f"other advertised latencies than at boot ({', '.join(told)})")
     return ", ".join(asked) or "as booted"
 
@@ -87,16 +74,17 @@ def _governors(idle: list[cpuidle.Row]) -> str | None:
     return f"at the end governor {', '.join(found['governor'])}, frequency governor {frequency}"
 
 
-def _rows(rundir: RunDir, idle: list[cpuidle.Row]) -> dict[str, str]:
-    run, manifest = rundir.read_json(RUN), rundir.read_json(MANIFEST)
-    engine, platform = _mapping(manifest, "engine"), _mapping(run, "platform")
+def _rows(rundir: RunDir, spec: RunSpec, idle: list[cpuidle.Row]) -> dict[str, str]:
+    manifest = rundir.read_json(MANIFEST)
+    engine = _mapping(manifest, "engine")
     rows = {
         "run": f"{rundir.path}",
-        "platform": f"{platform.get('name')}: {platform.get('title')}",
-        "engine": f"{engine.get('name')} {engine.get('version')}" + (f", {run['cpu']} CPUs" if run.get("cpu") else ""),
-        "kernel": f"{run.get('flavour')} flavour",
-        "command": str(run.get("command")),
-        "policy": "; ".join(filter(None, (_policy(run), _governors(idle)))),
+        "platform": f"{spec.platform.name}: {spec.platform.title}",
+        "engine": f"{engine.get('name')} {engine.get('version')}" + (f", {spec.cpu} CPUs" if spec.cpu else ""),
+        "kernel": f"{spec.flavour} flavour",
+        "command": spec.command,
+        **({"schedule": f"{len(spec.schedule.splitlines())} lines"} if spec.schedule else {}),
+        "policy": "; ".join(filter(None, (_policy(spec), _governors(idle)))),
         "state": str(manifest.get("state")) + (f": {manifest['error']}" if "error" in manifest else ""),
     }
     if manifest.get("state") == "finished":

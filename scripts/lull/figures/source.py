@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """The finished runs of a scenario, as an analysis reads them."""
 
-import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -39,11 +38,9 @@ class Run:
 
     def place_of(self, cpu: int) -> tuple[int, str, int]:
         """Index and name of a CPU's cluster, and its number within."""
-        first = 0
-        for index, cluster in enumerate(self.spec.platform.resolved_clusters()):
-            if cpu < first + cluster.cpus:
-                return index, cluster.name, cpu - first
-            first += cluster.cpus
+        for index, (cpus, cluster) in enumerate(self.spec.platform.cpu_ranges()):
+            if cpu in cpus:
+                return index, cluster.name, cpus.index(cpu)
         raise UserError(f"{self.path}: the guest names CPU {cpu}, which {self.spec.platform.name} does not have")
 
 
@@ -74,9 +71,6 @@ class Runs:
             return f"QEMU {engine['version']}: {NO_TIMING}; {self.platform}"
         caveat = "" if self.timed else f" ({NO_TIMING})"
         return f"gem5 {engine['version']}, {self.cpu} CPUs{caveat}, {self.platform}"
-
-    def group(self, *names: str) -> tuple[Run, ...]:
-        return tuple(run for run in self.runs if run.group in names)
 
     def manifest(self) -> dict[str, object]:
         """What made the data, without the places of one machine."""
@@ -111,11 +105,10 @@ def read(sweep: Sweep, scenario: Scenario) -> Runs:
     for point in record["points"]:
         folder = sweep.folder(point["name"])
         manifest = finished(folder)
-        asked = RunDir.open(folder).read_json(RUN) if manifest else {}
-        if manifest is None or asked.pop("hash", None) != point["hash"]:
+        if manifest is None or RunDir.open(folder).read_json(RUN).get("hash") != point["hash"]:
             missing.append(point["name"])
             continue
-        spec = RunSpec.model_validate_json(json.dumps(asked))
+        spec = RunDir.open(folder).spec()
         runs.append(Run(point["name"], point["group"], point["values"], folder, spec, manifest))
     if not runs:
         raise UserError(f"{sweep.path}: none of its {len(missing)} points has finished; run `{record['command']}`")

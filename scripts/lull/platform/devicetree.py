@@ -131,21 +131,18 @@ def mpidr(engine: Engine, cluster: int, cpu: int, number: int) -> int:
 
 
 def _clusters(platform: Platform, engine: Engine) -> list[_Cluster]:
-    clusters, first = [], 0
-    for index, spec in enumerate(platform.resolved_clusters()):
-        clusters.append(
-            _Cluster(
-                index=index,
-                spec=spec,
-                compatible=compatible_of(spec.core),
-                shadow=platform.role(spec) == "shadow",
-                cpus=[_Cpu(first + cpu, mpidr(engine, index, cpu, first + cpu)) for cpu in range(spec.cpus)],
-                states=[_state(spec, state) for state in spec.deep_states],
-                l1=_l1(spec.core),
-            )
+    return [
+        _Cluster(
+            index=index,
+            spec=spec,
+            compatible=compatible_of(spec.core),
+            shadow=platform.role(spec) == "shadow",
+            cpus=[_Cpu(number, mpidr(engine, index, cpu, number)) for cpu, number in enumerate(cpus)],
+            states=[_state(spec, state) for state in spec.deep_states],
+            l1=_l1(spec.core),
         )
-        first += spec.cpus
-    return clusters
+        for index, (cpus, spec) in enumerate(platform.cpu_ranges())
+    ]
 
 
 def _state(cluster: Cluster, state: CState) -> _State:

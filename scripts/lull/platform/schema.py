@@ -361,13 +361,12 @@ class Platform(Block):
     def cpu_count(self) -> int:
         return sum(cluster.cpus for cluster in self.resolved_clusters())
 
-    def cpu_lists(self) -> list[tuple[str, Cluster]]:
-        """Each cluster with its CPUs, numbered as Linux does on either engine and written as in sysfs: `0-3`."""
+    def cpu_ranges(self) -> list[tuple[range, Cluster]]:
+        """Each cluster with its CPUs, numbered as Linux does on either engine."""
         found, first = [], 0
         for cluster in self.resolved_clusters():
-            last = first + cluster.cpus - 1
-            found.append((f"{first}-{last}" if last > first else f"{first}", cluster))
-            first = last + 1
+            found.append((range(first, first + cluster.cpus), cluster))
+            first += cluster.cpus
         return found
 
     @property
@@ -401,3 +400,8 @@ def check_unique(names: Sequence[str], key: str) -> None:
     for number, name in enumerate(names):
         if name in names[:number]:
             raise fault(f"`{name}` is used twice; rename one", key, number, "name")
+
+
+def cpu_list(cpus: range) -> str:
+    """As sysfs writes it: `0-3`."""
+    return f"{cpus[0]}-{cpus[-1]}" if len(cpus) > 1 else f"{cpus[0]}"
