@@ -10,14 +10,12 @@ from rich.console import Console
 console = Console(stderr=True, highlight=False)
 QUIET_PERIOD_S = 30.0
 """Where nobody watches a terminal, one line this often says that the work goes on."""
+SHARE_THAT_TELLS = 0.02
+"""Below this share of the work, the time left is noise."""
 
 
 def report(text: str) -> None:
     console.print(text, markup=False, soft_wrap=True)
-
-
-SHARE_THAT_TELLS = 0.02
-"""Below this share of the work, the time left is noise."""
 
 
 class Progress:

@@ -8,26 +8,32 @@ from typing import Annotated
 import typer
 
 from lull import runs
-from lull.cli.platform import overrides
+from lull.cli.options import (
+    EngineOption,
+    FlavourOption,
+    Gem5Option,
+    OutOption,
+    PlatformOption,
+    ShadowOption,
+    overrides,
+)
 from lull.engines.choose import choose
 from lull.errors import UserError
 from lull.report import report
-from lull.runspec import SCHEDULE, CpuMode, EngineName, Flavour, Limits
+from lull.runspec import SCHEDULE, CpuMode, Limits
 from lull.specs import load_spec
 
 WHAT_IT_RUNS_ON = "uname -a; lull-cpus"
 
 
 def boot(
-    platform: Annotated[
-        str, typer.Option("--platform", "-p", help="a name from `lull platform list`, or a file")
-    ] = "tiny",
-    engine: Annotated[EngineName | None, typer.Option("--engine", "-e", help="gem5 if found, else qemu")] = None,
+    platform: PlatformOption = "tiny",
+    engine: EngineOption = None,
     command: Annotated[
         str, typer.Option("--exec", help="shell command to run in the guest; its exit status becomes ours")
     ] = WHAT_IT_RUNS_ON,
     cpu: Annotated[CpuMode | None, typer.Option(help="CPU models on gem5; atomic unless said otherwise")] = None,
-    flavour: Annotated[Flavour, typer.Option(help="kernel flavour")] = "default",
+    flavour: FlavourOption = "default",
     settings: Annotated[
         list[str] | None,
         typer.Option(
@@ -36,7 +42,7 @@ def boot(
             "(governor=, cpufreq=, idle.deepest=, routing=, routing.depth=)",
         ),
     ] = None,
-    shadow: Annotated[bool | None, typer.Option(help="with or without the platform's shadow core")] = None,
+    shadow: ShadowOption = None,
     schedule: Annotated[
         Path | None,
         typer.Option(help=f"a schedule of events, for the command as {SCHEDULE}: --exec 'lull-events {SCHEDULE}'"),
@@ -47,10 +53,8 @@ def boot(
     sim_limit: Annotated[float, typer.Option(help="end the command after this many simulated seconds")] = 60.0,
     wall_limit: Annotated[float, typer.Option(help="end everything after this many seconds of your time")] = 3600.0,
     seed: Annotated[int, typer.Option(help="of everything random")] = 1,
-    out: Annotated[
-        Path | None, typer.Option(help="folder for the run; runs/<time>-<platform>-<engine> if not given")
-    ] = None,
-    gem5: Annotated[str | None, typer.Option(help="gem5 binary; $GEM5 or gem5.opt on PATH if not given")] = None,
+    out: OutOption = None,
+    gem5: Gem5Option = None,
     checkpoint: Annotated[Path | None, typer.Option(help="restore this checkpoint instead of the cache's")] = None,
 ) -> None:
     """Boot the patched kernel on a platform, run a command in it, print its output, exit with its status.

@@ -9,10 +9,10 @@ import typer
 from lull.artifacts import debian, store
 from lull.artifacts.store import RootfsSource
 from lull.cache import Entry
+from lull.cli.options import FlavourOption
 from lull.engines.gem5 import Gem5
 from lull.platform.load import load_platform
 from lull.report import report
-from lull.runspec import Flavour
 
 What = Literal["firmware", "kernel", "rootfs", "checkpoint", "all"]
 
@@ -20,9 +20,10 @@ What = Literal["firmware", "kernel", "rootfs", "checkpoint", "all"]
 def build(
     what: Annotated[What, typer.Argument(help="what to build")] = "all",
     platform: Annotated[
-        str, typer.Option(help="the machine of `checkpoint`; the other artifacts serve every platform")
+        str,
+        typer.Option("--platform", "-p", help="the machine of `checkpoint`; the other artifacts serve every platform"),
     ] = "tiny",
-    flavour: Annotated[Flavour, typer.Option(help="kernel flavour")] = "default",
+    flavour: FlavourOption = "default",
     rootfs_from: Annotated[
         RootfsSource, typer.Option("--from", help="what the root file system is made of")
     ] = "debian",

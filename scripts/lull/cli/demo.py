@@ -3,8 +3,6 @@
 
 import json
 import sys
-from pathlib import Path
-from typing import Annotated
 
 import typer
 from rich.console import Console
@@ -12,6 +10,7 @@ from rich.table import Table
 
 from lull import runs
 from lull.cli.boot import WHAT_IT_RUNS_ON
+from lull.cli.options import OutOption, PlatformOption
 from lull.engines.choose import choose
 from lull.report import report
 from lull.rundir import STDOUT
@@ -20,8 +19,8 @@ from lull.specs import load_spec
 
 
 def demo(
-    platform: Annotated[str, typer.Option("--platform", "-p", help="a name from `lull platform list`")] = "tiny",
-    out: Annotated[Path | None, typer.Option(help="folder for the run")] = None,
+    platform: PlatformOption = "tiny",
+    out: OutOption = None,
 ) -> None:
     """Boot the patched kernel on the best engine found and print what it runs on.
 

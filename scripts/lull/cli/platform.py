@@ -3,7 +3,6 @@
 
 import sys
 import tempfile
-from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated
 
@@ -11,6 +10,7 @@ import typer
 from rich.console import Console
 from rich.table import Table
 
+from lull.cli.options import ShadowOption, overrides
 from lull.engines import bootargs, gem5, qemu
 from lull.platform import devicetree
 from lull.platform.load import list_platforms, load_platform
@@ -29,7 +29,6 @@ SetOption = Annotated[
     list[str] | None,
     typer.Option("--set", help="change a key: memory.size_mib=256, clusters.little.cpus=2, cstates.C3.exit_us=50, …"),
 ]
-ShadowOption = Annotated[bool | None, typer.Option(help="with or without the platform's shadow core")]
 
 
 @app.command("list")
@@ -110,14 +109,6 @@ def check(
             devicetree.compile(text, Path(scratch) / f"{platform.name}-{engine}.dtb")
     clusters = len(platform.resolved_clusters())
     typer.echo(f"{file}: good; {platform.cpu_count} CPUs in {clusters} clusters, device trees for gem5 and QEMU")
-
-
-def overrides(settings: Sequence[str] | None, shadow: bool | None) -> list[str]:
-    """`--shadow` is a short word for its key; an explicit `--set` of that key comes first and loses."""
-    words = list(settings or [])
-    if shadow is not None:
-        words.append(f"shadow.enabled={str(shadow).lower()}")
-    return words
 
 
 def _console() -> Console:

@@ -11,10 +11,11 @@ from rich.console import Console
 from rich.table import Table
 
 from lull.cli import figures
+from lull.cli.options import EngineOption, Gem5Option
 from lull.engines.choose import choose
 from lull.errors import UserError
 from lull.report import clock, report
-from lull.runspec import CpuMode, EngineName
+from lull.runspec import CpuMode
 from lull.scenario import points as resolved
 from lull.scenario.load import list_scenarios, load_scenario
 from lull.scenario.points import Point, Wishes
@@ -30,7 +31,7 @@ def run(
         str | None,
         typer.Option("--platform", "-p", help="from `lull platform list`; the scenario's own if not given"),
     ] = None,
-    engine: Annotated[EngineName | None, typer.Option("--engine", "-e", help="gem5 if found, else qemu")] = None,
+    engine: EngineOption = None,
     cpu: Annotated[CpuMode | None, typer.Option(help="CPU models on gem5; the scenario's own if not given")] = None,
     settings: Annotated[
         list[str] | None,
@@ -45,7 +46,7 @@ def run(
     again: Annotated[bool, typer.Option("--again", help="run finished points again, too")] = False,
     list_points: Annotated[bool, typer.Option("--list", help="list points or scenarios, run nothing")] = False,
     seed: Annotated[int, typer.Option(help="of everything random in the engine")] = 1,
-    gem5: Annotated[str | None, typer.Option(help="gem5 binary; $GEM5 or gem5.opt on PATH if not given")] = None,
+    gem5: Gem5Option = None,
 ) -> None:
     """Run all points of a scenario, then make its tables and figures.
 

@@ -122,25 +122,19 @@ class Recorded:
 
     run: Run
     state: str
+    stamped: bool
+    """By firmware. QEMU's PSCI has no stamps, and Linux does C1 by itself."""
     samples: Samples
     reasons: Array
-
-    @property
-    def stamped(self) -> bool:
-        return enters_firmware(self.run, self.state)
 
 
 def read(runs: Runs) -> list[Recorded]:
     recorded = []
     for run in runs.runs:
         samples, state = read_samples(run.file(FILE)), str(run.values["state"])
-        recorded.append(Recorded(run, state, samples, reasons(samples.rows, enters_firmware(run, state))))
+        stamped = run.spec.engine == "gem5" and state != "C1"
+        recorded.append(Recorded(run, state, stamped, samples, reasons(samples.rows, stamped)))
     return recorded
-
-
-def enters_firmware(run: Run, state: str) -> bool:
-    """QEMU's PSCI has no stamps, and Linux does C1 by itself."""
-    return run.spec.engine == "gem5" and state != "C1"
 
 
 def df_wakes(recorded: Sequence[Recorded]) -> pa.Table:
