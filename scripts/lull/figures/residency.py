@@ -11,9 +11,7 @@ WFI, which the firmware never sees. The firmware counts the sleep of a core unde
 also when its cluster goes off with it, and that of a cluster once; so a CPU's total leaves clusters out.
 """
 
-import json
 from collections.abc import Iterator
-from typing import Any
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -23,6 +21,7 @@ from lull.errors import UserError
 from lull.figures.source import Run, Runs
 from lull.runs import STATS_TABLE
 
+GROUP = "residency"
 FILE = "residency.jsonl"
 WINDOWS = 3
 """Before, between and after the two moments at which the guest has gem5 dump."""
@@ -32,7 +31,7 @@ CLUSTER_OFF = "cluster-off"
 
 def df_residency(runs: Runs) -> pa.Table:
     """A row per point and CPU: seconds asleep by each source (null where it does not know), and how often."""
-    return pa.Table.from_pylist([row for run in runs.runs for row in _rows_of(run)], _SCHEMA)
+    return pa.Table.from_pylist([row for run in runs.group(GROUP) for row in _rows_of(run)], _SCHEMA)
 
 
 def df_cpuidle(runs: Runs) -> pa.Table:
@@ -45,7 +44,7 @@ def df_cpuidle(runs: Runs) -> pa.Table:
             "state": state,
             **{name: counts.get(name) for name in ("time", "usage", "above", "below", "rejected")},
         }
-        for run in runs.runs
+        for run in runs.group(GROUP)
         for (source, cpu, state), counts in _differences(run).items()
         if source == "linux"
     ]
@@ -93,18 +92,10 @@ def _firmware_s(run: Run, cpu: int, counts: dict[str, dict[str, int]]) -> float:
     return sum(numbers["time"] for state, numbers in counts.items() if state in of_cores) / 1e6
 
 
-def _lines(run: Run) -> list[dict[str, Any]]:
-    path = run.file(FILE)
-    try:
-        return [json.loads(line) for line in path.read_text().splitlines()]
-    except ValueError as error:
-        raise UserError(f"{path}: not the lines of platform-check ({error}); run the point again") from None
-
-
 def _differences(run: Run) -> dict[tuple[str, int, str], dict[str, int]]:
     """What every counter gained between the two moments."""
     found: dict[str, dict[tuple[str, int, str], dict[str, int]]] = {"begin": {}, "end": {}}
-    for line in _lines(run):
+    for line in run.lines(FILE):
         if line["source"] != "counter":
             key = (str(line["source"]), int(line["cpu"]), str(line["state"]))
             names = {"time", "usage", "above", "below", "rejected"} & line.keys()
@@ -118,7 +109,7 @@ def _differences(run: Run) -> dict[tuple[str, int, str], dict[str, int]]:
 
 
 def _window(run: Run) -> tuple[str, float]:
-    edges = {line["edge"]: line for line in _lines(run) if line["source"] == "counter"}
+    edges = {line["edge"]: line for line in run.lines(FILE) if line["source"] == "counter"}
     begin, end = edges["begin"], edges["end"]
     return str(begin["asked"]), (end["ticks"] - begin["ticks"]) / begin["frequency"]
 

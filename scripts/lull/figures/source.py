@@ -33,6 +33,14 @@ class Run:
             raise UserError(f"{path}: the guest left no such file; look into {self.path / 'console.log'}")
         return path
 
+    def lines(self, name: str) -> list[dict[str, Any]]:
+        """A file of JSON lines that the guest left."""
+        path = self.file(name)
+        try:
+            return [json.loads(line) for line in path.read_text().splitlines()]
+        except ValueError as error:
+            raise UserError(f"{path}: not lines of JSON ({error}); run the point again") from None
+
     def cluster_of(self, cpu: int) -> str:
         """The cluster of a CPU, by the order in which clusters number theirs."""
         return self.place_of(cpu)[1]
