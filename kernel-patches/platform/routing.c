@@ -45,6 +45,7 @@
 #include <linux/kobject.h>
 #include <linux/kstrtox.h>
 #include <linux/lockdep.h>
+#include <linux/math64.h>
 #include <linux/mutex.h>
 #include <linux/of.h>
 #include <linux/of_irq.h>
@@ -56,6 +57,8 @@
 #include <linux/sysfs.h>
 #include <linux/timex.h>
 #include <trace/events/ipi.h>
+
+#include <clocksource/arm_arch_timer.h>
 
 #include "idle.h"
 #include "lull.h"
@@ -796,7 +799,12 @@ static ssize_t interrupts_store(struct kobject *kobj, struct kobj_attribute *att
 
 static struct kobj_attribute interrupts_attr = __ATTR_RW(interrupts);
 
-/* Since boot: a reader takes differences. Ticks are the arch counter's. */
+static u64 lull_route_ns(u64 ticks)
+{
+	return mul_u64_u64_div_u64(ticks, NSEC_PER_SEC, arch_timer_get_rate());
+}
+
+/* Since boot: a reader takes differences. */
 static ssize_t stats_show(struct kobject *kobj, struct kobj_attribute *attr, char *buf)
 {
 	struct lull_route_cpu sum = {};
@@ -814,10 +822,11 @@ static ssize_t stats_show(struct kobject *kobj, struct kobj_attribute *attr, cha
 	}
 
 	return sysfs_emit(buf,
-			  "enter %llu ticks %llu\n"
-			  "exit %llu ticks %llu\n"
+			  "enter %llu ns %llu\n"
+			  "exit %llu ns %llu\n"
 			  "moves %llu failures %llu\n",
-			  sum.enter.count, sum.enter.ticks, sum.exit.count, sum.exit.ticks,
+			  sum.enter.count, lull_route_ns(sum.enter.ticks),
+			  sum.exit.count, lull_route_ns(sum.exit.ticks),
 			  sum.moves, sum.failures);
 }
 

@@ -19,7 +19,7 @@ from lull.rundir import RunDir
 from lull.runs import execute
 from lull.runspec import EngineName, Flavour, RunSpec
 from lull.scenario.load import load_scenario
-from lull.scenario.points import Point, Wishes, resolve
+from lull.scenario.points import Point, Wishes, resolve, select
 from lull.scenario.sweep import Sweep, refuse_others, run_points
 
 
@@ -68,7 +68,7 @@ NAMES = [f"residency/{state}" for state in ("C1", "C2", "C3", "C4")]
 
 
 def _points(*settings: str) -> list[Point]:
-    return resolve(load_scenario("platform-check"), Wishes("qemu", settings=settings))
+    return select(resolve(load_scenario("platform-check"), Wishes("qemu", settings=settings)), ["residency/*"])
 
 
 def _sweep(tmp_path: Path, points: list[Point]) -> Sweep:

@@ -1,133 +1,13 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The analysis of the scenario `platform-check`: do three sources agree on how long each CPU slept?"""
+"""The analysis of the scenario `platform-check`: does the hardware that sleeps do what it says?"""
 
-from itertools import combinations
-
-import pyarrow as pa
-from matplotlib.artist import Artist
-from matplotlib.figure import Figure
-
-from lull.figures import residency, style
-from lull.figures.result import Check, Result, markdown_table
+from lull.figures import agreement, frequency, placement, routing
+from lull.figures.result import Result
 from lull.figures.source import Runs
-
-SOURCES = ("gem5", "firmware", "linux")
-TOLERANCE = 0.01
 
 
 def analyse(runs: Runs) -> Result:
-    windows = residency.read(runs)
-    table, cpuidle = residency.df_residency(windows), residency.df_cpuidle(windows)
-    agreement = df_agreement(table)
-    result = Result(
-        summary="## Time asleep by source\n\n" + _residency_text(table) + "\n## cpuidle\n\n" + _cpuidle_text(cpuidle),
-        tables={"residency": table, "agreement": agreement, "cpuidle": cpuidle},
-        checks=checks(agreement, runs),
-    )
-    if agreement.num_rows:
-        result.figures["agreement"] = plot_agreement(agreement, runs.label)
-        result.captions["agreement"] = (
-            f"Difference in time asleep between sources, per CPU and state; the band is ±{TOLERANCE:.0%}. {runs.label}."
-        )
+    result = Result(summary="")
+    for part in (agreement, frequency, routing, placement):
+        part.extend(result, runs)
     return result
-
-
-def df_agreement(table: pa.Table) -> pa.Table:
-    """A row per point, CPU and pair of sources that both know: how far apart, as a share and per sleep."""
-    rows: list[dict[str, object]] = []
-    for row in table.to_pylist():
-        for first, second in combinations(SOURCES, 2):
-            less, more = row[f"{first}_s"], row[f"{second}_s"]
-            if less is None or more is None:
-                continue
-            rows.append(
-                {
-                    "point": row["point"],
-                    "asked": row["asked"],
-                    "cluster": row["cluster"],
-                    "cpu": row["cpu"],
-                    "first": first,
-                    "second": second,
-                    "difference": abs(more - less) / max(more, less, 1e-12),
-                    "per_sleep_us": (more - less) * 1e6 / row["sleeps"] if row["sleeps"] else None,
-                }
-            )
-    return pa.Table.from_pylist(rows, _SCHEMA)
-
-
-_SCHEMA = pa.schema(
-    [
-        *((name, pa.string()) for name in ("point", "asked", "cluster")),
-        ("cpu", pa.int32()),
-        *((name, pa.string()) for name in ("first", "second")),
-        ("difference", pa.float64()),
-        ("per_sleep_us", pa.float64()),
-    ]
-)
-
-
-def checks(agreement: pa.Table, runs: Runs) -> list[Check]:
-    """One per pair of sources, with the worst CPU. A source that gem5 must have and has not fails too."""
-    found: list[Check] = []
-    for first, second in combinations(SOURCES, 2):
-        rows = [row for row in agreement.to_pylist() if (row["first"], row["second"]) == (first, second)]
-        name = f"{first} and {second} agree on time asleep"
-        if rows:
-            worst = max(rows, key=lambda row: float(row["difference"]))
-            says = (
-                f"worst on CPU {worst['cpu']} ({worst['cluster']}) in {worst['asked']}: {worst['difference']:.3%} "
-                f"apart, may be {TOLERANCE:.0%}; {len(rows)} compared"
-            )
-            found.append(Check(name, worst["difference"] <= TOLERANCE, says))
-        elif runs.engine == "gem5":
-            found.append(Check(name, passed=False, says="nothing to compare: one of the two left no numbers"))
-    return found
-
-
-def plot_agreement(agreement: pa.Table, label: str) -> Figure:
-    """A panel per pair; CPUs along the axis, states by marker."""
-    rows = agreement.to_pylist()
-    pairs = list(dict.fromkeys((row["first"], row["second"]) for row in rows))
-    states = sorted({row["asked"] for row in rows})
-    figure, axes = style.panels(len(pairs), len(pairs), 2.2, shared=True)
-    handles: dict[str, Artist] = {}
-    for axis, pair in zip(axes, pairs, strict=True):
-        axis.axhspan(-100 * TOLERANCE, 100 * TOLERANCE, color="0.92")
-        for number, state in enumerate(states):
-            here = [row for row in rows if (row["first"], row["second"], row["asked"]) == (*pair, state)]
-            (points,) = axis.plot(
-                [row["cpu"] + 0.12 * (number - (len(states) - 1) / 2) for row in here],
-                [100 * row["difference"] for row in here],
-                linestyle="none", marker=style.MARKERS[number], markersize=4, markerfacecolor="none", color="black",
-            )  # fmt: skip
-            handles.setdefault(state, points)
-        axis.set_title(f"{pair[0]} and {pair[1]}")
-        axis.set_xlabel("CPU")
-        axis.set_xticks(sorted({row["cpu"] for row in rows}))
-    axes[0].set_ylabel("difference (% of time asleep)")
-    axes[0].set_ylim(bottom=0)
-    figure.suptitle(f"Time asleep by independent sources\n{label}")
-    style.legend_below(figure, list(handles.values()), list(handles))
-    return figure
-
-
-def _residency_text(table: pa.Table) -> str:
-    def seconds(value: float | None) -> str:
-        return "-" if value is None else f"{value:.6f}"
-
-    rows = [
-        (
-            row["asked"], row["cluster"], row["cpu"], f"{row['window_s']:.6f}", row["sleeps"],
-            *(seconds(row[f"{source}_s"]) for source in SOURCES),
-        )
-        for row in table.to_pylist()
-    ]  # fmt: skip
-    return markdown_table(("asked", "cluster", "CPU", "window, s", "sleeps", *(f"{s}, s" for s in SOURCES)), rows)
-
-
-def _cpuidle_text(table: pa.Table) -> str:
-    rows = [
-        (row["point"], row["cluster"], row["cpu"], row["state"], *(row[name] for name in residency.COUNTERS))
-        for row in table.to_pylist()
-    ]
-    return markdown_table(("point", "cluster", "CPU", "state", "time, µs", *residency.COUNTERS[1:]), rows)

@@ -11,7 +11,6 @@ WFI, which the firmware never sees. The firmware counts the sleep of a core unde
 also when its cluster goes off with it, and that of a cluster once; so a CPU's total leaves clusters out.
 """
 
-import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -24,6 +23,7 @@ from lull.errors import UserError
 from lull.figures.source import Run, Runs
 from lull.runs import STATS_TABLE
 
+GROUP = "residency"
 FILE = "residency.jsonl"
 COUNTERS = ("time", "usage", "above", "below", "rejected")
 WINDOWS = 3
@@ -44,7 +44,7 @@ class Window:
 
 
 def read(runs: Runs) -> list[Window]:
-    return [_window(run) for run in runs.runs]
+    return [_window(run) for run in runs.group(GROUP)]
 
 
 def df_residency(windows: Sequence[Window]) -> pa.Table:
@@ -111,10 +111,11 @@ def _firmware_s(run: Run, cpu: int, counts: Mapping[str, Mapping[str, int]]) -> 
 
 def _window(run: Run) -> Window:
     path = run.file(FILE)
+    lines = run.lines(FILE)
     clocks: dict[str, dict[str, Any]] = {}
     counters: dict[str, dict[tuple[str, int, str], dict[str, int]]] = {"begin": {}, "end": {}}
     try:
-        for line in map(json.loads, path.read_text().splitlines()):
+        for line in lines:
             if line["source"] == "counter":
                 clocks[line["edge"]] = line
             else:

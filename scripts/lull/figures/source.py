@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """The finished runs of a scenario, as an analysis reads them."""
 
+import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -31,6 +32,14 @@ class Run:
         if not path.is_file():
             raise UserError(f"{path}: the guest left no such file; look into {self.path / 'console.log'}")
         return path
+
+    def lines(self, name: str) -> list[dict[str, Any]]:
+        """A file of JSON lines that the guest left."""
+        path = self.file(name)
+        try:
+            return [json.loads(line) for line in path.read_text().splitlines()]
+        except ValueError as error:
+            raise UserError(f"{path}: not lines of JSON ({error}); run the point again") from None
 
     def cluster_of(self, cpu: int) -> str:
         """The cluster of a CPU, by the order in which clusters number theirs."""
@@ -71,6 +80,9 @@ class Runs:
             return f"QEMU {engine['version']}: {NO_TIMING}; {self.platform}"
         caveat = "" if self.timed else f" ({NO_TIMING})"
         return f"gem5 {engine['version']}, {self.cpu} CPUs{caveat}, {self.platform}"
+
+    def group(self, *names: str) -> tuple[Run, ...]:
+        return tuple(run for run in self.runs if run.group in names)
 
     def manifest(self) -> dict[str, object]:
         """What made the data, without the places of one machine."""

@@ -52,7 +52,7 @@ def resolve(scenario: Scenario, wishes: Wishes) -> list[Point]:
             spec = load_spec(
                 platform,
                 [*of_file, *overrides, *of_group],
-                fill(scenario.command, values, quote=True),
+                fill(group.command or scenario.command, values, quote=True),
                 engine=wishes.engine,
                 cpu=cpu,
                 trace=scenario.trace,

@@ -79,6 +79,8 @@ class Group(Block):
     parameters: dict[Key, Value] = Field(default_factory=dict)
     overrides: list[str] = Field(default_factory=list)
     """Templates of `--set`, on top of the scenario's and the user's."""
+    command: Annotated[str, Field(min_length=1)] | None = None
+    """In place of the scenario's."""
 
 
 class Scenario(Block):
@@ -111,6 +113,7 @@ class Scenario(Block):
     def _check_group(self, number: int, group: Group) -> None:
         if group.name in [other.name for other in self.groups[:number]]:
             raise fault(f"`{group.name}` is used twice; rename one", "groups", number, "name")
+        self._check_template(group.command or "", "groups", number, "command")
         for index, text in enumerate(group.overrides):
             self._check_template(text, "groups", number, "overrides", index)
         for key, value in group.parameters.items():

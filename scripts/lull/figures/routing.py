@@ -1,0 +1,170 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""What events that nobody reads cost CPUs that sleep, and what it costs to route them away.
+
+Three windows of the same length, all CPUs allowed their deepest state only: `quiet` has no event, `routed` has events
+that go to the shadow CPU while their consumer sleeps, `unrouted` the same events without routing.
+"""
+
+from dataclasses import dataclass
+from typing import Any
+
+import pyarrow as pa
+from matplotlib.figure import Figure
+
+from lull.figures import style
+from lull.figures.result import Check, Result, markdown_table
+from lull.figures.source import Run, Runs
+
+GROUP = "routing"
+FILE = "routing.jsonl"
+WINDOWS = ("quiet", "routed", "unrouted")
+TOLERANCE = 0.005
+"""Of the window: how much a main CPU's residency in the deepest state may differ."""
+
+
+@dataclass(frozen=True)
+class Machine:
+    clock_hz: int
+    events: int
+    consumer: int
+    shadow: int
+
+
+def extend(result: Result, runs: Runs) -> None:
+    for run in runs.group(GROUP):
+        first, *lines = run.lines(FILE)
+        if "absent" in first:
+            result.summary += f"\n## Routing\n\nThis platform has not {first['absent']}.\n"
+            continue
+        machine = Machine(**first)
+        windows, cost = df_windows(run, machine, lines), df_cost(run, machine, lines)
+        result.tables |= {"routing": windows, "routing-cost": cost}
+        result.summary += _text(windows, cost)
+        if runs.engine == "gem5":
+            result.checks += checks(machine, windows)
+        result.figures["routing"] = plot_windows(windows, runs.label)
+        result.captions["routing"] = (
+            f"Residency in the deepest state and entries into it, with and without routing of {machine.events} events. "
+            f"{runs.label}."
+        )
+
+
+def df_windows(run: Run, machine: Machine, lines: list[dict[str, Any]]) -> pa.Table:
+    """A row per window and CPU: entries into the deepest state, share of the window there, event interrupts taken."""
+    counts = {(line["window"], line["edge"], line["cpu"]): line for line in lines if "entries" in line}
+    clocks = {(line["window"], line["edge"]): line["clock"] for line in lines if "clock" in line}
+    cpus = sorted({cpu for _, _, cpu in counts})
+    rows: list[dict[str, object]] = []
+    for window in WINDOWS:
+        length_us = (clocks[window, "end"] - clocks[window, "begin"]) * 1e6 / machine.clock_hz
+        for cpu in cpus:
+            begin, end = counts[window, "begin", cpu], counts[window, "end", cpu]
+            rows.append(
+                {
+                    "window": window,
+                    "cluster": run.cluster_of(cpu),
+                    "cpu": cpu,
+                    "role": "shadow" if cpu == machine.shadow else "main",
+                    "entries": end["entries"] - begin["entries"],
+                    "residency": (end["slept_us"] - begin["slept_us"]) / length_us,
+                    "events": end["events"] - begin["events"],
+                }
+            )
+    return pa.Table.from_pylist(rows)
+
+
+def df_cost(run: Run, machine: Machine, lines: list[dict[str, Any]]) -> pa.Table:
+    """Time of a pass of the idle path that had a route to settle, on the consumer's clock."""
+    cluster = run.spec.platform.resolved_clusters()[run.place_of(machine.consumer)[0]]
+    counts = {(line["way"], line["edge"]): line for line in lines if "way" in line}
+    rows: list[dict[str, object]] = []
+    for way in ("enter", "exit"):
+        passes = counts[way, "end"]["passes"] - counts[way, "begin"]["passes"]
+        ns = counts[way, "end"]["ns"] - counts[way, "begin"]["ns"]
+        mhz = float(cluster.opps.table[-1].mhz)
+        mean = ns / passes if passes else None
+        rows.append(
+            {
+                "way": way,
+                "cluster": cluster.name,
+                "passes": passes,
+                "mean_ns": mean,
+                "clock_mhz": mhz,
+                "mean_cycles": mean * mhz / 1000 if mean is not None else None,
+            }
+        )
+    return pa.Table.from_pylist(rows)
+
+
+def checks(machine: Machine, windows: pa.Table) -> list[Check]:
+    by = {(row["window"], row["cpu"]): row for row in windows.to_pylist()}
+    main = sorted({cpu for _, cpu in by} - {machine.shadow})
+    apart = {cpu: by["routed", cpu]["residency"] - by["quiet", cpu]["residency"] for cpu in main}
+    worst = max(main, key=lambda cpu: abs(apart[cpu]))
+    woken = {cpu: by["routed", cpu]["entries"] - by["quiet", cpu]["entries"] for cpu in main}
+    most = max(main, key=lambda cpu: woken[cpu])
+    woken_unrouted = by["unrouted", machine.consumer]["entries"] - by["quiet", machine.consumer]["entries"]
+    taken = [by["routed", cpu]["events"] for cpu in [*main, machine.shadow]]
+    return [
+        Check(
+            "routed events leave the main CPUs' residency unchanged",
+            all(abs(value) <= TOLERANCE for value in apart.values()),
+            f"worst on CPU {worst}: {by['quiet', worst]['residency']:.4f} without events, "
+            f"{by['routed', worst]['residency']:.4f} with; may differ by {TOLERANCE}",
+        ),
+        Check(
+            "only the shadow wakes for routed events",
+            taken == [0] * len(main) + [machine.events] and woken[most] <= machine.events // 10,
+            f"it took {taken[-1]} of {machine.events}, the main CPUs {sum(taken[:-1])}; CPU {most} woke {woken[most]} "
+            f"times more than without events, may {machine.events // 10}",
+        ),
+        Check(
+            "without routing they wake their consumer",
+            by["unrouted", machine.consumer]["events"] == machine.events
+            and woken_unrouted >= machine.events,
+            f"CPU {machine.consumer} took {by['unrouted', machine.consumer]['events']} of {machine.events}, "
+            f"and slept {woken_unrouted} times more than without events",
+        ),
+    ]  # fmt: skip
+
+
+def plot_windows(windows: pa.Table, label: str) -> Figure:
+    rows = windows.to_pylist()
+    cpus = sorted({row["cpu"] for row in rows})
+    names = [next(f"{row['cluster']} {cpu}" for row in rows if row["cpu"] == cpu) for cpu in cpus]
+    figure, axes = style.panels(2, 2, 2.2)
+    for axis, key, text in ((axes[0], "residency", "share of the window"), (axes[1], "entries", "entries")):
+        for number, window in enumerate(WINDOWS):
+            here = [next(row[key] for row in rows if (row["window"], row["cpu"]) == (window, cpu)) for cpu in cpus]
+            axis.bar(
+                [cpu + 0.26 * (number - 1) for cpu in range(len(cpus))], here, width=0.24, label=window,
+                color=style.GREYS[number], hatch=style.HATCHES[number], edgecolor="black", linewidth=0.5,
+            )  # fmt: skip
+        axis.set_xticks(range(len(cpus)), names)
+        axis.set_ylabel(f"deepest state: {text}")
+    figure.suptitle(f"Events that nobody reads\n{label}")
+    handles, labels = axes[0].get_legend_handles_labels()
+    style.legend_below(figure, handles, labels)
+    return figure
+
+
+def _text(windows: pa.Table, cost: pa.Table) -> str:
+    rows = [
+        (
+            row["window"], row["cluster"], row["cpu"], row["role"],
+            row["events"], row["entries"], f"{row['residency']:.4f}",
+        )
+        for row in windows.to_pylist()
+    ]  # fmt: skip
+    headings = ("window", "cluster", "CPU", "", "event interrupts", "entries", "residency")
+    passes = [
+        (row["way"], row["cluster"], row["passes"], f"{row['mean_ns']:.0f}", f"{row['mean_cycles']:.0f}")
+        for row in cost.to_pylist()
+        if row["passes"]
+    ]
+    return (
+        "\n## Events that nobody reads: the deepest state\n\n"
+        + markdown_table(headings, rows)
+        + "\n## What routing costs the idle path of the consumer\n\n"
+        + markdown_table(("way", "cluster", "passes", "mean, ns", "mean, cycles"), passes)
+    )
