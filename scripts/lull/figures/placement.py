@@ -5,6 +5,7 @@ Only the second half of each task's runs counts: the scheduler takes a while to 
 """
 
 from collections import Counter
+from typing import Any
 
 import pyarrow as pa
 
@@ -23,7 +24,7 @@ def extend(result: Result, runs: Runs) -> None:
         if lines and "absent" in lines[0]:
             result.summary += f"\n## Placement\n\nThis platform has not {lines[0]['absent']}.\n"
             continue
-        table = df_placement(run)
+        table = df_placement(run, lines)
         result.tables["placement"] = table
         rows = [
             ("on" if row["aware"] else "off", row["cluster"], row["runs"], f"{row['share']:.1%}")
@@ -35,10 +36,10 @@ def extend(result: Result, runs: Runs) -> None:
         result.checks.append(check(run, table))
 
 
-def df_placement(run: Run) -> pa.Table:
+def df_placement(run: Run, lines: list[dict[str, Any]]) -> pa.Table:
     """A row per setting and cluster: how many runs it had, of those that count."""
     tasks: dict[tuple[bool, int], list[int]] = {}
-    for line in run.lines(FILE):
+    for line in lines:
         tasks.setdefault((bool(line["aware"]), int(line["task"])), []).append(int(line["cpu"]))
     counts: dict[bool, Counter[str]] = {True: Counter(), False: Counter()}
     for (aware, _), cpus in tasks.items():
