@@ -21,7 +21,7 @@ struct lull_cstates {
 	struct lull_cstate states[CPUIDLE_STATE_MAX];
 };
 
-#if IS_ENABLED(CONFIG_LULL_KUNIT_TEST)
+#if IS_ENABLED(CONFIG_KUNIT)
 int lull_cstates_change(struct lull_cstates *cpus, unsigned int count, char *text);
 #endif
 

@@ -35,6 +35,20 @@ void energy_ctrl_init(struct energy_ctrl *ctrl, struct device *dev,
 	raw_spin_lock_init(&ctrl->lock);
 }
 
+/* One of the registers that are about the selected domain. */
+static u32 energy_ctrl_read_of(struct energy_ctrl *ctrl, u32 domain, enum energy_ctrl_register reg)
+{
+	unsigned long flags;
+	u32 value;
+
+	raw_spin_lock_irqsave(&ctrl->lock, flags);
+	ctrl->ops->write(ctrl, ENERGY_CTRL_DOMAIN, domain);
+	value = ctrl->ops->read(ctrl, reg);
+	raw_spin_unlock_irqrestore(&ctrl->lock, flags);
+
+	return value;
+}
+
 /**
  * energy_ctrl_level - the level that a domain runs at
  * @ctrl: the controller
@@ -44,15 +58,7 @@ void energy_ctrl_init(struct energy_ctrl *ctrl, struct device *dev,
  */
 u32 energy_ctrl_level(struct energy_ctrl *ctrl, u32 domain)
 {
-	unsigned long flags;
-	u32 level;
-
-	raw_spin_lock_irqsave(&ctrl->lock, flags);
-	ctrl->ops->write(ctrl, ENERGY_CTRL_DOMAIN, domain);
-	level = ctrl->ops->read(ctrl, ENERGY_CTRL_LEVEL);
-	raw_spin_unlock_irqrestore(&ctrl->lock, flags);
-
-	return level;
+	return energy_ctrl_read_of(ctrl, domain, ENERGY_CTRL_LEVEL);
 }
 
 /**
@@ -81,19 +87,6 @@ static u32 energy_ctrl_read(struct energy_ctrl *ctrl, enum energy_ctrl_register 
 	raw_spin_unlock_irqrestore(&ctrl->lock, flags);
 
 	return value;
-}
-
-static u32 energy_ctrl_levels(struct energy_ctrl *ctrl, u32 domain)
-{
-	unsigned long flags;
-	u32 levels;
-
-	raw_spin_lock_irqsave(&ctrl->lock, flags);
-	ctrl->ops->write(ctrl, ENERGY_CTRL_DOMAIN, domain);
-	levels = ctrl->ops->read(ctrl, ENERGY_CTRL_LEVELS);
-	raw_spin_unlock_irqrestore(&ctrl->lock, flags);
-
-	return levels;
 }
 
 static bool energy_ctrl_has(struct energy_ctrl *ctrl, u32 domain)
@@ -166,7 +159,7 @@ int energy_ctrl_check_domain(struct energy_ctrl *ctrl, u32 domain,
 		return -EINVAL;
 	}
 
-	levels = energy_ctrl_levels(ctrl, domain);
+	levels = energy_ctrl_read_of(ctrl, domain, ENERGY_CTRL_LEVELS);
 	if (levels != count) {
 		dev_err(ctrl->dev, "domain %u has %u levels, but %u in the device tree\n",
 			domain, levels, count);

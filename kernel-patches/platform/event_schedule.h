@@ -69,7 +69,7 @@ int lull_schedule_text_add(struct lull_schedule_text *text, const char *piece,
 			   u64 offset, size_t size);
 void lull_schedule_text_drop(struct lull_schedule_text *text);
 
-#if IS_ENABLED(CONFIG_LULL_KUNIT_TEST)
+#if IS_ENABLED(CONFIG_KUNIT)
 u64 lull_random(u64 *state);
 u64 lull_exponential(u64 random);
 #endif

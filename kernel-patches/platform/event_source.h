@@ -11,8 +11,8 @@ struct platform_device;
  * struct lull_event_source - hardware that interrupts at a given time
  * @arm: make it interrupt at this CLOCK_MONOTONIC, or as soon as it can if
  * that is over; from process context when stopped, and from its own interrupt
- * @stop: no interrupt any more; from process context, with the interrupt
- * disabled
+ * @stop: no interrupt any more; from process context with the interrupt
+ * disabled, and from its own interrupt
  * @expired: in its interrupt: whether it is there because the time armed is
  * over, and if so, when the hardware expired
  */

@@ -7,9 +7,7 @@
  * clock and that of the system counter are both rounded by gem5, and ten parts
  * in a million of a pause of a second are as long as a wakeup.
  */
-#include <linux/clk.h>
 #include <linux/err.h>
-#include <linux/io.h>
 #include <linux/platform_device.h>
 #include <linux/slab.h>
 #include <linux/timekeeping.h>
@@ -92,21 +90,15 @@ static bool lull_event_sp804_expired(struct lull_event_source *source, ktime_t *
 struct lull_event_source *lull_event_sp804(struct platform_device *device)
 {
 	struct lull_event_sp804 *sp804;
-	struct clk *clk;
+	int error;
 
 	sp804 = devm_kzalloc(&device->dev, sizeof(*sp804), GFP_KERNEL);
 	if (!sp804)
 		return ERR_PTR(-ENOMEM);
 
-	clk = devm_clk_get_enabled(&device->dev, NULL);
-	if (IS_ERR(clk))
-		return ERR_CAST(clk);
-	sp804->timer.hz = clk_get_rate(clk);
-	if (!sp804->timer.hz)
-		return ERR_PTR(-EINVAL);
-	sp804->timer.base = devm_platform_ioremap_resource(device, 0);
-	if (IS_ERR(sp804->timer.base))
-		return ERR_CAST(sp804->timer.base);
+	error = lull_sp804_get(device, &sp804->timer);
+	if (error)
+		return ERR_PTR(error);
 
 	sp804->source.arm = lull_event_sp804_arm;
 	sp804->source.stop = lull_event_sp804_stop;

@@ -185,9 +185,12 @@ static int lull_events_load(struct lull_events *events)
 		snprintf(events->error, sizeof(events->error), "line %u: %s", error.line,
 			 error.reason);
 		pr_err("schedule refused, %s\n", events->error);
+		return -EINVAL;
 	}
-	if (IS_ERR(schedule))
+	if (IS_ERR(schedule)) {
+		strscpy(events->error, "out of memory");
 		return PTR_ERR(schedule);
+	}
 
 	lull_schedule_free(events->schedule);
 	events->schedule = schedule;
@@ -211,8 +214,8 @@ static ssize_t schedule_write(struct file *file, struct kobject *kobj,
 		if (error == 1)
 			error = lull_events_load(events);
 		else if (error)
-			strscpy(events->error, error == -EFBIG ? "the text is too long" :
-				"a piece of the text is missing");
+			strscpy(events->error, error == -EINVAL ? "a piece of the text is missing" :
+				error == -EFBIG ? "the text is too long" : "out of memory");
 	}
 	mutex_unlock(&events->lock);
 

@@ -50,7 +50,7 @@ void __lull_idle_enter(struct cpuidle_device *dev, struct cpuidle_driver *drv, i
 
 	/* Pairs with the release in lull_idle_watch(): who is told is in the list. */
 	cpu->told = smp_load_acquire(&lull_idle_latest);
-	cpu->enters++;
+	WRITE_ONCE(cpu->enters, cpu->enters + 1);
 	cpu->sleep.state = index;
 	cpu->sleep.depth = lull_idle_depth(drv, index);
 
@@ -78,7 +78,7 @@ void __lull_idle_exit(struct cpuidle_device *dev, int entered_state)
 	if (!watcher || watcher->since > cpu->told)
 		return;
 
-	cpu->exits++;
+	WRITE_ONCE(cpu->exits, cpu->exits + 1);
 	cpu->sleep.left = now;
 	if (entered_state < 0)
 		cpu->sleep.state = -1;

@@ -8,9 +8,9 @@
  *
  * Entry can be aborted until the WFI, as on hardware: an interrupt that is
  * pending ends it and the state counts as rejected. A cluster goes off when all
- * its online CPUs have asked for it, and only the last of them waits for that;
- * the others, and all while one of them is up, have entered core-off. The first
- * CPU to wake brings the cluster back and waits for that.
+ * its CPUs have asked for it or are offline, and only the last one that asks
+ * waits for that; the others, and all while one of them is up, have entered
+ * core-off. The first CPU to wake brings the cluster back and waits for that.
  */
 #define pr_fmt(fmt) "lull: idle: " fmt
 
@@ -61,12 +61,12 @@ struct lull_qemu_actual {
 	struct lull_qemu_cost shared;
 };
 
-/* In lull_qemu_cluster.asleep, beside the number of CPUs that asked for off. */
+/* Set in lull_qemu_cluster.awake, which has come down to 0 before. */
 #define LULL_CLUSTER_IS_OFF	BIT(16)
 
 struct lull_qemu_cluster {
-	atomic_t asleep;
-	atomic_t online;
+	/* Online CPUs that do not ask for off. */
+	atomic_t awake;
 };
 
 struct lull_qemu_cpu {
@@ -115,26 +115,27 @@ static __cpuidle bool lull_wait_or_abort(u64 ticks)
 	return !lull_interrupt_pending();
 }
 
-/* Whether the caller is the last CPU of its cluster that asks for off. */
+/* Whether the caller is the last CPU of its cluster to ask for off. */
 static __cpuidle bool lull_cluster_ask(struct lull_qemu_cluster *cluster)
 {
-	return raw_atomic_inc_return(&cluster->asleep) == raw_atomic_read(&cluster->online);
+	return raw_atomic_dec_return(&cluster->awake) == 0;
 }
 
-/* False if another CPU has woken meanwhile. */
-static __cpuidle bool lull_cluster_off(struct lull_qemu_cluster *cluster)
+/* Unless another CPU has woken meanwhile. */
+static __cpuidle void lull_cluster_off(struct lull_qemu_cluster *cluster)
 {
-	int all = raw_atomic_read(&cluster->online);
+	int awake = raw_atomic_read(&cluster->awake);
 
-	return raw_atomic_cmpxchg(&cluster->asleep, all, all | LULL_CLUSTER_IS_OFF) == all;
+	if (!awake)
+		raw_atomic_cmpxchg(&cluster->awake, awake, awake | LULL_CLUSTER_IS_OFF);
 }
 
 /* Whether the cluster was off. */
 static __cpuidle bool lull_cluster_wake(struct lull_qemu_cluster *cluster)
 {
-	int old = raw_atomic_read(&cluster->asleep);
+	int old = raw_atomic_read(&cluster->awake);
 
-	while (!raw_atomic_try_cmpxchg(&cluster->asleep, &old, (old & ~LULL_CLUSTER_IS_OFF) - 1))
+	while (!raw_atomic_try_cmpxchg(&cluster->awake, &old, (old & ~LULL_CLUSTER_IS_OFF) + 1))
 		;
 
 	return old & LULL_CLUSTER_IS_OFF;
@@ -327,17 +328,16 @@ static int lull_qemu_init_cpu(unsigned int number)
 
 static int lull_qemu_starting(unsigned int number)
 {
-	struct lull_qemu_cluster *cluster = per_cpu_ptr(&lull_qemu_cpus, number)->cluster;
-
-	/* A CPU that starts brings its cluster up. */
-	atomic_andnot(LULL_CLUSTER_IS_OFF, &cluster->asleep);
-	atomic_inc(&cluster->online);
+	lull_cluster_wake(per_cpu_ptr(&lull_qemu_cpus, number)->cluster);
 	return 0;
 }
 
 static int lull_qemu_dying(unsigned int number)
 {
-	atomic_dec(&per_cpu_ptr(&lull_qemu_cpus, number)->cluster->online);
+	struct lull_qemu_cluster *cluster = per_cpu_ptr(&lull_qemu_cpus, number)->cluster;
+
+	if (lull_cluster_ask(cluster))
+		lull_cluster_off(cluster);
 	return 0;
 }
 

@@ -7,6 +7,9 @@
 #include <linux/list.h>
 #include <linux/types.h>
 
+struct dentry;
+struct device_node;
+
 /**
  * struct lull_system - one mechanism with one run-time switch
  * @name: its directory under /sys/kernel/lull
@@ -32,7 +35,6 @@ struct lull_system {
 };
 
 /* /sys/kernel/debug/lull, from subsys_initcall() on. */
-struct dentry;
 extern struct dentry *lull_debugfs;
 
 /* /sys/kernel/lull/cstates */
@@ -53,8 +55,7 @@ static inline bool lull_enabled(const struct lull_system *system)
 	return READ_ONCE(system->enabled);
 }
 
-#if IS_ENABLED(CONFIG_LULL_KUNIT_TEST)
-struct device_node;
+#if IS_ENABLED(CONFIG_KUNIT)
 const char *lull_machine_string(const struct device_node *node, const char *property);
 #endif
 

@@ -12,7 +12,6 @@
 #define pr_fmt(fmt) "lull: " fmt
 
 #include <linux/arm-smccc.h>
-#include <linux/dcache.h>
 #include <linux/debugfs.h>
 #include <linux/init.h>
 #include <linux/of.h>
@@ -23,6 +22,8 @@
 
 #include <asm/cputype.h>
 #include <asm/smp_plat.h>
+
+#include "lull.h"
 
 static unsigned long psci_stat_ask(u32 function, unsigned long first, unsigned long second)
 {
@@ -79,19 +80,12 @@ static bool __init psci_stat_is_there(void)
 
 static int __init psci_stat_init(void)
 {
-	struct dentry *folder;
-
 	if (!psci_stat_is_there()) {
 		pr_info("the firmware keeps no statistics of idle states\n");
 		return 0;
 	}
 
-	/* The folder is shared; whoever comes first makes it. */
-	folder = debugfs_lookup("lull", NULL);
-	debugfs_create_file("psci_stat", 0400, folder ?: debugfs_create_dir("lull", NULL), NULL,
-			    &psci_stat_fops);
-	dput(folder);
-
+	debugfs_create_file("psci_stat", 0400, lull_debugfs, NULL, &psci_stat_fops);
 	return 0;
 }
 late_initcall(psci_stat_init);

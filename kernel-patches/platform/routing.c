@@ -36,6 +36,7 @@
 
 #include <kunit/visibility.h>
 #include <linux/bitops.h>
+#include <linux/cleanup.h>
 #include <linux/cpuhotplug.h>
 #include <linux/init.h>
 #include <linux/interrupt.h>
@@ -530,11 +531,21 @@ static struct lull_system lull_routing = {
 	.disable = lull_route_disable,
 };
 
+/* Under the lock: this sees the switch, or whoever turns it on sees the new CPU. */
+static void lull_route_welcome(struct lull_route *route, struct irq_desc *desc)
+{
+	if (READ_ONCE(lull_routing_on))
+		lull_route_settle_now(route, desc);
+}
+
 /* A CPU that came back may be a consumer, or the shadow. Its death is genirq's news. */
 static int lull_route_cpu_online(unsigned int cpu)
 {
-	if (READ_ONCE(lull_routing_on))
-		lull_route_refresh_all();
+	int slot;
+
+	for (slot = 0; slot < LULL_ROUTES; slot++)
+		lull_route_locked(&lull_routes[slot], READ_ONCE(lull_routes[slot].irq),
+				  lull_route_welcome);
 
 	return 0;
 }
@@ -554,7 +565,10 @@ static struct lull_route *lull_route_find(unsigned int irq)
 
 static bool lull_route_possible(unsigned int irq)
 {
-	struct irq_data *data = irq_get_irq_data(irq);
+	struct irq_data *data;
+
+	guard(rcu)();
+	data = irq_get_irq_data(irq);
 
 	return data && irq_can_set_affinity(irq) && !irqd_affinity_is_managed(data);
 }
@@ -876,7 +890,7 @@ static void __init lull_route_mark_from_tree(void)
 /* Late, when drivers have mapped their interrupts. */
 static int __init lull_route_init(void)
 {
-	int slot, error;
+	int slot, state, error;
 
 	for (slot = 0; slot < LULL_ROUTES; slot++)
 		lull_routes[slot].owner = -1;
@@ -884,15 +898,21 @@ static int __init lull_route_init(void)
 	lull_route_find_shadow();
 	lull_route_mark_from_tree();
 
-	error = cpuhp_setup_state_nocalls(CPUHP_AP_ONLINE_DYN, "lull/routing:online",
+	state = cpuhp_setup_state_nocalls(CPUHP_AP_ONLINE_DYN, "lull/routing:online",
 					  lull_route_cpu_online, NULL);
-	if (error < 0)
-		return error;
+	if (state < 0)
+		return state;
 
 	error = lull_register_system(&lull_routing);
 	if (error)
-		return error;
+		goto remove_state;
+	error = sysfs_create_files(lull_routing.kobj, lull_route_attrs);
+	if (!error)
+		return 0;
 
-	return sysfs_create_files(lull_routing.kobj, lull_route_attrs);
+	lull_unregister_system(&lull_routing);
+remove_state:
+	cpuhp_remove_state_nocalls(state);
+	return error;
 }
 late_initcall(lull_route_init);

@@ -55,7 +55,7 @@ struct lull_route_request {
 	int consumer;			/* -1: the interrupt's own target */
 };
 
-#if IS_ENABLED(CONFIG_LULL_KUNIT_TEST)
+#if IS_ENABLED(CONFIG_KUNIT)
 int lull_route_owner(int consumer, int home, const struct cpumask *wish,
 		     const struct cpumask *online);
 int lull_route_target(enum lull_route_policy policy, unsigned int threshold, int owner,

@@ -16,6 +16,8 @@
 #include <linux/time64.h>
 #include <linux/types.h>
 
+struct platform_device;
+
 #define LULL_SP804_HALF(n)	((n) * 0x20)
 #define LULL_SP804_LOAD		0x00
 #define LULL_SP804_VALUE	0x04
@@ -41,6 +43,8 @@ struct lull_sp804 {
 	void __iomem *base;
 	u32 hz;
 };
+
+int lull_sp804_get(struct platform_device *device, struct lull_sp804 *timer);
 
 static inline u64 lull_sp804_to_ns(const struct lull_sp804 *timer, u64 ticks)
 {

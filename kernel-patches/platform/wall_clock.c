@@ -7,10 +7,7 @@
  * call has CLOCK_MONOTONIC, which events carry too.
  */
 #include <kunit/visibility.h>
-#include <linux/clk.h>
-#include <linux/err.h>
 #include <linux/fs.h>
-#include <linux/io.h>
 #include <linux/miscdevice.h>
 #include <linux/of.h>
 #include <linux/platform_device.h>
@@ -62,16 +59,10 @@ struct lull_clock_reading lull_clock_read(void)
 		return reading;
 
 	reading.hz = clock->timer.hz;
-	if (!clock->timer.base) {
-		reading.count = lull_sp804_to_ticks(&clock->timer,
-						    ktime_to_ns(ktime_sub(reading.at,
-									  clock->zero)));
-		return reading;
-	}
-
 	expected = lull_sp804_to_ticks(&clock->timer,
 				       ktime_to_ns(ktime_sub(reading.at, clock->zero)));
-	reading.count = lull_clock_extend(lull_sp804_counted(&clock->timer), expected);
+	reading.count = clock->timer.base ?
+			lull_clock_extend(lull_sp804_counted(&clock->timer), expected) : expected;
 	return reading;
 }
 
@@ -140,7 +131,6 @@ static struct miscdevice lull_clock_device = {
 int lull_clock_probe(struct platform_device *device)
 {
 	struct lull_clock *clock;
-	struct clk *clk;
 	int error;
 
 	if (lull_clock)
@@ -149,19 +139,11 @@ int lull_clock_probe(struct platform_device *device)
 	if (!clock)
 		return -ENOMEM;
 
-	clk = devm_clk_get_enabled(&device->dev, NULL);
-	if (IS_ERR(clk))
-		return PTR_ERR(clk);
-	clock->timer.hz = clk_get_rate(clk);
-	if (!clock->timer.hz)
-		return -EINVAL;
-
-	if (platform_get_resource(device, IORESOURCE_MEM, 0)) {
-		clock->timer.base = devm_platform_ioremap_resource(device, 0);
-		if (IS_ERR(clock->timer.base))
-			return PTR_ERR(clock->timer.base);
+	error = lull_sp804_get(device, &clock->timer);
+	if (error)
+		return error;
+	if (clock->timer.base)
 		lull_sp804_run(&clock->timer);
-	}
 	clock->zero = ktime_get();
 
 	error = misc_register(&lull_clock_device);

@@ -24,7 +24,7 @@ u64 lull_clock_count_at(const struct lull_clock_reading *reading, ktime_t earlie
 u32 lull_clock_hz(void);
 int lull_clock_probe(struct platform_device *device);
 
-#if IS_ENABLED(CONFIG_LULL_KUNIT_TEST)
+#if IS_ENABLED(CONFIG_KUNIT)
 u64 lull_clock_extend(u32 counted, u64 expected);
 #endif
 

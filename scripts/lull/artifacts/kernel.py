@@ -39,18 +39,24 @@ _SET = re.compile(r'CONFIG_(\w+)=(y|-?[0-9]+|0x[0-9a-f]+|"[^"]*")')
 _UNSET = re.compile(r"# CONFIG_(\w+) is not set")
 
 
-def detect_version(tree: Path) -> str:
-    """The version of a kernel tree, which must be 6.12: the series is written against no other."""
+def detect_version(tree: Path, called: Path | None = None) -> str:
+    """The version of a kernel tree, which must be 6.12: the series is written against no other.
+
+    `called` is what the user knows the tree by.
+    """
     makefile = tree / "Makefile"
     remedy = "set KERNEL_SRC to a Linux 6.12 tree or tarball"
     try:
         head = makefile.read_text(encoding="utf-8")[:1000]
-    except (OSError, UnicodeDecodeError) as error:
-        raise UserError(f"{makefile} cannot be read as a kernel's: {remedy}.") from error
+    except (OSError, UnicodeDecodeError):
+        head = ""
     values: dict[str, str] = dict(re.findall(r"^([A-Z]+) *=[ \t]*(\S*)", head, re.MULTILINE))
-    version = ".".join(values.get(key, "?") for key in ("VERSION", "PATCHLEVEL", "SUBLEVEL"))
+    try:
+        version = ".".join(values[key] for key in ("VERSION", "PATCHLEVEL", "SUBLEVEL"))
+    except KeyError as error:
+        raise UserError(f"{called or tree} has no Makefile of a kernel: {remedy}.") from error
     if not version.startswith("6.12."):
-        raise UserError(f"{makefile} is of Linux {version}: {remedy}.")
+        raise UserError(f"{called or tree} is Linux {version}: {remedy}.")
     return version + values.get("EXTRAVERSION", "")
 
 
@@ -135,8 +141,8 @@ def prepare(tree: Path, root: Path, flavour: str, run: Run) -> None:
         if (tree / ".config").exists() or (tree / "include" / "config").exists():
             raise UserError(f"{tree} was built in: run `make mrproper` in KERNEL_SRC.")
         for patch in series(root):
-            quiet = ("--batch", "--forward", "--no-backup-if-mismatch")
-            run(["patch", *quiet, "-p1", "-i", str(patch.resolve())], tree)
+            strict = ("--batch", "--forward", "--no-backup-if-mismatch", "--fuzz=0")
+            run(["patch", *strict, "-p1", "-i", str(patch.resolve())], tree)
         for target, file in linked_files(root).items():
             (tree / target).parent.mkdir(parents=True, exist_ok=True)
             shutil.copyfile(file, tree / target)
