@@ -27,6 +27,10 @@ BEHAVIOUR = {
     ),
     "a file beyond any host": ("truncate -s 100G /out/sparse", 125, "lull: cannot send /out/sparse: File too large\n"),
     "a file system torn away": ("umount /sys/kernel/tracing /proc; mount -t tmpfs none /run; echo on", 0, "on\n"),
+    "a script of several lines": ("for word in a b; do\n  echo $word\ndone\n# the end", 0, "a\nb\n"),
+    "one that is larger than most pipes": ("#" + "x" * 100_000 + "\necho on; exit 5", 5, "on\n"),
+    "one that is none": ("echo on\nif", 2, "on\n/run/lull-script: line 4: syntax error: unexpected end of file\n"),
+    "its input is empty": ("cat; echo over", 0, "over\n"),
     "a CPU taken offline": ("echo 0 > /sys/devices/system/cpu/cpu1/online; nproc", 0, "1\n"),
 }
 
@@ -61,7 +65,7 @@ def test_the_tools_of_the_image_run(lull: Lull, tmp_path: Path) -> None:
     script = (
         "set -e; cyclictest --default-system -q -t 2 -l 20 2>/dev/null | grep -c 'T: ';"
         "hackbench -l 5 -g 1 | grep -c Time;"
-        "trace-cmd record -q -e sched_switch -o /out/t.dat sleep 0.01 >/dev/null; lull-idle deepest 3;"
+        "trace-cmd record -q -e sched_switch -o /out/t.dat sleep 0.01 >/dev/null; lull-policy idle.deepest=C4;"
         "cat /sys/devices/system/cpu/cpu*/cpuidle/state3/disable"
     )
     ran = lull("boot", "-e", "qemu", "--out", "run", "--exec", script)
@@ -70,7 +74,7 @@ def test_the_tools_of_the_image_run(lull: Lull, tmp_path: Path) -> None:
 
 
 def test_deep_idle_states_are_really_entered(lull: Lull) -> None:
-    script = "lull-idle deepest 3; sleep 0.5; cat /sys/devices/system/cpu/cpu*/cpuidle/state[123]/usage"
+    script = "lull-policy idle.deepest=C4; sleep 0.5; cat /sys/devices/system/cpu/cpu*/cpuidle/state[123]/usage"
     ran = lull("boot", "-e", "qemu", "--exec", script)
     assert ran.returncode == 0
     assert sum(map(int, ran.stdout.split())) > 0

@@ -38,7 +38,7 @@ def test_idle_states_are_as_before_after_a_measurement(lull: Lull) -> None:
     states = "cat /sys/devices/system/cpu/cpu*/cpuidle/state*/disable | tr -d '\\n'"
     ran = lull(
         "boot", "-e", "qemu", "--exec",
-        f"lull-idle deepest 1; {states}; echo; wake-latency --state C3 --count 2 >/dev/null || exit 1; {states}",
+        f"lull-policy idle.deepest=C2; {states}; echo; wake-latency --state C3 --count 2 >/dev/null || exit 1; {states}",
     )  # fmt: skip
     assert ran.returncode == 0, ran.stderr
     before, after = ran.stdout.split()
@@ -70,7 +70,9 @@ def test_platform_check_from_command_to_figures(lull: Lull, tmp_path: Path) -> N
     [
         ("wake-latency --state C9", "wake-latency: C9: No such file or directory"),
         ("wake-latency --state C1 --cpus 99", "wake-latency: the list of CPUs"),
-        ("wake-latency --state C1 --count 0", "usage: wake-latency"),
+        ("wake-latency --state C1 --count 0", "wake-latency: '0' is not a number from 1 to 1000000"),
+        ("wake-latency --count 1", "usage: wake-latency"),
+        ("wake-latency --state", "usage: wake-latency"),
         ("platform-check --state C9", "platform-check: C9: No such file or directory"),
         ("platform-check", "usage: platform-check"),
     ],
