@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What the engine reads after a simulation: outcome.json, written whole or not at all."""
+"""What the engine reads of a simulation: outcome.json after it, written whole or not at all, and progress during it."""
 
 from __future__ import annotations
 
@@ -19,6 +19,13 @@ CAUSES = {
 def cause_name(event: str) -> str:
     """gem5's reason for stopping in one word; a reason that is not expected stays as gem5 words it."""
     return CAUSES.get(event, event)
+
+
+def tell(directory: Path, simulated_s: float, instructions: int) -> None:
+    """How far the simulation is, for whoever waits for it."""
+    partial = directory / "progress.partial"
+    partial.write_text(f"{simulated_s:.6f} {instructions}\n")
+    partial.replace(directory / "progress")
 
 
 def write(directory: Path, facts: dict[str, object]) -> None:

@@ -12,6 +12,7 @@ import shutil
 import sys
 import time
 from pathlib import Path
+from typing import Any
 
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 
@@ -21,6 +22,9 @@ import outcome
 import requires
 import spec as settings
 from failure import Failure
+
+STEP_S = 0.005
+"""Simulated time from one word about the progress to the next."""
 
 
 def main(arguments: list[str]) -> None:
@@ -59,10 +63,10 @@ def simulate(spec: settings.Spec) -> None:
         raise Failure(f"gem5 did not go on from the checkpoint {spec.checkpoint}; make it again")
 
     before = time.monotonic()
-    event = m5.simulate(m5.ticks.fromSeconds(spec.limit_s))
+    event = _simulate_telling(spec.limit_s, machine)
     host_seconds = time.monotonic() - before
     cause = outcome.cause_name(event.getCause())
-    instructions = sum(int(cpu.totalInsts()) for cpu in machine.cpus)
+    instructions = _instructions(machine)
     end = m5.curTick()
     if spec.stage == "checkpoint" and cause == "checkpoint":
         _keep(spec.checkpoint, machine.expected, soc.reset_address(spec))
@@ -81,6 +85,24 @@ def simulate(spec: settings.Spec) -> None:
             "restored": restored,
         },
     )
+
+
+def _simulate_telling(limit_s: float, machine: Any) -> Any:
+    """Simulate to the end, and say on the way how far it is. Stopping in between changes no event's place."""
+    import m5
+
+    start = m5.curTick()
+    limit, step = m5.ticks.fromSeconds(limit_s), m5.ticks.fromSeconds(STEP_S)
+    while True:
+        event = m5.simulate(min(step, start + limit - m5.curTick()))
+        done = m5.curTick() - start
+        if outcome.cause_name(event.getCause()) != "limit" or done >= limit:
+            return event
+        outcome.tell(Path(m5.options.outdir), done / m5.ticks.fromSeconds(1.0), _instructions(machine))
+
+
+def _instructions(machine: Any) -> int:
+    return sum(int(cpu.totalInsts()) for cpu in machine.cpus)
 
 
 def _check_files(spec: settings.Spec) -> None:

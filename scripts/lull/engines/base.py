@@ -64,7 +64,12 @@ class Engine(Protocol):
 
 
 def supervise(
-    child: subprocess.Popen[bytes], rundir: Path, wall_s: float, progress: Progress, sink: Sink | None
+    child: subprocess.Popen[bytes],
+    rundir: Path,
+    wall_s: float,
+    progress: Progress,
+    sink: Sink | None,
+    how_far: Callable[[Path], str],
 ) -> int:
     """Wait for a simulator, streaming what its guest prints; its exit status."""
     deadline = time.monotonic() + wall_s
@@ -80,7 +85,7 @@ def supervise(
                 )
             if not follow():
                 time.sleep(0.05)
-            progress.detail = f"guest at {guest_time(rundir):.3f} s"
+            progress.detail = how_far(rundir)
             progress.tick()
     finally:
         process.stop(child)
@@ -93,6 +98,11 @@ def guest_time(rundir: Path) -> float:
     """The guest's clock at its last kernel message."""
     times = _PRINTK_TIME.findall(_tail(rundir / CONSOLE))
     return float(times[-1]) if times else 0.0
+
+
+def guest_at(rundir: Path) -> str:
+    """How far a guest is, by its own messages."""
+    return f"guest at {guest_time(rundir):.3f} s"
 
 
 def guest_panic(rundir: Path) -> str | None:

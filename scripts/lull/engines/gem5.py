@@ -16,7 +16,7 @@ from lull.artifacts import firmware as firmware_build
 from lull.artifacts import store
 from lull.cache import Entry
 from lull.engines import bootargs, gem5_binary
-from lull.engines.base import Artifacts, Outcome, Sink, guest_panic, status_of, supervise
+from lull.engines.base import Artifacts, Outcome, Sink, guest_at, guest_panic, status_of, supervise
 from lull.engines.gem5_binary import Gem5Binary
 from lull.errors import LimitReached, UserError
 from lull.platform import devicetree, machine
@@ -43,6 +43,7 @@ HANG_MARGIN_S = 1.0
 SETTINGS = "gem5.json"
 OUTCOME = "outcome.json"
 TERMINAL = "system.terminal"
+PROGRESS = "progress"
 """gem5's name for the console's file."""
 UNUSED_UARTS = "system.realview.uart*.device"
 """Files that gem5 opens for the UARTs beside the console's; firmware writes to one of them when it panics."""
@@ -154,8 +155,9 @@ class Gem5:
                 cwd=folder, stdout=log, stderr=log,
             )  # fmt: skip
             try:
-                status = supervise(child, folder, wall_s, progress, sink)
+                status = supervise(child, folder, wall_s, progress, sink, how_far)
             finally:
+                (folder / PROGRESS).unlink(missing_ok=True)
                 if (folder / TERMINAL).exists():
                     (folder / TERMINAL).replace(folder / CONSOLE)
                 for file in folder.glob(UNUSED_UARTS):
@@ -180,6 +182,15 @@ def _tree(platform: Platform, artifacts: Artifacts) -> str:
 
 def _settings(platform: Platform, seed: int) -> dict[str, object]:
     return {"schema": 3, "seed": seed, "soc": machine.describe(platform)}
+
+
+def how_far(folder: Path) -> str:
+    """By gem5's own count; by the guest's messages before there is one."""
+    try:
+        simulated_s, instructions = (folder / PROGRESS).read_text().split()
+    except (OSError, ValueError):
+        return guest_at(folder)
+    return f"{float(simulated_s):.3f} s simulated, {int(instructions) / 1e6:.1f} M instructions"
 
 
 def _number(outcome: dict[str, object], key: str) -> float:

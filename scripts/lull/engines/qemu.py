@@ -12,7 +12,7 @@ from pathlib import Path
 from lull import process
 from lull.artifacts import store
 from lull.engines import bootargs
-from lull.engines.base import Artifacts, Outcome, Sink, guest_time, status_of, supervise
+from lull.engines.base import Artifacts, Outcome, Sink, guest_at, guest_time, status_of, supervise
 from lull.errors import UserError
 from lull.platform import devicetree
 from lull.report import Progress
@@ -54,7 +54,7 @@ class Qemu:
             Progress(f"run {spec.platform.name} on QEMU") as progress,
         ):
             child = process.start(self._command(spec, artifacts, rundir, dtb), cwd=rundir.path, stdout=log, stderr=log)
-            status = supervise(child, rundir.path, spec.limits.wall_s, progress, sink)
+            status = supervise(child, rundir.path, spec.limits.wall_s, progress, sink, guest_at)
         if status != 0:
             said = (rundir / "engine.log").read_text(errors="replace").strip().splitlines()
             raise UserError(f"QEMU ended with status {status}: {said[-1] if said else 'no message'} (in {rundir.path})")
