@@ -94,8 +94,7 @@ void start_shell(enum engine engine)
 	char *const argv[] = {"sh", SCRIPT, NULL};
 
 	set_environment(engine);
-	/* The first use of a program's pages costs more than all others, and most runs use these.
-	 */
+	/* What the first use of a program's pages costs beyond others, no run has to pay. */
 	shell = start_piped("/bin/sh", warm_up);
 	finish_piped(&shell, 0);
 
@@ -155,7 +154,7 @@ struct script fetch_script(enum engine engine)
 			script.limit_s = limit_of(part);
 		script.empty = false;
 		if (write(to_shell, part, got) != (ssize_t)got)
-			fail("the script is larger than %d bytes", SCRIPT_MAX);
+			fail("the shell does not take the script, of at most %d bytes", SCRIPT_MAX);
 		offset += got;
 	}
 	return script;

@@ -107,7 +107,8 @@ static void put_firmware(FILE *out, const char *edge)
 
 	if (!file)
 		return;
-	while (fscanf(file, "%d %15s %x %llu %llu", &cpu, state, &param, &residency, &entries) == 5) {
+	while (fscanf(file, "%d %15s %x %llu %llu", &cpu, state, &param, &residency, &entries) ==
+	       5) {
 		struct jsonl line;
 
 		jsonl_begin(&line, out);

@@ -67,19 +67,11 @@ static void fail(const char *what, int error)
 	fprintf(stderr, "wake-latency: %s: %s\n", what, strerror(error));
 }
 
-static int read_topology(int cpu, const char *file, char *text, size_t size)
-{
-	char path[96];
-
-	snprintf(path, sizeof(path), CPU_DIR "/cpu%d/topology/%s", cpu, file);
-	return read_text(path, text, size);
-}
-
 /* The first CPU of each cluster: those after it are of the same kind. */
 static int first_of_each_cluster(struct cpulist *list)
 {
 	struct cpulist online, cluster;
-	char text[256];
+	char path[96], text[256];
 	int error = cpulist_read(&online, "online");
 
 	*list = (struct cpulist){0};
@@ -88,7 +80,8 @@ static int first_of_each_cluster(struct cpulist *list)
 			continue;
 		list->has[cpu] = true;
 		list->count++;
-		error = read_topology(cpu, "cluster_cpus_list", text, sizeof(text));
+		snprintf(path, sizeof(path), CPU_DIR "/cpu%d/topology/cluster_cpus_list", cpu);
+		error = read_text(path, text, sizeof(text));
 		if (!error)
 			error = cpulist_parse(&cluster, text);
 		for (int other = 0; !error && other < CPULIST_MAX; other++)
