@@ -7,18 +7,15 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include "channel.h"
+#include "clock.h"
 #include "cpulist.h"
 #include "cpus.h"
 #include "end.h"
+#include "idle.h"
 #include "jsonl.h"
-
-#define CPU_DIR "/sys/devices/system/cpu"
-
-/* The kernel's CPUIDLE_STATE_MAX. */
-#define STATES_MAX 10
+#include "sysfs.h"
 
 enum { USAGE, TIME, ABOVE, BELOW, REJECTED, COUNTERS };
 
@@ -34,49 +31,24 @@ static const struct {
 struct counts {
 	int64_t at_us;
 	int states;
-	int64_t of[STATES_MAX][COUNTERS];
+	uint64_t of[IDLE_MAX_STATES][COUNTERS];
 };
 
 static struct counts begun[CPULIST_MAX], ended[CPULIST_MAX];
-
-static int64_t now_us(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return now.tv_sec * 1000000LL + now.tv_nsec / 1000;
-}
-
-static bool state_text(int cpu, int state, const char *file, char *text, size_t size)
-{
-	char path[96];
-
-	snprintf(path, sizeof(path), CPU_DIR "/cpu%d/cpuidle/state%d/%s", cpu, state, file);
-	return read_text(path, text, size) == 0;
-}
-
-static bool state_number(int cpu, int state, const char *file, int64_t *value)
-{
-	char text[32];
-
-	if (!state_text(cpu, state, file, text, sizeof(text)))
-		return false;
-	*value = strtoll(text, NULL, 10);
-	return true;
-}
 
 static void count(int cpu, struct counts *counts)
 {
 	int state = 0;
 
-	while (state < STATES_MAX && state_number(cpu, state, "usage", &counts->of[state][USAGE])) {
+	while (state < IDLE_MAX_STATES &&
+	       idle_number(cpu, state, "usage", &counts->of[state][USAGE]) == 0) {
 		for (int counter = USAGE + 1; counter < COUNTERS; counter++)
-			state_number(cpu, state, counters[counter].file,
-				     &counts->of[state][counter]);
+			idle_number(cpu, state, counters[counter].file,
+				    &counts->of[state][counter]);
 		state++;
 	}
 	counts->states = state;
-	counts->at_us = now_us();
+	counts->at_us = (int64_t)(clock_ns() / 1000);
 }
 
 /* The kernel counts a stay when it ends, so each CPU is awake when it is looked at. */
@@ -99,10 +71,10 @@ void cpuidle_begin(void)
 
 static void put_number(struct jsonl *line, const char *key, int cpu, int state, const char *file)
 {
-	int64_t value;
+	uint64_t value;
 
-	if (state_number(cpu, state, file, &value))
-		jsonl_int(line, key, value);
+	if (idle_number(cpu, state, file, &value) == 0)
+		jsonl_int(line, key, (int64_t)value);
 	else
 		jsonl_null(line, key);
 }
@@ -111,25 +83,20 @@ static void put_state(FILE *out, int cpu, int state, const char *governor, const
 {
 	const struct counts *from = &begun[cpu], *to = &ended[cpu];
 	struct jsonl line;
-	char text[64];
-	int64_t disabled = 0;
+	char name[IDLE_NAME_SIZE];
+	uint64_t disabled = 0;
 
 	jsonl_begin(&line, out);
 	jsonl_int(&line, "cpu", cpu);
 	jsonl_int(&line, "state", state);
-	/* As the platform file calls it: Linux has its own word for the first. */
-	if (state == 0)
-		jsonl_string(&line, "name", "C1");
-	else
-		jsonl_string(&line, "name",
-			     state_text(cpu, state, "desc", text, sizeof(text)) ? text : NULL);
+	jsonl_string(&line, "name", idle_name(cpu, state, name) ? NULL : name);
 	jsonl_int(&line, "window_us", to->at_us - from->at_us);
 	for (int counter = 0; counter < COUNTERS; counter++)
 		jsonl_int(&line, counters[counter].key,
-			  to->of[state][counter] - from->of[state][counter]);
+			  (int64_t)(to->of[state][counter] - from->of[state][counter]));
 	put_number(&line, "latency_us", cpu, state, "latency");
 	put_number(&line, "residency_us", cpu, state, "residency");
-	state_number(cpu, state, "disable", &disabled);
+	idle_number(cpu, state, "disable", &disabled);
 	jsonl_bool(&line, "disabled", disabled != 0);
 	jsonl_string(&line, "governor", governor);
 	jsonl_string(&line, "cpufreq_governor", cpufreq);

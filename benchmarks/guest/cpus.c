@@ -9,9 +9,9 @@
 
 #include "cpulist.h"
 #include "end.h"
-#include "machine.h"
-
-#define CPU_DIR "/sys/devices/system/cpu"
+#include "idle.h"
+#include "pin.h"
+#include "sysfs.h"
 
 static struct cpulist read_list(const char *which)
 {
@@ -48,17 +48,13 @@ void online_all_cpus(void)
 void visit_cpus(void (*visit)(int cpu, int error))
 {
 	struct cpulist possible = read_list("possible");
-	cpu_set_t before, one;
+	cpu_set_t before;
 
 	if (sched_getaffinity(0, sizeof(before), &before))
 		fail("cannot ask on which CPUs to run: %s", strerror(errno));
-	for (int cpu = CPULIST_MAX - 1; cpu >= 0; cpu--) {
-		if (!possible.has[cpu])
-			continue;
-		CPU_ZERO(&one);
-		CPU_SET(cpu, &one);
-		visit(cpu, sched_setaffinity(0, sizeof(one), &one) ? -errno : 0);
-	}
+	for (int cpu = CPULIST_MAX - 1; cpu >= 0; cpu--)
+		if (possible.has[cpu])
+			visit(cpu, pin_to_cpu(cpu));
 	if (sched_setaffinity(0, sizeof(before), &before))
 		fail("cannot run where it ran before: %s", strerror(errno));
 }
@@ -73,22 +69,20 @@ static void was_awake(int cpu, int error)
 void disable_deep_idle(void)
 {
 	struct cpulist possible = read_list("possible");
-	char path[96];
 
 	for (int cpu = 0; cpu < CPULIST_MAX; cpu++) {
+		struct idle_states before, after;
+		int error;
+
 		if (!possible.has[cpu])
 			continue;
-		for (int state = 1;; state++) {
-			int error;
-
-			snprintf(path, sizeof(path), CPU_DIR "/cpu%d/cpuidle/state%d/disable", cpu,
-				 state);
-			error = write_text(path, "1");
-			if (error == -ENOENT)
-				break;
-			if (error)
-				fail("cannot write %s: %s", path, strerror(-error));
+		error = idle_read(cpu, &before);
+		if (!error && before.count) {
+			after = idle_just(&before, 0);
+			error = idle_change(cpu, &before, &after);
 		}
+		if (error)
+			fail("cannot disable the idle states of CPU %d: %s", cpu, strerror(-error));
 	}
 	visit_cpus(was_awake);
 }

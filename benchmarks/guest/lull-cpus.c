@@ -7,17 +7,16 @@
 #include <unistd.h>
 
 #include "cpulist.h"
+#include "idle.h"
 #include "jsonl.h"
-#include "machine.h"
-
-#define CPU_DIR "/sys/devices/system/cpu/cpu%d/"
+#include "sysfs.h"
 
 /* A file below the CPU's directory; false when it is not there. */
 static bool cpu_file(int cpu, const char *name, char *text, size_t size)
 {
 	char path[128];
 
-	snprintf(path, sizeof(path), CPU_DIR "%s", cpu, name);
+	snprintf(path, sizeof(path), CPU_DIR "/cpu%d/%s", cpu, name);
 	return read_text(path, text, size) == 0;
 }
 
@@ -49,28 +48,21 @@ static bool is_shadow(int cpu)
 {
 	char path[128];
 
-	snprintf(path, sizeof(path), CPU_DIR "of_node/lull,shadow", cpu);
+	snprintf(path, sizeof(path), CPU_DIR "/cpu%d/of_node/lull,shadow", cpu);
 	return access(path, F_OK) == 0;
 }
 
 static void put_idle_states(struct jsonl *line, int cpu)
 {
-	char file[64], text[32];
+	struct idle_states states;
+	char name[IDLE_NAME_SIZE];
 
+	idle_read(cpu, &states);
 	jsonl_array(line, "idle_states");
-	for (int state = 0;; state++) {
-		snprintf(file, sizeof(file), "cpuidle/state%d/disable", state);
-		if (!cpu_file(cpu, file, text, sizeof(text)))
-			break;
+	for (int state = 0; state < states.count; state++) {
 		jsonl_object(line, NULL);
-		/* Linux has its own name for the first state and cuts the names of the others;
-		 * their description is whole. */
-		snprintf(file, sizeof(file), "cpuidle/state%d/desc", state);
-		if (state == 0)
-			jsonl_string(line, "name", "C1");
-		else
-			put_text(line, "name", cpu, file);
-		jsonl_bool(line, "disabled", strcmp(text, "0") != 0);
+		jsonl_string(line, "name", idle_name(cpu, state, name) ? NULL : name);
+		jsonl_bool(line, "disabled", states.disabled[state]);
 		jsonl_close(line);
 	}
 	jsonl_close(line);
@@ -109,5 +101,5 @@ int main(void)
 	for (int cpu = 0; cpu < CPULIST_MAX; cpu++)
 		if (possible.has[cpu])
 			describe(cpu, online.has[cpu]);
-	return ferror(stdout) ? 1 : 0;
+	return fflush(stdout) || ferror(stdout);
 }

@@ -12,9 +12,10 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "clock.h"
 #include "events.h"
 #include "jsonl.h"
-#include "machine.h"
+#include "sysfs.h"
 
 struct received {
 	struct event event;
@@ -109,7 +110,7 @@ static void take_all(struct events *events)
 	int got;
 
 	while ((got = events_next(events, &event)) > 0) {
-		uint64_t now = events_now_ns();
+		uint64_t now = clock_ns();
 
 		if (event.serial == 0)
 			continue;
@@ -235,5 +236,5 @@ int main(int argc, char **argv)
 	if (each)
 		print_events();
 	print_summary(&events);
-	return ferror(stdout) ? 1 : 0;
+	return fflush(stdout) || ferror(stdout);
 }

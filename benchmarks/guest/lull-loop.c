@@ -17,9 +17,15 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "clock.h"
+#include "counter.h"
 #include "cpulist.h"
 #include "jsonl.h"
-#include "machine.h"
+#include "options.h"
+#include "pin.h"
+#include "sysfs.h"
+
+#define ANYWHERE UINT64_MAX
 
 static const char usage[] =
 	"usage: lull-loop [-c CPU | -s CPU] [-n ITERATIONS] [-p PERIOD_US] [-r RUNS]\n"
@@ -43,38 +49,6 @@ static void must(bool fine, const char *what)
 	exit(1);
 }
 
-static uint64_t number(const char *text, uint64_t least, uint64_t most)
-{
-	char *end;
-	uint64_t value;
-
-	errno = 0;
-	value = strtoull(text, &end, 10);
-	if (*text < '0' || *text > '9' || *end || errno || value < least || value > most) {
-		fprintf(stderr, "lull-loop: '%s' is not a number from %llu to %llu\n", text,
-			(unsigned long long)least, (unsigned long long)most);
-		exit(2);
-	}
-	return value;
-}
-
-static uint64_t counter(void)
-{
-	uint64_t ticks;
-
-	/* Everything before it is over, nothing after it has begun. */
-	asm volatile("isb\n\tmrs %0, cntvct_el0\n\tisb" : "=r"(ticks)::"memory");
-	return ticks;
-}
-
-static uint64_t counter_hz(void)
-{
-	uint64_t hz;
-
-	asm("mrs %0, cntfrq_el0" : "=r"(hz));
-	return hz;
-}
-
 static void work(uint64_t iterations)
 {
 	static uint64_t word;
@@ -91,13 +65,12 @@ static void work(uint64_t iterations)
 		     : "cc", "memory");
 }
 
-static void pin(int cpu)
+static void stay_on(int cpu)
 {
-	cpu_set_t set;
+	int error = pin_to_cpu(cpu);
 
-	CPU_ZERO(&set);
-	CPU_SET(cpu, &set);
-	must(sched_setaffinity(0, sizeof(set), &set) == 0, "cannot run on this CPU");
+	errno = -error;
+	must(!error, "cannot run on this CPU");
 }
 
 static void start_on(int cpu)
@@ -105,7 +78,7 @@ static void start_on(int cpu)
 	cpu_set_t before;
 
 	must(sched_getaffinity(0, sizeof(before), &before) == 0, "cannot ask for the CPUs allowed");
-	pin(cpu);
+	stay_on(cpu);
 	must(sched_setaffinity(0, sizeof(before), &before) == 0, "cannot run on all CPUs again");
 }
 
@@ -114,33 +87,29 @@ static long long frequency(int cpu)
 {
 	char path[96], text[32];
 
-	snprintf(path, sizeof(path), "/sys/devices/system/cpu/cpu%d/cpufreq/scaling_cur_freq", cpu);
+	snprintf(path, sizeof(path), CPU_DIR "/cpu%d/cpufreq/scaling_cur_freq", cpu);
 	return read_text(path, text, sizeof(text)) ? -1 : atoll(text);
 }
 
 static struct run run_once(uint64_t iterations)
 {
 	struct run run;
-	uint64_t begun = counter();
+	uint64_t begun = counter_now();
 
 	work(iterations);
-	run.ticks = counter() - begun;
+	run.ticks = counter_now() - begun;
 	run.cpu = sched_getcpu();
 	must(run.cpu >= 0, "cannot tell the CPU");
 	run.khz = frequency(run.cpu);
 	return run;
 }
 
-static void sleep_until(struct timespec *next, uint64_t period_us)
+static void sleep_until(uint64_t ns)
 {
-	int error;
+	const struct timespec time = clock_time(ns);
 
-	next->tv_nsec += (long)(period_us % 1000000) * 1000;
-	next->tv_sec += (time_t)(period_us / 1000000) + next->tv_nsec / 1000000000;
-	next->tv_nsec %= 1000000000;
-	do {
-		error = clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, next, NULL);
-	} while (error == EINTR);
+	while (clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &time, NULL) == EINTR)
+		;
 }
 
 static void print(const struct run *run, uint64_t iterations)
@@ -155,60 +124,48 @@ static void print(const struct run *run, uint64_t iterations)
 		jsonl_int(&line, "khz", run->khz);
 	jsonl_int(&line, "ticks", (int64_t)run->ticks);
 	jsonl_int(&line, "iterations", (int64_t)iterations);
-	jsonl_int(&line, "counter_hz", (int64_t)counter_hz());
+	jsonl_int(&line, "counter_hz", (int64_t)counter_frequency());
 	jsonl_end(&line);
 }
 
 int main(int argc, char **argv)
 {
-	uint64_t iterations = 20000, period_us = 0, runs = 1;
-	int option, stay = -1, start = -1;
-	struct timespec next;
+	uint64_t iterations = 20000, period_us = 0, runs = 1, stay = ANYWHERE, start = ANYWHERE,
+		 next;
+	const struct option_to options[] = {
+		{.name = "c", .number = &stay, .most = CPULIST_MAX - 1},
+		{.name = "s", .number = &start, .most = CPULIST_MAX - 1},
+		{.name = "n", .number = &iterations, .least = 1, .most = UINT32_MAX},
+		{.name = "p", .number = &period_us, .least = 1, .most = UINT32_MAX},
+		{.name = "r", .number = &runs, .least = 1, .most = 1000000},
+		{0},
+	};
 	struct run *record;
 
-	while ((option = getopt(argc, argv, "c:n:p:r:s:")) != -1) {
-		switch (option) {
-		case 'c':
-			stay = (int)number(optarg, 0, CPULIST_MAX - 1);
-			break;
-		case 's':
-			start = (int)number(optarg, 0, CPULIST_MAX - 1);
-			break;
-		case 'n':
-			iterations = number(optarg, 1, UINT32_MAX);
-			break;
-		case 'p':
-			period_us = number(optarg, 1, UINT32_MAX);
-			break;
-		case 'r':
-			runs = number(optarg, 1, 1000000);
-			break;
-		default:
-			fputs(usage, stderr);
-			return 2;
-		}
-	}
-	if (optind != argc || (stay >= 0 && start >= 0)) {
+	(void)argc;
+	options_parse(argv, options, usage);
+	if (stay != ANYWHERE && start != ANYWHERE) {
 		fputs(usage, stderr);
 		return 2;
 	}
 
 	record = calloc(runs, sizeof(*record));
 	must(record, "no memory for so many runs");
-	if (stay >= 0)
-		pin(stay);
-	if (start >= 0)
-		start_on(start);
+	if (stay != ANYWHERE)
+		stay_on((int)stay);
+	if (start != ANYWHERE)
+		start_on((int)start);
 
 	/* Printed when all is over: the work of printing is not what is measured. */
-	must(clock_gettime(CLOCK_MONOTONIC, &next) == 0, "cannot read the clock");
+	next = clock_ns();
 	for (uint64_t i = 0; i < runs; i++) {
+		next += period_us * 1000;
 		if (period_us)
-			sleep_until(&next, period_us);
+			sleep_until(next);
 		record[i] = run_once(iterations);
 	}
 	for (uint64_t i = 0; i < runs; i++)
 		print(&record[i], iterations);
 	free(record);
-	return ferror(stdout) ? 1 : 0;
+	return fflush(stdout) || ferror(stdout);
 }

@@ -11,6 +11,7 @@
 #include "end.h"
 #include "m5.h"
 #include "process.h"
+#include "sysfs.h"
 
 #define SCRIPT "/run/lull-script"
 #define FIRST_LINE "#lull limit_s="

@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "m5.h"
+#include "sysfs.h"
 
 #define PORTS "/sys/class/virtio-ports"
 

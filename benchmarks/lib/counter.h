@@ -13,11 +13,15 @@ static inline uint64_t counter_frequency(void)
 	return hz;
 }
 
+/*
+ * What is before it is over when it is read, and what is after it has not begun. A CPU may do
+ * either otherwise: the read is not ordered with anything.
+ */
 static inline uint64_t counter_now(void)
 {
 	uint64_t ticks;
 
-	__asm__ volatile("isb\n\tmrs %0, cntvct_el0" : "=r"(ticks)::"memory");
+	__asm__ volatile("isb\n\tmrs %0, cntvct_el0\n\tisb" : "=r"(ticks)::"memory");
 	return ticks;
 }
 

@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "machine.h"
+#include "sysfs.h"
 
 static int parse_number(const char **text, long *number)
 {
@@ -51,7 +51,7 @@ int cpulist_read(struct cpulist *list, const char *which)
 	int error;
 
 	*list = (struct cpulist){0};
-	snprintf(path, sizeof(path), "/sys/devices/system/cpu/%s", which);
+	snprintf(path, sizeof(path), CPU_DIR "/%s", which);
 	error = read_text(path, text, sizeof(text));
 	return error ? error : cpulist_parse(list, text);
 }

@@ -13,14 +13,6 @@
 #define INPUT_DIR "/dev/input"
 #define DEVICE "lull-event"
 
-uint64_t events_now_ns(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
-}
-
 static int open_if_ours(const char *name)
 {
 	char path[sizeof(INPUT_DIR) + 256], device[sizeof(DEVICE) + 1] = "";

@@ -43,7 +43,4 @@ void events_close(struct events *events);
 /* The next event: 1, 0 if there is none yet, -errno. */
 int events_next(struct events *events, struct event *event);
 
-/* CLOCK_MONOTONIC, without a system call. */
-uint64_t events_now_ns(void);
-
 #endif

@@ -41,7 +41,6 @@ void jsonl_end(struct jsonl *line)
 	while (line->depth > 0)
 		jsonl_close(line);
 	fputc('\n', line->out);
-	fflush(line->out);
 }
 
 void jsonl_object(struct jsonl *line, const char *key)

@@ -20,7 +20,7 @@ struct jsonl {
 };
 
 void jsonl_begin(struct jsonl *line, FILE *out);
-/* Closes what is open, ends the line and flushes it. */
+/* Closes what is open and ends the line. */
 void jsonl_end(struct jsonl *line);
 
 void jsonl_object(struct jsonl *line, const char *key);

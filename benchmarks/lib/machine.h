@@ -15,11 +15,4 @@ const char *engine_name(enum engine engine);
 /* A string property of the /lull node, empty when it is not there. */
 void machine_property(const char *property, char *value, size_t size);
 
-/*
- * Small files of sysfs and procfs. Reading cuts at size - 1 and drops trailing newlines; both
- * return 0 or -errno.
- */
-int read_text(const char *path, char *text, size_t size);
-int write_text(const char *path, const char *text);
-
 #endif

@@ -6,91 +6,45 @@
  * awake, by a thread that spins on it.
  */
 #include <errno.h>
-#include <getopt.h>
 #include <pthread.h>
-#include <sched.h>
 #include <stdatomic.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
+#include "clock.h"
 #include "counter.h"
 #include "cpulist.h"
 #include "idle.h"
 #include "jsonl.h"
 #include "m5.h"
 #include "machine.h"
+#include "options.h"
+#include "pin.h"
 
 #define FIRMWARE_FILE "/sys/kernel/debug/lull/psci_stat"
-#define MAX_COUNT 100000UL
-#define MAX_MS 100000UL
+#define MAX_COUNT 100000
+#define MAX_MS 100000
 
-struct options {
-	const char *state;
-	const char *out;
-	unsigned long count, sleep_ms;
+static const char usage[] =
+	"usage: platform-check --state C1|C2|C3|C4 [--count N] [--sleep-ms N] [--out FILE]\n";
+
+static const char *state_asked, *out_file = "/out/residency.jsonl";
+static uint64_t count = 3, sleep_ms = 200;
+
+static const struct option_to options[] = {
+	{.name = "state", .text = &state_asked},
+	{.name = "count", .number = &count, .least = 1, .most = MAX_COUNT},
+	{.name = "sleep-ms", .number = &sleep_ms, .least = 1, .most = MAX_MS},
+	{.name = "out", .text = &out_file},
+	{0},
 };
 
 /* What a sleeper waits for; and how many of them have come that far. */
 enum moment { ASSEMBLE, BEGIN, LEAVE };
 
-static struct options options;
 static atomic_int now = ASSEMBLE;
 static atomic_int arrived;
-
-static void usage(void)
-{
-	fprintf(stderr, "usage: platform-check --state C1|C2|C3|C4 [--count N] [--sleep-ms N] "
-			"[--out FILE]\n");
-	exit(2);
-}
-
-static unsigned long number(const char *text, unsigned long most)
-{
-	char *end;
-	unsigned long value;
-
-	errno = 0;
-	value = strtoul(text, &end, 10);
-	if (errno || end == text || *end || *text == '-' || value == 0 || value > most)
-		usage();
-	return value;
-}
-
-static void parse(int argc, char **argv)
-{
-	static const struct option names[] = {
-		{"state", required_argument, NULL, 's'},
-		{"count", required_argument, NULL, 'n'},
-		{"sleep-ms", required_argument, NULL, 'm'},
-		{"out", required_argument, NULL, 'o'},
-		{0},
-	};
-	int name;
-
-	options = (struct options){.out = "/out/residency.jsonl", .count = 3, .sleep_ms = 200};
-	while ((name = getopt_long(argc, argv, "", names, NULL)) != -1) {
-		switch (name) {
-		case 's':
-			options.state = optarg;
-			break;
-		case 'n':
-			options.count = number(optarg, MAX_COUNT);
-			break;
-		case 'm':
-			options.sleep_ms = number(optarg, MAX_MS);
-			break;
-		case 'o':
-			options.out = optarg;
-			break;
-		default:
-			usage();
-		}
-	}
-	if (optind != argc || !options.state)
-		usage();
-}
 
 /* Awake on purpose: neither WFE nor a system call, which might idle the CPU. */
 static void spin_until(enum moment moment)
@@ -106,10 +60,9 @@ static void arrive(void)
 
 static void sleep_long(void)
 {
-	const struct timespec length = {.tv_sec = (time_t)(options.sleep_ms / 1000),
-					.tv_nsec = (long)(options.sleep_ms % 1000) * 1000000L};
+	const struct timespec length = clock_time(sleep_ms * 1000000);
 
-	for (unsigned long i = 0; i < options.count; i++)
+	for (uint64_t i = 0; i < count; i++)
 		clock_nanosleep(CLOCK_MONOTONIC, 0, &length, NULL);
 }
 
@@ -147,14 +100,15 @@ static void put_cpuidle(FILE *out, const char *edge, int cpu)
 static void put_firmware(FILE *out, const char *edge)
 {
 	FILE *file = fopen(FIRMWARE_FILE, "r");
-	unsigned long long residency, count;
+	unsigned long long residency, entries;
 	char state[IDLE_NAME_SIZE];
 	unsigned int param;
 	int cpu;
 
 	if (!file)
 		return;
-	while (fscanf(file, "%d %15s %x %llu %llu", &cpu, state, &param, &residency, &count) == 5) {
+	while (fscanf(file, "%d %15s %x %llu %llu", &cpu, state, &param, &residency, &entries) ==
+	       5) {
 		struct jsonl line;
 
 		jsonl_begin(&line, out);
@@ -164,7 +118,7 @@ static void put_firmware(FILE *out, const char *edge)
 		jsonl_string(&line, "state", state);
 		jsonl_int(&line, "param", param);
 		jsonl_int(&line, "time", (int64_t)residency);
-		jsonl_int(&line, "usage", (int64_t)count);
+		jsonl_int(&line, "usage", (int64_t)entries);
 		jsonl_end(&line);
 	}
 	fclose(file);
@@ -182,7 +136,7 @@ static void put_edge(FILE *out, const char *edge, const struct cpulist *cpus)
 	jsonl_string(&line, "source", "counter");
 	jsonl_int(&line, "ticks", (int64_t)ticks);
 	jsonl_int(&line, "frequency", (int64_t)counter_frequency());
-	jsonl_string(&line, "asked", options.state);
+	jsonl_string(&line, "asked", state_asked);
 	jsonl_end(&line);
 	for (int cpu = 0; cpu < CPULIST_MAX; cpu++)
 		if (cpus->has[cpu])
@@ -190,41 +144,32 @@ static void put_edge(FILE *out, const char *edge, const struct cpulist *cpus)
 	put_firmware(out, edge);
 }
 
-static int start(pthread_t *threads, const struct cpulist *cpus, int *main_cpu)
+/* The first CPU is the caller's, the others get a thread each. Their number, or -errno. */
+static int start(pthread_t *threads, const struct cpulist *cpus)
 {
-	int count = 0;
+	int started = 0;
+	bool here = false;
 
-	*main_cpu = -1;
 	for (int cpu = 0; cpu < CPULIST_MAX; cpu++) {
-		pthread_attr_t attributes;
-		cpu_set_t here;
 		int error;
 
 		if (!cpus->has[cpu])
 			continue;
-		CPU_ZERO(&here);
-		CPU_SET(cpu, &here);
-		if (*main_cpu < 0) {
-			*main_cpu = cpu;
-			if (sched_setaffinity(0, sizeof(here), &here))
-				return -errno;
-			continue;
-		}
-		pthread_attr_init(&attributes);
-		pthread_attr_setaffinity_np(&attributes, sizeof(here), &here);
-		error = pthread_create(&threads[count], &attributes, sleeper, NULL);
-		pthread_attr_destroy(&attributes);
+		if (here)
+			error = start_on_cpu(&threads[started++], cpu, sleeper, NULL);
+		else
+			error = pin_to_cpu(cpu);
 		if (error)
-			return -error;
-		count++;
+			return error;
+		here = true;
 	}
-	return count;
+	return started;
 }
 
 /* The spinning ones leave the main thread's CPU alone, and it has nothing to wait for but them. */
-static void wait_for(int count)
+static void wait_for(int sleepers)
 {
-	while (atomic_load_explicit(&arrived, memory_order_acquire) < count)
+	while (atomic_load_explicit(&arrived, memory_order_acquire) < sleepers)
 		__asm__ volatile("yield");
 	atomic_store_explicit(&arrived, 0, memory_order_relaxed);
 }
@@ -232,45 +177,50 @@ static void wait_for(int count)
 static int check(FILE *out, const struct cpulist *cpus)
 {
 	pthread_t threads[CPULIST_MAX];
-	int main_cpu, count = start(threads, cpus, &main_cpu);
+	int sleepers = start(threads, cpus);
 
-	if (count < 0)
-		return count;
-	wait_for(count);
+	if (sleepers < 0)
+		return sleepers;
+	wait_for(sleepers);
 	put_edge(out, "begin", cpus);
 	atomic_store_explicit(&now, BEGIN, memory_order_release);
 	sleep_long();
-	wait_for(count);
+	wait_for(sleepers);
 	put_edge(out, "end", cpus);
 	atomic_store_explicit(&now, LEAVE, memory_order_release);
-	for (int i = 0; i < count; i++)
+	for (int i = 0; i < sleepers; i++)
 		pthread_join(threads[i], NULL);
 	return 0;
 }
 
 int main(int argc, char **argv)
 {
-	struct idle_setting before;
+	struct idle_setting setting;
 	struct cpulist cpus;
 	FILE *out;
 	int error;
 
-	parse(argc, argv);
+	(void)argc;
+	options_parse(argv, options, usage);
+	if (!state_asked) {
+		fputs(usage, stderr);
+		return 2;
+	}
 	error = cpulist_read(&cpus, "online");
 	if (!error)
-		error = idle_only(options.state, &before);
+		error = idle_only(state_asked, &setting);
 	if (error) {
-		fprintf(stderr, "platform-check: %s: %s\n", options.state, strerror(-error));
+		fprintf(stderr, "platform-check: %s: %s\n", state_asked, strerror(-error));
 		return 1;
 	}
-	out = fopen(options.out, "w");
+	out = fopen(out_file, "w");
 	if (!out) {
-		fprintf(stderr, "platform-check: %s: %s\n", options.out, strerror(errno));
-		idle_restore(&before);
+		fprintf(stderr, "platform-check: %s: %s\n", out_file, strerror(errno));
+		idle_restore(&setting);
 		return 1;
 	}
 	error = check(out, &cpus);
-	idle_restore(&before);
+	idle_restore(&setting);
 	if (fclose(out) && !error)
 		error = -errno;
 	if (error)

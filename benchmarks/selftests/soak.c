@@ -20,7 +20,7 @@
 #include <unistd.h>
 
 #include "cpulist.h"
-#include "machine.h"
+#include "sysfs.h"
 #include "tap.h"
 
 #define STATE_FILE "/sys/devices/system/cpu/cpu%d/cpuidle/state%d/%s"

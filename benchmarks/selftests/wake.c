@@ -12,62 +12,21 @@
 #include <unistd.h>
 
 #include "cpulist.h"
+#include "idle.h"
 #include "lull_wake.h"
-#include "machine.h"
+#include "pin.h"
 #include "tap.h"
 
-#define CPU_DIR "/sys/devices/system/cpu"
-#define MAX_STATES 10
 #define MS 1000000ull
 
 static int recorder;
 
 static void pin(int cpu)
 {
-	cpu_set_t set;
+	int error = pin_to_cpu(cpu);
 
-	CPU_ZERO(&set);
-	CPU_SET(cpu, &set);
-	if (sched_setaffinity(0, sizeof(set), &set))
-		tap_bail("cannot run on CPU %d: %s", cpu, strerror(errno));
-}
-
-static int state_path(char *path, size_t size, int cpu, int state, const char *name)
-{
-	return snprintf(path, size, CPU_DIR "/cpu%d/cpuidle/state%d/%s", cpu, state, name);
-}
-
-static int count_states(int cpu)
-{
-	char path[96];
-	int count = 0;
-
-	while (count < MAX_STATES) {
-		state_path(path, sizeof(path), cpu, count, "disable");
-		if (access(path, F_OK))
-			break;
-		count++;
-	}
-	return count;
-}
-
-static bool is_disabled(int cpu, int state)
-{
-	char path[96], text[8];
-
-	state_path(path, sizeof(path), cpu, state, "disable");
-	if (read_text(path, text, sizeof(text)))
-		tap_bail("cannot read %s", path);
-	return strcmp(text, "0") != 0;
-}
-
-static void disable(int cpu, int state, bool yes)
-{
-	char path[96];
-
-	state_path(path, sizeof(path), cpu, state, "disable");
-	if (write_text(path, yes ? "1" : "0"))
-		tap_bail("cannot write %s", path);
+	if (error)
+		tap_bail("cannot run on CPU %d: %s", cpu, strerror(-error));
 }
 
 static int ask(int fd, uint64_t delay_ns)
@@ -80,16 +39,6 @@ static int ask(int fd, uint64_t delay_ns)
 static int answer(int fd, struct lull_wake_record *record)
 {
 	return read(fd, record, sizeof(*record)) == sizeof(*record) ? 0 : -errno;
-}
-
-static uint32_t depth_of(int cpu, int state)
-{
-	char path[96], name[32];
-
-	state_path(path, sizeof(path), cpu, state, "desc");
-	if (state == 0 || read_text(path, name, sizeof(name)))
-		return 1;
-	return (uint32_t)atoi(name + 1);
 }
 
 static bool in_order(const struct lull_wake_record *record)
@@ -127,7 +76,7 @@ static void show(const struct lull_wake_record *record)
 static void test_state(int cpu, int state, int count)
 {
 	int ordered = 0, right = 0, slept = 0;
-	uint32_t depth = depth_of(cpu, state);
+	uint32_t depth = (uint32_t)idle_depth(cpu, state);
 
 	for (int i = 0; i < count; i++) {
 		struct lull_wake_record record;
@@ -163,21 +112,28 @@ static void test_state(int cpu, int state, int count)
 	tap_ok(slept > count / 2, "CPU %d in C%u: it slept in %d of %d", cpu, depth, slept, count);
 }
 
+static void change(int cpu, struct idle_states *states, struct idle_states to)
+{
+	int error = idle_change(cpu, states, &to);
+
+	if (error)
+		tap_bail("cannot set the idle states of CPU %d: %s", cpu, strerror(-error));
+	*states = to;
+}
+
 static void test_cpu(int cpu, int count)
 {
-	int states = count_states(cpu);
-	bool disabled[MAX_STATES];
+	struct idle_states before, now;
 
 	pin(cpu);
-	for (int state = 0; state < states; state++)
-		disabled[state] = is_disabled(cpu, state);
-	for (int only = 0; only < states; only++) {
-		for (int state = 0; state < states; state++)
-			disable(cpu, state, state != only);
+	if (idle_read(cpu, &before))
+		tap_bail("cannot read the idle states of CPU %d", cpu);
+	now = before;
+	for (int only = 0; only < before.count; only++) {
+		change(cpu, &now, idle_just(&before, only));
 		test_state(cpu, only, count);
 	}
-	for (int state = 0; state < states; state++)
-		disable(cpu, state, disabled[state]);
+	change(cpu, &now, before);
 }
 
 static void nothing(int signal)

@@ -64,7 +64,9 @@ def test_platform_check_counts_the_sleeps_of_every_cpu(lull: Lull, tmp_path: Pat
     [
         ("wake-latency --state C9", "wake-latency: C9: No such file or directory"),
         ("wake-latency --state C1 --cpus 99", "wake-latency: the list of CPUs"),
-        ("wake-latency --state C1 --count 0", "usage: wake-latency"),
+        ("wake-latency --state C1 --count 0", "wake-latency: '0' is not a number from 1 to 1000000"),
+        ("wake-latency --count 1", "usage: wake-latency"),
+        ("wake-latency --state", "usage: wake-latency"),
         ("platform-check --state C9", "platform-check: C9: No such file or directory"),
         ("platform-check", "usage: platform-check"),
     ],

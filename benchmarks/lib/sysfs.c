@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "sysfs.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+int read_text_of(int fd, char *text, size_t size)
+{
+	ssize_t got = pread(fd, text, size - 1, 0);
+	size_t used = got > 0 ? (size_t)got : 0;
+
+	while (used > 0 && text[used - 1] == '\n')
+		used--;
+	text[used] = '\0';
+	return got < 0 ? -errno : 0;
+}
+
+int read_number_of(int fd, uint64_t *number)
+{
+	char text[32];
+	char *end;
+	int error = read_text_of(fd, text, sizeof(text));
+
+	if (error)
+		return error;
+	*number = strtoull(text, &end, 10);
+	return end == text || *end ? -EINVAL : 0;
+}
+
+static int write_to(int fd, const char *text)
+{
+	size_t length = strlen(text);
+	ssize_t done = write(fd, text, length);
+
+	if (done < 0)
+		return -errno;
+	return (size_t)done == length ? 0 : -EIO;
+}
+
+int read_text(const char *path, char *text, size_t size)
+{
+	int fd = open(path, O_RDONLY | O_CLOEXEC);
+	int error;
+
+	text[0] = '\0';
+	if (fd < 0)
+		return -errno;
+	error = read_text_of(fd, text, size);
+	close(fd);
+	return error;
+}
+
+int write_text(const char *path, const char *text)
+{
+	int fd = open(path, O_WRONLY | O_TRUNC | O_CLOEXEC);
+	int error;
+
+	if (fd < 0)
+		return -errno;
+	error = write_to(fd, text);
+	close(fd);
+	return error;
+}
+
+int exchange_text_of(int fd, const char *text, char *now, size_t size)
+{
+	int error = write_to(fd, text);
+
+	now[0] = '\0';
+	return error ? error : read_text_of(fd, now, size);
+}
+
+int exchange_text(const char *path, const char *text, char *now, size_t size)
+{
+	int fd = open(path, O_RDWR | O_TRUNC | O_CLOEXEC);
+	int error;
+
+	now[0] = '\0';
+	if (fd < 0)
+		return -errno;
+	error = exchange_text_of(fd, text, now, size);
+	close(fd);
+	return error;
+}
