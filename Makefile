@@ -4,7 +4,7 @@
 PYTHON := .venv/bin/python
 GUEST_C := $(shell git ls-files 'benchmarks/*.[ch]' 2>/dev/null)
 SELFTESTS := $(filter-out %Makefile %.c %.h %.md,$(wildcard benchmarks/selftests/*))
-SHELL_SCRIPTS := lull scripts/setup .ci/run benchmarks/guest/lull-idle benchmarks/guest/lull-policy benchmarks/guest/lull-selftest \
+SHELL_SCRIPTS := lull scripts/setup .ci/run benchmarks/guest/lull-selftest \
 	buildroot-overlay/board/post-build.sh $(SELFTESTS)
 
 .PHONY: demo test test-all lint clean setup

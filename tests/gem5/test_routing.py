@@ -26,7 +26,7 @@ last=$(($(nproc --all) - 1))
 irq=$(awk 'NR > 1 {{ print $1; exit }}' $lull/routing/interrupts)
 
 # Only the deepest state, so that windows do not differ by what a governor guesses.
-lull-idle deepest 9
+lull-policy idle.deepest=C4
 for cpu in $(seq 0 $last); do
 	for file in $cpus/cpu$cpu/cpuidle/state*/disable; do echo 1 >$file; done
 	echo 0 >$file

@@ -61,7 +61,7 @@ def test_the_tools_of_the_image_run(lull: Lull, tmp_path: Path) -> None:
     script = (
         "set -e; cyclictest --default-system -q -t 2 -l 20 2>/dev/null | grep -c 'T: ';"
         "hackbench -l 5 -g 1 | grep -c Time;"
-        "trace-cmd record -q -e sched_switch -o /out/t.dat sleep 0.01 >/dev/null; lull-idle deepest 3;"
+        "trace-cmd record -q -e sched_switch -o /out/t.dat sleep 0.01 >/dev/null; lull-policy idle.deepest=C4;"
         "cat /sys/devices/system/cpu/cpu*/cpuidle/state3/disable"
     )
     ran = lull("boot", "-e", "qemu", "--out", "run", "--exec", script)
@@ -70,7 +70,7 @@ def test_the_tools_of_the_image_run(lull: Lull, tmp_path: Path) -> None:
 
 
 def test_deep_idle_states_are_really_entered(lull: Lull) -> None:
-    script = "lull-idle deepest 3; sleep 0.5; cat /sys/devices/system/cpu/cpu*/cpuidle/state[123]/usage"
+    script = "lull-policy idle.deepest=C4; sleep 0.5; cat /sys/devices/system/cpu/cpu*/cpuidle/state[123]/usage"
     ran = lull("boot", "-e", "qemu", "--exec", script)
     assert ran.returncode == 0
     assert sum(map(int, ran.stdout.split())) > 0

@@ -12,8 +12,6 @@ from lull.policy import Policy
 from lull.runspec import Limits, RunSpec
 from lull.settings import resolve
 
-GUEST = ROOT / "benchmarks" / "guest"
-
 
 def spec(*words: str, platform: str = "tiny", trace: tuple[str, ...] = ()) -> RunSpec:
     asked = resolve(platform, words)
@@ -141,14 +139,10 @@ def test_a_state_that_the_platform_lacks(tmp_path: Path) -> None:
 
 
 @pytest.fixture
-def guest(tmp_path: Path) -> Path:
-    """/sys of a machine with two CPUs in one cluster, and our scripts with its path in them."""
-    (tmp_path / "bin").mkdir()
-    for name in ("lull-policy", "lull-idle"):
-        script = tmp_path / "bin" / name
-        script.write_text((GUEST / name).read_text().replace("/sys/", f"{tmp_path}/sys/"))
-        script.chmod(0o755)
+def sys(tmp_path: Path) -> Path:
+    """/sys of a machine with two CPUs in one cluster, which lacks C2."""
     files = {
+        "devices/system/cpu/possible": "0-1",
         "devices/system/cpu/cpuidle/current_governor": "menu",
         "devices/system/cpu/cpufreq/policy0/scaling_governor": "performance",
         "devices/system/cpu/cpufreq/policy0/scaling_setspeed": "<unsupported>",
@@ -165,109 +159,149 @@ def guest(tmp_path: Path) -> Path:
         path = tmp_path / "sys" / name
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(text + "\n")
-    return tmp_path
+    return tmp_path / "sys"
 
 
-def run(guest: Path, *words: str) -> tuple[int, str]:
-    done = subprocess.run(
-        ["sh", guest / "bin" / words[0], *words[1:]],
-        env={"PATH": f"{guest}/bin:/usr/bin:/bin"}, capture_output=True, text=True, check=False,
-    )  # fmt: skip
-    return done.returncode, (done.stdout + done.stderr).replace(str(guest), "")
+class Guest:
+    """`lull-policy`, built for the host, in the folder that has this sys."""
+
+    def __init__(self, program: Path, sys: Path) -> None:
+        self.program = program
+        self.sys = sys
+
+    def applies(self, *words: str) -> tuple[int, str]:
+        done = subprocess.run([self.program, *words], cwd=self.sys.parent, capture_output=True, text=True, check=False)
+        assert done.stderr == ""
+        return done.returncode, done.stdout
+
+    def says(self, name: str) -> str:
+        return (self.sys / name).read_text().strip()
+
+    def disabled(self) -> str:
+        files = sorted((self.sys / "devices/system/cpu").glob("cpu*/cpuidle/state*/disable"))
+        return "".join(file.read_text().strip() for file in files)
+
+    def replace(self, name: str, by: str) -> None:
+        (self.sys / name).unlink()
+        (self.sys / name).symlink_to(by)
 
 
-def content(guest: Path, name: str) -> str:
-    return (guest / "sys" / name).read_text().strip()
+@pytest.fixture
+def guest(programs: Path, sys: Path) -> Guest:
+    return Guest(programs / "policy", sys)
 
 
-def test_the_guest_applies_each_setting(guest: Path) -> None:
+def test_the_guest_applies_each_setting(guest: Guest) -> None:
     words = ["governor=teo", "cpufreq=userspace", "cpufreq.0=450000", "routing.depth=C3", "routing=shadow-when-asleep"]
-    assert run(guest, "lull-policy", *words) == (0, "")
-    assert content(guest, "devices/system/cpu/cpuidle/current_governor") == "teo"
-    assert content(guest, "devices/system/cpu/cpufreq/policy0/scaling_governor") == "userspace"
-    assert content(guest, "devices/system/cpu/cpufreq/policy0/scaling_setspeed") == "450000"
-    assert content(guest, "kernel/lull/routing/depth") == "C3"
-    assert content(guest, "kernel/lull/routing/policy") == "shadow-when-asleep"
-    assert content(guest, "kernel/lull/routing/enabled") == "1"
-    assert run(guest, "lull-policy", "routing=none") == (0, "")
-    assert content(guest, "kernel/lull/routing/enabled") == "0"
-
-
-def disabled(guest: Path) -> str:
-    files = sorted((guest / "sys" / "devices/system/cpu").glob("cpu*/cpuidle/state*/disable"))
-    return "".join(file.read_text().strip() for file in files)
+    assert guest.applies(*words) == (0, "")
+    assert guest.says("devices/system/cpu/cpuidle/current_governor") == "teo"
+    assert guest.says("devices/system/cpu/cpufreq/policy0/scaling_governor") == "userspace"
+    assert guest.says("devices/system/cpu/cpufreq/policy0/scaling_setspeed") == "450000"
+    assert guest.says("kernel/lull/routing/depth") == "C3"
+    assert guest.says("kernel/lull/routing/policy") == "shadow-when-asleep"
+    assert guest.says("kernel/lull/routing/enabled") == "1"
+    assert guest.applies("routing=none") == (0, "")
+    assert guest.says("kernel/lull/routing/enabled") == "0"
 
 
 @pytest.mark.parametrize(
-    ("deepest", "states"),
-    [("C1", "011011"), ("C2", "011011"), ("C3", "001001"), ("C4", "000000"), ("0", "011011"), ("1", "001001")],
+    ("deepest", "states"), [("C1", "011011"), ("C2", "011011"), ("C3", "001001"), ("C4", "000000"), ("C9", "000000")]
 )
-def test_the_deepest_state_by_name_and_by_number(guest: Path, deepest: str, states: str) -> None:
-    """By name it is the same state on every CPU; this machine has no C2, so that C3 is number 1."""
-    assert run(guest, "lull-idle", "deepest", "9") == (0, "")
-    assert run(guest, "lull-idle", "deepest", deepest) == (0, "")
-    assert disabled(guest) == states
+def test_the_deepest_state_is_the_same_on_a_cpu_that_lacks_a_lighter_one(
+    guest: Guest, deepest: str, states: str
+) -> None:
+    for before in ("C9", "C1"):
+        assert guest.applies(f"idle.deepest={before}", f"idle.deepest={deepest}") == (0, "")
+        assert guest.disabled() == states
 
 
-@pytest.mark.parametrize("word", ["", "C", "deep", "C3x", "-1"])
-def test_no_state_at_all(guest: Path, word: str) -> None:
-    assert run(guest, "lull-idle", "deepest", word) == (2, "usage: lull-idle deepest N|CN\n")
-    assert disabled(guest) == "011011"
+@pytest.mark.parametrize("word", ["", "C", "C0", "deep", "C3x", "3", "-1"])
+def test_no_state_at_all(guest: Guest, word: str) -> None:
+    assert guest.applies(f"idle.deepest={word}") == (125, f"lull: idle.deepest={word}: there is no such state\n")
+    assert guest.disabled() == "011011"
 
 
-def test_what_a_kernel_lacks_or_refuses_is_one_line_and_status_125(guest: Path) -> None:
-    governor = guest / "sys/devices/system/cpu/cpuidle/current_governor"
-    governor.unlink()
-    governor.symlink_to("/dev/full")
-    status, said = run(guest, "lull-policy", "governor=teo", "idle.deepest=C4")
+def test_a_state_that_stays_off(guest: Guest) -> None:
+    guest.replace("devices/system/cpu/cpu1/cpuidle/state2/disable", "/dev/null")
+    assert guest.applies("idle.deepest=C1") == (125, "lull: idle.deepest=C1: not every CPU takes it\n")
+
+
+def test_a_machine_without_idle_states(guest: Guest) -> None:
+    for cpu in (0, 1):
+        (guest.sys / f"devices/system/cpu/cpu{cpu}/cpuidle").rename(guest.sys / f"cpuidle{cpu}")
+    assert guest.applies("idle.deepest=C1") == (
+        125,
+        "lull: idle.deepest=C1: this kernel or device tree has no idle states\n",
+    )
+
+
+def test_what_a_kernel_lacks_or_refuses_is_one_line_and_status_125(guest: Guest) -> None:
+    file = "devices/system/cpu/cpuidle/current_governor"
+    guest.replace(file, "/dev/full")
+    assert guest.applies("governor=teo", "idle.deepest=C4") == (125, f"lull: governor=teo: sys/{file} refuses teo\n")
+    assert guest.disabled() == "011011", "nothing after it is applied"
+    (guest.sys / file).unlink()
+    assert guest.applies("governor=teo") == (125, f"lull: governor=teo: this kernel has no sys/{file}\n")
+    assert guest.applies("cpufreq.7=1") == (
+        125,
+        "lull: cpufreq.7=1: this kernel has no sys/devices/system/cpu/cpufreq/policy7/scaling_setspeed\n",
+    )
+    (guest.sys / "devices/system/cpu/cpufreq/policy0/scaling_governor").unlink()
+    assert guest.applies("cpufreq=userspace") == (
+        125,
+        "lull: cpufreq=userspace: this kernel has no frequency driver\n",
+    )
+
+
+def test_a_write_without_effect_is_noticed(guest: Guest) -> None:
+    file = "devices/system/cpu/cpufreq/policy0/scaling_setspeed"
+    guest.replace(file, "/dev/null")
+    assert guest.applies("cpufreq=userspace", "cpufreq.0=450000") == (
+        125,
+        f"lull: cpufreq.0=450000: sys/{file} says  after 450000 was written\n",
+    )
+
+
+@pytest.mark.parametrize("word", ["colour=red", "governor", "cpufreq.0", "routing.deep=C3", ""])
+def test_a_word_from_another_version_is_refused(guest: Guest, word: str) -> None:
+    assert guest.applies(word) == (125, f"lull: {word}: not known here\n")
+
+
+def test_latencies_are_written_at_once_and_looked_up(guest: Guest) -> None:
+    """A plain file then holds what was written, of which one line reads like the kernel's."""
+    assert guest.applies("cstate=0:C3:600:1000", "governor=teo") == (0, "")
+    assert guest.says("kernel/lull/cstates") == "0 C3 600 1000"
+    status, said = guest.applies("cstate=0-1:C3:600:1000", "cstate=0-1:C4:700:2000", "governor=menu")
+    assert guest.says("kernel/lull/cstates") == "0-1 C3 600 1000\n0-1 C4 700 2000"
     assert (status, said) == (
         125,
-        "lull: governor=teo: /sys/devices/system/cpu/cpuidle/current_governor refuses teo\n",
+        "lull: cstate=0-1:C3:600:1000: sys/kernel/lull/cstates does not list C3 on all of these CPUs\n",
     )
-    assert disabled(guest) == "011011", "nothing after it is applied"
-    governor.unlink()
-    governor.symlink_to("/dev/zero")
-    governor.unlink()
-    status, said = run(guest, "lull-policy", "governor=teo")
-    assert (status, said.count("\n")) == (125, 1)
-    assert said.startswith("lull: governor=teo: this kernel has no ")
+    assert guest.says("devices/system/cpu/cpuidle/current_governor") == "teo"
 
 
-def test_a_write_without_effect_is_noticed(guest: Path) -> None:
-    speed = guest / "sys/devices/system/cpu/cpufreq/policy0/scaling_setspeed"
-    speed.unlink()
-    speed.symlink_to("/dev/null")
-    status, said = run(guest, "lull-policy", "cpufreq=userspace", "cpufreq.0=450000")
-    assert status == 125
-    assert said.startswith("lull: cpufreq.0=450000: ")
-    assert said.count("\n") == 1
-
-
-def test_a_word_from_another_version_is_refused(guest: Path) -> None:
-    assert run(guest, "lull-policy", "colour=red") == (125, "lull: colour=red: not known here\n")
-
-
-def test_latencies_are_written_at_once_and_looked_up(guest: Path) -> None:
-    """A plain file then holds what was written, of which one line reads like the kernel's."""
-    words = ("cstate=0:C3:600:1000", "governor=teo")
-    assert run(guest, "lull-policy", *words) == (0, "")
-    assert content(guest, "kernel/lull/cstates") == "0 C3 600 1000"
-    status, said = run(guest, "lull-policy", "cstate=0-1:C3:600:1000", "cstate=0-1:C4:700:2000", "governor=menu")
-    assert content(guest, "kernel/lull/cstates") == "0-1 C3 600 1000\n0-1 C4 700 2000"
-    assert status == 125
-    assert "lull: cstate=0-1:C3:600:1000: " in said
-    assert content(guest, "devices/system/cpu/cpuidle/current_governor") == "teo"
-
-
-def test_latencies_that_the_kernel_does_not_take(guest: Path) -> None:
-    file = guest / "sys/kernel/lull/cstates"
-    file.unlink()
-    assert run(guest, "lull-policy", "cstate=0:C3:600:1000") == (
+def test_latencies_that_the_kernel_does_not_keep(guest: Guest) -> None:
+    """Of two lines of one state the first is what a plain file keeps."""
+    assert guest.applies("cstate=0:C3:600:1000", "cstate=0:C3:600:1001") == (
         125,
-        "lull: advertised latencies: this kernel has no /sys/kernel/lull/cstates\n",
+        "lull: cstate=0:C3:600:1001: CPU 0 says 600 1000 after it was written\n",
     )
-    file.symlink_to("/dev/full")
-    assert run(guest, "lull-policy", "cstate=0:C3:600:1000") == (
+
+
+@pytest.mark.parametrize("word", ["cstate=", "cstate=0:C3:600", "cstate=0:C3:600:1000:1"])
+def test_latencies_that_are_none(guest: Guest, word: str) -> None:
+    assert guest.applies("governor=teo", word) == (125, f"lull: {word}: not CPUS:STATE:LATENCY:RESIDENCY\n")
+    assert guest.says("devices/system/cpu/cpuidle/current_governor") == "menu"
+
+
+def test_latencies_that_the_kernel_does_not_take(guest: Guest) -> None:
+    (guest.sys / "kernel/lull/cstates").rename(guest.sys / "elsewhere")
+    assert guest.applies("cstate=0:C3:600:1000") == (
         125,
-        "lull: advertised latencies: /sys/kernel/lull/cstates refuses them\n",
+        "lull: advertised latencies: this kernel has no sys/kernel/lull/cstates\n",
+    )
+    (guest.sys / "kernel/lull/cstates").symlink_to("/dev/full")
+    assert guest.applies("cstate=0:C3:600:1000") == (
+        125,
+        "lull: advertised latencies: sys/kernel/lull/cstates refuses them\n",
     )

@@ -1,0 +1,20 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""What several unit tests need."""
+
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from lull.paths import ROOT
+
+
+@pytest.fixture(scope="session")
+def programs(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The guest's C that also runs on the host, with sanitisers."""
+    if shutil.which("gcc") is None:
+        pytest.skip("gcc is not installed")
+    out = tmp_path_factory.mktemp("native")
+    subprocess.run(["make", "-s", "-C", ROOT / "benchmarks/guest", f"O={out}", "native-tests"], check=True)
+    return out
