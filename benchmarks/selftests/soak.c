@@ -1,246 +1,266 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /*
- * Whether every sleep ends. On each CPU one thread sleeps for random times, ended by its timer or
- * before that by a thread on another CPU, with one idle state allowed at a time, until that state
- * was entered often enough. A CPU that misses its wake-up stays behind for good and is named.
+ * Whether every sleep ends: soak [--entries N] [--state C3] [--seed N]
  *
- *   soak [COUNT [STATE [SEED]]]	entries per CPU (100), idle state (all behind WFI), seed (1)
+ * Each CPU enters a state N times (12) with no other allowed, one state after the other or the
+ * given one, and is interrupted at random moments of sleep, entry and exit. Most of the time
+ * by timers of its own, whose place nothing else can take: a CPU that loses one is late, or never
+ * seen again, and is named. These wake no task, because on a simulator each instruction is paid
+ * for. At other times a task sleeps on each CPU, and all of them end each other's sleep.
  */
 #include <errno.h>
+#include <inttypes.h>
 #include <linux/futex.h>
 #include <pthread.h>
-#include <sched.h>
 #include <stdatomic.h>
-#include <stdint.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/syscall.h>
-#include <time.h>
+#include <sys/timerfd.h>
 #include <unistd.h>
 
+#include "clock.h"
 #include "cpulist.h"
+#include "idle.h"
+#include "options.h"
+#include "pin.h"
+#include "random.h"
 #include "sysfs.h"
 #include "tap.h"
 
-#define STATE_FILE "/sys/devices/system/cpu/cpu%d/cpuidle/state%d/%s"
+static const char usage[] = "usage: soak [--entries N] [--state C2|C3|C4] [--seed N]\n";
 
-#define SHORTEST_US 20
-#define LONGEST_US 2000
-/* Reading a counter costs more than a sleep: look at it this seldom. */
-#define ROUNDS_PER_LOOK 32
-/* No sleep is that long, and a lost one is longer. */
-#define LOST_NS 5000000000LL
+#define MS 1000000ULL
+
+/* From one interrupt to the next, beside three times what the state may take to enter and leave. */
+#define SHORTEST_NS 20000
+#define SPAN_NS 500000
+
+/* How many timers, or sleeps that others may end, before the entries are counted again. */
+#define TIMERS 16
+#define CALLABLE_SLEEPS 4
+
+/* In the first of so many phases, which have room for two rounds of timers, CPUs call each other.
+ */
+#define PHASES 16
+
+/* Beyond what any state takes. Whoever was not seen for so long is lost. */
+#define LATE_NS (20 * MS)
+#define LOST_NS (5000 * MS)
+#define LOOK_NS (100 * MS)
 
 struct sleeper {
 	pthread_t thread;
-	int cpu;
-	uint64_t random;
-	_Atomic uint32_t called;
-	_Atomic int64_t alive_ns;
-	_Atomic bool done;
-	int64_t entries, ended_by_others, latest_ns;
+	int cpu, usage, timers[TIMERS];
+	uint64_t random, span_ns, before, calls_answered, latest_ns;
+	/* A futex. */
+	_Atomic uint32_t calls;
+	_Atomic bool callable, done;
+	_Atomic uint64_t entries, alive_ns;
 };
 
+static uint64_t entries_wanted = 12, seed = 1;
+static const char *only;
 static struct sleeper sleepers[CPULIST_MAX];
 static int sleeper_count;
-static int state_under_test;
-static int64_t entries_wanted;
+static uint64_t phase_ns, first_phase_ns;
 
-static int64_t now_ns(void)
+static uint64_t count_entries(const struct sleeper *self)
 {
-	struct timespec now;
+	uint64_t entries;
+	int error = read_number_of(self->usage, &entries);
 
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return now.tv_sec * 1000000000LL + now.tv_nsec;
+	if (error)
+		tap_bail("cannot read the entries of CPU %d: %s", self->cpu, strerror(-error));
+	return entries;
 }
 
-/* xorshift64*: repeatable, and good enough to hit every phase of a sleep. */
-static uint32_t next_random(struct sleeper *self)
+static uint64_t next_due(struct sleeper *self, uint64_t after)
 {
-	self->random ^= self->random >> 12;
-	self->random ^= self->random << 25;
-	self->random ^= self->random >> 27;
-	return (self->random * 0x2545F4914F6CDD1DULL) >> 32;
+	return after + SHORTEST_NS + next_random(&self->random) % self->span_ns;
 }
 
-static int64_t entries_of(int cpu)
+static void woke(struct sleeper *self, uint64_t due)
 {
-	char path[96], text[32];
+	uint64_t now = clock_ns();
 
-	snprintf(path, sizeof(path), STATE_FILE, cpu, state_under_test, "usage");
-	return read_text(path, text, sizeof(text)) ? -1 : atoll(text);
+	if (now > due && now - due > self->latest_ns)
+		self->latest_ns = now - due;
+	atomic_store(&self->alive_ns, now);
 }
 
-/* False when the CPU has no such state. */
-static bool allow(int cpu, int state, bool allowed)
+static void sleep_through_timers(struct sleeper *self)
 {
-	char path[96];
+	uint64_t due = clock_ns();
+	struct timespec until;
 
-	snprintf(path, sizeof(path), STATE_FILE, cpu, state, "disable");
-	return write_text(path, allowed ? "0" : "1") == 0;
-}
+	for (int i = 0; i < TIMERS; i++) {
+		struct itimerspec when = {.it_value = clock_time(due = next_due(self, due))};
 
-static void allow_only(int cpu, int wanted)
-{
-	for (int state = 0; allow(cpu, state, state == wanted); state++)
-		;
+		if (timerfd_settime(self->timers[i], TFD_TIMER_ABSTIME, &when, NULL))
+			tap_bail("cannot set a timer: %s", strerror(errno));
+	}
+	until = clock_time(due = next_due(self, due));
+	clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &until, NULL);
+	woke(self, due);
 }
 
 static void call_another(struct sleeper *self)
 {
-	struct sleeper *other = &sleepers[next_random(self) % sleeper_count];
+	struct sleeper *other = &sleepers[next_random(&self->random) % (uint64_t)sleeper_count];
 
-	if (other == self)
+	if (other == self || !atomic_load(&other->callable))
 		return;
-	atomic_fetch_add(&other->called, 1);
-	syscall(SYS_futex, &other->called, FUTEX_WAKE_PRIVATE, 1, NULL, NULL, 0);
+	atomic_fetch_add(&other->calls, 1);
+	syscall(SYS_futex, &other->calls, FUTEX_WAKE_PRIVATE, 1, NULL, NULL, 0);
 }
 
-static void sleep_once(struct sleeper *self)
+static void sleep_callable(struct sleeper *self)
 {
-	uint32_t seen = atomic_load(&self->called);
-	int64_t length = (SHORTEST_US + next_random(self) % (LONGEST_US - SHORTEST_US)) * 1000LL;
-	int64_t due = now_ns() + length;
-	struct timespec until = {.tv_sec = due / 1000000000, .tv_nsec = due % 1000000000};
-	int64_t late;
+	uint32_t calls = atomic_load(&self->calls);
+	uint64_t due = next_due(self, clock_ns());
+	struct timespec until = clock_time(due);
 
-	if (syscall(SYS_futex, &self->called, FUTEX_WAIT_BITSET_PRIVATE, seen, &until, NULL,
-		    FUTEX_BITSET_MATCH_ANY) == 0) {
-		self->ended_by_others++;
-		return;
-	}
-	late = now_ns() - due;
-	if (late > self->latest_ns)
-		self->latest_ns = late;
+	atomic_store(&self->callable, true);
+	if (syscall(SYS_futex, &self->calls, FUTEX_WAIT_BITSET_PRIVATE, calls, &until, NULL,
+		    FUTEX_BITSET_MATCH_ANY) == 0)
+		self->calls_answered++;
+	atomic_store(&self->callable, false);
+	woke(self, due);
+	call_another(self);
 }
 
 static void *run(void *data)
 {
 	struct sleeper *self = data;
-	int64_t first = entries_of(self->cpu);
 
-	for (unsigned int round = 1; self->entries < entries_wanted; round++) {
-		sleep_once(self);
-		atomic_store(&self->alive_ns, now_ns());
-		if (next_random(self) % 4 == 0)
-			call_another(self);
-		if (round % ROUNDS_PER_LOOK == 0)
-			self->entries = entries_of(self->cpu) - first;
+	while (self->entries < entries_wanted) {
+		if ((clock_ns() - first_phase_ns) / phase_ns % PHASES != 0)
+			sleep_through_timers(self);
+		else
+			for (int i = 0; i < CALLABLE_SLEEPS; i++)
+				sleep_callable(self);
+		atomic_store(&self->entries, count_entries(self) - self->before);
 	}
 	atomic_store(&self->done, true);
 	return NULL;
 }
 
-static void prepare(struct sleeper *self, int cpu, uint64_t seed)
+static void prepare(struct sleeper *self, int cpu, const char *name)
 {
-	memset(self, 0, sizeof(*self));
-	self->cpu = cpu;
-	self->random = (seed << 16 | (uint64_t)cpu) * 0x9E3779B97F4A7C15ULL | 1;
-	atomic_store(&self->alive_ns, now_ns());
-}
+	int state = idle_find(cpu, name);
+	uint64_t latency_us;
 
-static bool start(struct sleeper *self)
-{
-	pthread_attr_t attributes;
-	cpu_set_t set;
-	int error;
-
-	CPU_ZERO(&set);
-	CPU_SET(self->cpu, &set);
-	pthread_attr_init(&attributes);
-	pthread_attr_setaffinity_np(&attributes, sizeof(set), &set);
-	error = pthread_create(&self->thread, &attributes, run, self);
-	pthread_attr_destroy(&attributes);
-	return error == 0;
-}
-
-/* The first sleeper that was silent for too long; NULL when all are done. */
-static struct sleeper *watch(void)
-{
-	for (;;) {
-		bool all_done = true;
-
-		for (int i = 0; i < sleeper_count; i++) {
-			if (atomic_load(&sleepers[i].done))
-				continue;
-			all_done = false;
-			if (now_ns() - atomic_load(&sleepers[i].alive_ns) > LOST_NS)
-				return &sleepers[i];
-		}
-		if (all_done)
-			return NULL;
-		usleep(100000);
+	*self = (struct sleeper){.cpu = cpu, .random = seed << 8 | (uint64_t)cpu};
+	self->usage = idle_open(cpu, state, "usage");
+	if (self->usage < 0 || idle_number(cpu, state, "latency", &latency_us))
+		tap_bail("cannot read state %s of CPU %d", name, cpu);
+	self->span_ns = 3 * latency_us * 1000 + SPAN_NS;
+	if (phase_ns < TIMERS * self->span_ns)
+		phase_ns = TIMERS * self->span_ns;
+	self->before = count_entries(self);
+	for (int i = 0; i < TIMERS; i++) {
+		self->timers[i] = timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC);
+		if (self->timers[i] < 0)
+			tap_bail("cannot make a timer: %s", strerror(errno));
 	}
 }
 
-static void soak(const struct cpulist *online, int state, uint64_t seed)
+static void finish(struct sleeper *self, const char *name)
 {
-	struct sleeper *lost;
+	pthread_join(self->thread, NULL);
+	close(self->usage);
+	for (int i = 0; i < TIMERS; i++)
+		close(self->timers[i]);
+	tap_ok(self->latest_ns <= LATE_NS, "%s: CPU %d woke from %" PRIu64 " entries", name,
+	       self->cpu, self->entries);
+	tap_note("others ended %" PRIu64 " sleeps, the latest timer came %" PRIu64 " us late",
+		 self->calls_answered, self->latest_ns / 1000);
+}
 
-	state_under_test = state;
-	sleeper_count = 0;
-	for (int cpu = 0; cpu < CPULIST_MAX; cpu++) {
-		if (!online->has[cpu])
-			continue;
-		allow_only(cpu, state);
-		prepare(&sleepers[sleeper_count++], cpu, seed);
-	}
-	for (int i = 0; i < sleeper_count; i++)
-		if (!start(&sleepers[i]))
-			tap_bail("cannot start a thread on CPU %d", sleepers[i].cpu);
-	lost = watch();
-	if (lost) {
-		tap_ok(false, "state %d: CPU %d is lost after %lld entries", state, lost->cpu,
-		       (long long)lost->entries);
-		tap_bail("a lost CPU does not come back");
-	}
+/* The fewest entries of a CPU so far, or its end if it is lost. */
+static uint64_t look(const char *name)
+{
+	uint64_t fewest = UINT64_MAX, now = clock_ns();
+
 	for (int i = 0; i < sleeper_count; i++) {
 		struct sleeper *self = &sleepers[i];
+		uint64_t entries = atomic_load(&self->entries);
 
-		pthread_join(self->thread, NULL);
-		tap_ok(true, "state %d: CPU %d woke from %lld entries", state, self->cpu,
-		       (long long)self->entries);
-		tap_note(
-			"%lld sleeps were ended by another CPU, the latest timer came %lld us late",
-			(long long)self->ended_by_others, (long long)self->latest_ns / 1000);
-		allow_only(self->cpu, 0);
+		if (atomic_load(&self->done))
+			continue;
+		if (now > atomic_load(&self->alive_ns) + LOST_NS) {
+			tap_ok(false, "%s: CPU %d is lost after %" PRIu64 " entries", name,
+			       self->cpu, entries);
+			tap_bail("a lost CPU does not come back");
+		}
+		if (entries < fewest)
+			fewest = entries;
+	}
+	return fewest;
+}
+
+static void watch(const char *name)
+{
+	uint64_t fewest, told = 0;
+
+	while ((fewest = look(name)) != UINT64_MAX) {
+		if (fewest * 10 / entries_wanted > told) {
+			told = fewest * 10 / entries_wanted;
+			tap_note("%s: %" PRIu64 " of %" PRIu64 " entries", name, fewest,
+				 entries_wanted);
+		}
+		usleep(LOOK_NS / 1000);
 	}
 }
 
-static long argument(int argc, char **argv, int index, long otherwise)
+/* False when no CPU has such a state. */
+static bool soak(const char *name)
 {
-	char *end;
-	long value;
+	struct idle_setting setting;
+	int error = idle_only(name, &setting);
 
-	if (argc <= index)
-		return otherwise;
-	value = strtol(argv[index], &end, 10);
-	if (end == argv[index] || *end || value < 0) {
-		fprintf(stderr, "usage: soak [COUNT [STATE [SEED]]]\n");
-		exit(2);
+	if (error == -ENOENT)
+		return false;
+	if (error)
+		tap_bail("cannot allow %s alone: %s", name, strerror(-error));
+	sleeper_count = 0;
+	phase_ns = 0;
+	for (int cpu = 0; cpu < CPULIST_MAX; cpu++)
+		if (setting.cpus.has[cpu])
+			prepare(&sleepers[sleeper_count++], cpu, name);
+	/* A quarter of the first phase is left, so that a short soak sees the next one too. */
+	first_phase_ns = clock_ns() - phase_ns * 3 / 4;
+	for (int i = 0; i < sleeper_count; i++) {
+		atomic_store(&sleepers[i].alive_ns, clock_ns());
+		error = start_on_cpu(&sleepers[i].thread, sleepers[i].cpu, run, &sleepers[i]);
+		if (error)
+			tap_bail("cannot start a thread on CPU %d: %s", sleepers[i].cpu,
+				 strerror(-error));
 	}
-	return value;
+	watch(name);
+	for (int i = 0; i < sleeper_count; i++)
+		finish(&sleepers[i], name);
+	idle_restore(&setting);
+	return true;
 }
 
 int main(int argc, char **argv)
 {
-	int only = argument(argc, argv, 2, -1);
-	uint64_t seed = argument(argc, argv, 3, 1);
-	struct cpulist online;
-	int states = 0;
+	const struct option_to options[] = {
+		{.name = "entries", .number = &entries_wanted, .least = 1, .most = UINT32_MAX},
+		{.name = "state", .text = &only},
+		{.name = "seed", .number = &seed, .most = UINT32_MAX},
+		{0},
+	};
+	char name[] = "C2";
 
-	entries_wanted = argument(argc, argv, 1, 100);
-	if (cpulist_read(&online, "online"))
-		tap_bail("cannot list the CPUs");
-	for (int cpu = 0; cpu < CPULIST_MAX && !states; cpu++)
-		if (online.has[cpu])
-			while (allow(cpu, states, true))
-				states++;
-	if (only >= states)
-		tap_bail("there is no idle state %d", only);
-	for (int state = 1; state < states; state++)
-		if (only < 0 || state == only)
-			soak(&online, state, seed);
+	(void)argc;
+	options_parse(argv, options, usage);
+	if (only && !soak(only))
+		tap_bail("no CPU has a state %s", only);
+	/* C1 is WFI, which no firmware could lose. */
+	for (; !only && name[1] <= '9'; name[1]++)
+		soak(name);
 	return tap_finish();
 }
