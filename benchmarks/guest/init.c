@@ -62,12 +62,11 @@ static int run(enum engine engine)
 {
 	struct script script = fetch_script(engine);
 	char unused[2];
+	int status = run_script(&script);
 
-	if (!script.empty)
-		return run_script(&script, engine);
-	if (kernel_parameter("lull.shell", unused, sizeof(unused)))
-		return run_shell(engine);
-	return 0;
+	if (script.empty && kernel_parameter("lull.shell", unused, sizeof(unused)))
+		return run_shell();
+	return status;
 }
 
 int main(void)
@@ -86,6 +85,7 @@ int main(void)
 	bring_up_loopback();
 	online_all_cpus();
 	disable_deep_idle();
+	start_shell(engine);
 	settle();
 	cpuidle_begin();
 

@@ -133,30 +133,36 @@ static void kill_rest(void)
 	note("a process did not die in %d s", REAP_SECONDS);
 }
 
-int run_piped(const char *path, char *const argv[], double limit_s)
+struct piped start_piped(const char *path, char *const argv[])
 {
-	struct pollfd fds[FDS] = {
-		[OUTPUT] = {.events = POLLIN},
-		[CHILDREN] = {.fd = open_child_signal(), .events = POLLIN},
-		[LIMIT] = {.fd = open_limit(limit_s), .events = POLLIN},
-	};
-	struct child child = {0};
-	int ends[2];
+	struct piped piped = {.children = open_child_signal()};
 	int null = open("/dev/null", O_RDONLY | O_CLOEXEC);
-	bool stopped = false;
+	int ends[2];
 
 	if (null < 0 || pipe2(ends, O_CLOEXEC) || fcntl(ends[0], F_SETFL, O_NONBLOCK))
 		fail("cannot set up the script's output: %s", strerror(errno));
-	child.pid = fork();
-	if (child.pid < 0)
+	piped.pid = fork();
+	if (piped.pid < 0)
 		fail("cannot fork: %s", strerror(errno));
-	if (child.pid == 0) {
+	if (piped.pid == 0) {
 		setsid();
 		exec_with(null, ends[1], path, argv);
 	}
 	close(ends[1]);
 	close(null);
-	fds[OUTPUT].fd = ends[0];
+	piped.output = ends[0];
+	return piped;
+}
+
+int finish_piped(const struct piped *piped, double limit_s)
+{
+	struct pollfd fds[FDS] = {
+		[OUTPUT] = {.fd = piped->output, .events = POLLIN},
+		[CHILDREN] = {.fd = piped->children, .events = POLLIN},
+		[LIMIT] = {.fd = open_limit(limit_s), .events = POLLIN},
+	};
+	struct child child = {.pid = piped->pid};
+	bool stopped = false;
 
 	while (!child.ended && !stopped) {
 		if (poll(fds, FDS, -1) < 0) {
@@ -165,19 +171,19 @@ int run_piped(const char *path, char *const argv[], double limit_s)
 			fail("cannot wait for the script: %s", strerror(errno));
 		}
 		/* A script that closes its output still runs: stop looking at the pipe. */
-		if (fds[OUTPUT].revents && !pump(ends[0]) && errno == 0)
+		if (fds[OUTPUT].revents && !pump(piped->output) && errno == 0)
 			fds[OUTPUT].fd = -1;
 		if (fds[CHILDREN].revents) {
-			drop_signals(fds[CHILDREN].fd);
+			drop_signals(piped->children);
 			reap(&child);
 		}
 		stopped = fds[LIMIT].revents && !child.ended;
 	}
 	kill_rest();
-	while (pump(ends[0]))
+	while (pump(piped->output))
 		;
-	close(ends[0]);
-	close(fds[CHILDREN].fd);
+	close(piped->output);
+	close(piped->children);
 	if (fds[LIMIT].fd >= 0)
 		close(fds[LIMIT].fd);
 	if (!stopped)

@@ -6,6 +6,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "end.h"
@@ -17,7 +19,15 @@
 #define FIRST_LINE "#lull limit_s="
 #define FW_CFG_SCRIPT "/sys/firmware/qemu_fw_cfg/by_name/opt/lull/script/raw"
 
-static char chunk[1 << 16];
+/* It takes about one. */
+#define SHELL_WAIT_MS 1000
+
+/* As large as a pipe can be made, and as a script. */
+#define SCRIPT_MAX (1 << 20)
+
+/* The shell, and our end of the pipe that it reads the script from. */
+static struct piped shell;
+static int to_shell;
 
 bool kernel_parameter(const char *name, char *value, size_t size)
 {
@@ -48,76 +58,6 @@ static double parse_limit(const char *text, const char *where)
 	return limit;
 }
 
-static void save(int fd, const char *data, size_t length)
-{
-	while (length > 0) {
-		ssize_t done = write(fd, data, length);
-
-		if (done < 0)
-			fail("cannot write " SCRIPT ": %s", strerror(errno));
-		data += done;
-		length -= (size_t)done;
-	}
-}
-
-static void fetch_from_gem5(int to)
-{
-	uint64_t offset = 0;
-	size_t got;
-
-	while ((got = m5_read_file(chunk, sizeof(chunk), offset)) > 0) {
-		save(to, chunk, got);
-		offset += got;
-	}
-}
-
-static void fetch_from_qemu(int to)
-{
-	int from = open(FW_CFG_SCRIPT, O_RDONLY | O_CLOEXEC);
-	ssize_t got;
-
-	/* QEMU was given no script. */
-	if (from < 0 && errno == ENOENT)
-		return;
-	if (from < 0)
-		fail("cannot open " FW_CFG_SCRIPT ": %s", strerror(errno));
-	while ((got = read(from, chunk, sizeof(chunk))) > 0)
-		save(to, chunk, (size_t)got);
-	if (got < 0)
-		fail("cannot read " FW_CFG_SCRIPT ": %s", strerror(errno));
-	close(from);
-}
-
-struct script fetch_script(enum engine engine)
-{
-	struct script script = {0};
-	int fd = open(SCRIPT, O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
-	char first[64];
-	ssize_t length;
-
-	if (fd < 0)
-		fail("cannot create " SCRIPT ": %s", strerror(errno));
-	if (engine == ENGINE_GEM5)
-		fetch_from_gem5(fd);
-	else
-		fetch_from_qemu(fd);
-
-	length = pread(fd, first, sizeof(first) - 1, 0);
-	if (length < 0)
-		fail("cannot read " SCRIPT ": %s", strerror(errno));
-	first[length] = '\0';
-	close(fd);
-
-	script.empty = length == 0;
-	if (strncmp(first, FIRST_LINE, strlen(FIRST_LINE)) == 0) {
-		first[strcspn(first, "\n")] = '\0';
-		script.limit_s = parse_limit(first + strlen(FIRST_LINE), "the script");
-	} else if (kernel_parameter("lull.limit_s", first, sizeof(first))) {
-		script.limit_s = parse_limit(first, "the kernel command line");
-	}
-	return script;
-}
-
 static void set_environment(enum engine engine)
 {
 	char platform[64];
@@ -130,19 +70,107 @@ static void set_environment(enum engine engine)
 	setenv("LULL_PLATFORM", platform, 1);
 }
 
-int run_script(const struct script *script, enum engine engine)
+/* Nobody can write into a pipe without a reader. */
+static int open_to_shell(void)
 {
+	const struct timespec millisecond = {.tv_nsec = 1000000};
+	int fd = -1;
+
+	for (int waited = 0; fd < 0 && waited < SHELL_WAIT_MS; waited++) {
+		fd = open(SCRIPT, O_WRONLY | O_CLOEXEC | O_NONBLOCK);
+		if (fd < 0 && errno != ENXIO)
+			break;
+		if (fd < 0)
+			nanosleep(&millisecond, NULL);
+	}
+	if (fd < 0)
+		fail("the shell does not start: %s", strerror(errno));
+	return fd;
+}
+
+void start_shell(enum engine engine)
+{
+	char *const warm_up[] = {"sh", "-c", "lull-policy; :", NULL};
 	char *const argv[] = {"sh", SCRIPT, NULL};
 
 	set_environment(engine);
-	return run_piped("/bin/sh", argv, script->limit_s);
+	/* What the first use of a program's pages costs beyond others, no run has to pay. */
+	shell = start_piped("/bin/sh", warm_up);
+	finish_piped(&shell, 0);
+
+	if (mkfifo(SCRIPT, 0600))
+		fail("cannot create " SCRIPT ": %s", strerror(errno));
+	shell = start_piped("/bin/sh", argv);
+	to_shell = open_to_shell();
+	if (fcntl(to_shell, F_SETPIPE_SZ, SCRIPT_MAX) < 0)
+		fail("cannot make room for the script: %s", strerror(errno));
+	unlink(SCRIPT);
 }
 
-int run_shell(enum engine engine)
+/* Some of the script from an offset on; 0 at its end or when there is none. */
+static size_t fetch(enum engine engine, char *text, size_t size, uint64_t offset)
+{
+	ssize_t got;
+	int fd;
+
+	if (engine == ENGINE_GEM5)
+		return m5_read_file(text, size, offset);
+	fd = open(FW_CFG_SCRIPT, O_RDONLY | O_CLOEXEC);
+	/* QEMU was given no script. */
+	if (fd < 0 && errno == ENOENT)
+		return 0;
+	if (fd < 0)
+		fail("cannot open " FW_CFG_SCRIPT ": %s", strerror(errno));
+	got = pread(fd, text, size, (off_t)offset);
+	if (got < 0)
+		fail("cannot read " FW_CFG_SCRIPT ": %s", strerror(errno));
+	close(fd);
+	return (size_t)got;
+}
+
+static double limit_of(const char *first)
+{
+	char line[64];
+
+	if (strncmp(first, FIRST_LINE, strlen(FIRST_LINE)) == 0) {
+		snprintf(line, sizeof(line), "%.*s", (int)strcspn(first, "\n"), first);
+		return parse_limit(line + strlen(FIRST_LINE), "the script");
+	}
+	if (kernel_parameter("lull.limit_s", line, sizeof(line)))
+		return parse_limit(line, "the kernel command line");
+	return 0;
+}
+
+struct script fetch_script(enum engine engine)
+{
+	struct script script = {.empty = true};
+	char part[4096 + 1];
+	uint64_t offset = 0;
+	size_t got;
+
+	while ((got = fetch(engine, part, sizeof(part) - 1, offset)) > 0) {
+		part[got] = '\0';
+		if (script.empty)
+			script.limit_s = limit_of(part);
+		script.empty = false;
+		if (write(to_shell, part, got) != (ssize_t)got)
+			fail("the shell does not take the script, of at most %d bytes", SCRIPT_MAX);
+		offset += got;
+	}
+	return script;
+}
+
+int run_script(const struct script *script)
+{
+	/* Where the shell sees the script's end. */
+	close(to_shell);
+	return finish_piped(&shell, script->limit_s);
+}
+
+int run_shell(void)
 {
 	char *const argv[] = {"sh", "-l", NULL};
 
-	set_environment(engine);
 	setenv("TERM", "vt100", 1);
 	return run_on_console("/bin/sh", argv);
 }

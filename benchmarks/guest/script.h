@@ -11,21 +11,24 @@ struct script {
 	double limit_s; /* simulated seconds, 0 for none */
 };
 
+/* Starts the shell, which waits for its script: a checkpoint spares each run that. */
+void start_shell(enum engine engine);
+
 /*
- * Takes the script from the host. Its limit is the one on its first line, "#lull limit_s=2.5",
- * or else the kernel parameter lull.limit_s: a checkpoint fixes the latter, so gem5 needs the
- * former.
+ * Takes the script from the host and hands it to the shell. Its limit is the one on its first
+ * line, "#lull limit_s=2.5", or else the kernel parameter lull.limit_s: a checkpoint fixes the
+ * latter, so gem5 needs the former.
  */
 struct script fetch_script(enum engine engine);
 
 /*
- * Runs it with its output going to the stdout channel. When it ends, everything it left behind
- * is killed. Returns its exit status, 128 + n after signal n, or STATUS_LIMIT.
+ * Lets the shell run it to its end, its output going to the stdout channel. Then everything it
+ * left behind is killed. Returns its exit status, 128 + n after signal n, or STATUS_LIMIT.
  */
-int run_script(const struct script *script, enum engine engine);
+int run_script(const struct script *script);
 
 /* An interactive shell on the console. */
-int run_shell(enum engine engine);
+int run_shell(void);
 
 /* True when the kernel command line has the parameter; its value is cut to size. */
 bool kernel_parameter(const char *name, char *value, size_t size);

@@ -58,14 +58,13 @@ class RunSpec(BaseModel):
         asked += self.policy.arguments(self.platform)
         if asked:
             head += f"lull-policy {' '.join(map(shlex.quote, asked))} || exit 125\n"
-        command = f"sh -c {shlex.quote(self.command)}"
         if not self.trace:
-            return f"{head}exec {command}\n"
+            return f"{head}{self.command}\n"
         events = " ".join(f"-e {shlex.quote(event)}" for event in self.trace)
         return (
             f"{head}"
             f"trace-cmd start {events} >/dev/null || exit 125\n"
-            f"{command}\nstatus=$?\n"
+            f"sh -c {shlex.quote(self.command)}\nstatus=$?\n"
             "trace-cmd stop >/dev/null && trace-cmd extract -o /out/trace.dat >/dev/null || exit 125\n"
             "exit $status\n"
         )

@@ -27,6 +27,14 @@ BEHAVIOUR = {
     ),
     "a file beyond any host": ("truncate -s 100G /out/sparse", 125, "lull: cannot send /out/sparse: File too large\n"),
     "a file system torn away": ("umount /sys/kernel/tracing /proc; mount -t tmpfs none /run; echo on", 0, "on\n"),
+    "a script of several lines": ("for word in a b; do\n  echo $word\ndone\n# the end", 0, "a\nb\n"),
+    "one that is larger than most pipes": ("#" + "x" * 100_000 + "\necho on; exit 5", 5, "on\n"),
+    "one that is none": (
+        "echo on\nif",
+        2,
+        'on\n/run/lull-script: line 4: syntax error: unexpected end of file (expecting "then")\n',
+    ),
+    "its input is empty": ("cat; echo over", 0, "over\n"),
     "a CPU taken offline": ("echo 0 > /sys/devices/system/cpu/cpu1/online; nproc", 0, "1\n"),
 }
 

@@ -30,6 +30,7 @@ def applied(*words: str, platform: str = "tiny") -> str | None:
 
 def test_nothing_asked_changes_nothing() -> None:
     assert applied() is None
+    assert spec().script() == "#lull limit_s=1\ntrue\n"
     assert applied("cstates.C3.exit_us=50", "memory.size_mib=256") is None
 
 
