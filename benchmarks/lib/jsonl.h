@@ -2,6 +2,7 @@
 /*
  * JSON lines. A line is one object: jsonl_begin(), values, jsonl_end(). Inside an array pass NULL
  * as the key. Keys are the caller's literals and must need no escaping; values may be any bytes.
+ * One thread at a time writes into a file.
  */
 #ifndef LULL_JSONL_H
 #define LULL_JSONL_H
