@@ -67,19 +67,11 @@ static void fail(const char *what, int error)
 	fprintf(stderr, "wake-latency: %s: %s\n", what, strerror(error));
 }
 
-static int read_topology(int cpu, const char *file, char *text, size_t size)
-{
-	char path[96];
-
-	snprintf(path, sizeof(path), CPU_DIR "/cpu%d/topology/%s", cpu, file);
-	return read_text(path, text, size);
-}
-
 /* The first CPU of each cluster: those after it are of the same kind. */
 static int first_of_each_cluster(struct cpulist *list)
 {
 	struct cpulist online, cluster;
-	char text[256];
+	char path[96], text[256];
 	int error = cpulist_read(&online, "online");
 
 	*list = (struct cpulist){0};
@@ -88,7 +80,8 @@ static int first_of_each_cluster(struct cpulist *list)
 			continue;
 		list->has[cpu] = true;
 		list->count++;
-		error = read_topology(cpu, "cluster_cpus_list", text, sizeof(text));
+		snprintf(path, sizeof(path), CPU_DIR "/cpu%d/topology/cluster_cpus_list", cpu);
+		error = read_text(path, text, sizeof(text));
 		if (!error)
 			error = cpulist_parse(&cluster, text);
 		for (int other = 0; !error && other < CPULIST_MAX; other++)
@@ -107,9 +100,9 @@ static int sleep_once(int recorder, uint64_t delay_ns, struct lull_wake_record *
 	return 0;
 }
 
-static int measure(int cpu, struct sample *samples)
+static int measure(int recorder, int cpu, struct sample *samples)
 {
-	int error, recorder, state = idle_find(cpu, state_name);
+	int error, state = idle_find(cpu, state_name);
 	uint64_t seed = first_seed + ((uint64_t)cpu << 32);
 	uint64_t shortest, span = span_us * 1000 + 1;
 	struct lull_wake_record unused;
@@ -122,9 +115,6 @@ static int measure(int cpu, struct sample *samples)
 	if (shortest < min_us)
 		shortest = min_us;
 	shortest *= 1000;
-	recorder = open(LULL_WAKE_PATH, O_RDWR | O_CLOEXEC);
-	if (recorder < 0)
-		return -errno;
 	for (int i = 0; !error && i < WARM_UP; i++)
 		error = sleep_once(recorder, shortest, &unused);
 	for (uint64_t i = 0; !error && i < count; i++) {
@@ -135,7 +125,6 @@ static int measure(int cpu, struct sample *samples)
 		sample->cpu = (uint32_t)cpu;
 		sample->state = (uint32_t)state;
 	}
-	close(recorder);
 	return error;
 }
 
@@ -186,7 +175,7 @@ static void tell(int cpu, const char *what)
 	jsonl_end(&line);
 }
 
-static int measure_all(const struct cpulist *cpus, const struct cpulist *able,
+static int measure_all(int recorder, const struct cpulist *cpus, const struct cpulist *able,
 		       struct sample *samples, size_t *taken)
 {
 	int error = 0;
@@ -198,7 +187,7 @@ static int measure_all(const struct cpulist *cpus, const struct cpulist *able,
 			tell(cpu, "absent");
 			continue;
 		}
-		error = measure(cpu, samples + *taken);
+		error = measure(recorder, cpu, samples + *taken);
 		if (error)
 			continue;
 		tell(cpu, "measured");
@@ -213,7 +202,7 @@ int main(int argc, char **argv)
 	struct sample *samples;
 	struct cpulist cpus;
 	size_t size, taken = 0;
-	int error;
+	int error, recorder;
 
 	(void)argc;
 	options_parse(argv, options, usage);
@@ -235,12 +224,18 @@ int main(int argc, char **argv)
 		fail("memory for the samples", errno);
 		return 1;
 	}
+	/* Once, and while no CPU sleeps deeply: it interrupts all of them, and waits. */
+	recorder = open(LULL_WAKE_PATH, O_RDWR | O_CLOEXEC);
+	if (recorder < 0) {
+		fail(LULL_WAKE_PATH, errno);
+		return 1;
+	}
 	error = idle_only(state_name, &setting);
 	if (error) {
 		fail(state_name, -error);
 		return 1;
 	}
-	error = measure_all(&cpus, &setting.cpus, samples, &taken);
+	error = measure_all(recorder, &cpus, &setting.cpus, samples, &taken);
 	idle_restore(&setting);
 	if (error)
 		fail("recording wakes", -error);
