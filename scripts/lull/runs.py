@@ -4,7 +4,7 @@
 from contextlib import suppress
 from pathlib import Path
 
-from lull import disk, stats
+from lull import disk
 from lull.engines.base import Engine, Outcome, Sink
 from lull.errors import UserError
 from lull.rundir import FILES, STDOUT, RunDir
@@ -51,4 +51,7 @@ def _tabulate_statistics(rundir: RunDir) -> int | None:
     text = rundir / STATS_TEXT
     if not text.is_file() or not text.stat().st_size:
         return None
+    # pyarrow is a quarter of a command's start, and only gem5 leaves statistics.
+    from lull import stats
+
     return stats.to_parquet(text, rundir / STATS_TABLE)
