@@ -86,12 +86,25 @@ static __always_inline u64 lull_counter(void)
 	return __arch_counter_get_cntvct();
 }
 
+/*
+ * About a microsecond. A look at the counter costs QEMU as much as hundreds of
+ * ordinary instructions, and so does YIELD, which gives other CPUs their turn.
+ */
+static __always_inline void lull_pause(void)
+{
+	int i;
+
+	for (i = 0; i < 256; i++)
+		barrier();
+	cpu_relax();
+}
+
 static __cpuidle void lull_wait(u64 ticks)
 {
 	u64 start = lull_counter();
 
 	while (lull_counter() - start < ticks)
-		cpu_relax();
+		lull_pause();
 }
 
 /* Interrupts are masked, and pending ones still show. */
@@ -109,7 +122,7 @@ static __cpuidle bool lull_wait_or_abort(u64 ticks)
 		if (lull_interrupt_pending())
 			return false;
 		while (lull_counter() - start < ticks * slice / LULL_SLICES)
-			cpu_relax();
+			lull_pause();
 	}
 
 	return !lull_interrupt_pending();
