@@ -71,6 +71,11 @@ check_fails() {
 	fi
 }
 
+# For check: the kernel's log has nothing that nobody should see.
+kernel_is_content() {
+	! dmesg | grep -E 'WARNING:|BUG:|nobody cared|rcu:.*stall|soft lockup'
+}
+
 finish() {
 	[ -n "$tap_plan" ] || echo "1..$tap_run"
 	[ "$tap_failed" -eq 0 ] && [ "$tap_run" -gt 0 ] && [ "${tap_plan:-$tap_run}" -eq "$tap_run" ]
