@@ -9,6 +9,9 @@ from pathlib import Path
 import pytest
 
 from lull import paths
+from lull.artifacts import store
+
+LAUNCHER = str(paths.ROOT / "lull")
 
 Lull = Callable[..., subprocess.CompletedProcess[str]]
 
@@ -22,6 +25,20 @@ def empty_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 @pytest.fixture
+def cache_without_checkpoints(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A cache of the test's own that shares the artifacts of a boot, but no boot."""
+    store.build_kernel("default")
+    store.build_rootfs()
+    store.build_firmware()
+    place = tmp_path / "cache"
+    place.mkdir()
+    for shared in ("debian", "firmware", "kernel", "rootfs"):
+        (place / shared).symlink_to(paths.cache_dir() / shared)
+    monkeypatch.setenv("LULL_CACHE", str(place))
+    return place
+
+
+@pytest.fixture
 def lull(tmp_path: Path) -> Lull:
     """The command line as a user starts it, in a folder of its own."""
 
@@ -29,7 +46,7 @@ def lull(tmp_path: Path) -> Lull:
         *words: str, env: Mapping[str, str] | None = None, timeout: float = 3000
     ) -> subprocess.CompletedProcess[str]:
         return subprocess.run(
-            [str(paths.ROOT / "lull"), *words],
+            [LAUNCHER, *words],
             cwd=tmp_path, env={**os.environ, **(env or {})}, text=True, capture_output=True,
             timeout=timeout, check=False,
         )  # fmt: skip

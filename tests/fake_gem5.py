@@ -1,0 +1,65 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""A program that stands for gem5: it answers what it is, and leaves what a boot and a run leave.
+
+How it behaves is said by the environment, so that it stays the same binary to the cache.
+"""
+
+import json
+import os
+import sys
+import time
+from pathlib import Path
+
+BEHAVIOUR = "FAKE_GEM5"
+HANGS_IN_CHECKPOINT = {BEHAVIOUR: "hangs-in-checkpoint"}
+HANGS_IN_RUN = {BEHAVIOUR: "hangs-in-run"}
+GUEST_HANGS = {BEHAVIOUR: "guest-hangs"}
+
+WHOLE = "[system]\n"
+FORGETS_ITSELF_S = 600
+
+
+def install(folder: Path, version: str = "24.0.0.1", isas: tuple[str, ...] = ("ARM",), name: str = "gem5.opt") -> Path:
+    """The program, to be named by --gem5, GEM5 or PATH."""
+    program = folder / name
+    program.write_text(f'#!/bin/sh\nexec "{sys.executable}" "{__file__}" "{version}" "{",".join(isas)}" "$@"\n')
+    program.chmod(0o755)
+    return program
+
+
+def main(version: str, isas: str, _: str, folder: str, script: str, argument: str) -> None:
+    """Called as `gem5.opt -d FOLDER SCRIPT ARGUMENT`."""
+    if script.endswith("/probe.py"):
+        Path(argument).write_text(json.dumps({"version": version, "isas": isas.split(",")}))
+        return
+    settings = json.loads(Path(argument).read_text())
+    simulate(settings["stage"], Path(settings["checkpoint"]), Path(folder), os.environ.get(BEHAVIOUR))
+
+
+def simulate(stage: str, checkpoint: Path, folder: Path, behaviour: str | None) -> None:
+    state = checkpoint / "m5.cpt"
+    outcome: dict[str, object] = {"cause": "exit", "ticks": 10**9, "tick_hz": 10**12, "instructions": 5}
+    (folder / "system.terminal").write_text(f"{stage}\n")
+    (folder / "system.realview.uart1.device").touch()
+    (folder / "system.realview.uart3.device").write_text("firmware speaks\n")
+    if stage == "checkpoint":
+        checkpoint.mkdir()  # like gem5-configs/run.py, nothing may be there
+        state.write_text(WHOLE[:3])
+        if behaviour == "hangs-in-checkpoint":
+            time.sleep(FORGETS_ITSELF_S)
+        state.write_text(WHOLE)
+        outcome["cause"] = "checkpoint"
+    elif state.read_text() != WHOLE:
+        sys.exit("lull-gem5: the checkpoint is not whole")
+    elif behaviour == "hangs-in-run":
+        time.sleep(FORGETS_ITSELF_S)
+    elif behaviour == "guest-hangs":
+        outcome["cause"] = "limit"
+    else:
+        (folder / "stdout").write_text("from the guest\n")
+        (folder / "status").write_text("0\n")
+    (folder / "outcome.json").write_text(json.dumps(outcome))
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])
