@@ -6,6 +6,9 @@ from collections import Counter
 
 from lull.platform.schema import Platform
 
+DISABLED = "cat /sys/devices/system/cpu/cpu*/cpuidle/state*/disable"
+"""Which idle states are off, a line each, by CPU."""
+
 
 def expected_cpus(platform: Platform) -> list[dict[str, object]]:
     """Per CPU: model, role, capacity as Linux scales it (the fastest CPU at its highest OPP is 1024), and place.
@@ -38,10 +41,35 @@ def expected_cpus(platform: Platform) -> list[dict[str, object]]:
     return cpus
 
 
-def said_cpus(stdout: str, platform: Platform) -> list[dict[str, object]]:
-    """The same facts from the output of `lull-cpus`."""
-    keys = expected_cpus(platform)[0].keys()
-    cpus = [{key: cpu[key] for key in keys} for cpu in map(json.loads, stdout.splitlines())]
+POLICIES = """
+cd /sys/devices/system/cpu/cpufreq
+for policy in $(ls | grep policy | sort -t y -k 2 -n); do
+    cat $policy/scaling_driver $policy/scaling_governor $policy/stats/total_trans
+    cat $policy/cpuinfo_cur_freq $policy/cpuinfo_transition_latency
+    cat $policy/related_cpus
+done
+"""
+
+
+def expected_policies(platform: Platform) -> list[str]:
+    """What `POLICIES` prints: each cluster is a policy of our driver, at its fastest point, and never changed."""
+    clusters = platform.resolved_clusters()
+    latency_ns = max(round(cluster.transition_latency_us.value * 1000) for cluster in clusters)
+    lines, first = [], 0
+    for cluster in clusters:
+        khz = max(opp.hz for opp in cluster.opps.table) // 1000
+        cpus = " ".join(str(first + cpu) for cpu in range(cluster.cpus))
+        lines += ["lull-cpufreq", "performance", "0", str(khz), str(latency_ns), cpus]
+        first += cluster.cpus
+    return lines
+
+
+def assert_cpus(said: str, platform: Platform) -> None:
+    """The output of `nproc; lull-cpus` is of this machine."""
+    count, *lines = said.splitlines()
+    assert int(count) == platform.cpu_count - platform.shadow.enabled, "what is not pinned does not get the shadow"
+    expected = expected_cpus(platform)
+    cpus = [{key: cpu[key] for key in expected[0]} for cpu in map(json.loads, lines)]
     for cpu in cpus:
         cpu["idle_states"] = [state["name"] for state in cpu["idle_states"]]
-    return cpus
+    assert cpus == expected

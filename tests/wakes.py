@@ -3,6 +3,7 @@
 
 import json
 from collections.abc import Callable, Mapping, Sequence
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +13,7 @@ import numpy.typing as npt
 from lull.figures import wake
 from lull.figures.source import Runs, read
 from lull.rundir import FILES, RunDir
+from lull.runspec import EngineName
 from lull.scenario.load import load_scenario
 from lull.scenario.points import Point, Wishes, resolve, select
 from lull.scenario.sweep import Sweep
@@ -71,14 +73,18 @@ def runs(
     out: Path, make: Make, settings: Sequence[str] = (), patterns: Sequence[str] = (), engine: str = "gem5"
 ) -> Runs:
     """A sweep of wake-latency in which every point left what `make` says of it."""
-    scenario = load_scenario("wake-latency")
-    wishes = Wishes("gem5" if engine == "gem5" else "qemu", settings=settings)
-    points = select(resolve(scenario, wishes), patterns)
-    sweep = Sweep.create(out, scenario.name, "./lull run wake-latency", points)
+    points = select(_points("gem5" if engine == "gem5" else "qemu", tuple(settings)), patterns)
+    sweep = Sweep.create(out, "wake-latency", "./lull run wake-latency", points)
     for point in points:
         rundir = finish(sweep.folder(point.name), point, {**ENGINE, "name": engine})
         write(rundir / FILES / wake.FILE, np.concatenate([make(point, cpu) for cpu in CPUS]))
-    return read(sweep, scenario)
+    return read(sweep, load_scenario("wake-latency"))
+
+
+@cache
+def _points(engine: EngineName, settings: tuple[str, ...]) -> list[Point]:
+    """Each point resolves a platform of its own, which takes longer than all that is done with it here."""
+    return resolve(load_scenario("wake-latency"), Wishes(engine, settings=settings))
 
 
 def dump(path: Path, lines: Sequence[Mapping[str, object]]) -> None:

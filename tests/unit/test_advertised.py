@@ -14,6 +14,7 @@ from lull.engines.base import Artifacts
 from lull.engines.gem5 import Gem5
 from lull.engines.gem5_binary import Gem5Binary
 from lull.errors import UserError
+from lull.paths import ROOT
 from lull.platform import devicetree
 from lull.platform.load import load_platform
 from lull.platform.schema import Platform
@@ -71,7 +72,7 @@ def test_what_needs_one(word: str, key_of: Any) -> None:
 
 def test_the_files_own_advertised_latencies_are_booted(tmp_path: Path, key_of: Any) -> None:
     file = tmp_path / "mine.yaml"
-    text = (Path(__file__).parents[2] / "platforms" / "tiny.yaml").read_text()
+    text = (ROOT / "platforms" / "tiny.yaml").read_text()
     file.write_text(text.replace("residency_us: 2500", "residency_us: 2600"))
     assert key_of(platform=str(file)) != key_of()
     assert key_of("cstates.C4.advertised.residency_us=2500", platform=str(file)) == key_of(platform=str(file))

@@ -13,6 +13,7 @@ import yaml
 from lull.errors import UserError
 from lull.platform import cores
 from lull.platform.cores import InOrderCore, OutOfOrderCore, load_core
+from tests import nested
 
 NAMES = sorted(path.stem for path in cores.CORES.glob("*.yaml"))
 
@@ -27,13 +28,10 @@ def edit(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Any:
     def change(name: str, *path: str | int, value: Any = None) -> None:
         file = tmp_path / f"{name}.yaml"
         data = yaml.safe_load(file.read_text())
-        block = data
-        for part in path[:-1]:
-            block = block[part]
         if value is None:
-            del block[path[-1]]
+            nested.drop(data, path)
         else:
-            block[path[-1]] = value
+            nested.put(data, path, value)
         file.write_text(yaml.safe_dump(data))
 
     return change

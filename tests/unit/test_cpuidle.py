@@ -12,8 +12,7 @@ from lull.cli.app import app
 from lull.errors import UserError
 from lull.platform.load import load_platform
 from lull.rundir import CPUIDLE, RunDir
-from lull.runspec import Limits, RunSpec
-from lull.settings import resolve
+from tests.specs import spec
 
 
 def rows(platform: str, **changes: object) -> list[cpuidle.Row]:
@@ -63,12 +62,7 @@ def test_no_file_and_a_broken_one(tmp_path: Path) -> None:
 
 
 def a_run(folder: Path, platform: str, *words: str) -> RunDir:
-    asked = resolve(platform, words)
-    spec = RunSpec(
-        engine="gem5", cpu="detailed", platform=asked.platform, told_at_boot=asked.told_at_boot, policy=asked.policy,
-        flavour="default", command="true", limits=Limits(simulated_s=1, wall_s=1),
-    )  # fmt: skip
-    run = RunDir.create(folder, spec)
+    run = RunDir.create(folder, spec(*words, platform=platform, engine="gem5", cpu="detailed"))
     run.begin({"name": "gem5", "version": "24.0.0.1"}, {})
     run.finish({"status": 0, "simulated_s": 1.0, "wall_s": 60.0, "instructions": 10**7, "stats_windows": 2})
     (run / "stdout").write_text("".join(f"line {number}\n" for number in range(100)))

@@ -13,8 +13,8 @@ import pytest
 from lull.artifacts import firmware
 from lull.engines import gem5
 from lull.errors import UserError
+from lull.paths import ROOT
 
-ROOT = Path(__file__).resolve().parents[2]
 PATCHES = sorted((ROOT / firmware.FOLDER).glob("*.patch"))
 PATCH = re.compile(
     r"From: [^\n]+\nSubject: [^\n]{1,72}\nSPDX-License-Identifier: BSD-3-Clause\n\n"

@@ -15,13 +15,15 @@ from typing import Any, get_args
 
 import pytest
 
+from lull.paths import ROOT
 from lull.platform import memory_map, schema
 from lull.platform.cores import OPERATIONS, load_core
 from lull.platform.load import list_platforms, load_platform
 from lull.platform.machine import describe
 from lull.platform.schema import MemoryKind, StateKind
+from tests import nested
 
-CONFIGS = Path(__file__).parents[2] / "gem5-configs"
+CONFIGS = ROOT / "gem5-configs"
 FILES = sorted(CONFIGS.glob("*.py"))
 
 sys.path.insert(0, str(CONFIGS))
@@ -216,13 +218,10 @@ def test_every_platform_makes_valid_settings(name: str) -> None:
 )
 def test_wrong_settings_are_refused_with_their_key(path: tuple[str | int, ...], value: object, message: str) -> None:
     data = settings()
-    block: Any = data
-    for part in path[:-1]:
-        block = block[part]
     if value is None:
-        del block[path[-1]]
+        nested.drop(data, path)
     else:
-        block[path[-1]] = value
+        nested.put(data, path, value)
     with failing(message):
         spec.parse(data)
 

@@ -12,8 +12,8 @@ import pytest
 
 from lull.artifacts import kernel
 from lull.errors import UserError
+from lull.paths import ROOT
 
-ROOT = Path(__file__).parents[2]
 PATCHES = ROOT / "kernel-patches"
 
 

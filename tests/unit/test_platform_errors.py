@@ -13,6 +13,7 @@ import yaml
 from lull.errors import UserError
 from lull.paths import ROOT
 from lull.platform.load import load_platform
+from tests import nested
 
 Data = dict[str, Any]
 
@@ -34,6 +35,7 @@ def complaint(good: Data, tmp_path: Path) -> Callable[[Callable[[Data], object]]
         file.write_text(yaml.safe_dump(data))
         with pytest.raises(UserError) as caught:
             load_platform(str(file))
+        assert caught.value.exit_status == 2
         said = str(caught.value)
         assert said.startswith(f"{file}: ")
         assert "\n" not in said
@@ -43,23 +45,11 @@ def complaint(good: Data, tmp_path: Path) -> Callable[[Callable[[Data], object]]
 
 
 def put(*path: str | int, value: object) -> Callable[[Data], None]:
-    def change(data: Data) -> None:
-        block: Any = data
-        for part in path[:-1]:
-            block = block[part]
-        block[path[-1]] = value
-
-    return change
+    return lambda data: nested.put(data, path, value)
 
 
 def drop(*path: str | int) -> Callable[[Data], None]:
-    def change(data: Data) -> None:
-        block: Any = data
-        for part in path[:-1]:
-            block = block[part]
-        del block[path[-1]]
-
-    return change
+    return lambda data: nested.drop(data, path)
 
 
 BIG = ("clusters", 1)

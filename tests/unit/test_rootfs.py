@@ -172,8 +172,12 @@ def test_contents_lists_every_entry(image: Path, entries: dict[str, cpio.Entry])
 
 @cross
 def test_a_missing_package_is_one_sentence(debs: list[Path], tmp_path: Path) -> None:
+    def unpack_only(argv: Sequence[str], cwd: Path) -> None:
+        if argv[0] != "make":
+            run(argv, cwd)
+
     with pytest.raises(UserError, match=r"^usr/lib/.*\.so\.\d is in none of the Debian packages"):
-        rootfs.build(debs[1:], ROOT, tmp_path / "out", run)
+        rootfs.build(debs[1:], ROOT, tmp_path / "out", unpack_only)
 
 
 def test_inputs_change_with_the_sources(tmp_path: Path) -> None:

@@ -12,8 +12,10 @@ import pytest
 
 from lull.errors import UserError
 from lull.figures import bootstrap, linearity, result, wake, wake_latency
-from lull.figures.source import Runs
+from lull.figures.source import Runs, read
+from lull.scenario.load import load_scenario
 from lull.scenario.points import Point
+from lull.scenario.sweep import Sweep
 from tests import wakes
 
 Rows = npt.NDArray[Any]
@@ -236,10 +238,6 @@ def test_only_a_complete_sweep_is_published(tmp_path: Path, monkeypatch: pytest.
     assert result.publish(runs, tmp_path / "made") == tmp_path / "results" / "wake-latency"
     assert (tmp_path / "results" / "wake-latency" / "wakes.parquet").is_file()
     (tmp_path / "runs" / "states" / "C2" / "manifest.json").unlink()
-    from lull.figures.source import read
-    from lull.scenario.load import load_scenario
-    from lull.scenario.sweep import Sweep
-
     torn = read(Sweep.open(tmp_path / "runs"), load_scenario("wake-latency"))
     with pytest.raises(UserError, match="1 points are missing, such as states/C2; run them first"):
         result.publish(torn, tmp_path / "made")

@@ -1,43 +1,13 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Frequency scaling after boot on QEMU: every platform's policies, and no change made by itself.
-
-What the selftests `dvfs` and `eas` do with it is in test_selftests.py.
-"""
+"""The loop that shows what a frequency does."""
 
 import json
 
 import pytest
 
-from lull.platform.load import list_platforms, load_platform
 from tests.conftest import Lull
 
 pytestmark = pytest.mark.guest
-
-SHOW = """
-cd /sys/devices/system/cpu/cpufreq
-for policy in $(ls | grep policy | sort -t y -k 2 -n); do
-    cat $policy/scaling_driver $policy/scaling_governor $policy/stats/total_trans
-    cat $policy/cpuinfo_cur_freq $policy/cpuinfo_transition_latency
-    cat $policy/related_cpus
-done
-"""
-
-
-@pytest.mark.parametrize("shadow", ["true", "false"])
-@pytest.mark.parametrize("name", list_platforms())
-def test_every_cluster_is_a_policy_at_its_fastest_point(lull: Lull, name: str, shadow: str) -> None:
-    platform = load_platform(name, [f"shadow.enabled={shadow}"])
-    ran = lull("boot", "-e", "qemu", "-p", name, "--set", f"shadow.enabled={shadow}", "--exec", SHOW)
-    assert ran.returncode == 0, ran.stderr
-    clusters = platform.resolved_clusters()
-    latency_ns = max(round(cluster.transition_latency_us.value * 1000) for cluster in clusters)
-    expected, first = [], 0
-    for cluster in clusters:
-        khz = max(opp.hz for opp in cluster.opps.table) // 1000
-        cpus = " ".join(str(first + cpu) for cpu in range(cluster.cpus))
-        expected += ["lull-cpufreq", "performance", "0", str(khz), str(latency_ns), cpus]
-        first += cluster.cpus
-    assert [line.strip() for line in ran.stdout.splitlines()] == expected
 
 
 def test_a_loop_says_where_it_ran_and_how_fast(lull: Lull) -> None:
