@@ -1,9 +1,12 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Is a frequency visible in what runs? The time of a loop within the first-level cache, at every operating point.
 
-Interrupts and cold caches only ever add to a loop's time, so the quickest of its runs stands for the point. Time and
-frequency multiplied are the loop's cycles, which have to be the same at all operating points of a cluster.
+The median of the runs stands for the point: interrupts and cold caches make one longer, and an out-of-order core may
+fall into another rhythm of the same loop for a whole run, a fifth quicker or slower. Time and frequency multiplied are
+the loop's cycles, which have to be the same at all operating points of a cluster.
 """
+
+from statistics import median_low as median
 
 import pyarrow as pa
 from matplotlib.artist import Artist
@@ -27,18 +30,16 @@ def extend(result: Result, runs: Runs) -> None:
         (row["cluster"], f"{row['mhz']:g}", row["runs"], row["ticks"], f"{row['cycles']:.4f}")
         for row in table.to_pylist()
     ]
-    headings = ("cluster", "MHz", "runs", "quickest, ticks", "cycles, of the cluster's mean")
+    headings = ("cluster", "MHz", "runs", "median, ticks", "cycles, of the cluster's mean")
     result.summary += "\n## A loop's time at every operating point\n\n" + markdown_table(headings, rows)
     if runs.timed:
         result.checks += checks(table)
         result.figures["frequency"] = plot_frequency(table, runs.label)
-        result.captions["frequency"] = (
-            f"A loop's time over the reciprocal of the frequency, quickest run. {runs.label}."
-        )
+        result.captions["frequency"] = f"A loop's median time over the period of the clock. {runs.label}."
 
 
 def df_frequency(runs: Runs) -> pa.Table:
-    """A row per cluster and operating point: the quickest run, and its cycles as a share of the cluster's mean."""
+    """A row per cluster and operating point: the median run, and its cycles as a share of the cluster's mean."""
     rows: list[dict[str, object]] = []
     for run in runs.group(GROUP):
         times: dict[str, dict[int, list[int]]] = {}
@@ -47,14 +48,14 @@ def df_frequency(runs: Runs) -> pa.Table:
                 int(line["ticks"])
             )
         for cluster, points in times.items():
-            products = {khz: khz * min(ticks) for khz, ticks in points.items()}
+            products = {khz: khz * median(ticks) for khz, ticks in points.items()}
             mean = sum(products.values()) / len(products)
             rows += [
                 {
                     "cluster": cluster,
                     "mhz": khz / 1000,
                     "runs": len(points[khz]),
-                    "ticks": min(points[khz]),
+                    "ticks": median(points[khz]),
                     "cycles": products[khz] / mean,
                 }
                 for khz in sorted(points)
