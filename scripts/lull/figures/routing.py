@@ -53,7 +53,7 @@ def extend(result: Result, runs: Runs) -> None:
 
 
 def df_windows(run: Run, machine: Machine, lines: list[dict[str, Any]]) -> pa.Table:
-    """A row per window and CPU: entries into the deepest state, share of the window there, interrupts by their cause."""
+    """A row per window and CPU: entries into the deepest state, share of the window there, interrupts by cause."""
     counts = {(line["window"], line["edge"], line["cpu"]): line for line in lines if "entries" in line}
     clocks = {(line["window"], line["edge"]): line["clock"] for line in lines if "clock" in line}
     cpus = sorted({cpu for _, _, cpu in counts})
@@ -120,9 +120,9 @@ def checks(machine: Machine, windows: pa.Table) -> list[Check]:
         Check(
             "only the shadow wakes for routed events",
             taken.pop(machine.shadow) >= machine.events - few and sum(taken.values()) <= few and called[most] <= few,
-            f"it took {by['routed', machine.shadow]['events']} of {machine.events}, the main CPUs, which take those that "
-            f"find their consumer awake, {sum(taken.values())}, may {few}; CPU {most} was called by other CPUs "
-            f"{called[most]} times more than without events, may {few}",
+            f"it took {by['routed', machine.shadow]['events']} of {machine.events}; the main CPUs, whose they are while "
+            f"awake, {sum(taken.values())}, may {few}; other CPUs called CPU {most} {called[most]} times more than "
+            f"without events, may {few}",
         ),
         Check(
             "without routing they wake their consumer",
