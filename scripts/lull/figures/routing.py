@@ -120,8 +120,8 @@ def checks(machine: Machine, windows: pa.Table) -> list[Check]:
         Check(
             "only the shadow wakes for routed events",
             taken.pop(machine.shadow) >= machine.events - few and sum(taken.values()) <= few and called[most] <= few,
-            f"it took {by['routed', machine.shadow]['events']} of {machine.events}; the main CPUs, whose they are while "
-            f"awake, {sum(taken.values())}, may {few}; other CPUs called CPU {most} {called[most]} times more than "
+            f"it took {by['routed', machine.shadow]['events']} of {machine.events}; the main CPUs, whose they are "
+            f"while awake, {sum(taken.values())}, may {few}; other CPUs called CPU {most} {called[most]} times more than "
             f"without events, may {few}",
         ),
         Check(
