@@ -121,8 +121,8 @@ def checks(machine: Machine, windows: pa.Table) -> list[Check]:
             "only the shadow wakes for routed events",
             taken.pop(machine.shadow) >= machine.events - few and sum(taken.values()) <= few and called[most] <= few,
             f"it took {by['routed', machine.shadow]['events']} of {machine.events}; the main CPUs, whose they are "
-            f"while awake, {sum(taken.values())}, may {few}; other CPUs called CPU {most} {called[most]} times more than "
-            f"without events, may {few}",
+            f"while awake, {sum(taken.values())}, may {few}; "
+            f"CPU {most} was called {called[most]} times more than without events, may {few}",
         ),
         Check(
             "without routing they wake their consumer",
