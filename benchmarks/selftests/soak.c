@@ -31,7 +31,8 @@
 #include "sysfs.h"
 #include "tap.h"
 
-static const char usage[] = "usage: soak [--entries N] [--state C2|C3|C4] [--seed N] [--out FILE]\n";
+static const char usage[] =
+	"usage: soak [--entries N] [--state C2|C3|C4] [--seed N] [--out FILE]\n";
 
 #define MS 1000000ULL
 

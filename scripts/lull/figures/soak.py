@@ -114,7 +114,9 @@ def df_lost(runs: Runs) -> pa.Table:
                 continue
             rows.append({**_names(runs, run), "cpu": line["cpu"], "how": how})
     schema = pa.schema([(name, pa.string()) for name in ("point", "group", "mode", "state")])
-    return pa.Table.from_pylist(rows, schema=schema.append(pa.field("cpu", pa.int32())).append(pa.field("how", "string")))
+    return pa.Table.from_pylist(
+        rows, schema=schema.append(pa.field("cpu", pa.int32())).append(pa.field("how", "string"))
+    )
 
 
 def check(entries: pa.Table, lost: pa.Table) -> Check:
@@ -147,10 +149,11 @@ def read_interrupts(text: str, origin: str) -> dict[int, Counter[str]]:
         words = rest.split()
         if len(words) < len(cpus):  # a count of the whole machine, such as Err
             continue
+        source = "device"
         if label.strip().startswith("IPI"):
             source = "call"
-        else:
-            source = "timer" if words[-1] == "arch_timer" else "device"
+        elif words[-1] == "arch_timer":
+            source = "timer"
         for cpu, count in zip(cpus, words, strict=False):
             found[cpu][source] += int(count)
     return found
