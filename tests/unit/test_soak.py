@@ -84,7 +84,7 @@ def _finish(rundir: RunDir, point: Point, change: Mapping[tuple[str, int], Mappi
 
 
 def _hang(rundir: RunDir) -> None:
-    rundir.finish({"state": "hung", "error": "the guest hung past its limit"})
+    rundir.finish({"state": "hung", "error": f"{rundir / 'console.log'}: the guest hung past its limit"})
 
 
 def _runs(
@@ -176,9 +176,9 @@ def test_a_point_that_hung_is_a_lost_wake_up(tmp_path: Path) -> None:
     found = _analysed(tmp_path, hung="quick/2-C3")
     (row,) = found.tables["lost"].to_pylist()
     assert (row["point"], row["state"], row["cpu"]) == ("quick/2-C3", "C3", None)
-    assert row["how"] == "hung: the guest hung past its limit"
+    assert row["how"] == "hung: quick/2-C3/console.log: the guest hung past its limit"
     assert not found.checks[0].passed
-    assert "| quick/2-C3 | ? | hung: the guest hung past its limit |" in found.summary
+    assert "| quick/2-C3 | ? | hung: quick/2-C3/console.log: the guest hung past its limit |" in found.summary
 
 
 def test_a_point_that_was_interrupted_is_only_missing(tmp_path: Path) -> None:

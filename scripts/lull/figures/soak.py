@@ -103,7 +103,7 @@ def df_tries(runs: Runs) -> pa.Table:
 
 def df_lost(runs: Runs) -> pa.Table:
     """One row per lost wake-up: which point, which CPU if that is known, and how it is known."""
-    rows = [{**_names(runs, run), "cpu": None, "how": f"hung: {run.manifest['error']}"} for run in runs.hung]
+    rows = [{**_names(runs, run), "cpu": None, "how": f"hung: {_error_of(run)}"} for run in runs.hung]
     for run in runs.runs:
         for line in run.lines(FILE):
             if line["lost"]:
@@ -169,6 +169,11 @@ def _exits(run: Run) -> list[int]:
     return [packets[number] // (2 * SLICES) for number, _ in enumerate(run.spec.platform.resolved_clusters())]
 
 
+def _error_of(run: Run) -> str:
+    """Without the place of the run on one machine."""
+    return str(run.manifest["error"]).replace(str(run.path), run.name)
+
+
 def _names(runs: Runs, run: Run) -> dict[str, object]:
     mode = runs.cpu or runs.engine
     return {"point": run.name, "group": run.group, "mode": mode, "state": str(run.values["state"])}
@@ -189,7 +194,7 @@ def _text(runs: Runs, entries: pa.Table, tries: pa.Table, lost: pa.Table) -> str
         f"entries of a CPU into a state are {fewest}; {ASKED} are asked for.\n\n" + markdown_table(headings, rows)
     )
     text += "\n## Entries given up for an interrupt\n\n" + markdown_table(
-        ("CPUs", "group", "state", "cluster", "tried", "given up by PSCI", "given up by hardware"), _given_up(tries)
+        ("CPUs", "group", "state", "cluster", "tried", "given up, known to Linux", "given up later"), _given_up(tries)
     )
     if lost.num_rows:
         text += "\n## Lost wake-ups\n\n" + markdown_table(
