@@ -23,7 +23,7 @@ from lull.scenario.points import Point, Wishes, resolve, select
 from lull.scenario.sweep import Sweep
 from tests import wakes
 
-POINTS = ["quick/1-C3", "quick/2-C3", "real/37-C4"]
+POINTS = ["quick/1-C3", "quick/2-C3", "real/19-C4"]
 ENTRIES = 2500
 HEAD = "           CPU0       CPU1       CPU2\n"
 
@@ -127,7 +127,7 @@ def test_entries_are_summed_over_the_points(tmp_path: Path) -> None:
 
 def test_entries_given_up_are_those_that_hardware_never_came_back_from(tmp_path: Path) -> None:
     found = _analysed(tmp_path)
-    rows = [row for row in found.tables["tries"].to_pylist() if row["point"] == "real/37-C4"]
+    rows = [row for row in found.tables["tries"].to_pylist() if row["point"] == "real/19-C4"]
     assert [(row["tried"], row["refused"], row["reached"]) for row in rows] == [
         (2604, 4, 2590), (2604, 4, 2490), (2604, 4, 2390),
     ]  # fmt: skip
@@ -149,27 +149,27 @@ def test_a_soak_without_a_lost_wake_up_holds(tmp_path: Path) -> None:
     ],
 )
 def test_a_cpu_that_missed_its_wake_up_is_lost(tmp_path: Path, change: Mapping[str, Any], how: str) -> None:
-    found = _analysed(tmp_path, change={("real/37-C4", 2): change})
+    found = _analysed(tmp_path, change={("real/19-C4", 2): change})
     assert found.tables["lost"].to_pylist() == [
-        {"point": "real/37-C4", "group": "real", "mode": "detailed", "state": "C4", "cpu": 2, "how": how}
+        {"point": "real/19-C4", "group": "real", "mode": "detailed", "state": "C4", "cpu": 2, "how": how}
     ]
     (check,) = found.checks
     assert not check.passed
     assert check.says.startswith("1 lost in ")
-    assert check.says.endswith(f"real/37-C4, CPU 2: {how}")
-    assert f"| real/37-C4 | 2 | {how} |" in found.summary
+    assert check.says.endswith(f"real/19-C4, CPU 2: {how}")
+    assert f"| real/19-C4 | 2 | {how} |" in found.summary
 
 
 def test_a_lost_cpu_leaves_no_count_of_interrupts_behind(tmp_path: Path) -> None:
-    runs = _runs(tmp_path, change={("real/37-C4", 2): {"lost": True}})
+    runs = _runs(tmp_path, change={("real/19-C4", 2): {"lost": True}})
     runs.runs[-1].file(soak.AFTER).unlink()
     found = soak.analyse(runs)
     assert not found.checks[0].passed
-    assert {row["timer"] for row in found.tables["cpus"].to_pylist() if row["point"] == "real/37-C4"} == {0}
+    assert {row["timer"] for row in found.tables["cpus"].to_pylist() if row["point"] == "real/19-C4"} == {0}
 
 
 def test_a_bound_that_is_met_is_not_lost(tmp_path: Path) -> None:
-    assert _analysed(tmp_path, change={("real/37-C4", 2): {"latest_us": 20_000}}).checks[0].passed
+    assert _analysed(tmp_path, change={("real/19-C4", 2): {"latest_us": 20_000}}).checks[0].passed
 
 
 def test_a_point_that_hung_is_a_lost_wake_up(tmp_path: Path) -> None:
