@@ -8,17 +8,17 @@ from pathlib import Path
 from typing import Any
 
 from lull.errors import UserError
-from lull.rundir import FILES, RUN, RunDir
+from lull.rundir import FILES, RunDir
 from lull.runspec import RunSpec
 from lull.scenario.schema import Scenario, Value
-from lull.scenario.sweep import Sweep, finished
+from lull.scenario.sweep import Sweep, finished, hung, is_of
 
 NO_TIMING = "functional, no timing"
 
 
 @dataclass(frozen=True)
 class Run:
-    """One finished point."""
+    """One finished point, or one that hung."""
 
     name: str
     group: str
@@ -55,7 +55,7 @@ class Run:
 
 @dataclass(frozen=True)
 class Runs:
-    """All finished points of a sweep, in its order."""
+    """All finished points of a sweep, in its order, and what became of the others."""
 
     path: Path
     scenario: str
@@ -66,6 +66,8 @@ class Runs:
     platform: str
     runs: tuple[Run, ...]
     missing: tuple[str, ...]
+    hung: tuple[Run, ...]
+    """Of the missing ones, those that a limit ended."""
 
     @property
     def timed(self) -> bool:
@@ -114,16 +116,19 @@ def read(sweep: Sweep, scenario: Scenario) -> Runs:
     record: dict[str, Any] = sweep.read()
     runs: list[Run] = []
     missing: list[str] = []
+    stuck: list[Run] = []
     for point in record["points"]:
         folder = sweep.folder(point["name"])
         manifest = finished(folder)
-        if manifest is None or RunDir.open(folder).read_json(RUN).get("hash") != point["hash"]:
+        if manifest is None or not is_of(folder, point["hash"]):
             missing.append(point["name"])
+            if (manifest := hung(folder)) and is_of(folder, point["hash"]):
+                stuck.append(_run(point, folder, manifest))
             continue
-        spec = RunDir.open(folder).spec()
-        runs.append(Run(point["name"], point["group"], point["values"], folder, spec, manifest))
+        runs.append(_run(point, folder, manifest))
     if not runs:
-        raise UserError(f"{sweep.path}: none of its {len(missing)} points has finished; run `{record['command']}`")
+        but = f", and {len(stuck)} hung, such as {stuck[0].name}" if stuck else ""
+        raise UserError(f"{sweep.path}: none of its {len(missing)} points has finished{but}; run `{record['command']}`")
     return Runs(
         path=sweep.path,
         scenario=record["scenario"],
@@ -134,4 +139,9 @@ def read(sweep: Sweep, scenario: Scenario) -> Runs:
         platform=record["platform"],
         runs=tuple(runs),
         missing=tuple(missing),
+        hung=tuple(stuck),
     )
+
+
+def _run(point: Mapping[str, Any], folder: Path, manifest: Mapping[str, Any]) -> Run:
+    return Run(point["name"], point["group"], point["values"], folder, RunDir.open(folder).spec(), manifest)
