@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from lull.errors import UserError
 from lull.figures import platform_check
 from lull.figures.result import Result
 from lull.figures.source import read
@@ -156,3 +157,16 @@ def test_a_platform_without_it_is_said_to_be(tmp_path: Path, group: str, what: s
     found = _analysed(tmp_path, group, [{"absent": what}], platform="server")
     assert f"This platform has not {what}." in found.summary
     assert (found.checks, found.tables) == ([], {})
+
+
+@pytest.mark.parametrize(
+    ("group", "lines"),
+    [
+        *((group, [{"cpu": 0}]) for group in FILE_OF),
+        *((group, [{"events": "x"}]) for group in FILE_OF),
+        ("routing", []),
+    ],
+)
+def test_a_file_of_something_else_is_named(tmp_path: Path, group: str, lines: Lines) -> None:
+    with pytest.raises(UserError, match=rf"{FILE_OF[group]}: not what this scenario writes \(.*\); run the point"):
+        _analysed(tmp_path, group, lines)

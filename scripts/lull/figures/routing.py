@@ -35,12 +35,13 @@ class Machine:
 
 def extend(result: Result, runs: Runs) -> None:
     for run in runs.group(GROUP):
-        first, *lines = run.lines(FILE)
+        first, *lines = run.lines(FILE) or [{}]
         if "absent" in first:
             result.summary += f"\n## Routing\n\nThis platform has not {first['absent']}.\n"
             continue
-        machine = Machine(**first)
-        windows, cost = df_windows(run, machine, lines), df_cost(run, machine, lines)
+        with run.understanding(FILE):
+            machine = Machine(**first)
+            windows, cost = df_windows(run, machine, lines), df_cost(run, machine, lines)
         result.tables |= {"routing": windows, "routing-cost": cost}
         result.summary += _text(windows, cost)
         if runs.engine == "gem5":

@@ -2,7 +2,8 @@
 """The finished runs of a scenario, as an analysis reads them."""
 
 import json
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -40,6 +41,16 @@ class Run:
             return [json.loads(line) for line in path.read_text().splitlines()]
         except ValueError as error:
             raise UserError(f"{path}: not lines of JSON ({error}); run the point again") from None
+
+    @contextmanager
+    def understanding(self, name: str) -> Iterator[None]:
+        """Around what takes a file's lines apart: lines of anything else are the user's to replace."""
+        try:
+            yield
+        except (KeyError, TypeError, ValueError, IndexError, ZeroDivisionError) as error:
+            raise UserError(
+                f"{self.file(name)}: not what this scenario writes ({error!r}); run the point again"
+            ) from None
 
     def cluster_of(self, cpu: int) -> str:
         """The cluster of a CPU, by the order in which clusters number theirs."""
