@@ -2,7 +2,7 @@
 """A run, resolved and validated: the only thing an engine reads."""
 
 import shlex
-from typing import Literal
+from typing import Annotated, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
@@ -45,6 +45,10 @@ class RunSpec(BaseModel):
     command: str
     trace: tuple[str, ...] = ()
     """Trace events switched on around the command."""
+    trace_kib: Annotated[int, Field(gt=0)] | None = None
+    """Of memory for each CPU's events, of which the oldest are lost when it is full; None is the kernel's own size."""
+    stats_period_s: Annotated[float, Field(gt=0)] | None = None
+    """Simulated time after which gem5 at the latest opens a new window of statistics."""
     limits: Limits
     seed: int = 1
 
@@ -66,11 +70,11 @@ class RunSpec(BaseModel):
             head += f"lull-policy {' '.join(map(shlex.quote, asked))} || exit 125\n"
         if not self.trace:
             return f"{head}{self.command}\n"
-        events = " ".join(f"-e {shlex.quote(event)}" for event in self.trace)
+        what = [*(["-b", str(self.trace_kib)] if self.trace_kib else []), *self.trace]
         return (
             f"{head}"
-            f"trace-cmd start {events} >/dev/null || exit 125\n"
+            f"lull-trace start {shlex.join(what)} || exit 125\n"
             f"sh -c {shlex.quote(self.command)}\nstatus=$?\n"
-            "trace-cmd stop >/dev/null && trace-cmd extract -o /out/trace.dat >/dev/null || exit 125\n"
+            "lull-trace stop /out/trace.dat || exit 125\n"
             "exit $status\n"
         )

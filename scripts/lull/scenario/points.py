@@ -34,6 +34,7 @@ class Wishes:
     cpu: CpuMode | None = None
     settings: Sequence[str] = ()
     seed: int = 1
+    stats_period_s: float | None = None
 
 
 def resolve(scenario: Scenario, wishes: Wishes) -> list[Point]:
@@ -41,6 +42,7 @@ def resolve(scenario: Scenario, wishes: Wishes) -> list[Point]:
     chosen, overrides = split(scenario, wishes.settings)
     platform = wishes.platform or scenario.platform
     cpu = wishes.cpu or (scenario.cpu if wishes.engine == "gem5" else None)
+    period = wishes.stats_period_s or (scenario.stats_period_s if wishes.engine == "gem5" else None)
     machine = load_platform(platform)
     points: list[Point] = []
     for group in scenario.groups:
@@ -56,6 +58,8 @@ def resolve(scenario: Scenario, wishes: Wishes) -> list[Point]:
                 engine=wishes.engine,
                 cpu=cpu,
                 trace=scenario.trace,
+                trace_kib=scenario.trace_kib,
+                stats_period_s=period,
                 limits=scenario.limits,
                 seed=wishes.seed,
             )
