@@ -1,0 +1,68 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""From a run's folder to its ledger, its figure, and what has to be said about both."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from lull.energy import ledger, source, view, windows
+from lull.energy.em import EnergyModel
+from lull.energy.ledger import Backend, Totals
+from lull.energy.mcpat import McPat
+from lull.energy.occupancy import Occupancy
+from lull.energy.source import Run
+from lull.energy.uncore import Uncore
+from lull.figures import style
+from lull.platform.schema import Platform
+from lull.rundir import RunDir
+from lull.runs import STATS_TABLE
+
+LEDGER = "energy.parquet"
+FIGURE = "power"
+AGREEMENT = 0.02
+"""Share of CPU time that trace and statistics may see differently before the summary says so."""
+
+
+@dataclass(frozen=True)
+class Options:
+    backends: Sequence[str] = ("mcpat", "em")
+    rest_w: float | None = None
+    given_transitions: bool = False
+    allow_lost: bool = False
+
+
+@dataclass(frozen=True)
+class Accounted:
+    ledger: Path
+    platform: Platform
+    totals: Totals
+    notes: list[str]
+
+
+def account(rundir: RunDir, options: Options) -> Accounted:
+    run = source.open_run(rundir)
+    occupancy, notes = _traced(run, options.allow_lost)
+    backends = [_backend(name, run.platform, options) for name in options.backends]
+    path = rundir / LEDGER
+    found = windows.read(rundir / STATS_TABLE)
+    totals = ledger.write(run, found, backends, Uncore(options.rest_w), occupancy, path)
+    figure = view.plot_power(view.df_power(path, backends[0].name), f"{run.platform.name}, {backends[0].name}")
+    style.save(figure, rundir.path, FIGURE)
+    return Accounted(path, run.platform, totals, [*notes, *_notes(totals, occupancy)])
+
+
+def _backend(name: str, platform: Platform, options: Options) -> Backend:
+    return McPat.of(platform, options.given_transitions) if name == "mcpat" else EnergyModel(platform)
+
+
+def _traced(run: Run, allow_lost: bool) -> tuple[Occupancy | None, list[str]]:
+    return None, ["no trace: idle states are in the run's mixture in every window, and causes are not known"]
+
+
+def _notes(totals: Totals, occupancy: Occupancy | None) -> list[str]:
+    if occupancy is None:
+        return []
+    share = totals.disagreement_s / totals.cpu_s
+    if share <= AGREEMENT:
+        return []
+    return [f"trace and gem5 disagree about {share:.1%} of the CPUs' time, asleep or awake"]

@@ -1,0 +1,188 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The ledger: joules by CPU, window, state, component and cause, which close.
+
+Closure, or it raises and says where: windows cover the run without gap; on every CPU gem5's power states sum to each
+window, and so do the spans of the trace; the parts of each account sum to its whole and none is negative
+(`account.closed`); and what is in the file sums to what was put in.
+"""
+
+import math
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Protocol
+
+import numpy as np
+
+from lull.energy import rows, source, transitions, untraced
+from lull.energy.account import Account, Label, Place, closed
+from lull.energy.occupancy import ClosureError, Occupancy, Stay
+from lull.energy.source import Run
+from lull.energy.states import ACTIVE, IDLE, OFF, UNTRACED
+from lull.energy.uncore import Uncore
+from lull.energy.untraced import Mixture
+from lull.energy.windows import Window
+from lull.platform.schema import Opp
+
+TOLERANCE = 1e-9
+
+
+class Backend(Protocol):
+    """Turns one window of one place into joules."""
+
+    @property
+    def name(self) -> str: ...
+
+    def core(
+        self, place: Place, window: Window, path: str, cluster: int, opp: Opp, stays: Sequence[Stay], hz: float
+    ) -> Account: ...
+
+    def l2(
+        self, place: Place, window: Window, path: str, cluster: int, opp: Opp,
+        causes: dict[str, float], off_s: float, seconds: float,
+    ) -> Account: ...  # fmt: skip
+
+
+@dataclass
+class Totals:
+    """What was put into the ledger."""
+
+    windows: int = 0
+    seconds: float = 0.0
+    joules: dict[tuple[str, str], float] = field(default_factory=dict)
+    """By backend and band."""
+    traced_s: float = 0.0
+    """Of all CPUs' time."""
+    cpu_s: float = 0.0
+    disagreement_s: float = 0.0
+    """Time that the trace and gem5 do not agree about, awake or asleep."""
+    residency_s: dict[tuple[int, str], float] = field(default_factory=dict)
+
+    def add(self, backend: str, account: Account) -> None:
+        for band, joules in ((rows.RAW, account.raw), (rows.CALIBRATED, account.calibrated)):
+            self.joules[backend, band] = self.joules.get((backend, band), 0.0) + float(joules.sum())
+
+
+class Ledger:
+    def __init__(
+        self, run: Run, backends: Sequence[Backend], uncore: Uncore, occupancy: Occupancy | None, writer: rows.Writer
+    ) -> None:
+        self.run, self.backends, self.uncore, self.occupancy, self.writer = run, backends, uncore, occupancy, writer
+        self.totals = Totals()
+        self._ranges = run.platform.cpu_ranges()
+        self._mixtures = [
+            untraced.mixture(run.idle, cpu, cluster, run.hz / 1e6) for cpus, cluster in self._ranges for cpu in cpus
+        ]
+        self._last_opps: list[Opp] | None = None
+
+    def add(self, window: Window) -> None:
+        """Everything that burned in one window."""
+        hz = self.run.hz
+        seconds = window.ticks / hz
+        everyone: dict[str, float] = {}
+        opps = [source.opp_of(window, number, cluster, hz) for number, (_, cluster) in enumerate(self._ranges)]
+        for number, (cpus, cluster) in enumerate(self._ranges):
+            path = source.cluster_path(number)
+            users: dict[str, float] = {}
+            stays_of = [self._stays(window, cpu, f"{path}.cpu{index}") for index, cpu in enumerate(cpus)]
+            for cpu, stays in zip(cpus, stays_of, strict=True):
+                place = Place(cpu, cluster.name, window.number, window.start, window.end)
+                for backend in self.backends:
+                    cpu_path = f"{path}.cpu{cpu - cpus[0]}"
+                    self._put(backend, backend.core(place, window, cpu_path, number, opps[number], stays, hz))
+                for stay in stays:
+                    if stay.who.state == ACTIVE:
+                        users[stay.who.cause] = users.get(stay.who.cause, 0.0) + stay.ticks
+            off_s = self._off_ticks(window, number, stays_of) / hz
+            place = Place(None, cluster.name, window.number, window.start, window.end)
+            for backend in self.backends:
+                self._put(backend, backend.l2(place, window, f"{path}.l2", number, opps[number], users, off_s, seconds))
+            for cause, ticks in users.items():
+                everyone[cause] = everyone.get(cause, 0.0) + ticks
+            if self._last_opps is not None:
+                self._put_all(_step(place, self._last_opps[number], opps[number]))
+        place = Place(None, None, window.number, window.start, window.end)
+        self._put_all(self.uncore.account(place, window, everyone, seconds))
+        self._last_opps = opps
+        self.totals.windows += 1
+        self.totals.seconds += seconds
+
+    def _put(self, backend: Backend, account: Account) -> None:
+        self.writer.add(backend.name, account)
+        self.totals.add(backend.name, account)
+
+    def _put_all(self, account: Account) -> None:
+        for backend in self.backends:
+            self._put(backend, account)
+
+    def _stays(self, window: Window, cpu: int, path: str) -> list[Stay]:
+        found = untraced.residency(window, window.number, path, window.ticks)
+        if self.occupancy is None:
+            stays = self._mixtures[cpu].split(cpu, window.ticks, found, [])
+        else:
+            stays = self.occupancy.stays(cpu, window.start, window.end)
+            stays = _filled(stays, self._mixtures[cpu], cpu, found)
+            self._compare(stays, found)
+        for stay in stays:
+            key = (cpu, stay.who.state)
+            self.totals.residency_s[key] = self.totals.residency_s.get(key, 0.0) + stay.ticks / self.run.hz
+        self.totals.cpu_s += window.ticks / self.run.hz
+        return stays
+
+    def _compare(self, stays: Sequence[Stay], found: untraced.Residency) -> None:
+        asleep = sum(stay.ticks for stay in stays if stay.who.state in (*IDLE, OFF))
+        self.totals.disagreement_s += abs(asleep - found.gated - found.off) / self.run.hz
+
+    def _off_ticks(self, window: Window, number: int, stays_of: Sequence[Sequence[Stay]]) -> float:
+        """Where no trace says when CPUs slept together, a cluster was off as long as its least sleeper was in C4."""
+        if self.occupancy is not None:
+            return self.occupancy.off_ticks(number, window.start, window.end)
+        return min(sum(stay.ticks for stay in stays if stay.who.state in ("C4", OFF)) for stays in stays_of)
+
+
+def _filled(stays: Sequence[Stay], mixture: Mixture, cpu: int, found: untraced.Residency) -> list[Stay]:
+    """With what the trace does not cover replaced by what statistics tell."""
+    known = [stay for stay in stays if stay.who.state != UNTRACED]
+    unknown = sum(stay.ticks for stay in stays if stay.who.state == UNTRACED)
+    return known + mixture.split(cpu, unknown, found, known) if unknown else known
+
+
+def _step(place: Place, before: Opp, after: Opp) -> Account:
+    """A cluster's change of operating point, at the start of the window that follows it."""
+    joules = transitions.regulator_joules(before, after)
+    labels = [Label("dvfs", "transition", 0.0)]
+    return closed(place, labels, [transitions.REGULATOR], np.array([[joules]]), np.ones(1), joules)
+
+
+def write(
+    run: Run,
+    windows: Iterable[Window],
+    backends: Sequence[Backend],
+    uncore: Uncore,
+    occupancy: Occupancy | None,
+    path: Path,
+) -> Totals:
+    """The ledger of a run, whole or not at all."""
+    first: int | None = None
+    last = 0
+    numbers = 0
+    with rows.Writer(path) as writer:
+        ledger = Ledger(run, backends, uncore, occupancy, writer)
+        for window in windows:
+            first = window.start if first is None else first
+            last, numbers = window.end, window.number + 1
+            ledger.add(window)
+        run.refuse_if_short(range(first or 0, last), numbers)
+    _check_file(path, ledger.totals)
+    return ledger.totals
+
+
+def _check_file(path: Path, totals: Totals) -> None:
+    found = rows.grouped(path, ["backend", "band"], ["joules"]).to_pylist()
+    written = {(row["backend"], row["band"]): row["joules"] for row in found}
+    for (backend, band), joules in totals.joules.items():
+        if not math.isclose(written.get((backend, band), 0.0), joules, rel_tol=TOLERANCE, abs_tol=1e-15):
+            raise ClosureError(
+                f"{path}: {backend}, {band}: rows sum to {written.get((backend, band), 0.0):.9g} J, accounts to "
+                f"{joules:.9g} J; the file was changed or cut while it was written"
+            )

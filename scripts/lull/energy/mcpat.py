@@ -1,0 +1,220 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The backend `mcpat`: joules per event times events, leakage times time, and what of both remains in idle states.
+
+Of a window's event counts nobody knows which span they fell into. Assumed: while a CPU is active it does the same work
+per time throughout a window, and on its way into and out of an idle state its clocks run and nothing else happens.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from lull.energy import activity, calibration, states, tables, transitions
+from lull.energy.account import Account, Joules, Label, Part, Place, closed, shared
+from lull.energy.calibration import Factors
+from lull.energy.occupancy import NOTHING, Stay
+from lull.energy.states import ACTIVE, IDLE, OFF, TRANSITIONS
+from lull.energy.tables import ClusterTable, OppTable
+from lull.energy.windows import Window
+from lull.errors import UserError
+from lull.platform.schema import Cluster, Opp, Platform
+
+L2 = "l2"
+CYCLES = "cycles"
+
+
+@dataclass(frozen=True)
+class _Core:
+    """A core at one operating point, by component."""
+
+    components: tuple[str, ...]
+    idle_clock_w: Joules
+    leakage_w: Joules
+
+    @classmethod
+    def of(cls, opp: OppTable) -> "_Core":
+        names = tuple(sorted({*opp.joules_per_event, *opp.leakage} - {L2}))
+        clock = [opp.joules_per_event.get(name, {}).get(CYCLES, 0.0) * opp.mhz * 1e6 for name in names]
+        return cls(names, np.array(clock), np.array([_leakage_w(opp, name) for name in names]))
+
+    def idle_w(self, state: str) -> Joules:
+        """Clock power of each component, then leakage power of each."""
+        remains = states.load().core.of(state)
+        return np.concatenate([self.idle_clock_w * remains.clock, self.leakage_w * remains.leakage])
+
+
+@dataclass(frozen=True)
+class _Power:
+    """What a core burns in each state during one window: dynamic power by component, then static power by component.
+
+    In a window that the trace calls idle throughout gem5 may still count something, where the two clocks disagree
+    about an edge; `leftover_w` spreads that over the window.
+    """
+
+    core: _Core
+    working_w: Joules
+    moving_w: Joules
+    leftover_w: Joules
+    moves_leak: bool
+    dynamic_j: float
+
+    @classmethod
+    def of(cls, core: _Core, dynamic: Joules, stays: Sequence[Stay], hz: float, free_moves: bool) -> "_Power":
+        """`free_moves`: transitions cost what is given for them and nothing else."""
+        active_s = sum(stay.ticks for stay in stays if stay.who.state == ACTIVE) / hz
+        moving_s = sum(stay.ticks for stay in stays if stay.who.state in TRANSITIONS) / hz
+        moving = np.minimum(core.idle_clock_w * moving_s, dynamic) if active_s or free_moves else dynamic
+        if not moving_s:
+            moving = np.zeros_like(dynamic)
+        rest = dynamic - moving
+        if free_moves:
+            moving = np.zeros_like(dynamic)
+        working, leftover = (rest, np.zeros_like(rest)) if active_s else (np.zeros_like(rest), rest)
+        total_s = sum(stay.ticks for stay in stays) / hz
+        return cls(
+            core,
+            working / (active_s or 1.0),
+            moving / (moving_s or 1.0),
+            leftover / total_s,
+            not free_moves,
+            float((moving + rest).sum()),
+        )
+
+    def of_state(self, state: str) -> Joules:
+        extra = np.concatenate([self.leftover_w, np.zeros_like(self.leftover_w)])
+        if state == ACTIVE:
+            own: Joules = np.concatenate([self.working_w, self.core.leakage_w])
+        elif state in TRANSITIONS:
+            own = np.concatenate([self.moving_w, self.core.leakage_w * self.moves_leak])
+        else:
+            own = self.core.idle_w(state)
+        spent: Joules = own + extra
+        return spent
+
+    def static_w(self, state: str) -> float:
+        """What does not come out of event counts."""
+        if state in IDLE or state == OFF:
+            remains = states.load().core.of(state)
+            clock, leakage = remains.clock, remains.leakage
+        else:
+            clock, leakage = 0.0, 0.0 if state in TRANSITIONS and not self.moves_leak else 1.0
+        return clock * float(self.core.idle_clock_w.sum()) + leakage * float(self.core.leakage_w.sum())
+
+
+class McPat:
+    name = "mcpat"
+
+    def __init__(
+        self,
+        clusters: Sequence[Cluster],
+        made: Sequence[ClusterTable],
+        calibrations: Sequence[Factors],
+        given_transitions: bool = False,
+    ) -> None:
+        self._clusters, self._tables, self._factors = clusters, made, calibrations
+        self._costs = [
+            transitions.costs(cluster, *_areas_mm2(table), given_transitions)
+            for cluster, table in zip(clusters, made, strict=True)
+        ]
+        self._opps: dict[tuple[int, float], OppTable] = {}
+        self._cores: dict[tuple[int, float], _Core] = {}
+
+    @classmethod
+    def of(cls, platform: Platform, given_transitions: bool = False) -> "McPat":
+        """With the tables and factors that the project holds."""
+        clusters = platform.resolved_clusters()
+        made = [tables.load(platform, cluster) for cluster in clusters]
+        return cls(clusters, made, [calibration.factors(cluster.core) for cluster in clusters], given_transitions)
+
+    def core(
+        self, place: Place, window: Window, path: str, cluster: int, opp: Opp, stays: Sequence[Stay], hz: float
+    ) -> Account:
+        table = self._opp(cluster, opp)
+        core = self._cores.setdefault((cluster, opp.mhz), _Core.of(table))
+        costs = self._costs[cluster]
+        spent = activity.core_joules(table, window, path)
+        dynamic = np.array([spent.get(name, 0.0) for name in core.components])
+        if missing := spent.keys() - set(core.components):
+            raise UserError(f"{place}: the table has no component {min(missing)}; run `lull energy tables` again")
+
+        power = _Power.of(core, dynamic, stays, hz, free_moves=costs.is_given)
+        labels: list[Label] = []
+        rows: list[Joules] = []
+        whole = power.dynamic_j
+        for stay in stays:
+            seconds, state = stay.ticks / hz, stay.who.state
+            spent_w = power.of_state(state)
+            lump = np.zeros(len(transitions.PARTS))
+            if stay.caches != NOTHING:
+                for part, joules in costs.joules(stay.caches, opp.mv / 1000).items():
+                    lump[transitions.PARTS.index(part)] = joules
+            whole += seconds * power.static_w(state) + float(lump.sum())
+            labels.append(Label(state, stay.who.cause, seconds))
+            rows.append(np.concatenate([spent_w * seconds, lump]))
+            if stay.who.blamed:
+                lost_w = core.idle_w(stay.who.chosen) - core.idle_w(stay.who.deserved)
+                blamed = np.minimum(np.maximum(lost_w, 0.0) * seconds, spent_w * seconds)
+                rows[-1][: blamed.size] -= blamed
+                labels.append(Label(state, stay.who.blamed, 0.0))
+                rows.append(np.concatenate([blamed, np.zeros_like(lump)]))
+        return closed(
+            place,
+            labels,
+            [
+                *(Part(name, "dynamic") for name in core.components),
+                *(Part(name, "static") for name in core.components),
+                *transitions.PARTS,
+            ],
+            np.array(rows),
+            _factors(self._factors[cluster], len(core.components), len(core.components), len(transitions.PARTS)),
+            whole,
+        )
+
+    def l2(
+        self,
+        place: Place,
+        window: Window,
+        path: str,
+        cluster: int,
+        opp: Opp,
+        causes: dict[str, float],
+        off_s: float,
+        seconds: float,
+    ) -> Account:
+        """`causes`: who used the cluster's CPUs, by time. While nobody does, the L2's leakage is `idle`'s."""
+        table = self._opp(cluster, opp)
+        dynamic = sum(activity.l2_joules(table, window, path).values())
+        leakage_w = _leakage_w(table, L2)
+        kept = states.load().l2.when_off(self._clusters[cluster].core)
+        shares = shared(causes, "idle")
+        on_j, off_j = leakage_w * (seconds - off_s), leakage_w * kept * off_s
+        labels = [Label("on", cause, (seconds - off_s) * share) for cause, share in shares.items()]
+        rows = [[dynamic * share, on_j * share] for share in shares.values()]
+        labels.append(Label(OFF, "idle", off_s))
+        rows.append([0.0, off_j])
+        parts = [Part(L2, "dynamic"), Part(L2, "static")]
+        factors = _factors(self._factors[cluster], 1, 1, 0)
+        return closed(place, labels, parts, np.array(rows), factors, dynamic + on_j + off_j)
+
+    def _opp(self, cluster: int, opp: Opp) -> OppTable:
+        key = (cluster, opp.mhz)
+        if key not in self._opps:
+            self._opps[key] = self._tables[cluster].at(opp.mhz)
+        return self._opps[key]
+
+
+def _leakage_w(opp: OppTable, component: str) -> float:
+    leakage = opp.leakage.get(component)
+    return leakage.subthreshold_w + leakage.gate_w if leakage else 0.0
+
+
+def _areas_mm2(table: ClusterTable) -> tuple[float, float]:
+    """Of a core, and of the cluster's L2."""
+    l2 = table.area_mm2.get(L2, 0.0)
+    return sum(table.area_mm2.values()) - l2, l2
+
+
+def _factors(factors: Factors, dynamic: int, static: int, transition: int) -> Joules:
+    """Charges of rails and lines of caches are no estimates of McPAT's, and are not calibrated."""
+    return np.repeat([factors.dynamic, factors.static, 1.0], [dynamic, static, transition])

@@ -1,0 +1,164 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Who held each CPU and in which state, window by window: the traced time, cut at the edges of windows."""
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field, fields
+
+import numpy as np
+from numpy.typing import NDArray
+
+from lull.errors import UserError
+
+
+class ClosureError(UserError):
+    """The ledger does not add up: a fault of the run or of lull, never something to round away."""
+
+
+@dataclass(frozen=True)
+class Caches:
+    """What a transition does to caches and rails: how many full caches' worth of each, how many rails."""
+
+    l1_flushes: float = 0.0
+    l2_flushes: float = 0.0
+    l1_refills: float = 0.0
+    l2_refills: float = 0.0
+    core_wakes: float = 0.0
+    cluster_wakes: float = 0.0
+
+    def times(self, share: float) -> "Caches":
+        return Caches(*(getattr(self, entry.name) * share for entry in fields(self)))
+
+    def plus(self, other: "Caches") -> "Caches":
+        return Caches(*(getattr(self, entry.name) + getattr(other, entry.name) for entry in fields(self)))
+
+
+NOTHING = Caches()
+
+
+@dataclass(frozen=True)
+class Who:
+    """One way to spend a CPU's time: a state, and who answers for it."""
+
+    cpu: int
+    state: str
+    cause: str
+    deserved: str = ""
+    """Of an idle span that a wake-up cut short: the state it would have had without."""
+    chosen: str = ""
+    """Of the same: the deeper of the state that Linux chose and the one that the short span deserved."""
+    blamed: str = ""
+    """Of the same: who caused the wake-up, and answers for what `chosen` burns above `deserved`."""
+
+
+@dataclass(frozen=True)
+class Stay:
+    """Time of a window, in ticks; whole except where it was derived from shares."""
+
+    who: Who
+    ticks: float
+    caches: Caches = NOTHING
+
+
+@dataclass
+class Track:
+    """One CPU's spans in order, as columns, because a trace has millions."""
+
+    starts: list[int] = field(default_factory=list)
+    ends: list[int] = field(default_factory=list)
+    whos: list[int] = field(default_factory=list)
+    caches: dict[int, Caches] = field(default_factory=dict)
+    """By place in the columns; most spans do nothing to caches."""
+
+    def add(self, start: int, end: int, who: int, caches: Caches = NOTHING) -> None:
+        if caches != NOTHING:
+            self.caches[len(self.starts)] = caches
+        self.starts.append(start)
+        self.ends.append(end)
+        self.whos.append(who)
+
+
+class Interned:
+    """Each different `Who` once."""
+
+    def __init__(self) -> None:
+        self.items: list[Who] = []
+        self._places: dict[Who, int] = {}
+
+    def place(self, who: Who) -> int:
+        place = self._places.setdefault(who, len(self.items))
+        if place == len(self.items):
+            self.items.append(who)
+        return place
+
+
+class Occupancy:
+    """All CPUs' tracks, to be asked for any window. Each track is in order and has neither gap nor overlap."""
+
+    def __init__(self, tracks: Sequence[Track], whos: Interned, cluster_off: Sequence[NDArray[np.int64]]) -> None:
+        self._whos = whos
+        self._tracks = [_Columns(track) for track in tracks]
+        self._cluster_off = cluster_off
+        """By cluster, pairs of start and end."""
+
+    def stays(self, cpu: int, start: int, end: int) -> list[Stay]:
+        """What the CPU did between two ticks. The ticks sum to the time between them, or it raises."""
+        found = list(self._tracks[cpu].within(start, end, self._whos.items))
+        covered = sum(stay.ticks for stay in found)
+        if covered != end - start:
+            raise ClosureError(
+                f"CPU {cpu}, ticks {start} to {end}: the trace accounts for {covered:.0f} of {end - start} ticks; "
+                "record the run again, or account for it with --allow-lost"
+            )
+        return found
+
+    def off_ticks(self, cluster: int, start: int, end: int) -> int:
+        """For how long the cluster was off: all of its CPUs were in C4."""
+        intervals = self._cluster_off[cluster]
+        if not intervals.size:
+            return 0
+        overlap = np.minimum(intervals[:, 1], end) - np.maximum(intervals[:, 0], start)
+        return int(np.maximum(overlap, 0).sum())
+
+
+class _Columns:
+    def __init__(self, track: Track) -> None:
+        self.starts = np.array(track.starts, np.int64)
+        self.ends = np.array(track.ends, np.int64)
+        self.whos = np.array(track.whos, np.int64)
+        self.caches = track.caches
+        self.with_caches = np.array(sorted(track.caches), np.int64)
+
+    def within(self, start: int, end: int, whos: Sequence[Who]) -> Iterator[Stay]:
+        low = int(np.searchsorted(self.ends, start, side="right"))
+        high = int(np.searchsorted(self.starts, end, side="left"))
+        if low >= high:
+            return
+        overlap = np.minimum(self.ends[low:high], end) - np.maximum(self.starts[low:high], start)
+        present, place = np.unique(self.whos[low:high], return_inverse=True)
+        ticks = np.bincount(place, weights=overlap)
+        caches = self._caches(low, high, overlap)
+        for number, who in enumerate(present.tolist()):
+            yield Stay(whos[who], float(ticks[number]), caches.get(who, NOTHING))
+
+    def _caches(self, low: int, high: int, overlap: NDArray[np.int64]) -> dict[int, Caches]:
+        """A span that a window cuts brings its share, so that cutting changes no sum."""
+        found: dict[int, Caches] = {}
+        first, last = np.searchsorted(self.with_caches, (low, high))
+        for place in self.with_caches[first:last].tolist():
+            share = float(overlap[place - low]) / float(self.ends[place] - self.starts[place])
+            who = int(self.whos[place])
+            found[who] = found.get(who, NOTHING).plus(self.caches[place].times(share))
+        return found
+
+
+def common(intervals: Iterable[NDArray[np.int64]]) -> NDArray[np.int64]:
+    """The times that lie in an interval of every one of several lists, each in order and without overlap."""
+    lists = list(intervals)
+    edges = np.concatenate([np.concatenate([pairs[:, 0], pairs[:, 1]]) for pairs in lists])
+    steps = np.concatenate([np.repeat([1, -1], len(pairs)) for pairs in lists])
+    # An end sorts before a start at the same tick, so that neighbours do not count as overlap.
+    order = np.lexsort((steps, edges))
+    edges, depth = edges[order], np.cumsum(steps[order])
+    begins = np.flatnonzero(depth == len(lists))
+    found: NDArray[np.int64] = np.stack([edges[begins], edges[begins + 1]], axis=1).astype(np.int64)
+    return found[found[:, 1] > found[:, 0]]

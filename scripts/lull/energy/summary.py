@@ -1,0 +1,96 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""A ledger on one screen."""
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from rich.console import Console
+from rich.table import Table
+
+from lull.energy import rows
+from lull.energy.ledger import Totals
+from lull.energy.states import IDLE, STATES, TRANSITIONS
+from lull.platform.schema import Platform, cpu_list
+
+CAUSES_SHOWN = 8
+OWN, WAKES, BROKEN = "active", "wake-ups", "broken sleep"
+
+
+def show(console: Console, ledger: Path, platform: Platform, totals: Totals, notes: Sequence[str]) -> None:
+    backends = sorted({backend for backend, _ in totals.joules})
+    detailed = "mcpat" if "mcpat" in backends else backends[0]
+    console.print(
+        f"{totals.seconds * 1e3:.3f} ms in {totals.windows} windows; closed: residencies, parts and file sum up"
+    )
+    console.print(_totals(totals, backends))
+    console.print(f"\n{detailed}, calibrated: joules by CPU and state", style="bold")
+    console.print(_states(ledger, platform, totals, detailed))
+    console.print(f"\n{detailed}, calibrated: joules by cause, on CPUs", style="bold")
+    console.print(_causes(ledger, detailed))
+    for note in notes:
+        console.print(note, markup=False, soft_wrap=True)
+
+
+def _totals(totals: Totals, backends: Sequence[str]) -> Table:
+    table = Table("backend", "raw", "calibrated", "mean power, raw to calibrated", box=None, pad_edge=False)
+    for backend in backends:
+        raw, calibrated = (totals.joules[backend, band] for band in rows.BANDS)
+        table.add_row(
+            backend,
+            _joules(raw),
+            _joules(calibrated),
+            f"{raw / totals.seconds:.4g} to {calibrated / totals.seconds:.4g} W",
+        )
+    if len(backends) == 2:
+        low, high = ([totals.joules[backend, band] for band in rows.BANDS] for backend in backends)
+        differences = [theirs - ours for ours, theirs in zip(low, high, strict=True)]
+        shares = [f"{gap / theirs:+.1%}" if theirs else "none" for gap, theirs in zip(differences, high, strict=True)]
+        table.add_row(f"{backends[1]} - {backends[0]}", *map(_joules, differences), " to ".join(shares))
+    return table
+
+
+def _states(ledger: Path, platform: Platform, totals: Totals, backend: str) -> Table:
+    """With the share of each CPU's time, and by cluster where there are many CPUs."""
+    found = rows.grouped(ledger, ["cluster", "cpu", "state"], ["joules"], backend, rows.CALIBRATED).to_pylist()
+    states = [state for state in STATES if any(row["state"] == state and row["cpu"] is not None for row in found)]
+    table = Table("cluster", "CPUs", *states, "L2", "total", box=None, pad_edge=False)
+    for cpus, cluster in platform.cpu_ranges():
+        own = [row for row in found if row["cluster"] == cluster.name]
+        cells = []
+        for state in states:
+            joules = sum(row["joules"] for row in own if row["cpu"] is not None and row["state"] == state)
+            share = sum(totals.residency_s.get((cpu, state), 0.0) for cpu in cpus) / (totals.seconds * len(cpus))
+            cells.append(f"{_joules(joules)} {share:.1%}" if share else "-")
+        shared = sum(row["joules"] for row in own if row["cpu"] is None)
+        total = sum(row["joules"] for row in own)
+        table.add_row(cluster.name, cpu_list(cpus), *cells, _joules(shared), _joules(total))
+    uncore = sum(row["joules"] for row in found if row["cluster"] is None)
+    table.add_row("uncore", "", *("" for _ in states), "", _joules(uncore))
+    return table
+
+
+def _causes(ledger: Path, backend: str) -> Table:
+    """What each did itself, what its wake-ups cost, and what the sleep that they broke up would have saved."""
+    found = rows.grouped(ledger, ["cpu", "state", "cause"], ["joules"], backend, rows.CALIBRATED).to_pylist()
+    by_cause: dict[str, dict[str, float]] = {}
+    for row in found:
+        if row["cpu"] is None:
+            continue
+        kind = WAKES if row["state"] in TRANSITIONS else BROKEN if row["state"] in IDLE else OWN
+        entry = by_cause.setdefault(row["cause"], {})
+        entry[kind] = entry.get(kind, 0.0) + row["joules"]
+    table = Table("cause", OWN, WAKES, BROKEN, "total", box=None, pad_edge=False)
+    ranked = sorted(by_cause.items(), key=lambda item: -sum(item[1].values()))
+    for cause, parts in ranked[:CAUSES_SHOWN]:
+        cells = [_joules(parts[kind]) if kind in parts else "-" for kind in (OWN, WAKES, BROKEN)]
+        table.add_row(cause, *cells, _joules(sum(parts.values())))
+    if rest := ranked[CAUSES_SHOWN:]:
+        table.add_row(f"{len(rest)} more", "", "", "", _joules(sum(sum(parts.values()) for _, parts in rest)))
+    return table
+
+
+def _joules(value: float) -> str:
+    for unit, size in (("J", 1.0), ("mJ", 1e-3), ("µJ", 1e-6)):
+        if abs(value) >= size:
+            return f"{value / size:.4g} {unit}"
+    return f"{value / 1e-9:.4g} nJ"

@@ -1,0 +1,91 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""What a CPU did while no trace was taken, as far as gem5's power states and Linux's counters tell.
+
+gem5 says how long a core ran (ON), stood in WFI (CLK_GATED) or was turned off (OFF). Which idle state a WFI was,
+Linux's cpuidle says for the whole run; assumed: every window has the run's mixture. Linux's time in a state holds the
+ways in and out, which for gem5 are ON: they are taken from what the states cost on this machine, and from the
+window's ON.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from lull.cpuidle import Row
+from lull.energy.occupancy import NOTHING, Caches, ClosureError, Stay, Who
+from lull.energy.states import ACTIVE, IDLE, OFF, UNTRACED
+from lull.platform.schema import Cluster
+
+POWER_STATE = "power_state.pwrStateResidencyTicks::"
+ON, CLK_GATED, POWERED_OFF = "ON", "CLK_GATED", "OFF"
+TOLERANCE = 1e-9
+
+
+@dataclass(frozen=True)
+class Residency:
+    """Of one CPU in one window, by gem5, in ticks."""
+
+    on: float
+    gated: float
+    off: float
+
+
+def residency(window: Mapping[str, float], number: int, cpu: str, ticks: int) -> Residency:
+    """gem5 leaves out states that a CPU was not in; those that it was in sum to the window, or it raises."""
+    on, gated, off = (window.get(f"{cpu}.{POWER_STATE}{state}", 0.0) for state in (ON, CLK_GATED, POWERED_OFF))
+    if abs(on + gated + off - ticks) > TOLERANCE * ticks:
+        raise ClosureError(
+            f"window {number}, {cpu}: power states sum to {on + gated + off:.0f} of {ticks} ticks; the statistics were "
+            "reset in between or are of another gem5 than 24 or 25, so record the run again"
+        )
+    return Residency(on, gated, off)
+
+
+@dataclass(frozen=True)
+class Mixture:
+    """Of one CPU's time in WFI: the shares of idle states, and what comes with each tick of it."""
+
+    shares: dict[str, float]
+    transition: float
+    """Ticks on the way in and out for a tick in WFI."""
+    caches: Caches
+
+    def split(self, cpu: int, ticks: float, found: Residency, traced: Sequence[Stay]) -> list[Stay]:
+        """What fills `ticks` untraced ticks of a window, given what the trace says of the rest of it."""
+        awake = sum(stay.ticks for stay in traced if stay.who.state not in (*IDLE, OFF, UNTRACED))
+        off = min(ticks, found.off)
+        on = min(ticks - off, max(0.0, found.on - awake))
+        gated = ticks - off - on
+        transition = min(on, gated * self.transition)
+        stays = [
+            Stay(Who(cpu, ACTIVE, ACTIVE), on - transition),
+            Stay(Who(cpu, "transition", "transition"), transition, self.caches.times(gated)),
+            *(Stay(Who(cpu, state, "idle"), gated * share) for state, share in self.shares.items()),
+            Stay(Who(cpu, OFF, "idle"), off),
+        ]
+        return [stay for stay in stays if stay.ticks > 0 or stay.caches != NOTHING]
+
+
+def mixture(rows: Sequence[Row], cpu: int, cluster: Cluster, ticks_per_us: float) -> Mixture:
+    """From Linux's counters. A CPU that never slept by them was in C1 whenever gem5 saw it in WFI."""
+    own = {str(row["name"]): row for row in rows if row["cpu"] == cpu}
+    entries: dict[str, float] = {}
+    asleep_us: dict[str, float] = {}
+    on_the_way_us = 0.0
+    for state in cluster.cstates:
+        row = own.get(state.name, {})
+        count, spent_us = (float(str(row.get(key, 0))) for key in ("usage", "time_us"))
+        actual = state.actual
+        cost_us = min(count * (actual.entry_us + actual.flush_us + actual.exit_us + actual.refill_us), spent_us)
+        entries[state.name], asleep_us[state.name] = count, spent_us - cost_us
+        on_the_way_us += cost_us
+    total_us = sum(asleep_us.values())
+    if not total_us:
+        return Mixture({"C1": 1.0}, 0.0, NOTHING)
+    deep = entries.get("C3", 0.0) + entries.get("C4", 0.0)
+    of_cluster = entries.get("C4", 0.0) if cluster.cpus == 1 else 0.0
+    return Mixture(
+        {state: time / total_us for state, time in asleep_us.items() if time},
+        on_the_way_us / total_us,
+        # Caches are taken to be full every time; whether a cluster of several CPUs was off, no counter says.
+        Caches(deep, of_cluster, deep, of_cluster, deep, of_cluster).times(1.0 / (total_us * ticks_per_us)),
+    )

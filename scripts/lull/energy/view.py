@@ -1,0 +1,52 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Power over time, from a ledger."""
+
+from itertools import pairwise
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+from matplotlib.figure import Figure
+
+from lull.energy import rows
+from lull.figures import style
+
+SHARED = "shared"
+"""What no CPU has to itself: L2s, memory, interconnect, the rest."""
+
+
+def df_power(ledger: Path, backend: str, band: str = rows.CALIBRATED) -> pa.Table:
+    """Mean watts of each CPU, and of what they share, in each window.
+
+    Assumes nothing but the ledger: a window's joules over its length. What is finer than a window is not in it.
+    """
+    found = rows.grouped(ledger, ["start", "end", "cpu"], ["joules"], backend, band)
+    start, end = (found[name].to_numpy() for name in ("start", "end"))
+    owner = [SHARED if cpu is None else f"CPU {cpu}" for cpu in found["cpu"].to_pylist()]
+    watts = found["joules"].to_numpy() / ((end - start) * 1e-12)
+    table = pa.table({"start": start, "end": end, "owner": owner, "watts": watts})
+    return table.sort_by([("start", "ascending"), ("owner", "ascending")])
+
+
+def plot_power(power: pa.Table, title: str = "") -> Figure:
+    """Watts over time as stacked steps, one layer for each CPU and one for what they share."""
+    owners = sorted(set(power["owner"].to_pylist()))
+    starts = np.unique(power["start"].to_numpy())
+    edges = np.append(starts, power["end"].to_numpy().max())
+    layers = np.zeros((len(owners), len(starts)))
+    place = np.searchsorted(starts, power["start"].to_numpy())
+    owner = np.array([owners.index(name) for name in power["owner"].to_pylist()], np.int64)
+    np.add.at(layers, (owner, place), power["watts"].to_numpy())
+    figure, (axis,) = style.panels(1, 1, 2.6)
+    milliseconds = (edges - edges[0]) * 1e-9
+    stack = np.vstack([np.zeros(len(starts)), np.cumsum(layers, axis=0)])
+    for number, (low, high) in enumerate(pairwise(stack)):
+        axis.stairs(
+            high, milliseconds, baseline=low, fill=True, label=owners[number],
+            facecolor=style.GREYS[number % len(style.GREYS)], hatch=style.HATCHES[number % len(style.HATCHES)],
+            edgecolor="black", linewidth=0.2,
+        )  # fmt: skip
+    axis.set(xlabel="time (ms)", ylabel="power (W)", title=title, xlim=(0, milliseconds[-1]), ylim=(0, None))
+    handles, labels = axis.get_legend_handles_labels()
+    style.legend_below(figure, handles, labels)
+    return figure
