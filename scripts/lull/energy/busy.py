@@ -1,0 +1,46 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""What a busy core does in a cycle, by McPAT's events: power-models/busy.yaml, recorded from gem5."""
+
+from functools import cache
+from typing import Annotated
+
+from pydantic import Field, TypeAdapter, ValidationError
+
+from lull import yaml_file
+from lull.blocks import Block, quoted, user_error
+from lull.errors import UserError
+from lull.paths import ROOT
+from lull.platform.cores import load_core
+from lull.platform.schema import Name, Source
+
+FILE = ROOT / "power-models" / "busy.yaml"
+
+
+class Busy(Block):
+    source: Source
+    per_cycle: dict[str, Annotated[float, Field(ge=0)]]
+
+
+_FILE = TypeAdapter(dict[Name, Busy])
+
+
+def per_cycle(core: str) -> dict[str, float]:
+    """Events of one active cycle; a core that shares another's microarchitecture does the same."""
+    known = _all()
+    name = core if core in known else load_core(core).same_as
+    if name not in known:
+        raise UserError(f"{yaml_file.shown(FILE)}: {core}: no activity for this core; record it, as for {quoted(known)}")
+    return known[name].per_cycle
+
+
+def source(core: str) -> str:
+    return _all()[core].source
+
+
+@cache
+def _all() -> dict[str, Busy]:
+    shown = yaml_file.shown(FILE)
+    try:
+        return _FILE.validate_python(yaml_file.read(FILE, shown, "activity", "power-models/README.md"))
+    except ValidationError as error:
+        raise user_error(shown, error, Busy) from None

@@ -1,0 +1,96 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""What McPAT's watts are multiplied by: one factor for dynamic and one for static power for each type of core.
+
+The factors are stated in power-models/calibration.yaml, and are what `fit` makes of published figures: never of an
+experiment's. A cluster's L2 takes those of its cores, which it was designed with.
+"""
+
+import math
+from collections.abc import Iterable, Mapping
+from functools import cache
+from typing import Annotated
+
+from pydantic import Field, TypeAdapter, ValidationError
+
+from lull import yaml_file
+from lull.blocks import Block, quoted, user_error
+from lull.energy import activity, busy, published, tables
+from lull.energy.events import L2
+from lull.energy.tables import OppTable
+from lull.errors import UserError
+from lull.paths import ROOT
+from lull.platform.schema import Name, Source
+
+FILE = ROOT / "power-models" / "calibration.yaml"
+
+
+class Factors(Block):
+    dynamic: Annotated[float, Field(gt=0)]
+    static: Annotated[float, Field(gt=0)]
+    source: Source
+
+
+RAW = Factors(dynamic=1.0, static=1.0, source="McPAT as it is")
+
+_FILE = TypeAdapter(dict[Name, Factors])
+
+
+def factors(core: str) -> Factors:
+    """Of a type of core, whatever the platform."""
+    stated = _all()
+    if core not in stated:
+        raise UserError(f"{yaml_file.shown(FILE)}: {core}: no factors for this core; state them, as for {quoted(stated)}")
+    return stated[core]
+
+
+def busy_watts(core: str, opp: OppTable) -> float:
+    """McPAT's dynamic power of one busy core, without its share of the L2, as the published figures are."""
+    joules = activity.joules(opp, busy.per_cycle(core))
+    return sum(joules.values()) * opp.mhz * 1e6
+
+
+def core_leakage(opp: OppTable) -> float:
+    return sum(leakage.watts for component, leakage in opp.leakage.items() if component != L2)
+
+
+def fit() -> dict[str, dict[str, float]]:
+    """Published over McPAT's, by core and kind: mean over a cluster's OPPs, geometric mean over platforms.
+
+    Core and L2 count alike for the static factor.
+    """
+    ratios: dict[tuple[str, str], list[float]] = {}
+    for figure in published.load().busy_core:
+        platform, cluster = figure.machine()
+        table = tables.load(platform, cluster)
+        found = [
+            figure.watts(opp) / busy_watts(cluster.core, table.at(opp.mhz)) for opp in cluster.opps.table
+        ]
+        ratios.setdefault((cluster.core, "dynamic"), []).append(_mean(found))
+    for leak in published.load().leakage:
+        platform, cluster = leak.machine()
+        table = tables.load(platform, cluster)
+        for part in ("core", "l2"):
+            found = []
+            for opp in cluster.opps.table:
+                row = table.at(opp.mhz)
+                ours = core_leakage(row) if part == "core" else row.leakage[L2].watts
+                found.append(leak.watts(getattr(leak, part), opp, table.temperature_k) / ours)
+            ratios.setdefault((cluster.core, "static"), []).append(_mean(found))
+    fitted: dict[str, dict[str, float]] = {}
+    for (core, kind), values in ratios.items():
+        fitted.setdefault(core, {})[kind] = math.exp(_mean(math.log(value) for value in values))
+    return fitted
+
+
+def _mean(values: Iterable[float]) -> float:
+    numbers = list(values)
+    return sum(numbers) / len(numbers)
+
+
+@cache
+def _all() -> Mapping[str, Factors]:
+    shown = yaml_file.shown(FILE)
+    try:
+        return _FILE.validate_python(yaml_file.read(FILE, shown, "calibration", "power-models/README.md"))
+    except ValidationError as error:
+        raise user_error(shown, error, Factors) from None

@@ -1,0 +1,131 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""From McPAT's answers to joules per event.
+
+McPAT's run-time energy is a sum over events, each times a constant of the part it is charged to. So a handful of
+inputs, in which every part sees one event of its own, gives all constants; one more, at random, tells whether it is true.
+"""
+
+import random
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+
+from lull.energy import events
+from lull.energy.events import CYCLES, L2, L2_EVENTS, OTHER, UNITS, Parts
+from lull.energy.mcpat_run import Part
+from lull.energy.mcpat_xml import Chip, render
+from lull.energy.tables import Leakage, OppTable
+from lull.errors import UserError
+
+TOTAL_CYCLES = 1e9
+"""So many that one event adds less to a unit than its last printed digit: what is left is the cycles' own energy."""
+
+TOLERANCE = 1e-5
+"""McPAT prints six digits, so that each of two numbers may be off by 5e-6."""
+
+DYNAMIC, SUBTHRESHOLD, GATE, AREA = "Runtime Dynamic", "Subthreshold Leakage", "Gate Leakage", "Area"
+
+Ask = Callable[[str], Part]
+Joules = dict[str, dict[str, float]]
+
+
+@dataclass(frozen=True)
+class Derived:
+    table: OppTable
+    area_mm2: dict[str, float]
+    linearity_error: float
+
+
+def derive(chip: Chip, ask: Ask, seed: int) -> Derived:
+    """An operating point's table, checked on random activity; never one that is not linear."""
+    units = events.components(chip.core)
+    joules, first = _constants(chip, ask, units)
+    error = _check(chip, ask, units, joules, seed)
+    core, l2 = first.find("Core"), first.find("L2")
+    table = OppTable(
+        mhz=chip.opp.mhz, mv=chip.opp.mv, joules_per_event=joules, leakage={**_leakage(core, units), L2: _leaks(l2)}
+    )
+    return Derived(table, {**_areas(core, units), L2: l2[AREA]}, error)
+
+
+def runs(chip: Chip) -> int:
+    """How often McPAT is started for an operating point."""
+    return max(_slots(events.components(chip.core))) + 2
+
+
+def _constants(chip: Chip, ask: Ask, units: Mapping[str, Parts]) -> tuple[Joules, Part]:
+    slots = events.slots(units)
+    seconds = TOTAL_CYCLES / (chip.clock_mhz * 1e6)
+    joules: Joules = {unit: {} for unit in (*units, L2)}
+    first: Part | None = None
+    for slot in _slots(units):
+        counts = {event: 1.0 for event, number in slots.items() if number == slot}
+        answer = ask(render(chip, [{CYCLES: TOTAL_CYCLES, **counts}], {L2_EVENTS[slot]: 1.0}, TOTAL_CYCLES))
+        first = first or answer
+        core = answer.find("Core")
+        for unit, parts in units.items():
+            for part, group in parts.items():
+                if slot < len(group):
+                    event, each = group[slot], core.find(part)[DYNAMIC] * seconds
+                    joules[unit][event] = joules[unit].get(event, 0.0) + each
+            joules[unit].setdefault(CYCLES, core.find(UNITS[unit])[DYNAMIC] * seconds / TOTAL_CYCLES)
+        joules[L2][L2_EVENTS[slot]] = answer.find("L2")[DYNAMIC] * seconds
+    assert first is not None
+    return joules, first
+
+
+def _slots(units: Mapping[str, Parts]) -> list[int]:
+    return sorted({*events.slots(units).values(), *range(len(L2_EVENTS))})
+
+
+def _check(chip: Chip, ask: Ask, units: Mapping[str, Parts], joules: Joules, seed: int) -> float:
+    """McPAT's answer for random counts of every event, against the sum over the constants."""
+    draw = random.Random(f"{seed} {chip.platform.name} {chip.cluster.name} {chip.opp.mhz:g}")
+    counts = {event: draw.random() * TOTAL_CYCLES for event in events.core_events(units)}
+    l2 = {event: draw.random() * TOTAL_CYCLES for event in L2_EVENTS}
+    answer = ask(render(chip, [counts], l2, TOTAL_CYCLES))
+    seconds = TOTAL_CYCLES / (chip.clock_mhz * 1e6)
+    core = answer.find("Core")
+    found = {unit: core.find(UNITS[unit])[DYNAMIC] * seconds for unit in units}
+    found[L2] = answer.find("L2")[DYNAMIC] * seconds
+    worst = 0.0
+    for unit, theirs in found.items():
+        ours = sum(each * {**counts, **l2}[event] for event, each in joules[unit].items())
+        error = abs(ours - theirs) / abs(theirs)
+        if error > TOLERANCE:
+            raise UserError(
+                f"{chip.platform.name}: {chip.cluster.name} at {chip.opp.mhz:g} MHz: McPAT's energy of `{unit}` is no sum "
+                f"over its events (off by {error:.1e}, seed {seed}); no table is written, because it would be wrong"
+            )
+        worst = max(worst, error)
+    return worst
+
+
+def _leaks(part: Part) -> Leakage:
+    return Leakage(subthreshold_w=part[SUBTHRESHOLD], gate_w=part[GATE])
+
+
+def _leakage(core: Part, units: Mapping[str, Parts]) -> dict[str, Leakage]:
+    """Two units print no gate leakage: theirs is that of their parts and of the pipeline, of which all have a share."""
+    fetch = core.find(UNITS["fetch"])
+    share = fetch[GATE] - sum(part[GATE] for part in fetch.parts)
+    found = {}
+    for name in units:
+        unit = core.find(UNITS[name])
+        gate = unit.numbers.get(GATE, share + sum(part[GATE] for part in unit.parts))
+        found[name] = Leakage(subthreshold_w=unit[SUBTHRESHOLD], gate_w=gate)
+    found[OTHER] = Leakage(
+        subthreshold_w=_rest(core[SUBTHRESHOLD], [leak.subthreshold_w for leak in found.values()]),
+        gate_w=_rest(core[GATE], [leak.gate_w for leak in found.values()]),
+    )
+    return found
+
+
+def _areas(core: Part, units: Mapping[str, Parts]) -> dict[str, float]:
+    found = {name: core.find(UNITS[name])[AREA] for name in units}
+    return {**found, OTHER: _rest(core[AREA], list(found.values()))}
+
+
+def _rest(total: float, parts: list[float]) -> float:
+    """What is left of a printed total; less than its last digit is nothing."""
+    left = total - sum(parts)
+    return left if left > TOLERANCE * total else 0.0

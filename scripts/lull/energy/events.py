@@ -1,0 +1,102 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""What McPAT counts: the events of a core, an L2 and a memory controller, by McPAT's names, and what each is charged to.
+
+McPAT's parts are its headings at print level 5. Some statistics that its input has room for cost nothing in its model
+(committed instructions, context switches, instructions by type): they are no events here.
+"""
+
+from collections.abc import Mapping, Sequence
+from itertools import chain
+
+from lull.platform.cores import Core
+
+CYCLES = "cycles"
+"""Cycles in which the core is clocked. Not McPAT's word: it asks for a duty cycle."""
+
+Parts = Mapping[str, Sequence[str]]
+"""The events that each part of McPAT's answer is charged for."""
+
+IN_ORDER: Mapping[str, Parts] = {
+    "fetch": {
+        "Instruction Cache": ("icache.read_accesses", "icache.read_misses"),
+        "Branch Target Buffer": ("BTB.read_accesses", "BTB.write_accesses"),
+        "Branch Predictor": ("branch_instructions", "branch_mispredictions", "function_calls"),
+        "Instruction Buffer": ("total_instructions",),
+        "Instruction Decoder": ("total_instructions",),
+    },
+    "load-store": {
+        "Data Cache": ("dcache.read_accesses", "dcache.read_misses", "dcache.write_accesses", "dcache.write_misses"),
+        "Load/Store Queue": ("load_instructions", "store_instructions"),
+    },
+    "memory-management": {
+        "Itlb": ("itlb.total_accesses", "itlb.total_misses"),
+        "Dtlb": ("dtlb.total_accesses", "dtlb.total_misses"),
+    },
+    "execution": {
+        "Integer RF": ("int_regfile_reads", "int_regfile_writes"),
+        "Floating Point RF": ("float_regfile_reads", "float_regfile_writes"),
+        "Integer ALUs": ("ialu_accesses",),
+        "Floating Point Units": ("fpu_accesses",),
+        "Complex ALUs": ("mul_accesses",),
+        "Results Broadcast Bus": ("cdb_alu_accesses", "cdb_mul_accesses", "cdb_fpu_accesses"),
+    },
+}
+"""By component, the unit of the core, then by McPAT's part of it."""
+
+OUT_OF_ORDER: Mapping[str, Parts] = {
+    **IN_ORDER,
+    "rename": {
+        "Int Front End RAT": ("rename_reads", "rename_writes"),
+        "FP Front End RAT": ("fp_rename_reads", "fp_rename_writes"),
+        "Free List": ("rename_reads", "rename_writes"),
+        "FP Free List": ("fp_rename_reads", "fp_rename_writes"),
+    },
+    "load-store": {
+        "Data Cache": IN_ORDER["load-store"]["Data Cache"],
+        "LoadQ": ("load_instructions", "store_instructions"),
+        "StoreQ": ("load_instructions", "store_instructions"),
+    },
+    "execution": {
+        **IN_ORDER["execution"],
+        "Instruction Window": ("inst_window_reads", "inst_window_writes", "inst_window_wakeup_accesses"),
+        "FP Instruction Window": ("fp_inst_window_reads", "fp_inst_window_writes", "fp_inst_window_wakeup_accesses"),
+        "ROB": ("ROB_reads", "ROB_writes"),
+    },
+}
+
+UNITS = {
+    "fetch": "Instruction Fetch Unit",
+    "rename": "Renaming Unit",
+    "load-store": "Load Store Unit",
+    "memory-management": "Memory Management Unit",
+    "execution": "Execution Unit",
+}
+"""McPAT's headings of the components."""
+
+OTHER = "other"
+"""What McPAT counts to the core and to no unit of it: it leaks and has no events."""
+
+L2 = "l2"
+L2_EVENTS = ("read_accesses", "write_accesses", "read_misses", "write_misses")
+
+MEMORY_EVENTS = ("memory_reads", "memory_writes")
+
+
+def components(core: Core) -> Mapping[str, Parts]:
+    return IN_ORDER if core.pipeline == "in-order" else OUT_OF_ORDER
+
+
+def core_events(units: Mapping[str, Parts] = OUT_OF_ORDER) -> tuple[str, ...]:
+    """Every event of a kind of core, `cycles` first. An out-of-order one has all that there are."""
+    groups = chain.from_iterable(parts.values() for parts in units.values())
+    return (CYCLES, *dict.fromkeys(chain.from_iterable(groups)))
+
+
+def slots(units: Mapping[str, Parts]) -> dict[str, int]:
+    """Numbers for the events such that no part is charged for two of the same number."""
+    found: dict[str, int] = {}
+    for parts in units.values():
+        for group in parts.values():
+            for number, event in enumerate(group):
+                assert found.setdefault(event, number) == number, event
+    return found

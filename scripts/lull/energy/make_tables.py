@@ -1,0 +1,80 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""`lull energy tables`: run McPAT for every cluster and operating point that has no table yet, or an old one."""
+
+from collections.abc import Iterator, Sequence
+
+from lull import __version__, yaml_file
+from lull.energy import coefficients, mcpat_run, tables, technology
+from lull.energy.mcpat_run import McPat, Part
+from lull.energy.mcpat_xml import Chip
+from lull.energy.tables import ClusterTable, Manifest
+from lull.errors import UserError
+from lull.platform.schema import Cluster, Platform
+from lull.report import Progress
+
+SEED = 1
+
+
+def make(platforms: Sequence[Platform], mcpat: str | None, force: bool) -> Iterator[str]:
+    """The files written, each when its cluster is done. Twin clusters, such as two sockets, share their runs."""
+    wanted = [
+        (platform, cluster)
+        for platform in platforms
+        for cluster in (*platform.clusters, platform.shadow.cluster)
+        if force or not _is_current(platform, cluster)
+    ]
+    if not wanted:
+        return
+    binary = mcpat_run.find(mcpat)
+    answers: dict[str, Part] = {}
+    with Progress("McPAT", total=sum(_runs(*each) for each in wanted)) as progress:
+        for platform, cluster in wanted:
+            yield yaml_file.shown(tables.save(_table(platform, cluster, binary, answers, progress)))
+
+
+def _table(
+    platform: Platform, cluster: Cluster, binary: McPat, answers: dict[str, Part], progress: Progress
+) -> ClusterTable:
+    def ask(xml: str) -> Part:
+        progress.step(f"{platform.name} {cluster.name}")
+        body = xml.partition("-->")[2]  # what comes before only names the cluster
+        if body not in answers:
+            answers[body] = mcpat_run.run(binary, xml)
+        return answers[body]
+
+    made = [coefficients.derive(chip, ask, SEED) for chip in _chips(platform, cluster)]
+    process = technology.load(platform, cluster.name)
+    return ClusterTable(
+        platform=platform.name,
+        cluster=cluster.name,
+        core=cluster.core,
+        node_nm=process.node_nm,
+        device=process.device,
+        temperature_k=process.temperature_k,
+        area_mm2=made[-1].area_mm2,
+        opps=[each.table for each in made],
+        manifest=Manifest(
+            made_from=tables.made_from(platform, cluster),
+            mcpat_version=mcpat_run.VERSION,
+            mcpat_sha256=binary.sha256,
+            lull_version=__version__,
+            seed=SEED,
+            linearity_error=max(each.linearity_error for each in made),
+        ),
+    )
+
+
+def _chips(platform: Platform, cluster: Cluster) -> list[Chip]:
+    return [Chip(platform, cluster, opp) for opp in cluster.opps.table]
+
+
+def _runs(platform: Platform, cluster: Cluster) -> int:
+    return sum(coefficients.runs(chip) for chip in _chips(platform, cluster))
+
+
+def _is_current(platform: Platform, cluster: Cluster) -> bool:
+    try:
+        tables.load(platform, cluster)
+    except UserError:
+        return False
+    return True

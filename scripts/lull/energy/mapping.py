@@ -1,0 +1,143 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""From gem5's statistics to McPAT's events, as power-models/mapping says, one table for each of gem5's models.
+
+gem5 leaves some statistics out of a window in which they are 0. A table lists those by name, for the versions of gem5 it
+was tested with; anything else that is not there is an error, and so are parts that do not add up to their whole.
+"""
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache
+from typing import Annotated, Any
+
+from pydantic import Field, ValidationError, model_validator
+
+from lull import yaml_file
+from lull.blocks import Block, fault, user_error
+from lull.errors import UserError
+from lull.paths import ROOT
+
+FOLDER = ROOT / "power-models" / "mapping"
+
+Stats = Mapping[str, float]
+
+_TERM = re.compile(r"(?:(?P<times>[0-9.]+) \* )?(?P<name>[A-Za-z0-9_.:]+?)(?:<(?P<group>[a-z]+)>)?")
+_ROUNDING = 1e-9
+
+
+class Event(Block):
+    from_: Annotated[list[str], Field(alias="from")]
+    why: Annotated[str, Field(min_length=1)]
+
+
+class Check(Block):
+    whole: str
+    parts: Annotated[list[str], Field(min_length=1)]
+    why: Annotated[str, Field(min_length=1)]
+
+
+class Table(Block):
+    model: str
+    versions: Annotated[list[str], Field(min_length=1)]
+    """Releases of gem5 that the names were tested with."""
+    recognised_by: str | None = None
+    """A statistic that tells the model from others."""
+    classes: dict[str, list[str]] = {}
+    silent_when_zero: list[str] = []
+    events: Annotated[dict[str, Event], Field(min_length=1)]
+    checks: list[Check]
+
+    @model_validator(mode="after")
+    def _terms(self) -> "Table":
+        for name, event in self.events.items():
+            for number, term in enumerate(event.from_):
+                if (match := _TERM.fullmatch(term)) is None or (match["group"] or "none") not in {*self.classes, "none"}:
+                    raise fault(f"{term!r} is no statistic; write `name`, `2 * name` or `name::<group>`",
+                                "events", name, "from", number)  # fmt: skip
+        return self
+
+
+@dataclass(frozen=True)
+class Term:
+    statistic: str
+    times: float
+    silent: bool
+
+
+@dataclass(frozen=True)
+class Compiled:
+    """A table for one object of gem5, with every name in full."""
+
+    model: str
+    versions: tuple[str, ...]
+    events: dict[str, tuple[Term, ...]]
+    checks: tuple[tuple[Term, tuple[Term, ...]], ...]
+
+    def counts(self, stats: Stats, gem5: str) -> dict[str, float]:
+        """The events of one window; `gem5` is the version that wrote it."""
+        for whole, parts in self.checks:
+            expected, found = self._value(whole, stats, gem5), self._sum(parts, stats, gem5)
+            if abs(found - expected) > _ROUNDING * expected:
+                raise UserError(
+                    f"{whole.statistic}: {expected:g}, and its parts in the {self.model} table make {found:g}; gem5 "
+                    f"{gem5} counts something under another name, so add it to power-models/mapping"
+                )
+        return {event: self._sum(terms, stats, gem5) for event, terms in self.events.items()}
+
+    def _sum(self, terms: Sequence[Term], stats: Stats, gem5: str) -> float:
+        return sum(term.times * self._value(term, stats, gem5) for term in terms)
+
+    def _value(self, term: Term, stats: Stats, gem5: str) -> float:
+        value = stats.get(term.statistic)
+        if value is None:
+            if term.silent and _release(gem5) in self.versions:
+                return 0.0
+            raise UserError(
+                f"{term.statistic}: not among the statistics of gem5 {gem5}; the {self.model} table in "
+                f"power-models/mapping knows the names of {', '.join(self.versions)}, so use that or amend the table"
+            )
+        if not value >= 0:
+            raise UserError(
+                f"{term.statistic}: {value:g} in gem5 {gem5}, where a count is 0 or more; the run is of no use for energy"
+            )
+        return value
+
+
+@cache
+def load(name: str) -> Table:
+    file = FOLDER / f"{name}.yaml"
+    shown = yaml_file.shown(file)
+    data: dict[str, Any] = yaml_file.read(file, shown, "mapping", "power-models/README.md")
+    try:
+        return Table.model_validate(data)
+    except ValidationError as error:
+        raise user_error(shown, error, Table) from None
+
+
+@cache
+def compiled(name: str, prefix: str) -> Compiled:
+    """A table for the object of gem5 that has a path."""
+    table = load(name)
+
+    def expand(texts: Sequence[str]) -> tuple[Term, ...]:
+        return tuple(term for text in texts for term in _expanded(table, text, prefix))
+
+    return Compiled(
+        model=table.model,
+        versions=tuple(table.versions),
+        events={event: expand(entry.from_) for event, entry in table.events.items()},
+        checks=tuple((expand([check.whole])[0], expand(check.parts)) for check in table.checks),
+    )
+
+
+def _expanded(table: Table, text: str, prefix: str) -> list[Term]:
+    match = _TERM.fullmatch(text)
+    assert match is not None, text
+    endings = table.classes[match["group"]] if match["group"] else [""]
+    names = [match["name"] + ending for ending in endings]
+    return [Term(f"{prefix}.{name}", float(match["times"] or 1), name in table.silent_when_zero) for name in names]
+
+
+def _release(version: str) -> str:
+    return ".".join(version.split(".")[:2])

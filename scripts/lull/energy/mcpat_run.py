@@ -1,0 +1,123 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""McPAT itself: where it is, one run of it, and its answer as numbers."""
+
+import os
+import re
+import shutil
+import subprocess
+import tempfile
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from lull import digest
+from lull.errors import UserError
+
+VERSION = "1.3"
+TIMEOUT_S = 600
+
+_BANNER = re.compile(r"McPAT \(version (?P<version>[0-9.]+) ")
+_VALUE = re.compile(r"(?P<key>[A-Z][A-Za-z ]*) = (?P<number>[^ ]+) (W|mm\^2)")
+
+
+@dataclass(frozen=True)
+class McPat:
+    path: str
+    sha256: str
+
+
+@dataclass
+class Part:
+    """One heading of McPAT's answer: its numbers, in W and mm², and the headings below it."""
+
+    name: str
+    numbers: dict[str, float] = field(default_factory=dict)
+    parts: list["Part"] = field(default_factory=list)
+
+    def find(self, name: str) -> "Part":
+        """The part below whose heading starts with a name; what follows it is a count."""
+        for part in self._below():
+            if part.name == name or part.name.startswith((f"{name} (", f"{name} with ")):
+                return part
+        raise UserError(f"McPAT's answer has no `{name}` below `{self.name}`; lull reads that of McPAT {VERSION}")
+
+    def all(self, name: str) -> list["Part"]:
+        return [part for part in self.parts if part.name == name]
+
+    def __getitem__(self, key: str) -> float:
+        try:
+            return self.numbers[key]
+        except KeyError:
+            raise UserError(
+                f"McPAT's answer has no `{key}` for `{self.name}`; lull reads that of McPAT {VERSION}"
+            ) from None
+
+    def _below(self) -> list["Part"]:
+        return [found for part in self.parts for found in (part, *part._below())]
+
+
+def find(chosen: str | None = None) -> McPat:
+    """The binary of `--mcpat`, `$MCPAT` or `PATH`, in this order."""
+    for origin, value in (("--mcpat", chosen), ("MCPAT", os.environ.get("MCPAT"))):
+        if value:
+            found = shutil.which(value)
+            if found is None:
+                raise UserError(f"{origin}={value}: no executable there; name a McPAT {VERSION} binary")
+            return _checked(Path(found))
+    if found := shutil.which("mcpat"):
+        return _checked(Path(found))
+    raise UserError(
+        f"McPAT: no binary found (looked at --mcpat, MCPAT and PATH); build McPAT {VERSION} by its own README. "
+        "Only making tables needs it"
+    )
+
+
+def run(mcpat: McPat, xml: str) -> Part:
+    """McPAT's answer to an input, as a tree whose root has no numbers."""
+    with tempfile.NamedTemporaryFile("w", suffix=".xml") as file:
+        file.write(xml)
+        file.flush()
+        try:
+            result = subprocess.run(
+                [mcpat.path, "-infile", file.name, "-print_level", "5"],
+                capture_output=True, text=True, timeout=TIMEOUT_S, check=False,
+            )  # fmt: skip
+        except (OSError, subprocess.TimeoutExpired) as error:
+            raise UserError(f"{mcpat.path}: cannot be run as McPAT ({error}); name another by --mcpat") from error
+    answer = result.stdout
+    if result.returncode != 0 or "Processor:" not in answer:
+        said = (result.stderr.strip() or answer.strip()).splitlines()
+        raise UserError(
+            f"{mcpat.path}: McPAT gave no answer ({said[-1] if said else f'status {result.returncode}'}); "
+            "try the input that `lull energy mcpat-xml` writes"
+        )
+    return parse(answer)
+
+
+def parse(answer: str) -> Part:
+    """Headings nest by their indentation; so do the numbers below them."""
+    root = Part("McPAT")
+    open_parts: list[tuple[int, Part]] = [(-1, root)]
+    for line in answer.splitlines():
+        text = line.strip()
+        indent = len(line) - len(line.lstrip())
+        if not text or set(text) == {"*"}:
+            continue
+        if value := _VALUE.fullmatch(text):
+            key = value["key"].replace("Area Overhead", "Area")
+            open_parts[-1][1].numbers[key] = float(value["number"])
+        elif "=" not in text:
+            while open_parts[-1][0] >= indent:
+                open_parts.pop()
+            part = Part(text.rstrip(": "))
+            open_parts[-1][1].parts.append(part)
+            open_parts.append((indent, part))
+    return root
+
+
+def _checked(path: Path) -> McPat:
+    """McPAT says its version only with an input, so the text is looked for in the binary."""
+    path = path.resolve()
+    binary = path.read_bytes()
+    if b"is computing the target processor" not in binary:
+        raise UserError(f"{path}: not a McPAT binary; name one by --mcpat")
+    return McPat(str(path), digest.of_file(path))

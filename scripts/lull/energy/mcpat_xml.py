@@ -1,0 +1,101 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""McPAT's input, rendered from the same platform and core descriptions that gem5's objects come from.
+
+A cluster at one operating point is a chip of its own to McPAT: clusters differ in clock and voltage, which McPAT 1.3
+cannot tell cores of one chip apart by.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import jinja2
+
+from lull import digest
+from lull.energy import events, technology
+from lull.errors import UserError
+from lull.paths import ROOT
+from lull.platform.cores import Core, Operation, load_core
+from lull.platform.schema import Cluster, Opp, Platform
+
+TEMPLATES = ROOT / "power-models" / "mcpat"
+
+L2_WRITE_BUFFERS = 16
+"""As gem5-configs/caches.py gives every second level."""
+
+Counts = Mapping[str, float]
+
+
+@dataclass(frozen=True)
+class Chip:
+    """A cluster at one operating point."""
+
+    platform: Platform
+    cluster: Cluster
+    opp: Opp
+
+    @property
+    def core(self) -> Core:
+        return load_core(self.cluster.core)
+
+    @property
+    def clock_mhz(self) -> int:
+        """McPAT reads whole MHz."""
+        return round(self.opp.mhz)
+
+
+def render(chip: Chip, cores: Sequence[Counts], l2: Counts, total_cycles: float) -> str:
+    """The XML for what the cores and their L2 did in `total_cycles` of their clock. Events not given are 0."""
+    core = chip.core
+    return _template("system.xml.j2").render(
+        title=f"{chip.platform.name}, {chip.cluster.name} cluster: {core.title} at {chip.opp.mhz:g} MHz, "
+        f"{chip.opp.mv:g} mV",
+        technology=technology.load(chip.platform, chip.cluster.name),
+        cluster=chip.cluster,
+        core=core,
+        core_template=_core_template(core),
+        core_events=events.core_events(),
+        wide=not core.isa.startswith("armv7"),
+        mhz=chip.clock_mhz,
+        volts=chip.opp.mv / 1000,
+        units=lambda operation: _units(core, operation),
+        log2=lambda power_of_two: power_of_two.bit_length() - 1,
+        cores=[_complete(events.core_events(), counts) for counts in cores],
+        l2=_complete(events.L2_EVENTS, l2),
+        l2_write_buffers=L2_WRITE_BUFFERS,
+        memory=None,
+        total_cycles=total_cycles,
+    )
+
+
+def sources_digest() -> str:
+    """Of the templates and the technology: what a table depends on besides the platform and its cores."""
+    return digest.of_files(TEMPLATES, TEMPLATES.glob("*.j2"))
+
+
+def _complete(names: Sequence[str], counts: Counts) -> dict[str, float]:
+    if unknown := set(counts) - set(names):
+        raise KeyError(f"{sorted(unknown)}: not events here")
+    return {name: counts.get(name, 0.0) for name in names}
+
+
+def _units(core: Core, operation: Operation) -> int:
+    return sum(unit.count for unit in core.units.table if operation in unit.latency)
+
+
+def _core_template(core: Core) -> str:
+    name = f"{core.name}.xml.j2"
+    if not (TEMPLATES / name).is_file():
+        raise UserError(f"{TEMPLATES / name}: missing; describe the {core.title} to McPAT like the cores beside it")
+    return name
+
+
+def _template(name: str) -> jinja2.Template:
+    environment = jinja2.Environment(
+        loader=jinja2.FileSystemLoader(TEMPLATES),
+        undefined=jinja2.StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        autoescape=False,
+    )
+    return environment.get_template(name)

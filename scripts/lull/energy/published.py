@@ -1,0 +1,65 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Power that others have published: power-models/published.yaml."""
+
+from functools import cache
+from typing import Annotated
+
+from pydantic import Field, ValidationError
+
+from lull import yaml_file
+from lull.blocks import Block, user_error
+from lull.paths import ROOT
+from lull.platform.load import load_platform
+from lull.platform.schema import Cluster, Name, Opp, Platform, Source
+
+FILE = ROOT / "power-models" / "published.yaml"
+
+Positive = Annotated[float, Field(gt=0)]
+
+
+class _Figure(Block):
+    platform: Name
+    cluster: Name
+    source: Source
+
+    def machine(self) -> tuple[Platform, Cluster]:
+        platform = load_platform(self.platform)
+        return platform, next(cluster for cluster in platform.clusters if cluster.name == self.cluster)
+
+
+class BusyCore(_Figure):
+    """Dynamic power of one busy core; the coefficient is the platform's."""
+
+    def watts(self, opp: Opp) -> float:
+        coefficient = self.machine()[1].dynamic_power_coefficient.value
+        return float(coefficient * opp.mhz * (opp.mv / 1000) ** 2 * 1e-6)
+
+
+class Leakage(_Figure):
+    core: Positive
+    l2: Positive
+
+    def watts(self, coefficient: float, opp: Opp, temperature_k: float) -> float:
+        celsius = temperature_k - 273.15
+        scale = 0.032 + 0.0047 * celsius - 0.00008 * celsius**2 + 0.000002 * celsius**3
+        return coefficient * (opp.mv / 1000) ** 3 * scale * 1e-3
+
+
+class Shape(_Figure):
+    power: dict[str, Positive]
+    """By MHz, without a unit."""
+
+
+class Published(Block):
+    busy_core: Annotated[list[BusyCore], Field(alias="busy-core")]
+    leakage: list[Leakage]
+    shape: list[Shape]
+
+
+@cache
+def load() -> Published:
+    shown = yaml_file.shown(FILE)
+    try:
+        return Published.model_validate(yaml_file.read(FILE, shown, "published", "power-models/README.md"))
+    except ValidationError as error:
+        raise user_error(shown, error, Published) from None
