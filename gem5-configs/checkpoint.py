@@ -15,6 +15,9 @@ from pathlib import Path
 
 from failure import Failure
 
+TICK_HZ = 10**12
+"""gem5's own, unless told otherwise."""
+
 POWERED_OFF = 4
 """gem5's number for the power state OFF."""
 
@@ -163,7 +166,7 @@ class _Check:
         self.count(prefix + r"\.cpuInterface\.\d+", len(expected.cpus), "interrupt CPU interfaces")
 
     def timers(self, expected: Expected) -> None:
-        self.entry(expected.counter, "_value")
+        self.counter(expected.counter)
         count = self.integer(expected.timer, "cpu_count")
         if count != len(expected.cpus):
             raise self.fail(f"has timers for {count} CPUs, where this platform has {len(expected.cpus)}")
@@ -172,6 +175,12 @@ class _Check:
         for path in expected.event_timers:
             self.section(f"{path}.timer0")
             self.section(f"{path}.timer1")
+
+    def counter(self, path: str) -> None:
+        """A trace's time stamps are taken for ticks because the counter counts whole periods from tick 0."""
+        hz, value, since = (self.integer(path, key) for key in ("_freq", "_value", "_updateTick"))
+        if hz <= 0 or self.integer(path, "_increment") != 1 or value * int(1 / hz * TICK_HZ) != since:
+            raise self.fail("has a system counter that did not count from tick 0 on")
 
     def dvfs(self, expected: Expected) -> None:
         if self.integer(expected.energy, "next_event") or any(self.integers(expected.dvfs, "whens")):

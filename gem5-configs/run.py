@@ -63,7 +63,7 @@ def simulate(spec: settings.Spec) -> None:
         raise Failure(f"gem5 did not go on from the checkpoint {spec.checkpoint}; make it again")
 
     before = time.monotonic()
-    event = _simulate_telling(spec.limit_s, machine)
+    event = _simulate_telling(spec, machine)
     host_seconds = time.monotonic() - before
     cause = outcome.cause_name(event.getCause())
     instructions = _instructions(machine)
@@ -87,18 +87,32 @@ def simulate(spec: settings.Spec) -> None:
     )
 
 
-def _simulate_telling(limit_s: float, machine: Any) -> Any:
-    """Simulate to the end, and say on the way how far it is. Stopping in between changes no event's place."""
+def _simulate_telling(spec: settings.Spec, machine: Any) -> Any:
+    """Simulate to the end; on the way say how far it is, and close windows of statistics.
+
+    Stopping in between changes no event's place, and statistics change no event.
+    """
     import m5
 
     start = m5.curTick()
-    limit, step = m5.ticks.fromSeconds(limit_s), m5.ticks.fromSeconds(STEP_S)
+    end = start + m5.ticks.fromSeconds(spec.limit_s)
+    step = m5.ticks.fromSeconds(STEP_S)
+    period = m5.ticks.fromSeconds(spec.stats_period_s) if spec.stats_period_s else None
+    word = start + step
+    window = start + period if period else None
     while True:
-        event = m5.simulate(min(step, start + limit - m5.curTick()))
-        done = m5.curTick() - start
-        if outcome.cause_name(event.getCause()) != "limit" or done >= limit:
+        stop = min(end, word, window or end)
+        event = m5.simulate(stop - m5.curTick())
+        now = m5.curTick()
+        if outcome.cause_name(event.getCause()) != "limit" or now >= end:
             return event
-        outcome.tell(Path(m5.options.outdir), done / m5.ticks.fromSeconds(1.0), _instructions(machine))
+        if period and window and now >= window:
+            m5.stats.dump()
+            m5.stats.reset()
+            window += period
+        if now >= word:
+            outcome.tell(Path(m5.options.outdir), (now - start) / m5.ticks.fromSeconds(1.0), _instructions(machine))
+            word += step
 
 
 def _instructions(machine: Any) -> int:

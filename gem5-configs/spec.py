@@ -15,7 +15,7 @@ from typing import Any
 import images
 from failure import Failure
 
-SCHEMA = 3
+SCHEMA = 4
 STAGES = ("checkpoint", "run")
 CPU_MODES = ("atomic", "timing", "detailed")
 PIPELINES = ("in-order", "out-of-order")
@@ -96,6 +96,7 @@ class Spec:
     checkpoint: Path
     readfile: Path | None
     limit_s: float
+    stats_period_s: float | None
     seed: int
     load: tuple[images.Image, ...]
     soc: Soc
@@ -143,6 +144,12 @@ class Block:
         if isinstance(value, bool) or not isinstance(value, (int, float)) or not 0 < value <= 1e6:
             raise Failure(f"{self.at(key)}: {_shown(value)} is not a time; give seconds above 0")
         return float(value)
+
+    def optional_seconds(self, key: str) -> float | None:
+        if self._left.get(key) is None:
+            self.take(key)
+            return None
+        return self.seconds(key)
 
     def path(self, key: str) -> Path:
         path = Path(self.text(key))
@@ -203,11 +210,12 @@ def parse(data: object) -> Spec:
     checkpoint = top.path("checkpoint")
     readfile = top.optional_path("readfile")
     limit_s = top.seconds("limit_s")
+    stats_period_s = top.optional_seconds("stats_period_s")
     seed = top.integer("seed", 0, 2**63)
     load = _images(top.block("load"), stage)
     soc = _soc(top.block("soc"))
     top.done()
-    return Spec(stage, cpu, checkpoint, readfile, limit_s, seed, load, soc)
+    return Spec(stage, cpu, checkpoint, readfile, limit_s, stats_period_s, seed, load, soc)
 
 
 def _images(load: Block, stage: str) -> tuple[images.Image, ...]:

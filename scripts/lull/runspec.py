@@ -2,7 +2,7 @@
 """A run, resolved and validated: the only thing an engine reads."""
 
 import shlex
-from typing import Literal
+from typing import Annotated, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
@@ -19,6 +19,13 @@ Flavour = Literal["default", "debug"]
 
 SCHEDULE = "/run/schedule"
 """In the guest."""
+
+WAKE_ALL = "echo 0 >/dev/cpu_dma_latency"
+"""Linux wakes every sleeping CPU when a limit of the latency comes or goes, and this one does both. The trace then has a
+first word from each CPU: of one that sleeps on nothing is known, not even how deep."""
+
+
+TRACE_MARKER = "/sys/kernel/tracing/trace_marker"
 
 
 class Limits(Block):
@@ -45,6 +52,10 @@ class RunSpec(BaseModel):
     command: str
     trace: tuple[str, ...] = ()
     """Trace events switched on around the command."""
+    trace_kib: Annotated[int, Field(gt=0)] | None = None
+    """Of memory for each CPU's events, of which the oldest are lost when it is full; the kernel's own size if not given."""
+    stats_period_s: Annotated[float, Field(gt=0)] | None = None
+    """Simulated time after which gem5 at the latest opens a new window of statistics."""
     limits: Limits
     seed: int = 1
 
@@ -67,10 +78,15 @@ class RunSpec(BaseModel):
         if not self.trace:
             return f"{head}{self.command}\n"
         events = " ".join(f"-e {shlex.quote(event)}" for event in self.trace)
+        if self.trace_kib:
+            events += f" -b {self.trace_kib}"
         return (
             f"{head}"
-            f"trace-cmd start {events} >/dev/null || exit 125\n"
+            f"trace-cmd start -C local {events} >/dev/null || exit 125\n"
+            f"{WAKE_ALL}\n"
+            f"echo lull begin >{TRACE_MARKER} || exit 125\n"
             f"sh -c {shlex.quote(self.command)}\nstatus=$?\n"
+            "lull-clock || exit 125\n"
             "trace-cmd stop >/dev/null && trace-cmd extract -o /out/trace.dat >/dev/null || exit 125\n"
             "exit $status\n"
         )

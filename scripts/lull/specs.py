@@ -20,12 +20,16 @@ def load_spec(
     flavour: Flavour = "default",
     schedule: Path | None = None,
     trace: Sequence[str] = (),
+    trace_kib: int | None = None,
+    stats_period_s: float | None = None,
     limits: Limits,
     seed: int = 1,
 ) -> RunSpec:
     """Everything checked; on gem5 the CPUs are atomic unless said otherwise."""
     if engine == "qemu" and cpu:
         raise UserError("--cpu: QEMU has no CPU models to choose from; use --engine gem5")
+    if engine == "qemu" and stats_period_s:
+        raise UserError("--stats-period: QEMU has no statistics; use --engine gem5")
     asked = resolve(platform, overrides)
     return RunSpec(
         engine=engine,
@@ -37,6 +41,8 @@ def load_spec(
         schedule=load_schedule(schedule) if schedule else None,
         command=command,
         trace=tuple(trace),
+        trace_kib=trace_kib,
+        stats_period_s=stats_period_s,
         limits=limits,
         seed=seed,
     )

@@ -133,12 +133,13 @@ def settings() -> dict[str, Any]:
     }
     addresses = {"firmware": 0x0400_1000, "kernel": 0x8020_0000, "dtb": 0x8F00_0000, "initrd": 0x8800_0000}
     return {
-        "schema": 3,
+        "schema": 4,
         "stage": "run",
         "cpu": "detailed",
         "checkpoint": "/checkpoints/one",
         "readfile": "/run/script",
         "limit_s": 10.0,
+        "stats_period_s": 0.001,
         "seed": 1,
         "load": {name: {"path": f"/images/{name}", "addr": address} for name, address in addresses.items()},
         "soc": {
@@ -162,6 +163,7 @@ def test_settings_are_read() -> None:
     assert [image.name for image in read.load] == list(images.NAMES)
     for nothing in (None, ""):
         assert spec.parse({**settings(), "readfile": nothing}).readfile is None
+    assert (read.stats_period_s, spec.parse({**settings(), "stats_period_s": None}).stats_period_s) == (0.001, None)
 
 
 def test_only_a_run_may_leave_out_what_is_loaded() -> None:
@@ -192,6 +194,7 @@ def test_every_platform_makes_valid_settings(name: str) -> None:
         (("checkpoint",), "here", r"^checkpoint: here is relative"),
         (("limit_s",), 0, r"^limit_s: 0 is not a time"),
         (("limit_s",), float("nan"), r"^limit_s: NaN is not a time"),
+        (("stats_period_s",), -1, r"^stats_period_s: -1 is not a time"),
         (("seed",), True, r"^seed: true is not a whole number"),
         (("load", "dtb", "path"), None, r"^load\.dtb\.path: missing"),
         (("load", "logo"), {}, r"^load\.logo: unknown key"),
@@ -338,7 +341,7 @@ def sections() -> dict[str, dict[str, str]]:
         GIC: {},
         f"{GIC}.distributor": {"irqEnabled": "0 1"},
         TIMER: {"cpu_count": str(len(CPUS))},
-        "system.realview.sys_counter": {"_value": "12"},
+        "system.realview.sys_counter": {"_value": "3", "_updateTick": "119208", "_freq": "25165824", "_increment": "1"},
         "system.realview.energy_ctrl": {"domainID": "0", "next_event": "0"},
         "system.dvfs_handler": {"enableHandler": "true", "domain_ids": "0 1", "perf_levels": "0 0", "whens": "0 0"},
         "system.cluster0.clk_domain": {"_perfLevel": "1"},
@@ -412,6 +415,8 @@ def test_a_missing_section_is_named(tmp_path: Path, name: str) -> None:
         (f"{GIC}.redistributors.3", "irqGroup", "1", "has 4 interrupt redistributors, where this platform has 3"),
         (TIMER, "cpu_count", "2", "has timers for 2 CPUs, where this platform has 3"),
         (TIMER, "cpu_count", "two", "has 'two' for `cpu_count`"),
+        ("system.realview.sys_counter", "_value", "2", "has a system counter that did not count from tick 0 on"),
+        ("system.realview.sys_counter", "_freq", "0", "has a system counter that did not count from tick 0 on"),
         ("system.realview.energy_ctrl", "next_event", "9", "taken during a change of frequency"),
         ("system.dvfs_handler", "whens", "0 9", "taken during a change of frequency"),
         ("system.dvfs_handler", "domain_ids", "0 1 2", r"has the DVFS domains \[0, 1, 2\], where this platform has 2"),

@@ -15,7 +15,9 @@ from lull.cli.options import (
     OutOption,
     PlatformOption,
     ShadowOption,
+    StatsPeriodOption,
     overrides,
+    period,
 )
 from lull.engines.choose import choose
 from lull.errors import UserError
@@ -50,6 +52,10 @@ def boot(
     trace: Annotated[
         list[str] | None, typer.Option(help="trace an event (sched, power:cpu_idle, …) into trace.dat")
     ] = None,
+    trace_buffer: Annotated[
+        int | None, typer.Option(help="KiB for each CPU's trace, if it loses events", min=4, max=1 << 20)
+    ] = None,
+    stats_period: StatsPeriodOption = None,
     sim_limit: Annotated[float, typer.Option(help="end the command after this many simulated seconds")] = 60.0,
     wall_limit: Annotated[float, typer.Option(help="end everything after this many seconds of your time")] = 3600.0,
     seed: Annotated[int, typer.Option(help="of everything random")] = 1,
@@ -73,6 +79,8 @@ def boot(
         flavour=flavour,
         schedule=schedule,
         trace=trace or (),
+        trace_kib=trace_buffer,
+        stats_period_s=period(stats_period),
         limits=Limits(simulated_s=sim_limit, wall_s=wall_limit),
         seed=seed,
     )

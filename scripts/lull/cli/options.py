@@ -1,12 +1,14 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Options that mean the same in several commands."""
 
+import re
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
+from lull.errors import UserError
 from lull.runspec import EngineName, Flavour
 
 PlatformOption = Annotated[
@@ -15,10 +17,33 @@ PlatformOption = Annotated[
 EngineOption = Annotated[EngineName | None, typer.Option("--engine", "-e", help="gem5 if found, else qemu")]
 Gem5Option = Annotated[str | None, typer.Option(help="gem5 binary; $GEM5 or gem5.opt on PATH if not given")]
 FlavourOption = Annotated[Flavour, typer.Option(help="kernel flavour")]
+StatsPeriodOption = Annotated[
+    str | None,
+    typer.Option(
+        "--stats-period",
+        help="on gem5, begin a new window of statistics after this simulated time at the latest, such as 1ms or 250us",
+        metavar="TIME",
+    ),
+]
 ShadowOption = Annotated[bool | None, typer.Option(help="with or without the platform's shadow core")]
 OutOption = Annotated[
     Path | None, typer.Option(help="folder for the run; runs/<time>-<platform>-<engine> if not given")
 ]
+
+_PERIOD = re.compile(r"(\d+(?:\.\d+)?)(s|ms|us)")
+_UNITS = {"s": 1.0, "ms": 1e-3, "us": 1e-6}
+SHORTEST_PERIOD_S = 1e-6
+
+
+def period(text: str | None) -> float | None:
+    """Seconds of a time with its unit."""
+    if text is None:
+        return None
+    match = _PERIOD.fullmatch(text)
+    seconds = float(match[1]) * _UNITS[match[2]] if match else 0.0
+    if seconds < SHORTEST_PERIOD_S:
+        raise UserError(f"--stats-period {text}: not a time of 1us or more; write one as 1ms, 250us or 0.1s")
+    return seconds
 
 
 def overrides(settings: Sequence[str] | None, shadow: bool | None) -> list[str]:

@@ -11,7 +11,7 @@ from rich.console import Console
 from rich.table import Table
 
 from lull.cli import figures
-from lull.cli.options import EngineOption, Gem5Option
+from lull.cli.options import EngineOption, Gem5Option, StatsPeriodOption, period
 from lull.engines.choose import choose
 from lull.errors import UserError
 from lull.report import clock, report
@@ -46,6 +46,7 @@ def run(
     again: Annotated[bool, typer.Option("--again", help="run finished points again, too")] = False,
     list_points: Annotated[bool, typer.Option("--list", help="list points or scenarios, run nothing")] = False,
     seed: Annotated[int, typer.Option(help="of everything random in the engine")] = 1,
+    stats_period: StatsPeriodOption = None,
     gem5: Gem5Option = None,
 ) -> None:
     """Run all points of a scenario, then make its tables and figures.
@@ -61,7 +62,7 @@ def run(
         return
     scenario = load_scenario(name)
     chosen = choose(engine, gem5, None)
-    wishes = Wishes(chosen.name, platform, cpu, tuple(settings or ()), seed)
+    wishes = Wishes(chosen.name, platform, cpu, tuple(settings or ()), seed, period(stats_period))
     every = resolved.resolve(scenario, wishes)
     points = resolved.select(every, only or [])
     if list_points:
@@ -95,6 +96,7 @@ def _command(name: str, point: Point, wishes: Wishes) -> str:
     words += ["--cpu", spec.cpu] if spec.cpu else []
     words += [word for setting in wishes.settings for word in ("--set", setting)]
     words += ["--seed", str(wishes.seed)] if wishes.seed != 1 else []
+    words += ["--stats-period", f"{wishes.stats_period_s * 1e6:g}us"] if wishes.stats_period_s else []
     return shlex.join(words)
 
 

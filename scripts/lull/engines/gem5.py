@@ -72,6 +72,7 @@ class Gem5:
             "checkpoint": str(checkpoint.path / "cpt"),
             "readfile": str(rundir / "script"),
             "limit_s": spec.limits.simulated_s + HANG_MARGIN_S,
+            "stats_period_s": spec.stats_period_s,
             "load": {},
         }
         started = time.monotonic()
@@ -130,6 +131,7 @@ class Gem5:
                 "checkpoint": str(out / "cpt"),
                 "readfile": "",
                 "limit_s": BOOT_LIMIT_S,
+                "stats_period_s": None,
                 "load": {name: {"path": str(path), "addr": ADDRESSES[name]} for name, path in files.items()},
             }
             with Progress(f"boot {platform.name} on gem5, once") as progress:
@@ -181,7 +183,7 @@ def _tree(platform: Platform, artifacts: Artifacts) -> str:
 
 
 def _settings(platform: Platform, seed: int) -> dict[str, object]:
-    return {"schema": 3, "seed": seed, "soc": machine.describe(platform)}
+    return {"schema": 4, "seed": seed, "soc": machine.describe(platform)}
 
 
 def how_far(folder: Path) -> str:

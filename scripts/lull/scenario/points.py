@@ -34,6 +34,7 @@ class Wishes:
     cpu: CpuMode | None = None
     settings: Sequence[str] = ()
     seed: int = 1
+    stats_period_s: float | None = None
 
 
 def resolve(scenario: Scenario, wishes: Wishes) -> list[Point]:
@@ -56,6 +57,7 @@ def resolve(scenario: Scenario, wishes: Wishes) -> list[Point]:
                 engine=wishes.engine,
                 cpu=cpu,
                 trace=scenario.trace,
+                stats_period_s=wishes.stats_period_s,
                 limits=scenario.limits,
                 seed=wishes.seed,
             )

@@ -1,0 +1,163 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""What a CPU does from each event on: asleep in an idle state, or at work for an interrupt, a softirq or a task.
+
+Work is in layers: an IPI's handler is inside an interrupt's, which is on top of a softirq, which is on top of a task. The
+uppermost layer has the time. Interrupts do not nest on arm64.
+"""
+
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from lull.trace.events import Batch, Numbers
+
+AWAKE = -1
+UNKNOWN = -2
+IDLE = "idle"
+SOFTIRQS = ("HI", "TIMER", "NET_TX", "NET_RX", "BLOCK", "IRQ_POLL", "TASKLET", "SCHED", "HRTIMER", "RCU")
+"""In the order of `linux/interrupt.h`."""
+
+_EXIT = 0xFFFFFFFF
+
+
+_COLUMNS = ("time", "state", "cause")
+
+
+class Names:
+    """Texts as small numbers, the same for all CPUs of a trace."""
+
+    def __init__(self) -> None:
+        self.texts: list[str] = []
+        self._codes: dict[str, int] = {}
+
+    def code(self, text: str) -> int:
+        if text not in self._codes:
+            self._codes[text] = len(self.texts)
+            self.texts.append(text)
+        return self._codes[text]
+
+    def codes(self, keys: Numbers, text_of: dict[int, str]) -> Numbers:
+        """Each of `keys` by its text."""
+        distinct, inverse = np.unique(keys, return_inverse=True)
+        return np.array([self.code(text_of[int(key)]) for key in distinct], np.int64)[inverse]
+
+
+@dataclass
+class Layer:
+    """A name that holds from its event to the next; `nothing` where a handler has ended or none has begun."""
+
+    now: int
+    values: list[tuple[Numbers, Numbers]] = field(default_factory=list)
+
+    def put(self, where: Numbers, values: Numbers) -> None:
+        self.values.append((where, values))
+
+    def over(self, length: int) -> Numbers:
+        """The value after each event of a batch; the last one is carried to the next batch."""
+        source = np.zeros(length, np.int64)
+        value = np.full(length, self.now, np.int64)
+        for where, values in self.values:
+            source[where] = where + 1
+            value[where] = values
+        self.values.clear()
+        latest = np.maximum.accumulate(source)
+        found = np.where(latest > 0, value[np.maximum(latest - 1, 0)], self.now)
+        if length:
+            self.now = int(found[-1])
+        return found
+
+
+@dataclass(frozen=True)
+class Changes:
+    """From each time on (in the trace's clock) the state, an index of Linux's or AWAKE, and the code of the cause."""
+
+    time: Numbers
+    state: Numbers
+    cause: Numbers
+
+
+class Activity:
+    """One CPU's, batch after batch."""
+
+    NOTHING = -1
+
+    def __init__(self, names: Names) -> None:
+        self._names = names
+        self._idle_name = names.code(IDLE)
+        self._task = Layer(UNKNOWN)
+        self._idle = Layer(UNKNOWN)
+        self._softirq, self._irq, self._ipi = (Layer(self.NOTHING) for _ in range(3))
+        self._changes: list[Changes] = []
+        self._last = (UNKNOWN - 1, UNKNOWN)
+        self._first_task: int | None = None
+        self._slept_first: bool | None = None
+
+    def take(self, batch: Batch, irq_names: dict[int, str], ipi_reasons: dict[int, str]) -> None:
+        self._take_switches(batch)
+        self._take_sleeps(batch)
+        for layer, kind, key, texts in (
+            (self._irq, "irq_handler", "irq", irq_names),
+            (self._ipi, "ipi", "reason", ipi_reasons),
+            (self._softirq, "softirq", "vec", dict(enumerate(f"softirq:{name}" for name in SOFTIRQS))),
+        ):
+            entries, exits = batch.of(f"{kind}_entry"), batch.of(f"{kind}_exit")
+            if entries.size:
+                layer.put(entries, self._names.codes(batch.numbers(f"{kind}_entry", key, entries), texts))
+            layer.put(exits, np.full(exits.size, self.NOTHING))
+        self._note(batch)
+
+    def changes(self) -> Changes:
+        """Of all batches. What was before the first word about it is told by that: who left, who woke."""
+        parts = self._changes or [Changes(*[np.empty(0, np.int64)] * 3)]
+        time, state, cause = (np.concatenate([getattr(part, name) for part in parts]) for name in _COLUMNS)
+        if not self._slept_first:
+            state[state == UNKNOWN] = AWAKE
+        cause[cause == UNKNOWN] = self._idle_name if self._first_task is None else self._first_task
+        return Changes(time, state, cause)
+
+    def _take_switches(self, batch: Batch) -> None:
+        switches = batch.of("sched_switch")
+        if not switches.size:
+            return
+        if self._first_task is None:
+            self._first_task = int(self._tasks(batch, "prev", switches[:1])[0])
+        self._task.put(switches, self._tasks(batch, "next", switches))
+
+    def _tasks(self, batch: Batch, which: str, switches: Numbers) -> Numbers:
+        key = np.zeros((switches.size, 20), np.uint8)
+        key[:, :4] = batch.numbers("sched_switch", f"{which}_pid", switches).astype("<i4").view(np.uint8).reshape(-1, 4)
+        comm = batch.texts("sched_switch", f"{which}_comm", switches)
+        key[:, 4:] = comm.view(np.uint8).reshape(switches.size, -1)
+        distinct, inverse = np.unique(key.view("S20").reshape(-1), return_inverse=True)
+        return np.array([self._task_code(bytes(item)) for item in distinct], np.int64)[inverse]
+
+    def _task_code(self, key: bytes) -> int:
+        pid = int.from_bytes(key[:4], "little")
+        name = f"task:{key[4:].decode(errors='replace')}/{pid}" if pid else IDLE
+        return self._names.code(name)
+
+    def _take_sleeps(self, batch: Batch) -> None:
+        sleeps = batch.of("cpu_idle")
+        if not sleeps.size:
+            return
+        states = batch.numbers("cpu_idle", "state", sleeps)
+        states[states == _EXIT] = AWAKE
+        if self._slept_first is None:
+            self._slept_first = bool(states[0] == AWAKE)
+        self._idle.put(sleeps, states)
+
+    def _note(self, batch: Batch) -> None:
+        """Only what differs from the event before."""
+        length = len(batch)
+        idle, task = self._idle.over(length), self._task.over(length)
+        cause = task
+        for layer in (self._softirq, self._irq, self._ipi):
+            name = layer.over(length)
+            cause = np.where(name == self.NOTHING, cause, name)
+        cause = np.where(idle >= 0, self._idle_name, cause)
+        before_idle = np.concatenate([[self._last[0]], idle[:-1]])
+        before_cause = np.concatenate([[self._last[1]], cause[:-1]])
+        changed = np.flatnonzero((idle != before_idle) | (cause != before_cause))
+        if length:
+            self._last = (int(idle[-1]), int(cause[-1]))
+        self._changes.append(Changes(batch.time[changed].astype(np.int64), idle[changed], cause[changed]))

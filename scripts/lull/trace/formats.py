@@ -1,0 +1,49 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""How the kernel lays an event out in its buffer, by its own `format` files."""
+
+import re
+from dataclasses import dataclass
+
+_NAME = re.compile(r"^name: (\S+)$", re.MULTILINE)
+_ID = re.compile(r"^ID: (\d+)$", re.MULTILINE)
+_FIELD = re.compile(
+    r"^\s*field:(?P<type>.*?)(?P<name>\w+)(?:\[\w*\])?;\s*"
+    r"offset:(?P<offset>\d+);\s*size:(?P<size>\d+);(?:\s*signed:(?P<signed>[01]);)?",
+    re.MULTILINE,
+)
+
+
+@dataclass(frozen=True)
+class Field:
+    """Its place from the event's first byte. `dynamic`: what is there says where the content is, and how long."""
+
+    name: str
+    offset: int
+    size: int
+    signed: bool
+    dynamic: bool
+
+
+@dataclass(frozen=True)
+class Format:
+    system: str
+    name: str
+    id: int
+    fields: dict[str, Field]
+
+
+def parse(system: str, text: str) -> Format:
+    """One `format` file. Raises ValueError for a text that is none."""
+    name, number = _NAME.search(text), _ID.search(text)
+    if not name or not number:
+        raise ValueError(f"an event of {system} without a name or an ID")
+    fields = {}
+    for match in _FIELD.finditer(text):
+        fields[match["name"]] = Field(
+            match["name"],
+            int(match["offset"]),
+            int(match["size"]),
+            match["signed"] == "1",
+            "__data_loc" in match["type"],
+        )
+    return Format(system, name[1], int(number[1]), fields)

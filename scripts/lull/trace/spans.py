@@ -1,0 +1,146 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Each CPU's time without gap or overlap: at work and for whom, in an idle state, on the way in, on the way out.
+
+Linux's trace says when a CPU asked for an idle state and when it was back. How this divides is the platform file's: the
+state's actual flush and entry from the beginning, its exit and refill before the end, with caches that were full. One
+that was back before both could pass had been given up on the way in. What the firmware's own instructions take, some tens
+of microseconds in states that lose the core, counts as the state.
+
+A state is what the CPU asked for. Its cluster pays for going off with the last CPU to ask, and for coming on with the
+first to be back; the others pay for their core alone.
+"""
+
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from lull.errors import UserError
+from lull.platform.schema import Cluster, CState, Platform
+from lull.rundir import RunDir
+from lull.trace import recording
+from lull.trace.activity import AWAKE, Changes
+from lull.trace.clock import TICK_HZ
+from lull.trace.events import Numbers
+from lull.trace.recording import Recording
+
+ACTIVE, ENTRY, EXIT = "active", "entry", "exit"
+FIRMWARE = "firmware"
+_US = TICK_HZ // 10**6
+_NEVER = 1 << 62
+
+
+class Span(NamedTuple):
+    """`cause`: `task:COMM/PID`, `irq:NAME`, `softirq:NAME`, `firmware` on the way in and out, or `idle`, which is also
+    what the idle loop does while awake."""
+
+    cpu: int
+    start: int
+    end: int
+    state: str
+    cause: str
+
+
+def spans(rundir: RunDir, allow_lost: bool = False) -> list[Span]:
+    """Of every CPU that was on, ordered by CPU and time, over the traced time."""
+    return of_recording(recording.load(rundir), rundir.spec().platform, allow_lost)
+
+
+def of_recording(record: Recording, platform: Platform, allow_lost: bool = False) -> list[Span]:
+    if record.lost and not allow_lost:
+        raise UserError(
+            f"{record.path}: lost {record.lost} events, so what the CPUs did is not known throughout; "
+            "trace less, or raise --trace-buffer"
+        )
+    found: list[Span] = []
+    for cpus, cluster in platform.cpu_ranges():
+        on = {cpu: record.changes[cpu] for cpu in cpus if cpu in record.changes}
+        for cpu in on:
+            found += _of_cpu(cpu, cluster, on, record)
+    return found
+
+
+def sleeps(changes: Changes) -> tuple[Numbers, Numbers, Numbers]:
+    """Start, end and Linux's index of each idle state entered; the end of one that goes on is never."""
+    start = np.flatnonzero(changes.state >= 0)
+    after = np.append(changes.time, _NEVER)[start + 1]
+    return changes.time[start], after, changes.state[start]
+
+
+def _of_cpu(cpu: int, cluster: Cluster, on: Mapping[int, Changes], record: Recording) -> list[Span]:
+    changes = on[cpu]
+    labels = [ACTIVE, ENTRY, EXIT, *(state.name for state in cluster.cstates)]
+    causes = [*record.names, FIRMWARE]
+    firmware = len(record.names)
+
+    awake = np.flatnonzero(changes.state < 0)
+    start, end, index = sleeps(changes)
+    if index.size and int(index.max()) >= len(cluster.cstates):
+        raise UserError(f"{record.path}: CPU {cpu} enters idle state {int(index.max())}, which {cluster.name} lacks")
+    way_in, way_out = _ways(cpu, cluster, on)
+    given_up = end - start < way_in + way_out
+    asleep = np.where(given_up, end, start + way_in)
+    back = np.where(given_up, end, end - way_out)
+    idle = changes.cause[changes.state >= 0]
+
+    # Of pieces that begin at one time the last one counts, so the order is that of a sleep.
+    one, all_firmware = np.ones(start.size, np.int64), np.full(start.size, firmware)
+    time = np.concatenate([start, asleep, back, changes.time[awake]])
+    label = np.concatenate([one, index + 3, one * 2, np.zeros(awake.size, np.int64)])
+    cause = np.concatenate([all_firmware, idle, all_firmware, changes.cause[awake]])
+    return _cut(cpu, time, label, cause, record, labels, causes)
+
+
+def _cut(
+    cpu: int, time: Numbers, label: Numbers, cause: Numbers, record: Recording, labels: list[str], causes: list[str]
+) -> list[Span]:
+    """The pieces within the traced time: no empty ones, and none that only goes on as the one before."""
+    order = np.argsort(time, kind="stable")
+    time, label, cause = np.clip(time[order], record.begin, record.end), label[order], cause[order]
+    lasts = np.append(time[1:], record.end) > time
+    time, label, cause = time[lasts], label[lasts], cause[lasts]
+    new = np.ones(time.size, bool)
+    new[1:] = (label[1:] != label[:-1]) | (cause[1:] != cause[:-1])
+    time, label, cause = time[new], label[new], cause[new]
+    end = np.append(time[1:], record.end)
+    return [
+        Span(cpu, start, stop, labels[state], causes[why])
+        for start, stop, state, why in zip(time.tolist(), end.tolist(), label.tolist(), cause.tolist(), strict=True)
+    ]
+
+
+def _ways(cpu: int, cluster: Cluster, on: Mapping[int, Changes]) -> tuple[Numbers, Numbers]:
+    """For each sleep of a CPU, the ticks of its way in and of its way out."""
+    start, end, index = sleeps(on[cpu])
+    light = _light(cluster.cstates)
+    ticks_in, ticks_out = (
+        np.array([cost(state) for state in cluster.cstates], np.int64) for cost in (_way_in, _way_out)
+    )
+    last, first = np.ones(start.size, bool), np.ones(start.size, bool)
+    whole = [number for number, state in enumerate(cluster.cstates) if state.kind == "cluster-off"]
+    for other, changes in on.items():
+        if other != cpu:
+            last &= _asleep_at(start, changes, whole)
+            first &= _asleep_at(end, changes, whole)
+    return ticks_in[np.where(last, index, light[index])], ticks_out[np.where(first, index, light[index])]
+
+
+def _asleep_at(time: Numbers, changes: Changes, states: Sequence[int]) -> "np.ndarray[tuple[int], np.dtype[np.bool_]]":
+    at = np.searchsorted(changes.time, time, side="right") - 1
+    return np.isin(changes.state[np.maximum(at, 0)], states) & (at >= 0)
+
+
+def _light(states: Sequence[CState]) -> Numbers:
+    """What a CPU pays for that asks for a state while its cluster stays on: the same, or its core alone."""
+    core = [number for number, state in enumerate(states) if state.kind == "core-off"]
+    return np.array(
+        [core[-1] if state.kind == "cluster-off" and core else number for number, state in enumerate(states)]
+    )
+
+
+def _way_in(state: CState) -> int:
+    return round((state.actual.flush_us + state.actual.entry_us) * _US)
+
+
+def _way_out(state: CState) -> int:
+    return round((state.actual.exit_us + state.actual.refill_us) * _US)
