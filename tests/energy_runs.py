@@ -8,10 +8,9 @@ from pathlib import Path
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from lull.energy import rows
 from lull.energy.calibration import Factors
 from lull.energy.mcpat import McPat
-from lull.energy.tables import ClusterTable
+from lull.energy.tables import ClusterTable, Leakage, Manifest, OppTable
 from lull.platform.schema import Platform
 from lull.rundir import CPUIDLE, MANIFEST, RunDir
 from lull.runs import STATS_TABLE
@@ -28,7 +27,7 @@ J_PER_OP = 2e-10
 J_PER_L2_ACCESS = 1e-9
 CORE_LEAKAGE_W = 0.02
 L2_LEAKAGE_W = 0.03
-FACTORS = Factors(dynamic=2.0, static=0.5)
+FACTORS = Factors(dynamic=2.0, static=0.5, source="made up")
 
 
 @dataclass(frozen=True)
@@ -49,8 +48,8 @@ class Wake:
     armed_by: str | None
 
 
-def run_spec(*settings: str, **changes: object) -> RunSpec:
-    return spec(*settings, **{"engine": "gem5", "cpu": "detailed", **changes})
+def run_spec(*settings: str, platform: str = "tiny", **changes: object) -> RunSpec:
+    return spec(*settings, platform=platform, engine="gem5", cpu="detailed").model_copy(update=changes)
 
 
 def paths(platform: Platform) -> list[str]:
@@ -114,6 +113,7 @@ def rundir(folder: Path, asked: RunSpec, windows: Sequence[Mapping[str, float]],
         MANIFEST,
         {
             "state": "finished",
+            "engine": {"name": "gem5", "version": "24.0.0.1"},
             "stats_windows": len(windows),
             "details": {"start_tick": start, "ticks": int(windows[-1]["finalTick"]) - start, "tick_hz": HZ},
             **manifest,
@@ -135,62 +135,53 @@ def slept(made: RunDir, platform: Platform, counts: Mapping[int, Mapping[str, tu
 def table(platform: Platform, cluster_name: str) -> ClusterTable:
     cluster = next(own for own in platform.resolved_clusters() if own.name == cluster_name)
     opps = [
-        {
-            "mhz": opp.mhz,
-            "mv": opp.mv,
-            "joules_per_event": {
+        OppTable(
+            mhz=opp.mhz,
+            mv=opp.mv,
+            joules_per_event={
                 "pipe": {"cycles": J_PER_CYCLE, "ops": J_PER_OP},
                 "cache": {"ops": J_PER_OP / 2},
                 "l2": {"accesses": J_PER_L2_ACCESS},
             },
-            "leakage": {
-                "pipe": {"subthreshold_w": CORE_LEAKAGE_W * 0.7, "gate_w": 0.0},
-                "cache": {"subthreshold_w": CORE_LEAKAGE_W * 0.2, "gate_w": CORE_LEAKAGE_W * 0.1},
-                "l2": {"subthreshold_w": L2_LEAKAGE_W, "gate_w": 0.0},
+            leakage={
+                "pipe": Leakage(subthreshold_w=CORE_LEAKAGE_W * 0.7, gate_w=0.0),
+                "cache": Leakage(subthreshold_w=CORE_LEAKAGE_W * 0.2, gate_w=CORE_LEAKAGE_W * 0.1),
+                "l2": Leakage(subthreshold_w=L2_LEAKAGE_W, gate_w=0.0),
             },
-        }
+        )
         for opp in cluster.opps.table
     ]
-    return ClusterTable.model_construct(
-        platform=platform.name,
-        cluster=cluster.name,
-        core=cluster.core,
-        area_mm2={"pipe": 0.6, "cache": 0.4, "l2": 1.0},
-        opps=[_opp(opp) for opp in opps],
-    )
+    return ClusterTable(
+        platform=platform.name, cluster=cluster.name, core=cluster.core, node_nm=32, device="none", temperature_k=350,
+        area_mm2={"pipe": 0.6, "cache": 0.4, "l2": 1.0}, opps=opps,
+        manifest=Manifest(
+            made_from="", mcpat_version="none", mcpat_sha256="", lull_version="", seed=0, linearity_error=0.0
+        ),
+    )  # fmt: skip
 
 
-def _opp(values: Mapping[str, object]) -> object:
-    from lull.energy.tables import OppTable
-
-    return OppTable.model_validate(values)
-
-
-def core_joules(opp: object, stats: Mapping[str, float], cpu: str) -> dict[str, float]:
+def core_joules(opp: OppTable, stats: Mapping[str, float], cpu: str, gem5: str = "") -> dict[str, float]:
     """In place of the mapping from gem5's statistics: made-up events have the names of made-up statistics."""
     return _joules(opp, stats, cpu, ("pipe", "cache"))
 
 
-def l2_joules(opp: object, stats: Mapping[str, float], l2: str) -> dict[str, float]:
+def l2_joules(opp: OppTable, stats: Mapping[str, float], l2: str, gem5: str = "") -> dict[str, float]:
     return _joules(opp, stats, l2, ("l2",))
 
 
-def _joules(opp: object, stats: Mapping[str, float], path: str, components: Sequence[str]) -> dict[str, float]:
-    events: dict[str, dict[str, float]] = getattr(opp, "joules_per_event")  # noqa: B009
+def _joules(opp: OppTable, stats: Mapping[str, float], path: str, components: Sequence[str]) -> dict[str, float]:
     return {
-        name: sum(joules * stats[f"{path}.{event}"] for event, joules in events[name].items()) for name in components
+        name: sum(joules * stats[f"{path}.{event}"] for event, joules in opp.joules_per_event[name].items())
+        for name in components
     }
 
 
 def mcpat(platform: Platform, given: bool = False) -> McPat:
     clusters = platform.resolved_clusters()
-    return McPat(clusters, [table(platform, own.name) for own in clusters], [FACTORS] * len(clusters), given)
+    return McPat(clusters, [table(platform, own.name) for own in clusters], [FACTORS] * len(clusters), "24.0", given)
 
 
 def total(path: Path, **where: object) -> float:
     """Joules of the rows that match."""
     found = pq.read_table(path).to_pylist()
     return float(sum(row["joules"] for row in found if all(row[key] == value for key, value in where.items())))
-
-
-BOTH_BANDS = rows.BANDS

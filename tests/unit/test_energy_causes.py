@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Who answers for traced time, and that cutting it into windows loses none of it."""
 
+import itertools
+
 import numpy as np
 import pytest
 
@@ -11,7 +13,7 @@ from lull.platform.load import load_platform
 from tests.energy_runs import MS, US, Span, Wake
 
 TINY = load_platform("tiny")
-NIGHT = range(0, 100 * MS)
+NIGHT = range(100 * MS)
 
 
 def _others(time: range = NIGHT, used: tuple[int, ...] = (0,)) -> list[Span]:
@@ -141,12 +143,12 @@ def test_cutting_time_into_windows_changes_no_sum(seed: int) -> None:
     edges = [0, *sorted(rng.integers(1, NIGHT.stop - 1, 20).tolist()), NIGHT.stop]
     ticks: dict[object, float] = {}
     flushes: dict[object, float] = {}
-    for start, end in zip(edges[:-1], edges[1:], strict=True):
+    for start, end in itertools.pairwise(edges):
         for stay in found.stays(0, start, end) if start < end else []:
             ticks[stay.who] = ticks.get(stay.who, 0.0) + stay.ticks
             flushes[stay.who] = flushes.get(stay.who, 0.0) + stay.caches.l2_flushes
     assert ticks == {who: stay.ticks for who, stay in whole.items()}
     assert flushes == pytest.approx({who: stay.caches.l2_flushes for who, stay in whole.items()})
-    assert sum(found.off_ticks(0, start, end) for start, end in zip(edges[:-1], edges[1:], strict=True)) == (
+    assert sum(found.off_ticks(0, start, end) for start, end in itertools.pairwise(edges)) == (
         found.off_ticks(0, 0, NIGHT.stop)
     )

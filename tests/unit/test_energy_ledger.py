@@ -1,16 +1,18 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Ledgers of made-up runs: known joules, and properties that hold for any run."""
 
+import itertools
 from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
 import pyarrow.parquet as pq
 import pytest
+from numpy.typing import NDArray
 
 from lull.energy import activity, causes, ledger, rows, source, windows
 from lull.energy.em import EnergyModel
-from lull.energy.ledger import Totals
+from lull.energy.ledger import Backend, Totals
 from lull.energy.uncore import Uncore
 from lull.errors import UserError
 from lull.platform.schema import Platform
@@ -41,7 +43,7 @@ def _write(
     if spans is not None:
         occupancy = causes.occupancy(spans, wakes, run.platform, run.deepest, run.time)
     path = made / "energy.parquet"
-    backends = [mcpat(run.platform, given), EnergyModel(run.platform)]
+    backends: list[Backend] = [mcpat(run.platform, given), EnergyModel(run.platform)]
     return path, ledger.write(run, windows.read(made / STATS_TABLE), backends, Uncore(rest_w), occupancy, path)
 
 
@@ -89,7 +91,7 @@ def test_l2_memory_interconnect_and_the_rest_are_accounted_for(tmp_path: Path) -
 
 
 def test_em_is_utilisation_times_the_power_of_the_operating_point(tmp_path: Path) -> None:
-    path, platform = _busy(tmp_path)
+    path, _platform = _busy(tmp_path)
     expected = {0: 140e-6 * 850 * 1e-3, 1: 530e-6 * 1100 * 0.5e-3, 2: 0.0}
     for cpu, joules in expected.items():
         for band in rows.BANDS:
@@ -247,7 +249,7 @@ def _random_spans(rng: np.random.Generator, cpus: int) -> tuple[list[Span], list
     for cpu in range(cpus):
         edges = [0, *sorted({*rng.integers(1, LENGTH, 24).tolist()}), LENGTH]
         cycle = ["entry", "", "exit", "active"]
-        for number, (start, end) in enumerate(zip(edges[:-1], edges[1:], strict=True)):
+        for number, (start, end) in enumerate(itertools.pairwise(edges)):
             state = cycle[number % 4] or str(rng.choice(["C1", "C2", "C3", "C4"]))
             cause = f"task:t/{rng.integers(3)}" if state == "active" else "idle"
             spans.append(Span(cpu, START + start, START + end, state, cause))
@@ -270,12 +272,12 @@ def _random_run(
     folder: Path,
     edges: Sequence[int],
     spans: Sequence[Span],
-    rates: np.ndarray,  # type: ignore[type-arg]
+    rates: NDArray[np.float64],
 ) -> RunDir:
     """The same activity, whatever the windows: operations in proportion to time."""
     asked = run_spec("idle.deepest=C4", "clusters.little.cpus=2")
     found = []
-    for start, end in zip(edges[:-1], edges[1:], strict=True):
+    for start, end in itertools.pairwise(edges):
         asleep = [_gated(spans, cpu, start, end) for cpu in range(4)]
         ops = (rates * (end - start)).tolist()
         found.append(window(asked.platform, start, end, asleep, ops=ops, l2_accesses=1e-6 * (end - start)))
@@ -339,8 +341,8 @@ def test_the_order_of_cpus_does_not_matter(tmp_path: Path, seed: int) -> None:
     place = {0: 1, 1: 0, 2: 2, 3: 3}
     swapped = [Span(place[span.cpu], span.start, span.end, span.state, span.cause) for span in spans]
     rewoken = [Wake(place[wake.cpu], wake.time, wake.state, wake.source, wake.armed_by) for wake in wakes]
-    rng.shuffle(swapped)  # type: ignore[arg-type]
-    rng.shuffle(rewoken)  # type: ignore[arg-type]
+    rng.shuffle(swapped)
+    rng.shuffle(rewoken)
     before, _ = _write(_random_run(rng, tmp_path / "before", edges, spans, rates), spans, wakes)
     after, _ = _write(_random_run(rng, tmp_path / "after", edges, swapped, rates[[1, 0, 2, 3]]), swapped, rewoken)
     by = ["window", "cpu", "cluster", "state", "component", "cause", "backend", "band"]

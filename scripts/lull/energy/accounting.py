@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from lull.energy import ledger, source, view, windows
+from lull.energy import causes, ledger, source, view, windows
 from lull.energy.em import EnergyModel
 from lull.energy.ledger import Backend, Totals
 from lull.energy.mcpat import McPat
@@ -15,7 +15,9 @@ from lull.energy.uncore import Uncore
 from lull.figures import style
 from lull.platform.schema import Platform
 from lull.rundir import RunDir
-from lull.runs import STATS_TABLE
+from lull.runs import STATS_TABLE, TRACE
+from lull.trace import recording, spans, wakes
+from lull.trace.recording import Recording
 
 LEDGER = "energy.parquet"
 FIGURE = "power"
@@ -42,7 +44,7 @@ class Accounted:
 def account(rundir: RunDir, options: Options) -> Accounted:
     run = source.open_run(rundir)
     occupancy, notes = _traced(run, options.allow_lost)
-    backends = [_backend(name, run.platform, options) for name in options.backends]
+    backends = [_backend(name, run, options) for name in options.backends]
     path = rundir / LEDGER
     found = windows.read(rundir / STATS_TABLE)
     totals = ledger.write(run, found, backends, Uncore(options.rest_w), occupancy, path)
@@ -51,12 +53,27 @@ def account(rundir: RunDir, options: Options) -> Accounted:
     return Accounted(path, run.platform, totals, [*notes, *_notes(totals, occupancy)])
 
 
-def _backend(name: str, platform: Platform, options: Options) -> Backend:
-    return McPat.of(platform, options.given_transitions) if name == "mcpat" else EnergyModel(platform)
+def _backend(name: str, run: Run, options: Options) -> Backend:
+    if name == "em":
+        return EnergyModel(run.platform)
+    return McPat.of(run.platform, run.gem5, options.given_transitions)
 
 
 def _traced(run: Run, allow_lost: bool) -> tuple[Occupancy | None, list[str]]:
-    return None, ["no trace: idle states are in the run's mixture in every window, and causes are not known"]
+    if not (run.rundir / TRACE).is_file():
+        return None, ["no trace: idle states are in the run's mixture in every window, and causes are not known"]
+    record = recording.load(run.rundir)
+    found = spans.of_recording(record, run.platform, allow_lost)
+    woken = wakes.of_recording(record, run.platform)
+    traced = causes.occupancy(found, woken, run.platform, run.deepest, run.time, allow_lost)
+    return traced, [_lost(record)] if record.lost else []
+
+
+def _lost(record: Recording) -> str:
+    return (
+        f"{record.path.name} lost {record.lost} events, {record.lost / (record.lost + record.events):.2%} of all: "
+        "who ran is uncertain by that much, what was burned is not, since it comes from the statistics"
+    )
 
 
 def _notes(totals: Totals, occupancy: Occupancy | None) -> list[str]:

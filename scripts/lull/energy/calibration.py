@@ -39,7 +39,9 @@ def factors(core: str) -> Factors:
     """Of a type of core, whatever the platform."""
     stated = _all()
     if core not in stated:
-        raise UserError(f"{yaml_file.shown(FILE)}: {core}: no factors for this core; state them, as for {quoted(stated)}")
+        raise UserError(
+            f"{yaml_file.shown(FILE)}: {core}: no factors for this core; state them, as for {quoted(stated)}"
+        )
     return stated[core]
 
 
@@ -62,9 +64,7 @@ def fit() -> dict[str, dict[str, float]]:
     for figure in published.load().busy_core:
         platform, cluster = figure.machine()
         table = tables.load(platform, cluster)
-        found = [
-            figure.watts(opp) / busy_watts(cluster.core, table.at(opp.mhz)) for opp in cluster.opps.table
-        ]
+        found = [figure.watts(opp) / busy_watts(cluster.core, table.at(opp.mhz)) for opp in cluster.opps.table]
         ratios.setdefault((cluster.core, "dynamic"), []).append(_mean(found))
     for leak in published.load().leakage:
         platform, cluster = leak.machine()

@@ -52,7 +52,10 @@ class Table(Block):
     def _terms(self) -> "Table":
         for name, event in self.events.items():
             for number, term in enumerate(event.from_):
-                if (match := _TERM.fullmatch(term)) is None or (match["group"] or "none") not in {*self.classes, "none"}:
+                if (match := _TERM.fullmatch(term)) is None or (match["group"] or "none") not in {
+                    *self.classes,
+                    "none",
+                }:
                     raise fault(f"{term!r} is no statistic; write `name`, `2 * name` or `name::<group>`",
                                 "events", name, "from", number)  # fmt: skip
         return self

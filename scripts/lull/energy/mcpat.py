@@ -13,15 +13,13 @@ import numpy as np
 from lull.energy import activity, calibration, states, tables, transitions
 from lull.energy.account import Account, Joules, Label, Part, Place, closed, shared
 from lull.energy.calibration import Factors
+from lull.energy.events import CYCLES, L2
 from lull.energy.occupancy import NOTHING, Stay
 from lull.energy.states import ACTIVE, IDLE, OFF, TRANSITIONS
 from lull.energy.tables import ClusterTable, OppTable
 from lull.energy.windows import Window
 from lull.errors import UserError
 from lull.platform.schema import Cluster, Opp, Platform
-
-L2 = "l2"
-CYCLES = "cycles"
 
 
 @dataclass(frozen=True)
@@ -110,9 +108,11 @@ class McPat:
         clusters: Sequence[Cluster],
         made: Sequence[ClusterTable],
         calibrations: Sequence[Factors],
+        gem5: str,
         given_transitions: bool = False,
     ) -> None:
-        self._clusters, self._tables, self._factors = clusters, made, calibrations
+        """`gem5` is the version that wrote the statistics."""
+        self._clusters, self._tables, self._factors, self._gem5 = clusters, made, calibrations, gem5
         self._costs = [
             transitions.costs(cluster, *_areas_mm2(table), given_transitions)
             for cluster, table in zip(clusters, made, strict=True)
@@ -121,11 +121,12 @@ class McPat:
         self._cores: dict[tuple[int, float], _Core] = {}
 
     @classmethod
-    def of(cls, platform: Platform, given_transitions: bool = False) -> "McPat":
+    def of(cls, platform: Platform, gem5: str, given_transitions: bool = False) -> "McPat":
         """With the tables and factors that the project holds."""
         clusters = platform.resolved_clusters()
         made = [tables.load(platform, cluster) for cluster in clusters]
-        return cls(clusters, made, [calibration.factors(cluster.core) for cluster in clusters], given_transitions)
+        factors = [calibration.factors(cluster.core) for cluster in clusters]
+        return cls(clusters, made, factors, gem5, given_transitions)
 
     def core(
         self, place: Place, window: Window, path: str, cluster: int, opp: Opp, stays: Sequence[Stay], hz: float
@@ -133,7 +134,7 @@ class McPat:
         table = self._opp(cluster, opp)
         core = self._cores.setdefault((cluster, opp.mhz), _Core.of(table))
         costs = self._costs[cluster]
-        spent = activity.core_joules(table, window, path)
+        spent = activity.core_joules(table, window, path, self._gem5)
         dynamic = np.array([spent.get(name, 0.0) for name in core.components])
         if missing := spent.keys() - set(core.components):
             raise UserError(f"{place}: the table has no component {min(missing)}; run `lull energy tables` again")
@@ -184,7 +185,7 @@ class McPat:
     ) -> Account:
         """`causes`: who used the cluster's CPUs, by time. While nobody does, the L2's leakage is `idle`'s."""
         table = self._opp(cluster, opp)
-        dynamic = sum(activity.l2_joules(table, window, path).values())
+        dynamic = sum(activity.l2_joules(table, window, path, self._gem5).values())
         leakage_w = _leakage_w(table, L2)
         kept = states.load().l2.when_off(self._clusters[cluster].core)
         shares = shared(causes, "idle")
@@ -206,7 +207,7 @@ class McPat:
 
 def _leakage_w(opp: OppTable, component: str) -> float:
     leakage = opp.leakage.get(component)
-    return leakage.subthreshold_w + leakage.gate_w if leakage else 0.0
+    return leakage.watts if leakage else 0.0
 
 
 def _areas_mm2(table: ClusterTable) -> tuple[float, float]:

@@ -26,6 +26,8 @@ class Run:
     """Ticks in a second."""
     window_count: int
     idle: list[Row]
+    gem5: str
+    """The version that made the statistics."""
 
     @property
     def platform(self) -> Platform:
@@ -71,9 +73,12 @@ def open_run(rundir: RunDir) -> Run:
         assert isinstance(details, dict)
         start, ticks, hz = (int(details[key]) for key in ("start_tick", "ticks", "tick_hz"))
         windows = int(str(manifest["stats_windows"]))
+        engine = manifest["engine"]
+        assert isinstance(engine, dict)
+        gem5 = str(engine["version"])
     except (AssertionError, KeyError, TypeError, ValueError):
         raise UserError(f"{rundir / MANIFEST}: of another version of lull; run the command again") from None
-    return Run(rundir, spec, range(start, start + ticks), float(hz), windows, cpuidle.read(rundir / CPUIDLE))
+    return Run(rundir, spec, range(start, start + ticks), float(hz), windows, cpuidle.read(rundir / CPUIDLE), gem5)
 
 
 def cluster_path(number: int) -> str:

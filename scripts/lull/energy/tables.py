@@ -104,7 +104,9 @@ def load(platform: Platform, cluster: Cluster) -> ClusterTable:
         key = ".".join(str(part) for part in fault["loc"])
         raise UserError(f"{shown}: {key}: {fault['msg']}; {remedy}") from None
     if table.core != cluster.core:
-        raise UserError(f"{shown}: core: a table for the `{table.core}`, and this cluster has `{cluster.core}`; {remedy}")
+        raise UserError(
+            f"{shown}: core: a table for the `{table.core}`, and this cluster has `{cluster.core}`; {remedy}"
+        )
     if table.manifest.made_from != made_from(platform, cluster):
         raise UserError(
             f"{shown}: manifest.made_from: made for other caches, operating points, process or templates than the "
