@@ -1,0 +1,133 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""`lull energy RUNDIR`: what it refuses, what it writes, what it says."""
+
+from pathlib import Path
+
+import pyarrow.parquet as pq
+import pytest
+from rich.console import Console
+
+from lull.cli import energy as command
+from lull.energy import accounting, summary, tables, view
+from lull.energy.accounting import Options
+from lull.errors import UserError
+from lull.rundir import MANIFEST, RunDir
+from lull.runs import STATS_TABLE
+from tests import energy_runs
+from tests.conftest import Lull
+from tests.energy_runs import MS, run_spec, window
+
+EM = Options(backends=("em",))
+
+
+def _run(tmp_path: Path, windows: int = 3, **changes: object) -> RunDir:
+    asked = run_spec(**changes)
+    made = [
+        window(asked.platform, number * MS, (number + 1) * MS, [0, MS // 2, MS], ops=[1e5, 2e5, 0.0])
+        for number in range(windows)
+    ]
+    return energy_runs.rundir(tmp_path / "run", asked, made)
+
+
+def _refused(rundir: RunDir, said: str, options: Options = EM) -> None:
+    with pytest.raises(UserError, match=said) as refused:
+        accounting.account(rundir, options)
+    assert "\n" not in str(refused.value)
+    assert not (rundir / accounting.LEDGER).exists()
+    assert not list(rundir.path.glob(".*partial")), "nothing half-written"
+
+
+def test_a_run_on_qemu_has_no_energy(tmp_path: Path) -> None:
+    _refused(_run(tmp_path, engine="qemu", cpu=None), "a run on qemu is functional only and has no energy")
+
+
+def test_a_run_on_atomic_cpus_has_no_energy(tmp_path: Path) -> None:
+    _refused(_run(tmp_path, cpu="atomic"), "atomic CPUs have neither caches nor waits")
+
+
+def test_a_run_without_a_manifest_is_refused(tmp_path: Path, lull: Lull) -> None:
+    rundir = _run(tmp_path)
+    (rundir / MANIFEST).unlink()
+    ended = lull("energy", str(rundir.path))
+    assert ended.returncode == 2
+    assert ended.stderr.startswith(f"lull: {rundir.path}: not a run's folder (run.json or manifest.json is missing)")
+    assert ended.stderr.count("\n") == 1
+    assert not ended.stdout
+
+
+def test_a_run_that_has_not_finished_is_refused(tmp_path: Path) -> None:
+    rundir = _run(tmp_path)
+    rundir.write_json(MANIFEST, {**rundir.read_json(MANIFEST), "state": "failed"})
+    _refused(rundir, r"manifest.json: the run has not finished \(failed\)")
+
+
+def test_a_run_without_statistics_is_refused(tmp_path: Path) -> None:
+    rundir = _run(tmp_path)
+    (rundir / STATS_TABLE).unlink()
+    _refused(rundir, "stats.parquet: missing")
+
+
+def test_statistics_that_lack_windows_are_refused(tmp_path: Path) -> None:
+    rundir = _run(tmp_path)
+    table = pq.read_table(rundir / STATS_TABLE)
+    pq.write_table(table.slice(0, table.num_rows * 2 // 3), rundir / STATS_TABLE)
+    _refused(rundir, r"stats.parquet: truncated, 2 windows of the 3 that manifest.json tells of")
+
+
+def test_statistics_that_do_not_cover_the_run_are_refused(tmp_path: Path) -> None:
+    rundir = _run(tmp_path)
+    details = {"start_tick": 0, "ticks": 4 * MS, "tick_hz": energy_runs.HZ}
+    rundir.write_json(MANIFEST, {**rundir.read_json(MANIFEST), "details": details})
+    _refused(rundir, f"covers ticks 0 to {3 * MS}, but the run went from 0 to {4 * MS}")
+
+
+def test_a_file_that_was_cut_off_is_refused(tmp_path: Path) -> None:
+    rundir = _run(tmp_path)
+    path = rundir / STATS_TABLE
+    path.write_bytes(path.read_bytes()[:-100])
+    _refused(rundir, "stats.parquet: cut off or not a table of statistics")
+
+
+def test_a_table_of_another_core_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    rundir = _run(tmp_path)
+    platform = rundir.spec().platform
+    monkeypatch.setattr(tables, "TABLES", tmp_path / "tables")
+    tables.save(energy_runs.table(platform, "little").model_copy(update={"core": "a7"}))
+    _refused(rundir, r"little.json: core: a table for the `a7`, and this cluster has `a53`", Options(("mcpat",)))
+
+
+def test_a_clock_that_is_no_operating_point_is_refused(tmp_path: Path) -> None:
+    asked = run_spec()
+    values = window(asked.platform, 0, MS, [0, 0, 0], mhz={"little": 123.0})
+    rundir = energy_runs.rundir(tmp_path / "run", asked, [values])
+    _refused(rundir, r"window 0: system.cluster0.clk_domain.clock is 8130 ticks, which is no operating point of little")
+
+
+def test_the_rest_of_the_platform_is_no_negative_power(tmp_path: Path) -> None:
+    with pytest.raises(UserError, match="--rest-w -1: give watts, 0 or more"):
+        command.account(tmp_path, rest_w=-1.0)
+
+
+def test_the_summary_fits_one_screen_and_says_that_there_is_no_trace(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    found = accounting.account(_run(tmp_path), Options(backends=("em",), rest_w=0.25))
+    console = Console(record=True, width=100, highlight=False, file=(tmp_path / "out").open("w"))
+    summary.show(console, found.ledger, found.platform, found.totals, found.notes)
+    text = console.export_text()
+    assert len(text.splitlines()) <= 40
+    assert "no trace: idle states are in the run's mixture" in text
+    assert "3.000 ms in 3 windows; closed" in text
+    watts = 140e-6 * 850 + 530e-6 * 1100 / 2 + 0.25 + (150e-12 + 1000 * 4.8e-12) / 1e-3
+    assert f"{watts:.4g} to {watts:.4g} W" in text
+
+
+def test_power_over_time_is_a_windows_joules_over_its_length(tmp_path: Path) -> None:
+    found = accounting.account(_run(tmp_path), EM)
+    power = view.df_power(found.ledger, "em")
+    watts = {(row["start"], row["owner"]): row["watts"] for row in power.to_pylist()}
+    assert len(watts) == 9
+    for start in (0, MS, 2 * MS):
+        assert watts[start, "CPU 0"] == pytest.approx(140e-6 * 850)
+        assert watts[start, "CPU 1"] == pytest.approx(530e-6 * 1100 / 2)
+    assert (found.ledger.parent / "power.pdf").stat().st_size > 1000
