@@ -21,8 +21,8 @@ SCHEDULE = "/run/schedule"
 """In the guest."""
 
 WAKE_ALL = "echo 0 >/dev/cpu_dma_latency"
-"""Linux wakes every sleeping CPU when a limit of the latency comes or goes, and this one does both. The trace then has a
-first word from each CPU: of one that sleeps on nothing is known, not even how deep."""
+"""Linux wakes every sleeping CPU when a limit of the latency comes or goes, and this one does both. The trace then has
+a first word from each CPU: of one that sleeps on nothing is known, not even how deep."""
 
 
 TRACE_MARKER = "/sys/kernel/tracing/trace_marker"
@@ -53,7 +53,7 @@ class RunSpec(BaseModel):
     trace: tuple[str, ...] = ()
     """Trace events switched on around the command."""
     trace_kib: Annotated[int, Field(gt=0)] | None = None
-    """Of memory for each CPU's events, of which the oldest are lost when it is full; the kernel's own size if not given."""
+    """Of memory for each CPU's events, of which the oldest are lost when it is full; None is the kernel's own size."""
     stats_period_s: Annotated[float, Field(gt=0)] | None = None
     """Simulated time after which gem5 at the latest opens a new window of statistics."""
     limits: Limits

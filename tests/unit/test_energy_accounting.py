@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """`lull energy RUNDIR`: what it refuses, what it writes, what it says."""
 
+import io
 from pathlib import Path
 
 import pyarrow.parquet as pq
@@ -108,11 +109,9 @@ def test_the_rest_of_the_platform_is_no_negative_power(tmp_path: Path) -> None:
         command.account(tmp_path, rest_w=-1.0)
 
 
-def test_the_summary_fits_one_screen_and_says_that_there_is_no_trace(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_the_summary_fits_one_screen_and_says_that_there_is_no_trace(tmp_path: Path) -> None:
     found = accounting.account(_run(tmp_path), Options(backends=("em",), rest_w=0.25))
-    console = Console(record=True, width=100, highlight=False, file=(tmp_path / "out").open("w"))
+    console = Console(record=True, width=100, highlight=False, file=io.StringIO())
     summary.show(console, found.ledger, found.platform, found.totals, found.notes)
     text = console.export_text()
     assert len(text.splitlines()) <= 40

@@ -6,7 +6,7 @@ import sys
 
 import typer
 
-from lull.cli import boot, build, demo, doctor, energy, figures, platform, run, show
+from lull.cli import boot, build, demo, doctor, energy, figures, platform, run, show, timeline
 from lull.errors import UserError
 from lull.report import report
 
@@ -25,6 +25,7 @@ app.command()(boot.boot)
 app.command()(run.run)
 app.command()(figures.figures)
 app.command()(show.show)
+app.command()(timeline.timeline)
 app.command()(doctor.doctor)
 app.command()(demo.demo)
 

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """What a CPU does from each event on: asleep in an idle state, or at work for an interrupt, a softirq or a task.
 
-Work is in layers: an IPI's handler is inside an interrupt's, which is on top of a softirq, which is on top of a task. The
-uppermost layer has the time. Interrupts do not nest on arm64.
+Work is in layers: an IPI's handler is inside an interrupt's, which is on top of a softirq, which is on top of a task.
+The uppermost layer has the time. Interrupts do not nest on arm64.
 """
 
 from dataclasses import dataclass, field
@@ -29,12 +29,21 @@ class Names:
     def __init__(self) -> None:
         self.texts: list[str] = []
         self._codes: dict[str, int] = {}
+        self._renamed: dict[int, int] = {}
 
     def code(self, text: str) -> int:
         if text not in self._codes:
             self._codes[text] = len(self.texts)
             self.texts.append(text)
         return self._codes[text]
+
+    def task(self, pid: int, name: str, time: int) -> int:
+        """A task by the last name it had: what a shell does for a program until it becomes that program is its."""
+        code = self.code(f"task {pid}")
+        if time >= self._renamed.get(code, 0):
+            self._renamed[code] = time
+            self.texts[code] = f"task:{name}/{pid}"
+        return code
 
     def codes(self, keys: Numbers, text_of: dict[int, str]) -> Numbers:
         """Each of `keys` by its text."""
@@ -121,20 +130,20 @@ class Activity:
             return
         if self._first_task is None:
             self._first_task = int(self._tasks(batch, "prev", switches[:1])[0])
+        self._tasks(batch, "prev", switches)  # for their names
         self._task.put(switches, self._tasks(batch, "next", switches))
 
     def _tasks(self, batch: Batch, which: str, switches: Numbers) -> Numbers:
-        key = np.zeros((switches.size, 20), np.uint8)
-        key[:, :4] = batch.numbers("sched_switch", f"{which}_pid", switches).astype("<i4").view(np.uint8).reshape(-1, 4)
-        comm = batch.texts("sched_switch", f"{which}_comm", switches)
-        key[:, 4:] = comm.view(np.uint8).reshape(switches.size, -1)
-        distinct, inverse = np.unique(key.view("S20").reshape(-1), return_inverse=True)
-        return np.array([self._task_code(bytes(item)) for item in distinct], np.int64)[inverse]
-
-    def _task_code(self, key: bytes) -> int:
-        pid = int.from_bytes(key[:4], "little")
-        name = f"task:{key[4:].decode(errors='replace')}/{pid}" if pid else IDLE
-        return self._names.code(name)
+        """The codes of those who leave (`prev`) or come (`next`)."""
+        pids = batch.numbers("sched_switch", f"{which}_pid", switches)
+        distinct, last, inverse = np.unique(pids[::-1], return_index=True, return_inverse=True)
+        last = switches[switches.size - 1 - last]
+        names = batch.texts("sched_switch", f"{which}_comm", last)
+        codes = [
+            self._names.task(pid, bytes(name).decode(errors="replace"), time) if pid else self._idle_name
+            for pid, name, time in zip(distinct.tolist(), names, batch.time[last].tolist(), strict=True)
+        ]
+        return np.array(codes, np.int64)[inverse][::-1]
 
     def _take_sleeps(self, batch: Batch) -> None:
         sleeps = batch.of("cpu_idle")

@@ -26,6 +26,7 @@ BATCH_PAGES = 1 << 12
 _COMPRESSED = 1
 _DONE, _CPUSTAT, _BUFFER, _EVENT_FORMATS, _FTRACE_FORMATS, _PRINTK = 0, 2, 3, 18, 17, 20
 _DROPS = re.compile(r"^(?:overrun|commit overrun|dropped events): (\d+)$", re.MULTILINE)
+_READ = re.compile(r"^read events: (\d+)$", re.MULTILINE)
 _CPU = re.compile(r"^CPU: (\d+)$", re.MULTILINE)
 _STRING = re.compile(r'^0x([0-9a-f]+) : "(.*)"$', re.MULTILINE)
 
@@ -85,6 +86,8 @@ class TraceFile:
         """The kernel's own texts, by their address."""
         self.dropped: dict[int, int] = {}
         """Events that never got into a CPU's pages, or were overwritten there, as its kernel counted."""
+        self.counted: dict[int, int] = {}
+        """A CPU's events in this file, as its kernel counted."""
         self._buffer: _Buffer | None = None
         self._read_options(start.number(8))
         if self._buffer is None or not self.formats:
@@ -175,6 +178,7 @@ class TraceFile:
     def _read_counts(self, text: str) -> None:
         if cpu := _CPU.search(text):
             self.dropped[int(cpu[1])] = sum(map(int, _DROPS.findall(text)))
+            self.counted[int(cpu[1])] = sum(map(int, _READ.findall(text)))
 
     def _read_buffer(self, option: _Cursor) -> None:
         option.number(8)

@@ -14,7 +14,7 @@ from lull.errors import UserError
 from lull.rundir import RunDir
 from lull.runs import TRACE
 from lull.trace import events
-from lull.trace.activity import UNKNOWN, Activity, Changes, Names
+from lull.trace.activity import IDLE, UNKNOWN, Activity, Changes, Names
 from lull.trace.clock import Clock
 from lull.trace.datfile import TraceFile
 from lull.trace.events import Batch, Numbers
@@ -74,6 +74,12 @@ class Recording:
     strings: dict[int, str]
     lost: int
     """Events that are missing."""
+
+    def cause_at(self, cpu: int, time: int) -> str:
+        """What a CPU is at; IDLE before its first event."""
+        changes = self.changes[cpu]
+        at = int(np.searchsorted(changes.time, time, side="right")) - 1
+        return self.names[int(changes.cause[at])] if at >= 0 else IDLE
 
 
 def load(rundir: RunDir) -> Recording:
@@ -172,7 +178,7 @@ class _Reader:
             which = batch.of(name)
             if not which.size:
                 continue
-            wanted = _NUMBERS.get(name) or _ALSO.get(name, ())
+            wanted = (*_NUMBERS.get(name, ()), *_ALSO.get(name, ()))
             columns = {key: batch.numbers(name, key, which) for key in wanted}
             columns |= {key: batch.bits(name, key, which) for key in _BITS.get(name, ())}
             self.columns[name].append((batch.cpu, batch.time[which].astype(np.int64), columns))

@@ -3,8 +3,8 @@
 
 Linux's trace says when a CPU asked for an idle state and when it was back. How this divides is the platform file's: the
 state's actual flush and entry from the beginning, its exit and refill before the end, with caches that were full. One
-that was back before both could pass had been given up on the way in. What the firmware's own instructions take, some tens
-of microseconds in states that lose the core, counts as the state.
+that was back before both could pass had been given up on the way in. What the firmware's own instructions take, some
+tens of microseconds in states that lose the core, counts as the state.
 
 A state is what the CPU asked for. Its cluster pays for going off with the last CPU to ask, and for coming on with the
 first to be back; the others pay for their core alone.
@@ -19,7 +19,7 @@ from lull.errors import UserError
 from lull.platform.schema import Cluster, CState, Platform
 from lull.rundir import RunDir
 from lull.trace import recording
-from lull.trace.activity import AWAKE, Changes
+from lull.trace.activity import Changes
 from lull.trace.clock import TICK_HZ
 from lull.trace.events import Numbers
 from lull.trace.recording import Recording

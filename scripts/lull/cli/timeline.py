@@ -1,0 +1,26 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""`lull timeline`: a run to look at."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from lull.report import report
+from lull.rundir import RunDir
+from lull.timeline import timeline as tracks
+
+
+def timeline(
+    run: Annotated[Path, typer.Argument(help="a folder made by `lull boot --trace`", metavar="RUNDIR")],
+    out: Annotated[Path | None, typer.Option(help=f"the file; RUNDIR/{tracks.TIMELINE} if not given")] = None,
+    allow_lost: Annotated[bool, typer.Option("--allow-lost", help="show a trace that lost events")] = False,
+) -> None:
+    """Write a run's idle states, tasks, interrupts, frequencies and power as one file for https://ui.perfetto.dev.
+
+    Example: lull timeline runs/mine
+    """
+    rundir = RunDir.open(run)
+    path = out or rundir / tracks.TIMELINE
+    tracks.write(rundir, path, allow_lost)
+    report(f"timeline: {path}")

@@ -1,0 +1,98 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""A file for ui.perfetto.dev: Chrome's JSON trace events, one a line, gzip'd.
+
+Of what Perfetto reads it is the one that needs no library, has slices, counters and flows, and can be read by eye.
+Times are microseconds with six decimals, gem5's ticks; Perfetto itself keeps nanoseconds.
+"""
+
+import gzip
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from types import TracebackType
+
+from lull.trace.clock import TICK_HZ
+
+_TICKS_PER_US = TICK_HZ // 10**6
+
+
+class PerfettoFile:
+    """Groups of tracks, from top to bottom in the order of their first use; whole or not there at all."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self._partial = path.with_name(f".{path.name}.partial")
+        self._tracks: dict[str, tuple[int, dict[str, int]]] = {}
+        self._flows = 0
+
+    def __enter__(self) -> "PerfettoFile":
+        self._raw = self._partial.open("wb")
+        # Without name and date, the same run makes the same bytes.
+        self._file = gzip.GzipFile(filename="", mode="wb", fileobj=self._raw, compresslevel=6, mtime=0)
+        self._file.write(b'{"displayTimeUnit": "ns", "traceEvents": [\n')
+        self._first = True
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._file.write(b"\n]}\n")
+        self._file.close()
+        self._raw.close()
+        if error is None:
+            self._partial.replace(self.path)
+        else:
+            self._partial.unlink()
+
+    def track(self, group: str, track: str) -> None:
+        """Gives it its place, used or not."""
+        self._place(group, track)
+
+    def slice(
+        self, group: str, track: str, name: str, start: int, end: int, args: Mapping[str, object] | None = None
+    ) -> None:
+        event = {"ph": "X", "name": name, "ts": _us(start), "dur": _us(end - start), **self._place(group, track)}
+        self._write({**event, "args": dict(args)} if args else event)
+
+    def instant(self, group: str, track: str, name: str, time: int, args: Mapping[str, object]) -> None:
+        place = self._place(group, track)
+        self._write({"ph": "i", "s": "t", "name": name, "ts": _us(time), **place, "args": dict(args)})
+
+    def counter(self, group: str, name: str, time: int, value: float) -> None:
+        pid = self._place(group, "")["pid"]
+        self._write({"ph": "C", "name": name, "ts": _us(time), "pid": pid, "args": {"value": value}})
+
+    def flow(self, name: str, start: tuple[str, str, int], end: tuple[str, str, int]) -> None:
+        """An arrow between two slices, each given by group, track and a moment within it."""
+        self._flows += 1
+        for phase, (group, track, time) in (("s", start), ("f", end)):
+            place = self._place(group, track)
+            binding = {"bp": "e"} if phase == "f" else {}
+            self._write(
+                {"ph": phase, "name": name, "cat": "wake", "id": self._flows, "ts": _us(time), **place, **binding}
+            )
+
+    def _place(self, group: str, track: str) -> dict[str, int]:
+        """Numbers of a group and of a track in it; the first time, tells their names."""
+        if group not in self._tracks:
+            pid = len(self._tracks) + 1
+            self._tracks[group] = (pid, {"": 0})
+            self._name("process", {"pid": pid}, group, pid)
+        pid, tracks = self._tracks[group]
+        if track not in tracks:
+            tracks[track] = len(tracks)
+            self._name("thread", {"pid": pid, "tid": tracks[track]}, track, tracks[track])
+        return {"pid": pid, "tid": tracks[track]}
+
+    def _name(self, kind: str, place: dict[str, int], name: str, order: int) -> None:
+        self._write({"ph": "M", "name": f"{kind}_name", **place, "args": {"name": name}})
+        self._write({"ph": "M", "name": f"{kind}_sort_index", **place, "args": {"sort_index": order}})
+
+    def _write(self, event: Mapping[str, object]) -> None:
+        line = json.dumps(event, separators=(",", ":")).encode()
+        self._file.write(line if self._first else b",\n" + line)
+        self._first = False
+
+
+def _us(ticks: int) -> float:
+    return ticks / _TICKS_PER_US
