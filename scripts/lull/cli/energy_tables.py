@@ -1,12 +1,16 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """`lull energy tables`, `lull energy mcpat-xml`, `lull energy validation`: what stands between McPAT and the ledger."""
 
+from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from lull.energy import make_tables
+from lull import yaml_file
+from lull.energy import make_tables, run_xml
+from lull.energy.validation import PAGE, page
 from lull.platform.load import list_platforms, load_platform
+from lull.rundir import RunDir
 
 McPatOption = Annotated[str | None, typer.Option(help="McPAT 1.3 binary; $MCPAT or mcpat on PATH if not given")]
 
@@ -26,3 +30,24 @@ def tables(
     platforms = [load_platform(name) for name in platform or list_platforms()]
     for file in make_tables.make(platforms, mcpat, force):
         typer.echo(file)
+
+
+def mcpat_xml(
+    run: Annotated[Path, typer.Argument(help="the folder of a run on gem5 with --cpu detailed", metavar="RUNDIR")],
+    out: Annotated[Path, typer.Option(help="folder for the XML files")] = Path("mcpat"),
+) -> None:
+    """Write a run as input for McPAT itself, one file for each cluster and operating point.
+
+    Example: lull energy mcpat-xml runs/x --out mcpat; mcpat -infile mcpat/big-1100.xml -print_level 5
+    """
+    for file in run_xml.write(RunDir.open(run), out):
+        typer.echo(file)
+
+
+def validation() -> None:
+    """Write power-models/validation.md: McPAT's watts, raw and calibrated, beside published ones.
+
+    Example: lull energy validation
+    """
+    PAGE.write_text(page(), encoding="utf-8")
+    typer.echo(yaml_file.shown(PAGE))

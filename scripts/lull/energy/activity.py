@@ -50,6 +50,6 @@ def _core_model(stats: Stats, cpu: str, gem5: str) -> str:
         if mark in stats:
             return name
     raise UserError(
-        f"{' and '.join(marks)}: not among the statistics of gem5 {gem5}; energy needs a run with --cpu detailed of a gem5 "
-        f"that the tables in power-models/mapping know ({TESTED})"
+        f"{' and '.join(marks)}: not among the statistics of gem5 {gem5}; energy needs a run with --cpu detailed "
+        f"of a gem5 that the tables in power-models/mapping know ({TESTED})"
     )

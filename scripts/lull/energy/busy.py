@@ -29,9 +29,7 @@ def per_cycle(core: str) -> dict[str, float]:
     known = _all()
     name = core if core in known else load_core(core).same_as
     if name not in known:
-        raise UserError(
-            f"{yaml_file.shown(FILE)}: {core}: no activity for this core; record it, as for {quoted(known)}"
-        )
+        raise UserError(f"{yaml_file.shown(FILE)}: {core}: no activity of it; record one, as for {quoted(known)}")
     return known[name].per_cycle
 
 

@@ -16,6 +16,7 @@ from lull import yaml_file
 from lull.blocks import Block, quoted, user_error
 from lull.energy import activity, busy, published, tables
 from lull.energy.events import L2
+from lull.energy.published import PARTS, Part
 from lull.energy.tables import OppTable
 from lull.errors import UserError
 from lull.paths import ROOT
@@ -39,9 +40,7 @@ def factors(core: str) -> Factors:
     """Of a type of core, whatever the platform."""
     stated = _all()
     if core not in stated:
-        raise UserError(
-            f"{yaml_file.shown(FILE)}: {core}: no factors for this core; state them, as for {quoted(stated)}"
-        )
+        raise UserError(f"{yaml_file.shown(FILE)}: {core}: no factors for it; state them, as for {quoted(stated)}")
     return stated[core]
 
 
@@ -51,8 +50,9 @@ def busy_watts(core: str, opp: OppTable) -> float:
     return sum(joules.values()) * opp.mhz * 1e6
 
 
-def core_leakage(opp: OppTable) -> float:
-    return sum(leakage.watts for component, leakage in opp.leakage.items() if component != L2)
+def leakage_watts(part: Part, opp: OppTable) -> float:
+    """McPAT's leakage of one core, or of its cluster's L2."""
+    return sum(leakage.watts for component, leakage in opp.leakage.items() if (component == L2) == (part == "l2"))
 
 
 def fit() -> dict[str, dict[str, float]]:
@@ -63,18 +63,17 @@ def fit() -> dict[str, dict[str, float]]:
     ratios: dict[tuple[str, str], list[float]] = {}
     for figure in published.load().busy_core:
         platform, cluster = figure.machine()
-        table = tables.load(platform, cluster)
-        found = [figure.watts(opp) / busy_watts(cluster.core, table.at(opp.mhz)) for opp in cluster.opps.table]
-        ratios.setdefault((cluster.core, "dynamic"), []).append(_mean(found))
+        table, core = tables.load(platform, cluster), cluster.core
+        found = [figure.watts(opp) / busy_watts(core, table.at(opp.mhz)) for opp in cluster.opps.table]
+        ratios.setdefault((core, "dynamic"), []).append(_mean(found))
     for leak in published.load().leakage:
         platform, cluster = leak.machine()
         table = tables.load(platform, cluster)
-        for part in ("core", "l2"):
-            found = []
-            for opp in cluster.opps.table:
-                row = table.at(opp.mhz)
-                ours = core_leakage(row) if part == "core" else row.leakage[L2].watts
-                found.append(leak.watts(getattr(leak, part), opp, table.temperature_k) / ours)
+        for part in PARTS:
+            found = [
+                leak.watts(part, opp, table.temperature_k) / leakage_watts(part, table.at(opp.mhz))
+                for opp in cluster.opps.table
+            ]
             ratios.setdefault((cluster.core, "static"), []).append(_mean(found))
     fitted: dict[str, dict[str, float]] = {}
     for (core, kind), values in ratios.items():

@@ -2,7 +2,8 @@
 """From McPAT's answers to joules per event.
 
 McPAT's run-time energy is a sum over events, each times a constant of the part it is charged to. So a handful of
-inputs, in which every part sees one event of its own, gives all constants; one more, at random, tells whether it is true.
+inputs, in which every part sees one event of its own, gives all constants; one more, at random, tells whether that is
+true.
 """
 
 import random
@@ -93,8 +94,8 @@ def _check(chip: Chip, ask: Ask, units: Mapping[str, Parts], joules: Joules, see
         error = abs(ours - theirs) / abs(theirs)
         if error > TOLERANCE:
             raise UserError(
-                f"{chip.platform.name}: {chip.cluster.name} at {chip.opp.mhz:g} MHz: McPAT's energy of `{unit}` is no sum "
-                f"over its events (off by {error:.1e}, seed {seed}); no table is written, because it would be wrong"
+                f"{chip.platform.name}: {chip.cluster.name} at {chip.opp.mhz:g} MHz: McPAT's energy of `{unit}` is no "
+                f"sum over its events (off by {error:.1e}, seed {seed}); no table is written, because it would be wrong"
             )
         worst = max(worst, error)
     return worst

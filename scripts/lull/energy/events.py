@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What McPAT counts: the events of a core, an L2 and a memory controller, by McPAT's names, and what each is charged to.
+"""What McPAT counts: the events of a core and an L2, by McPAT's names, and what each is charged to.
 
 McPAT's parts are its headings at print level 5. Some statistics that its input has room for cost nothing in its model
 (committed instructions, context switches, instructions by type): they are no events here.

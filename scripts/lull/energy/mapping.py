@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """From gem5's statistics to McPAT's events, as power-models/mapping says, one table for each of gem5's models.
 
-gem5 leaves some statistics out of a window in which they are 0. A table lists those by name, for the versions of gem5 it
-was tested with; anything else that is not there is an error, and so are parts that do not add up to their whole.
+gem5 leaves some statistics out of a window in which they are 0. A table lists those by name, for the versions of gem5
+it was tested with; anything else that is not there is an error, and so are parts that do not add up to their whole.
 """
 
 import re
@@ -43,8 +43,8 @@ class Table(Block):
     """Releases of gem5 that the names were tested with."""
     recognised_by: str | None = None
     """A statistic that tells the model from others."""
-    classes: dict[str, list[str]] = {}
-    silent_when_zero: list[str] = []
+    classes: dict[str, list[str]] = Field(default_factory=dict)
+    silent_when_zero: list[str] = Field(default_factory=list)
     events: Annotated[dict[str, Event], Field(min_length=1)]
     checks: list[Check]
 
@@ -52,12 +52,10 @@ class Table(Block):
     def _terms(self) -> "Table":
         for name, event in self.events.items():
             for number, term in enumerate(event.from_):
-                if (match := _TERM.fullmatch(term)) is None or (match["group"] or "none") not in {
-                    *self.classes,
-                    "none",
-                }:
-                    raise fault(f"{term!r} is no statistic; write `name`, `2 * name` or `name::<group>`",
-                                "events", name, "from", number)  # fmt: skip
+                match = _TERM.fullmatch(term)
+                if match is None or (match["group"] and match["group"] not in self.classes):
+                    where = ("events", name, "from", number)
+                    raise fault(f"{term!r} is no statistic; write `name`, `2 * name` or `name::<group>`", *where)
         return self
 
 
@@ -102,7 +100,7 @@ class Compiled:
             )
         if not value >= 0:
             raise UserError(
-                f"{term.statistic}: {value:g} in gem5 {gem5}, where a count is 0 or more; the run is of no use for energy"
+                f"{term.statistic}: {value:g} in gem5 {gem5}, where a count is 0 or more; the run is no use for energy"
             )
         return value
 

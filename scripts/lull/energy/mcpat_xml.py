@@ -7,7 +7,6 @@ cannot tell cores of one chip apart by.
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 
 import jinja2
 

@@ -2,7 +2,7 @@
 """Power that others have published: power-models/published.yaml."""
 
 from functools import cache
-from typing import Annotated
+from typing import Annotated, Literal, get_args
 
 from pydantic import Field, ValidationError
 
@@ -14,6 +14,8 @@ from lull.platform.schema import Cluster, Name, Opp, Platform, Source
 
 FILE = ROOT / "power-models" / "published.yaml"
 
+Part = Literal["core", "l2"]
+PARTS: tuple[Part, ...] = get_args(Part)
 Positive = Annotated[float, Field(gt=0)]
 
 
@@ -39,9 +41,11 @@ class Leakage(_Figure):
     core: Positive
     l2: Positive
 
-    def watts(self, coefficient: float, opp: Opp, temperature_k: float) -> float:
+    def watts(self, part: Part, opp: Opp, temperature_k: float) -> float:
+        """By the formula that the file gives."""
         celsius = temperature_k - 273.15
         scale = 0.032 + 0.0047 * celsius - 0.00008 * celsius**2 + 0.000002 * celsius**3
+        coefficient = self.core if part == "core" else self.l2
         return coefficient * (opp.mv / 1000) ** 3 * scale * 1e-3
 
 

@@ -43,7 +43,7 @@ class ClusterTechnology(Block):
 
 
 class PlatformTechnology(Technology):
-    clusters: dict[Name, ClusterTechnology] = {}
+    clusters: dict[Name, ClusterTechnology] = Field(default_factory=dict)
     """Clusters whose transistors are of another kind."""
 
     def of(self, cluster: str) -> Technology:

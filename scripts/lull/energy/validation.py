@@ -1,0 +1,174 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""power-models/validation.md: McPAT's watts, raw and calibrated, beside published ones."""
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+
+from lull.energy import busy, calibration, published, tables
+from lull.energy.calibration import Factors
+from lull.energy.published import PARTS
+from lull.energy.tables import OppTable
+from lull.figures.result import markdown_table
+from lull.paths import ROOT
+
+PAGE = ROOT / "power-models" / "validation.md"
+NOTES = ROOT / "power-models" / "validation-notes.md"
+"""What the numbers mean and why the outliers are where they are; written by hand, and part of the page."""
+
+OUTLIER = 0.15
+
+_PLACE = ["platform", "cluster", "core", "part", "MHz", "mV"]
+
+
+@dataclass(frozen=True)
+class Row:
+    """One figure that somebody published, with ours."""
+
+    platform: str
+    cluster: str
+    core: str
+    part: str
+    mhz: float
+    mv: float
+    raw: float
+    calibrated: float
+    published: float
+
+    @property
+    def error(self) -> float:
+        return self.calibrated / self.published - 1
+
+    @property
+    def raw_error(self) -> float:
+        return self.raw / self.published - 1
+
+
+def dynamic() -> list[Row]:
+    """A busy core's dynamic power, at every OPP."""
+    found = []
+    for figure in published.load().busy_core:
+        platform, cluster = figure.machine()
+        table, factor = tables.load(platform, cluster), calibration.factors(cluster.core).dynamic
+        for opp in cluster.opps.table:
+            raw = calibration.busy_watts(cluster.core, table.at(opp.mhz))
+            place = (platform.name, cluster.name, cluster.core, "core", opp.mhz, opp.mv)
+            found.append(Row(*place, raw=raw, calibrated=raw * factor, published=figure.watts(opp)))
+    return found
+
+
+def static() -> list[Row]:
+    """Leakage of a core and of its cluster's L2, at every OPP."""
+    found = []
+    for figure in published.load().leakage:
+        platform, cluster = figure.machine()
+        table, factor = tables.load(platform, cluster), calibration.factors(cluster.core).static
+        for part in PARTS:
+            for opp in cluster.opps.table:
+                raw = calibration.leakage_watts(part, table.at(opp.mhz))
+                theirs = figure.watts(part, opp, table.temperature_k)
+                place = (platform.name, cluster.name, cluster.core, part, opp.mhz, opp.mv)
+                found.append(Row(*place, raw=raw, calibrated=raw * factor, published=theirs))
+    return found
+
+
+def shape() -> list[Row]:
+    """A busy core's power over that at its fastest OPP: all that a table without a unit can be compared in."""
+    found = []
+    for figure in published.load().shape:
+        platform, cluster = figure.machine()
+        table, factors = tables.load(platform, cluster), calibration.factors(cluster.core)
+
+        fastest = max(figure.power, key=float)
+        for mhz, theirs in figure.power.items():
+            opp, top = table.at(float(mhz)), table.at(float(fastest))
+            place = (platform.name, cluster.name, cluster.core, "core", opp.mhz, opp.mv)
+            raw, ours = (
+                _power(opp, cluster.core, f) / _power(top, cluster.core, f) for f in (calibration.RAW, factors)
+            )
+            found.append(Row(*place, raw=raw, calibrated=ours, published=theirs / figure.power[fastest]))
+    return found
+
+
+def _power(opp: OppTable, core: str, factors: Factors) -> float:
+    return factors.dynamic * calibration.busy_watts(core, opp) + factors.static * calibration.leakage_watts("core", opp)
+
+
+def page() -> str:
+    """The whole page. It says the same as long as tables, factors and published figures stay."""
+    sections = [
+        "<!-- SPDX-License-Identifier: BSD-3-Clause -->",
+        "<!-- Made by `lull energy validation`; the text around the tables is validation-notes.md. -->",
+        *_notes(),
+    ]
+    return "\n\n".join(sections) + "\n"
+
+
+def mean_error(rows: Sequence[Row], error: Callable[[Row], float] = lambda row: row.error) -> float:
+    """The mean of absolute errors over all OPPs."""
+    return sum(abs(error(row)) for row in rows) / len(rows)
+
+
+def _notes() -> Iterable[str]:
+    """The notes, with tables where they ask for them."""
+    tables_ = {
+        "{{ factors }}": _factors,
+        "{{ summary }}": _summary,
+        "{{ dynamic }}": lambda: _watts(dynamic()),
+        "{{ static }}": lambda: _watts(static()),
+        "{{ shape }}": lambda: _relative(shape()),
+        "{{ busy }}": _busy,
+    }
+    for paragraph in NOTES.read_text(encoding="utf-8").strip().split("\n\n"):
+        if not paragraph.startswith("<!--"):
+            yield tables_[paragraph]() if paragraph in tables_ else paragraph
+
+
+def _factors() -> str:
+    cores = sorted({row.core for row in dynamic()} | {"a15-shadow"})
+    rows = []
+    for core in cores:
+        stated = calibration.factors(core)
+        rows.append([core, f"{stated.dynamic:.3g}", f"{stated.static:.3g}", stated.source])
+    return markdown_table(["core", "dynamic", "static", "from"], rows)
+
+
+def _summary() -> str:
+    rows = []
+    for title, found in (("dynamic, busy core", dynamic()), ("static", static()), ("both", dynamic() + static())):
+        rows.append(
+            [
+                title, str(len(found)), _percent(mean_error(found, lambda row: row.raw_error)),
+                _percent(mean_error(found)), str(sum(abs(row.error) > OUTLIER for row in found)),
+            ]
+        )  # fmt: skip
+    return markdown_table(
+        ["power", "figures", "mean absolute error, raw", "calibrated", f"above {OUTLIER:.0%}, calibrated"], rows
+    )
+
+
+def _watts(rows: Sequence[Row]) -> str:
+    headings = [*_PLACE, "raw mW", "calibrated mW", "published mW", "error"]
+    return markdown_table(headings, [_cells(row, lambda watts: f"{watts * 1e3:.3g}") for row in rows])
+
+
+def _relative(rows: Sequence[Row]) -> str:
+    headings = [*_PLACE, "raw", "calibrated", "published", "error"]
+    return markdown_table(headings, [_cells(row, lambda share: f"{share:.3f}") for row in rows])
+
+
+def _busy() -> str:
+    cores = sorted({row.core for row in dynamic()})
+    events = dict.fromkeys(event for core in cores for event in busy.per_cycle(core))
+    return markdown_table(
+        ["event, per cycle", *cores],
+        [[event, *(f"{busy.per_cycle(core).get(event, 0.0):.3g}" for core in cores)] for event in events],
+    )
+
+
+def _cells(row: Row, shown: Callable[[float], str]) -> list[str]:
+    place = [row.platform, row.cluster, row.core, row.part, f"{row.mhz:g}", f"{row.mv:g}"]
+    return [*place, shown(row.raw), shown(row.calibrated), shown(row.published), f"{row.error:+.1%}"]
+
+
+def _percent(share: float) -> str:
+    return f"{share:.1%}"
