@@ -48,8 +48,8 @@ class Wake:
     armed_by: str | None
 
 
-def run_spec(*settings: str, platform: str = "tiny", **changes: object) -> RunSpec:
-    return spec(*settings, platform=platform, engine="gem5", cpu="detailed").model_copy(update=changes)
+def run_spec(*settings: str, platform: str = "tiny") -> RunSpec:
+    return spec(*settings, platform=platform, engine="gem5", cpu="detailed")
 
 
 def paths(platform: Platform) -> list[str]:

@@ -22,7 +22,7 @@ EM = Options(backends=("em",))
 
 
 def _run(tmp_path: Path, windows: int = 3, **changes: object) -> RunDir:
-    asked = run_spec(**changes)
+    asked = run_spec().model_copy(update=changes)
     made = [
         window(asked.platform, number * MS, (number + 1) * MS, [0, MS // 2, MS], ops=[1e5, 2e5, 0.0])
         for number in range(windows)

@@ -8,6 +8,7 @@ import typer
 from rich.console import Console
 from typer.core import TyperGroup
 
+from lull.cli import energy_tables
 from lull.errors import UserError
 from lull.report import Progress, report
 from lull.rundir import RunDir
@@ -29,6 +30,11 @@ app = typer.Typer(
     help="Joules of a run: lull energy RUNDIR. Tables and McPAT's own input: the commands below.",
     no_args_is_help=True,
 )
+
+
+app.command("tables")(energy_tables.tables)
+app.command("mcpat-xml")(energy_tables.mcpat_xml)
+app.command("validation")(energy_tables.validation)
 
 
 @app.command(ACCOUNT)

@@ -71,8 +71,8 @@ def _traced(run: Run, allow_lost: bool) -> tuple[Occupancy | None, list[str]]:
 
 def _lost(record: Recording) -> str:
     return (
-        f"{record.path.name} lost {record.lost} events, {record.lost / (record.lost + record.events):.2%} of all: "
-        "who ran is uncertain by that much, what was burned is not, since it comes from the statistics"
+        f"{record.path.name} lost {record.lost} events: who ran is uncertain, what was burned is not, since it comes "
+        "from the statistics"
     )
 
 
