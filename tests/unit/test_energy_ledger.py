@@ -118,21 +118,21 @@ def test_linux_counters_divide_sleep_and_transitions_where_there_is_no_trace(tmp
     assert total(path, **mine, state="C2") == pytest.approx(4e-3 * 0.35 * energy_runs.CORE_LEAKAGE_W)
 
 
-def _one_sleep(tmp_path: Path, state: str = "C4", cores: str = "tiny", given: bool = False) -> tuple[Path, Platform]:
-    """CPU 0 goes to sleep in 1 ms, sleeps 6 ms, needs 2 ms to wake and works 1 ms for a task. The others work."""
-    asked = run_spec("idle.deepest=C4", platform=cores)
-    count = asked.platform.cpu_count
+def _one_sleep(tmp_path: Path, platform: str = "tiny", cpu: int = 0, given: bool = False) -> tuple[Path, Platform]:
+    """A CPU goes to sleep in 1 ms, is in C4 for 6, needs 2 to wake and works 1 ms for a task. The others work."""
+    asked = run_spec("idle.deepest=C4", platform=platform)
+    others = [other for other in range(asked.platform.cpu_count) if other != cpu]
     spans = [
-        Span(0, START, START + MS, "entry", "firmware"),
-        Span(0, START + MS, START + 7 * MS, state, "idle"),
-        Span(0, START + 7 * MS, START + 9 * MS, "exit", "firmware"),
-        Span(0, START + 9 * MS, START + 10 * MS, "active", "task:cat/7"),
-        *(Span(cpu, START, START + 10 * MS, "active", "task:hog/8") for cpu in range(1, count)),
+        Span(cpu, START, START + MS, "entry", "firmware"),
+        Span(cpu, START + MS, START + 7 * MS, "C4", "idle"),
+        Span(cpu, START + 7 * MS, START + 9 * MS, "exit", "firmware"),
+        Span(cpu, START + 9 * MS, START + 10 * MS, "active", "task:cat/7"),
+        *(Span(other, START, START + 10 * MS, "active", "task:hog/8") for other in others),
     ]
-    made = energy_runs.rundir(
-        tmp_path / "run", asked, [window(asked.platform, START, START + 10 * MS, [6 * MS] + [0] * (count - 1))]
-    )
-    return _write(made, spans, [Wake(0, START + 7 * MS, state, "irq:timer", "task:cat/7")], given)[0], asked.platform
+    asleep = [6 * MS if own == cpu else 0 for own in range(asked.platform.cpu_count)]
+    made = energy_runs.rundir(tmp_path / "run", asked, [window(asked.platform, START, START + 10 * MS, asleep)])
+    woken = [Wake(cpu, START + 9 * MS, "C4", "timer:cat/7", "task:cat/7")]
+    return _write(made, spans, woken, given)[0], asked.platform
 
 
 def test_a_transition_costs_its_time_its_lines_and_its_rails(tmp_path: Path) -> None:
@@ -160,16 +160,24 @@ def test_the_l2_keeps_what_a_cluster_that_is_off_keeps(tmp_path: Path) -> None:
 
 
 def test_a_published_wake_up_energy_replaces_the_model_of_its_core(tmp_path: Path) -> None:
-    path, platform = _one_sleep(tmp_path, cores="exynos5422", given=True)
-    little = platform.clusters[0]
-    assert little.core == "a7"
-    mine = {"backend": "mcpat", "band": "raw", "cpu": 0}
-    moves = [row for row in pq.read_table(path).to_pylist() if row["cpu"] == 0 and row["state"] in ("entry", "exit")]
-    assert {row["component"] for row in moves if row["backend"] == "mcpat"} <= {"wake-given"}
-    assert total(path, **mine, component="wake-given") == 0, (
-        "the A7's cluster never was off, and its core has no figure"
-    )
-    assert total(path, **mine, state="active") > 0
+    """The cluster stays on, because its other CPUs work."""
+    path, platform = _one_sleep(tmp_path, "exynos5422", cpu=4, given=True)
+    big = platform.clusters[1]
+    assert big.core == "a15"
+    mine = {"backend": "mcpat", "band": "raw", "cpu": 4}
+    fastest = big.opps.table[-1]
+    given = 0.7e-6 * big.dynamic_power_coefficient.value * 1e-6 * fastest.mhz * (fastest.mv / 1000) ** 2
+    assert total(path, **mine, component="wake-given") == pytest.approx(given)
+    moved = total(path, **mine, state="entry") + total(path, **mine, state="exit")
+    assert moved == pytest.approx(given), "and nothing else"
+    worked_w = fastest.mhz * 1e6 * energy_runs.J_PER_CYCLE + energy_runs.CORE_LEAKAGE_W
+    assert total(path, **mine, state="active") == pytest.approx(1e-3 * worked_w)
+
+
+def test_a_core_without_a_published_wake_up_energy_stays_modelled(tmp_path: Path) -> None:
+    modelled, _ = _one_sleep(tmp_path / "modelled", "exynos5422", given=False)
+    given, _ = _one_sleep(tmp_path / "given", "exynos5422", given=True)
+    assert total(given, cpu=0, state="exit") == total(modelled, cpu=0, state="exit") > 0
 
 
 def test_who_breaks_up_a_sleep_pays_for_what_it_would_have_saved(tmp_path: Path) -> None:

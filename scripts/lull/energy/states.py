@@ -2,7 +2,7 @@
 """What remains of a core's power in each idle state. The numbers and their sources: power-models/states.yaml."""
 
 from functools import cache
-from typing import Annotated, Any, Literal, TypeVar
+from typing import Annotated, Any, TypeVar
 
 from pydantic import Field, ValidationError
 
@@ -78,12 +78,19 @@ class LineEnergy(Block):
     source: Source
 
 
-class Given(Block):
-    """Published wake-up energies, as time at the power of the fastest OPP."""
+class WakeEnergy(Block):
+    """As time at the power of the fastest operating point, for way in and way out together."""
 
-    a7: dict[Literal["core-off", "cluster-off"], Positive]
-    a15: dict[Literal["core-off", "cluster-off"], Positive]
+    core_off: Positive
+    cluster_off: Positive
+
+
+class Given(Block):
+    a15: WakeEnergy
     source: Source
+
+    def of(self, core: str) -> WakeEnergy | None:
+        return self.a15 if core == "a15" else None
 
 
 class Transition(Block):

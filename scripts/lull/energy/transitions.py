@@ -61,7 +61,7 @@ def costs(cluster: Cluster, core_mm2: float, l2_mm2: float, given: bool) -> Cost
     model = states.load().transition
     core = load_core(cluster.core)
     farad_per_mm2 = model.rail_nf_per_mm2.value * 1e-9
-    published = getattr(model.given_us_of_full_power, cluster.core.replace("-", "_"), None) if given else None
+    published = model.given_us_of_full_power.of(cluster.core) if given else None
     full_w = em.power_w(cluster, cluster.opps.table[-1])
     return Costs(
         l1_line_count=core.l1d.size_kib * 1024 / LINE_BYTES,
@@ -71,8 +71,8 @@ def costs(cluster: Cluster, core_mm2: float, l2_mm2: float, given: bool) -> Cost
         l2_line_j=model.line_nj.l2_to_memory * 1e-9,
         core_farad=core_mm2 * farad_per_mm2,
         l2_farad=l2_mm2 * farad_per_mm2,
-        given_core_j=published.get("core-off", 0.0) * 1e-6 * full_w if published else None,
-        given_cluster_j=published.get("cluster-off", 0.0) * 1e-6 * full_w if published else 0.0,
+        given_core_j=published.core_off * 1e-6 * full_w if published else None,
+        given_cluster_j=published.cluster_off * 1e-6 * full_w if published else 0.0,
     )
 
 
