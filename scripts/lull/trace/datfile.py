@@ -92,7 +92,7 @@ class TraceFile:
         self._read_options(start.number(8))
         if self._buffer is None or not self.formats:
             raise UserError(f"{path}: holds no events; record it by `lull boot --trace`")
-        self.by_id = {item.id: item for item in self.formats.values()}
+        self.by_id: dict[int, Format] = {item.id: item for item in self.formats.values()}
 
     @property
     def clock(self) -> str:

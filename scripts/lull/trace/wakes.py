@@ -22,9 +22,11 @@ _NO_TIMER = NOBODY - 1
 
 
 class Wake(NamedTuple):
-    """`time`: Linux is back. `source`: `irq:NAME` of a device, `timer:COMM/PID` of the task that started it, KERNEL_TIMER,
-    `ipi:CPU` of the sender, or `none`: no interrupt came. `armed_by`: `task:COMM/PID` or `device:NAME`, or None where it
-    is nobody's or from before the trace. `act`: CPU and time of the timer's start or of the IPI.
+    """`time`: when Linux is back.
+
+    `source`: `irq:NAME` of a device, `timer:COMM/PID` of the task that started it, KERNEL_TIMER, `ipi:CPU` of the
+    sender, or `none`: no interrupt came. `armed_by`: `task:COMM/PID` or `device:NAME`, or None where it is nobody's or
+    from before the trace. `act`: CPU and time of the timer's start or of the IPI.
     """
 
     cpu: int

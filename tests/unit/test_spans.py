@@ -1,0 +1,137 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""How a CPU's sleeps divide into ways in, states and ways out; on `tiny`, whose little cluster is CPU 0."""
+
+import random
+from itertools import pairwise
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from lull.errors import UserError
+from lull.platform.load import load_platform
+from lull.platform.schema import Platform
+from lull.trace import spans
+from lull.trace.activity import AWAKE, UNKNOWN, Changes
+from lull.trace.clock import Clock
+from lull.trace.recording import Recording
+
+US = 10**6
+NAMES = ["idle", "task:a/1", "irq:b"]
+IDLE, TASK, IRQ = range(3)
+CLOCK = Clock(hz=25165824, mult=83333333, shift=21, epoch_ns=0, epoch_count=0, monotonic_ns=0, monotonic_count=0)
+
+
+def recording(begin: int, end: int, *cpus: list[tuple[int, int, int]], lost: int = 0) -> Recording:
+    """What each CPU is at from some times on: µs, state, cause."""
+    changes = {}
+    for cpu, rows in enumerate(cpus):
+        time, state, cause = np.array(rows, np.int64).reshape(-1, 3).T
+        changes[cpu] = Changes(time * US, state, cause)
+    return Recording(Path("trace.dat"), CLOCK, begin * US, end * US, changes, NAMES, {}, {}, {}, lost)
+
+
+def shown(record: Recording, platform: Platform, cpu: int = 0) -> list[tuple[float, float, str, str]]:
+    found = spans.of_recording(record, platform)
+    return [(span.start / US, span.end / US, span.state, span.cause) for span in found if span.cpu == cpu]
+
+
+@pytest.fixture
+def tiny() -> Platform:
+    return load_platform("tiny")
+
+
+@pytest.fixture
+def pair() -> Platform:
+    """Two CPUs in the little cluster, whose C3 takes 153 and 616 µs."""
+    return load_platform("tiny", ["clusters.little.cpus=2"])
+
+
+def ways(platform: Platform, state: str) -> tuple[float, float]:
+    actual = next(item.actual for item in platform.clusters[0].cstates if item.name == state)
+    return actual.flush_us + actual.entry_us, actual.exit_us + actual.refill_us
+
+
+def test_a_sleep_has_a_way_in_and_a_way_out(tiny: Platform) -> None:
+    way_in, way_out = ways(tiny, "C3")
+    assert (way_in, way_out) == (153, 616)
+    record = recording(0, 6000, [(0, AWAKE, TASK), (1000, 2, IDLE), (5000, AWAKE, IRQ), (5010, AWAKE, TASK)])
+    assert shown(record, tiny) == [
+        (0, 1000, "active", "task:a/1"),
+        (1000, 1153, "entry", "firmware"),
+        (1153, 4384, "C3", "idle"),
+        (4384, 5000, "exit", "firmware"),
+        (5000, 5010, "active", "irq:b"),
+        (5010, 6000, "active", "task:a/1"),
+    ]
+
+
+def test_a_sleep_too_short_for_both_ways_was_given_up(tiny: Platform) -> None:
+    record = recording(0, 3000, [(0, AWAKE, TASK), (1000, 2, IDLE), (1768, AWAKE, TASK)])
+    assert shown(record, tiny)[1:2] == [(1000, 1768, "entry", "firmware")]
+    assert shown(record, tiny)[2] == (1768, 3000, "active", "task:a/1")
+
+
+def test_wfi_has_no_ways(tiny: Platform) -> None:
+    record = recording(0, 30, [(0, AWAKE, IDLE), (10, 0, IDLE), (20, AWAKE, IDLE)])
+    assert shown(record, tiny) == [(0, 10, "active", "idle"), (10, 20, "C1", "idle"), (20, 30, "active", "idle")]
+
+
+def test_the_traced_time_cuts_sleeps_without_moving_their_ways(tiny: Platform) -> None:
+    rows = [(0, 2, IDLE), (2000, AWAKE, TASK), (2100, 2, IDLE)]
+    assert shown(recording(100, 2300, rows), tiny) == [
+        (100, 153, "entry", "firmware"),
+        (153, 1384, "C3", "idle"),
+        (1384, 2000, "exit", "firmware"),
+        (2000, 2100, "active", "task:a/1"),
+        (2100, 2253, "entry", "firmware"),
+        (2253, 2300, "C3", "idle"),
+    ]
+
+
+def test_a_cluster_pays_with_the_last_to_sleep_and_the_first_to_wake(pair: Platform) -> None:
+    first = [(0, AWAKE, TASK), (1000, 3, IDLE), (9000, AWAKE, TASK)]
+    second = [(0, AWAKE, TASK), (3000, 3, IDLE), (7000, AWAKE, TASK)]
+    record = recording(0, 10000, first, second)
+    core, cluster = ways(pair, "C3"), ways(pair, "C4")
+    assert core[0] < cluster[0]
+    assert core[1] < cluster[1]
+    assert [end - start for start, end, state, _ in shown(record, pair, 0) if state in ("entry", "exit")] == [*core]
+    assert [end - start for start, end, state, _ in shown(record, pair, 1) if state in ("entry", "exit")] == [*cluster]
+    assert {state for _, _, state, _ in shown(record, pair, 0)} == {"active", "entry", "exit", "C4"}
+
+
+def test_any_trace_is_covered_without_gap_or_overlap(pair: Platform) -> None:
+    chance = random.Random(4)
+    for _ in range(200):
+        cpus = []
+        for _ in range(2):
+            time, rows = 0, []
+            for number in range(chance.randrange(1, 30)):
+                asleep = chance.random() < 0.5
+                state = chance.randrange(4) if asleep else AWAKE
+                rows.append((time, UNKNOWN if number == 0 else state, IDLE if asleep else chance.choice([TASK, IRQ])))
+                time += chance.choice([1, 10, 100, 1000, 5000])
+            cpus.append(rows)
+        begin, end = 0, max(rows[-1][0] for rows in cpus) + 1
+        found = spans.of_recording(recording(begin, end, *cpus), pair)
+        assert [span.cpu for span in found] == sorted(span.cpu for span in found)
+        for cpu in range(2):
+            mine = [span for span in found if span.cpu == cpu]
+            assert (mine[0].start, mine[-1].end) == (begin * US, end * US)
+            assert all(span.start < span.end for span in mine)
+            assert all(one.end == other.start for one, other in pairwise(mine))
+            assert all(one[3:] != other[3:] for one, other in pairwise(mine))
+
+
+def test_lost_events_are_refused_unless_allowed(tiny: Platform) -> None:
+    record = recording(0, 10, [(0, AWAKE, TASK)], lost=3)
+    with pytest.raises(UserError, match=r"^trace.dat: lost 3 events"):
+        spans.of_recording(record, tiny)
+    assert len(spans.of_recording(record, tiny, allow_lost=True)) == 1
+
+
+def test_a_state_that_the_platform_lacks_is_named(tiny: Platform) -> None:
+    record = recording(0, 10, [(0, AWAKE, TASK), (5, 4, IDLE)])
+    with pytest.raises(UserError, match="CPU 0 enters idle state 4, which little lacks"):
+        spans.of_recording(record, tiny)
