@@ -27,6 +27,8 @@ J_PER_OP = 2e-10
 J_PER_L2_ACCESS = 1e-9
 CORE_LEAKAGE_W = 0.02
 L2_LEAKAGE_W = 0.03
+STATISTICS = {"cycles": "numCycles"}
+"""Of events whose statistic has another name."""
 FACTORS = Factors(dynamic=2.0, static=0.5, source="made up")
 
 
@@ -82,7 +84,7 @@ def window(
             on = end - start - asleep[cpu]
             state = f"{name}.power_state.pwrStateResidencyTicks"
             found[f"{state}::ON"], found[f"{state}::CLK_GATED"] = float(on), float(asleep[cpu])
-            found[f"{name}.cycles"] = on / HZ * at * 1e6
+            found[f"{name}.numCycles"] = on / HZ * at * 1e6
             found[f"{name}.ops"] = ops[cpu] if ops else 0.0
             cpu += 1
     for part, picojoule in (("actEnergy", 100.0), ("refreshEnergy", 50.0), ("totalEnergy", 150.0)):
@@ -171,7 +173,10 @@ def l2_joules(opp: OppTable, stats: Mapping[str, float], l2: str, gem5: str = ""
 
 def _joules(opp: OppTable, stats: Mapping[str, float], path: str, components: Sequence[str]) -> dict[str, float]:
     return {
-        name: sum(joules * stats[f"{path}.{event}"] for event, joules in opp.joules_per_event[name].items())
+        name: sum(
+            joules * stats[f"{path}.{STATISTICS.get(event, event)}"]
+            for event, joules in opp.joules_per_event[name].items()
+        )
         for name in components
     }
 

@@ -11,8 +11,9 @@ import pytest
 from numpy.typing import NDArray
 
 from lull.energy import activity, causes, ledger, rows, source, windows
+from lull.energy.backend import Backend
 from lull.energy.em import EnergyModel
-from lull.energy.ledger import Backend, Totals
+from lull.energy.ledger import Totals
 from lull.energy.uncore import Uncore
 from lull.errors import UserError
 from lull.platform.schema import Platform

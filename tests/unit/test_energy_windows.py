@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from lull.energy import windows
+from lull.energy import residency, windows
 from lull.errors import UserError
 from tests import energy_runs
 
@@ -71,3 +71,41 @@ def test_a_file_that_was_cut_off_is_refused(tmp_path: Path) -> None:
 def test_a_window_without_its_time_is_refused(tmp_path: Path) -> None:
     with pytest.raises(UserError, match="window 0 has no statistic simTicks"):
         _read(tmp_path, {"finalTick": 1.0})
+
+
+PERIOD = 1000.0
+
+
+def _restored(tmp_path: Path, on: float, gated: float, cycles: float, restored: bool = True) -> residency.Residency:
+    state = "cpu.power_state.pwrStateResidencyTicks::"
+    (window,) = _read(
+        tmp_path, _dump(0, 10_000, **{f"{state}ON": on, f"{state}CLK_GATED": gated, "cpu.numCycles": cycles})
+    )
+    return residency.residency(window, "cpu", PERIOD, restored)
+
+
+@pytest.mark.parametrize(
+    ("on", "gated", "cycles", "expected"),
+    [
+        (7000, 4000, 6, (6000, 4000)),
+        (6000, 5000, 6, (6000, 4000)),
+        (500, 10_500, 0, (500, 9500)),
+        (11_000, 0, 9, (10_000, 0)),
+    ],
+)
+def test_a_restored_cpus_time_before_the_checkpoint_is_taken_off(
+    tmp_path: Path, on: float, gated: float, cycles: float, expected: tuple[float, float]
+) -> None:
+    """It is in the state that the CPU was in at the restore, which its count of cycles tells."""
+    found = _restored(tmp_path, on, gated, cycles)
+    assert (found.on, found.gated, found.off) == (*expected, 0.0)
+
+
+def test_a_surplus_in_a_later_window_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(UserError, match="window 0, cpu: power states sum to 11000 of 10000 ticks"):
+        _restored(tmp_path, 7000, 4000, 6, restored=False)
+
+
+def test_less_than_the_window_is_refused_after_a_restore_too(tmp_path: Path) -> None:
+    with pytest.raises(UserError, match="power states sum to 9000 of 10000 ticks"):
+        _restored(tmp_path, 5000, 4000, 5)

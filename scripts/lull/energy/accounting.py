@@ -6,8 +6,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from lull.energy import causes, ledger, source, view, windows
+from lull.energy.backend import Backend
 from lull.energy.em import EnergyModel
-from lull.energy.ledger import Backend, Totals
+from lull.energy.ledger import Totals
 from lull.energy.mcpat import McPat
 from lull.energy.occupancy import Occupancy
 from lull.energy.source import Run

@@ -6,14 +6,11 @@ no L2. Busy is what Linux calls busy, so the way into and out of an idle state i
 is what the comparison with the other backend shows.
 """
 
-from collections.abc import Sequence
-
 import numpy as np
 
-from lull.energy.account import Account, Label, Part, Place, closed
-from lull.energy.occupancy import Stay
+from lull.energy.account import Account, Label, Part, closed
+from lull.energy.backend import OfCpu, OfL2
 from lull.energy.states import ACTIVE
-from lull.energy.windows import Window
 from lull.platform.schema import Cluster, Opp, Platform
 
 BUSY = Part("core", "dynamic")
@@ -25,18 +22,16 @@ class EnergyModel:
     def __init__(self, platform: Platform) -> None:
         self._clusters = platform.resolved_clusters()
 
-    def core(
-        self, place: Place, _window: Window, _path: str, cluster: int, opp: Opp, stays: Sequence[Stay], hz: float
-    ) -> Account:
-        busy = [stay for stay in stays if stay.who.state == ACTIVE]
-        watts = power_w(self._clusters[cluster], opp)
-        joules = np.array([[watts * stay.ticks / hz] for stay in busy]).reshape(-1, 1)
-        labels = [Label(ACTIVE, stay.who.cause, stay.ticks / hz) for stay in busy]
-        whole = watts * (sum(stay.ticks for stay in busy) / hz)
-        return closed(place, labels, [BUSY], joules, np.ones(1), whole)
+    def core(self, own: OfCpu) -> Account:
+        busy = [stay for stay in own.stays if stay.who.state == ACTIVE]
+        watts = power_w(self._clusters[own.cluster], own.opp)
+        joules = np.array([[watts * stay.ticks / own.hz] for stay in busy]).reshape(-1, 1)
+        labels = [Label(ACTIVE, stay.who.cause, stay.ticks / own.hz) for stay in busy]
+        whole = watts * (sum(stay.ticks for stay in busy) / own.hz)
+        return closed(own.place, labels, [BUSY], joules, np.ones(1), whole)
 
-    def l2(self, place: Place, *_: object) -> Account:
-        return closed(place, [], [BUSY], np.empty((0, 1)), np.ones(1), 0.0)
+    def l2(self, own: OfL2) -> Account:
+        return closed(own.place, [], [BUSY], np.empty((0, 1)), np.ones(1), 0.0)
 
 
 def power_w(cluster: Cluster, opp: Opp) -> float:

@@ -10,13 +10,14 @@ import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Protocol
 
 import numpy as np
 
 from lull.energy import rows, source, transitions, untraced
 from lull.energy.account import Account, Label, Place, closed
+from lull.energy.backend import Backend, OfCpu, OfL2
 from lull.energy.occupancy import ClosureError, Occupancy, Stay
+from lull.energy.residency import Residency, residency
 from lull.energy.source import Run
 from lull.energy.states import ACTIVE, IDLE, OFF, UNTRACED
 from lull.energy.uncore import Uncore
@@ -25,22 +26,6 @@ from lull.energy.windows import Window
 from lull.platform.schema import Opp
 
 TOLERANCE = 1e-9
-
-
-class Backend(Protocol):
-    """Turns one window of one place into joules."""
-
-    @property
-    def name(self) -> str: ...
-
-    def core(
-        self, place: Place, window: Window, path: str, cluster: int, opp: Opp, stays: Sequence[Stay], hz: float
-    ) -> Account: ...
-
-    def l2(
-        self, place: Place, window: Window, path: str, cluster: int, opp: Opp,
-        causes: dict[str, float], off_s: float, seconds: float,
-    ) -> Account: ...  # fmt: skip
 
 
 @dataclass
@@ -82,21 +67,24 @@ class Ledger:
         everyone: dict[str, float] = {}
         opps = [source.opp_of(window, number, cluster, hz) for number, (_, cluster) in enumerate(self._ranges)]
         for number, (cpus, cluster) in enumerate(self._ranges):
-            path = source.cluster_path(number)
             users: dict[str, float] = {}
-            stays_of = [self._stays(window, cpu, f"{path}.cpu{index}") for index, cpu in enumerate(cpus)]
-            for cpu, stays in zip(cpus, stays_of, strict=True):
+            stays_of = []
+            for index, cpu in enumerate(cpus):
                 place = Place(cpu, cluster.name, window.number, window.start, window.end)
+                path = f"{source.cluster_path(number)}.cpu{index}"
+                own = self._of_cpu(place, cpu, window, path, number, opps[number])
+                stays_of.append(own.stays)
                 for backend in self.backends:
-                    cpu_path = f"{path}.cpu{cpu - cpus[0]}"
-                    self._put(backend, backend.core(place, window, cpu_path, number, opps[number], stays, hz))
-                for stay in stays:
+                    self._put(backend, backend.core(own))
+                for stay in own.stays:
                     if stay.who.state == ACTIVE:
                         users[stay.who.cause] = users.get(stay.who.cause, 0.0) + stay.ticks
             off_s = self._off_ticks(window, number, stays_of) / hz
             place = Place(None, cluster.name, window.number, window.start, window.end)
+            path = f"{source.cluster_path(number)}.l2"
+            cache = OfL2(place, window, path, number, opps[number], users, off_s, seconds)
             for backend in self.backends:
-                self._put(backend, backend.l2(place, window, f"{path}.l2", number, opps[number], users, off_s, seconds))
+                self._put(backend, backend.l2(cache))
             for cause, ticks in users.items():
                 everyone[cause] = everyone.get(cause, 0.0) + ticks
             if self._last_opps is not None:
@@ -115,8 +103,9 @@ class Ledger:
         for backend in self.backends:
             self._put(backend, account)
 
-    def _stays(self, window: Window, cpu: int, path: str) -> list[Stay]:
-        found = untraced.residency(window, window.number, path, window.ticks)
+    def _of_cpu(self, place: Place, cpu: int, window: Window, path: str, cluster: int, opp: Opp) -> OfCpu:
+        hz = self.run.hz
+        found = residency(window, path, hz / opp.hz, window.start == self.run.time.start)
         if self.occupancy is None:
             stays = self._mixtures[cpu].split(cpu, window.ticks, found, [])
         else:
@@ -125,11 +114,11 @@ class Ledger:
             self._compare(stays, found)
         for stay in stays:
             key = (cpu, stay.who.state)
-            self.totals.residency_s[key] = self.totals.residency_s.get(key, 0.0) + stay.ticks / self.run.hz
-        self.totals.cpu_s += window.ticks / self.run.hz
-        return stays
+            self.totals.residency_s[key] = self.totals.residency_s.get(key, 0.0) + stay.ticks / hz
+        self.totals.cpu_s += window.ticks / hz
+        return OfCpu(place, window, path, cluster, opp, stays, found, hz)
 
-    def _compare(self, stays: Sequence[Stay], found: untraced.Residency) -> None:
+    def _compare(self, stays: Sequence[Stay], found: Residency) -> None:
         asleep = sum(stay.ticks for stay in stays if stay.who.state in (*IDLE, OFF))
         self.totals.disagreement_s += abs(asleep - found.gated - found.off) / self.run.hz
 
@@ -140,7 +129,7 @@ class Ledger:
         return min(sum(stay.ticks for stay in stays if stay.who.state in ("C4", OFF)) for stays in stays_of)
 
 
-def _filled(stays: Sequence[Stay], mixture: Mixture, cpu: int, found: untraced.Residency) -> list[Stay]:
+def _filled(stays: Sequence[Stay], mixture: Mixture, cpu: int, found: Residency) -> list[Stay]:
     """With what the trace does not cover replaced by what statistics tell."""
     known = [stay for stay in stays if stay.who.state != UNTRACED]
     unknown = sum(stay.ticks for stay in stays if stay.who.state == UNTRACED)

@@ -10,14 +10,14 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from lull.energy import activity, calibration, states, tables, transitions
-from lull.energy.account import Account, Joules, Label, Part, Place, closed, shared
+from lull.energy import activity, calibration, residency, states, tables, transitions
+from lull.energy.account import Account, Joules, Label, Part, closed, shared
+from lull.energy.backend import OfCpu, OfL2
 from lull.energy.calibration import Factors
 from lull.energy.events import CYCLES, L2
 from lull.energy.occupancy import NOTHING, Stay
 from lull.energy.states import ACTIVE, IDLE, OFF, TRANSITIONS
 from lull.energy.tables import ClusterTable, OppTable
-from lull.energy.windows import Window
 from lull.errors import UserError
 from lull.platform.schema import Cluster, Opp, Platform
 
@@ -128,17 +128,12 @@ class McPat:
         factors = [calibration.factors(cluster.core) for cluster in clusters]
         return cls(clusters, made, factors, gem5, given_transitions)
 
-    def core(
-        self, place: Place, window: Window, path: str, cluster: int, opp: Opp, stays: Sequence[Stay], hz: float
-    ) -> Account:
-        table = self._opp(cluster, opp)
-        core = self._cores.setdefault((cluster, opp.mhz), _Core.of(table))
-        costs = self._costs[cluster]
-        spent = activity.core_joules(table, window, path, self._gem5)
-        dynamic = np.array([spent.get(name, 0.0) for name in core.components])
-        if missing := spent.keys() - set(core.components):
-            raise UserError(f"{place}: the table has no component {min(missing)}; run `lull energy tables` again")
-
+    def core(self, own: OfCpu) -> Account:
+        table = self._opp(own.cluster, own.opp)
+        core = self._cores.setdefault((own.cluster, own.opp.mhz), _Core.of(table))
+        costs = self._costs[own.cluster]
+        hz, stays, factors = own.hz, own.stays, self._factors[own.cluster]
+        dynamic = self._dynamic(own, table, core)
         power = _Power.of(core, dynamic, stays, hz, free_moves=costs.is_given)
         labels: list[Label] = []
         rows: list[Joules] = []
@@ -148,7 +143,7 @@ class McPat:
             spent_w = power.of_state(state)
             lump = np.zeros(len(transitions.PARTS))
             if stay.caches != NOTHING:
-                for part, joules in costs.joules(stay.caches, opp.mv / 1000).items():
+                for part, joules in costs.joules(stay.caches, own.opp.mv / 1000).items():
                     lump[transitions.PARTS.index(part)] = joules
             whole += seconds * power.static_w(state) + float(lump.sum())
             labels.append(Label(state, stay.who.cause, seconds))
@@ -160,7 +155,7 @@ class McPat:
                 labels.append(Label(state, stay.who.blamed, 0.0))
                 rows.append(np.concatenate([blamed, np.zeros_like(lump)]))
         return closed(
-            place,
+            own.place,
             labels,
             [
                 *(Part(name, "dynamic") for name in core.components),
@@ -168,35 +163,39 @@ class McPat:
                 *transitions.PARTS,
             ],
             np.array(rows),
-            _factors(self._factors[cluster], len(core.components), len(core.components), len(transitions.PARTS)),
+            _factors(factors, len(core.components), len(core.components), len(transitions.PARTS)),
             whole,
         )
 
-    def l2(
-        self,
-        place: Place,
-        window: Window,
-        path: str,
-        cluster: int,
-        opp: Opp,
-        causes: dict[str, float],
-        off_s: float,
-        seconds: float,
-    ) -> Account:
-        """`causes`: who used the cluster's CPUs, by time. While nobody does, the L2's leakage is `idle`'s."""
-        table = self._opp(cluster, opp)
-        dynamic = sum(activity.l2_joules(table, window, path, self._gem5).values())
+    def _dynamic(self, own: OfCpu, table: OppTable, core: _Core) -> Joules:
+        """Joules of events by component.
+
+        Minor brings its count of cycles up to date when it next does something, which may be in a later window than a
+        long wait; gem5's power states do not lag, so cycles are the time that the core was on.
+        """
+        spent = activity.core_joules(table, own.window, own.path, self._gem5)
+        if missing := spent.keys() - set(core.components):
+            raise UserError(f"{own.place}: the table has no component {min(missing)}; run `lull energy tables` again")
+        lag_s = own.residency.on / own.hz - own.window[f"{own.path}.{residency.CYCLES}"] / (table.mhz * 1e6)
+        dynamic: Joules = np.array([spent.get(name, 0.0) for name in core.components]) + core.idle_clock_w * lag_s
+        return dynamic
+
+    def l2(self, own: OfL2) -> Account:
+        """While nobody uses the cluster's CPUs, its L2's leakage is `idle`'s."""
+        table = self._opp(own.cluster, own.opp)
+        dynamic = sum(activity.l2_joules(table, own.window, own.path, self._gem5).values())
+        off_s, on_s = own.off_s, own.seconds - own.off_s
         leakage_w = _leakage_w(table, L2)
-        kept = states.load().l2.when_off(self._clusters[cluster].core)
-        shares = shared(causes, "idle")
-        on_j, off_j = leakage_w * (seconds - off_s), leakage_w * kept * off_s
-        labels = [Label("on", cause, (seconds - off_s) * share) for cause, share in shares.items()]
+        kept = states.load().l2.when_off(self._clusters[own.cluster].core)
+        shares = shared(own.users, "idle")
+        on_j, off_j = leakage_w * on_s, leakage_w * kept * off_s
+        labels = [Label("on", cause, on_s * share) for cause, share in shares.items()]
         rows = [[dynamic * share, on_j * share] for share in shares.values()]
         labels.append(Label(OFF, "idle", off_s))
         rows.append([0.0, off_j])
         parts = [Part(L2, "dynamic"), Part(L2, "static")]
-        factors = _factors(self._factors[cluster], 1, 1, 0)
-        return closed(place, labels, parts, np.array(rows), factors, dynamic + on_j + off_j)
+        factors = _factors(self._factors[own.cluster], 1, 1, 0)
+        return closed(own.place, labels, parts, np.array(rows), factors, dynamic + on_j + off_j)
 
     def _opp(self, cluster: int, opp: Opp) -> OppTable:
         key = (cluster, opp.mhz)

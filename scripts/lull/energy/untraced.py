@@ -7,37 +7,14 @@ ways in and out, which for gem5 are ON: they are taken from what the states cost
 window's ON.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from lull.cpuidle import Row
-from lull.energy.occupancy import NOTHING, Caches, ClosureError, Stay, Who
+from lull.energy.occupancy import NOTHING, Caches, Stay, Who
+from lull.energy.residency import Residency
 from lull.energy.states import ACTIVE, IDLE, OFF, UNTRACED
 from lull.platform.schema import Cluster
-
-POWER_STATE = "power_state.pwrStateResidencyTicks::"
-ON, CLK_GATED, POWERED_OFF = "ON", "CLK_GATED", "OFF"
-TOLERANCE = 1e-9
-
-
-@dataclass(frozen=True)
-class Residency:
-    """Of one CPU in one window, by gem5, in ticks."""
-
-    on: float
-    gated: float
-    off: float
-
-
-def residency(window: Mapping[str, float], number: int, cpu: str, ticks: int) -> Residency:
-    """gem5 leaves out states that a CPU was not in; those that it was in sum to the window, or it raises."""
-    on, gated, off = (window.get(f"{cpu}.{POWER_STATE}{state}", 0.0) for state in (ON, CLK_GATED, POWERED_OFF))
-    if abs(on + gated + off - ticks) > TOLERANCE * ticks:
-        raise ClosureError(
-            f"window {number}, {cpu}: power states sum to {on + gated + off:.0f} of {ticks} ticks; the statistics were "
-            "reset in between or are of another gem5 than 24 or 25, so record the run again"
-        )
-    return Residency(on, gated, off)
 
 
 @dataclass(frozen=True)
