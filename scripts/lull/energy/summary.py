@@ -8,12 +8,13 @@ from rich.console import Console
 from rich.table import Table
 
 from lull.energy import rows
+from lull.energy.causes import IDLE_CAUSE
 from lull.energy.ledger import Totals
 from lull.energy.states import IDLE, STATES, TRANSITIONS
 from lull.platform.schema import Platform, cpu_list
 
 CAUSES_SHOWN = 8
-OWN, WAKES, BROKEN = "active", "wake-ups", "broken sleep"
+OWN, WAKES, BROKEN = "itself", "wake-ups", "broken sleep"
 
 
 def show(console: Console, ledger: Path, platform: Platform, totals: Totals, notes: Sequence[str]) -> None:
@@ -76,7 +77,7 @@ def _causes(ledger: Path, backend: str) -> Table:
     for row in found:
         if row["cpu"] is None:
             continue
-        kind = WAKES if row["state"] in TRANSITIONS else BROKEN if row["state"] in IDLE else OWN
+        kind = WAKES if row["state"] in TRANSITIONS else BROKEN if _broken(row["state"], row["cause"]) else OWN
         entry = by_cause.setdefault(row["cause"], {})
         entry[kind] = entry.get(kind, 0.0) + row["joules"]
     table = Table("cause", OWN, WAKES, BROKEN, "total", box=None, pad_edge=False)
@@ -87,6 +88,11 @@ def _causes(ledger: Path, backend: str) -> Table:
     if rest := ranked[CAUSES_SHOWN:]:
         table.add_row(f"{len(rest)} more", "", "", "", _joules(sum(sum(parts.values()) for _, parts in rest)))
     return table
+
+
+def _broken(state: str, cause: str) -> bool:
+    """Sleep that is not charged to `idle` was charged to who cut it short."""
+    return state in IDLE and cause != IDLE_CAUSE
 
 
 def _joules(value: float) -> str:

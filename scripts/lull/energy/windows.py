@@ -6,11 +6,13 @@ dumps since one reset the second becomes their difference. Assumed: everything t
 clocks and voltages aside, which are the same in both because every change of frequency resets.
 """
 
+import math
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -54,22 +56,35 @@ class Window(Mapping[str, float]):
     start: int
     end: int
     _columns: Columns
-    _values: NDArray[np.float64]
+    _values: list[float]
+    """By column; what the window lacks is NaN or beyond the end."""
 
     def __getitem__(self, statistic: str) -> float:
-        place = self._columns.places.get(statistic)
-        if place is None or place >= self._values.size or np.isnan(self._values[place]):
+        value = self._value(statistic)
+        if value is None:
             raise KeyError(statistic)
-        return float(self._values[place])
+        return value
+
+    def get(self, statistic: str, default: Any = None) -> Any:
+        """As any mapping's. It is asked some hundred times for each CPU and window, so it does without exceptions."""
+        value = self._value(statistic)
+        return default if value is None else value
+
+    def _value(self, statistic: str) -> float | None:
+        place = self._columns.places.get(statistic)
+        if place is None or place >= len(self._values):
+            return None
+        value = self._values[place]
+        return None if math.isnan(value) else value
 
     def __contains__(self, statistic: object) -> bool:
-        return isinstance(statistic, str) and self.get(statistic) is not None
+        return isinstance(statistic, str) and self._value(statistic) is not None
 
     def __iter__(self) -> Iterator[str]:
         return (name for name in self._columns.places if name in self)
 
     def __len__(self) -> int:
-        return int(np.count_nonzero(~np.isnan(self._values)))
+        return sum(1 for _ in self)
 
     def matching(self, pattern: re.Pattern[str]) -> dict[str, float]:
         return {name: self[name] for name in self._columns.matching(pattern) if name in self}
@@ -96,7 +111,7 @@ def read(path: Path) -> Iterator[Window]:
             )
         begin = end if end is not None else last - ticks
         if last > begin:
-            yield Window(number, begin, last, columns, values)
+            yield Window(number, begin, last, columns, values.tolist())
         previous, end = (last - ticks, since_reset), last
     if end is None:
         raise UserError(f"{path}: no window in it; run the command again")
