@@ -2,6 +2,7 @@
 """`lull energy RUNDIR`: what it refuses, what it writes, what it says."""
 
 import io
+import json
 from pathlib import Path
 
 import pyarrow.parquet as pq
@@ -119,6 +120,15 @@ def test_the_summary_fits_one_screen_and_says_that_there_is_no_trace(tmp_path: P
     assert "3.000 ms in 3 windows; closed" in text
     watts = 140e-6 * 850 + 530e-6 * 1100 / 2 + 0.25 + (150e-12 + 1000 * 4.8e-12) / 1e-3
     assert f"{watts:.4g} to {watts:.4g} W" in text
+
+
+def test_a_ledger_says_what_it_was_made_from(tmp_path: Path) -> None:
+    rundir = _run(tmp_path)
+    found = accounting.account(rundir, Options(backends=("em",), rest_w=0.25))
+    about = json.loads(pq.read_schema(found.ledger).metadata[b"lull"])
+    assert about["run"] == rundir.spec().hash()
+    assert about["options"]["rest_w"] == 0.25
+    assert len(about["statistics"]) == len(about["power-models"]) == 64
 
 
 def test_power_over_time_is_a_windows_joules_over_its_length(tmp_path: Path) -> None:

@@ -45,7 +45,7 @@ def _write(
         occupancy = causes.occupancy(spans, wakes, run.platform, run.deepest, run.time)
     path = made / "energy.parquet"
     backends: list[Backend] = [mcpat(run.platform, given), EnergyModel(run.platform)]
-    return path, ledger.write(run, windows.read(made / STATS_TABLE), backends, Uncore(rest_w), occupancy, path)
+    return path, ledger.write(run, windows.read(made / STATS_TABLE), backends, Uncore(rest_w), occupancy, path, {})
 
 
 def _busy(tmp_path: Path) -> tuple[Path, Platform]:

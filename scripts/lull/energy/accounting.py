@@ -1,11 +1,13 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """From a run's folder to its ledger, its figure, and what has to be said about both."""
 
+import dataclasses
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from lull.energy import causes, ledger, source, view, windows
+from lull import __version__, digest
+from lull.energy import causes, ledger, source, states, view, windows
 from lull.energy.backend import Backend
 from lull.energy.em import EnergyModel
 from lull.energy.ledger import Totals
@@ -48,10 +50,22 @@ def account(rundir: RunDir, options: Options) -> Accounted:
     backends = [_backend(name, run, options) for name in options.backends]
     path = rundir / LEDGER
     found = windows.read(rundir / STATS_TABLE)
-    totals = ledger.write(run, found, backends, Uncore(options.rest_w), occupancy, path)
+    totals = ledger.write(run, found, backends, Uncore(options.rest_w), occupancy, path, _about(run, options))
     figure = view.plot_power(view.df_power(path, backends[0].name), f"{run.platform.name}, {backends[0].name}")
     style.save(figure, rundir.path, FIGURE)
     return Accounted(path, run.platform, totals, [*notes, *_notes(totals, occupancy)])
+
+
+def _about(run: Run, options: Options) -> dict[str, object]:
+    """Enough to make the same ledger again."""
+    models = (file for file in states.FOLDER.rglob("*") if file.suffix in (".yaml", ".json"))
+    return {
+        "version": __version__,
+        "run": run.spec.hash(),
+        "statistics": digest.of_file(run.rundir / STATS_TABLE),
+        "options": dataclasses.asdict(options),
+        "power-models": digest.of_files(states.FOLDER, models),
+    }
 
 
 def _backend(name: str, run: Run, options: Options) -> Backend:

@@ -6,6 +6,7 @@ armed it. Charged are the way out of the idle state, the way back into the next 
 what the ended span burned above the idle state that this span and the next one together would have deserved. What
 Linux lost by a bad guess, a shallower state than the span itself deserved, is nobody's wake-up and stays with `idle`.
 A sleep is charged to the wake-up that ended it, never to the one before, so that nothing is charged twice.
+Only the core's part is charged: what an L2 would have saved depends on the cluster's other CPUs.
 Assumed: without the wake-up its work would not have been done either, so that the two spans would have been one.
 """
 

@@ -7,7 +7,7 @@ window, and so do the spans of the trace; the parts of each account sum to its w
 """
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -150,12 +150,13 @@ def write(
     uncore: Uncore,
     occupancy: Occupancy | None,
     path: Path,
+    about: Mapping[str, object],
 ) -> Totals:
     """The ledger of a run, whole or not at all."""
     first: int | None = None
     last = 0
     numbers = 0
-    with rows.Writer(path) as writer:
+    with rows.Writer(path, about) as writer:
         ledger = Ledger(run, backends, uncore, occupancy, writer)
         for window in windows:
             first = window.start if first is None else first

@@ -5,7 +5,8 @@
 its cause in its window; rows of the same place, state and cause repeat it for each component.
 """
 
-from collections.abc import Iterator, Sequence
+import json
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from types import TracebackType
 
@@ -46,13 +47,16 @@ SCHEMA = pa.schema(
 class Writer:
     """Appends accounts; the file has its name once it is whole."""
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: Path, about: Mapping[str, object]) -> None:
+        """`about` is what the ledger was made from and how; it goes into the file, under the key `lull`."""
         self.path = path
         self._partial = path.with_name(f".{path.name}.partial")
         self._words: dict[str, dict[str, int]] = {name: {} for name in _WORDS}
         self._columns: dict[str, list[NDArray[np.generic]]] = {name: [] for name in SCHEMA.names}
         self._held = 0
-        self._file = pq.ParquetWriter(self._partial, SCHEMA, compression="zstd")
+        self._file = pq.ParquetWriter(
+            self._partial, SCHEMA.with_metadata({"lull": json.dumps(about)}), compression="zstd"
+        )
 
     def __enter__(self) -> "Writer":
         return self
@@ -115,7 +119,7 @@ class Writer:
         if not self._held:
             return
         columns = [self._column(name) for name in SCHEMA.names]
-        self._file.write_table(pa.table(columns, schema=SCHEMA))
+        self._file.write_table(pa.table(columns, schema=self._file.schema))
         for values in self._columns.values():
             values.clear()
         self._held = 0
