@@ -20,13 +20,6 @@ Flavour = Literal["default", "debug"]
 SCHEDULE = "/run/schedule"
 """In the guest."""
 
-WAKE_ALL = "echo 0 >/dev/cpu_dma_latency"
-"""Linux wakes every sleeping CPU when a limit of the latency comes or goes, and this one does both. The trace then has
-a first word from each CPU: of one that sleeps on nothing is known, not even how deep."""
-
-
-TRACE_MARKER = "/sys/kernel/tracing/trace_marker"
-
 
 class Limits(Block):
     """What ends a guest that never ends: simulated seconds for its script, seconds of this machine's clock for all."""
@@ -77,16 +70,11 @@ class RunSpec(BaseModel):
             head += f"lull-policy {' '.join(map(shlex.quote, asked))} || exit 125\n"
         if not self.trace:
             return f"{head}{self.command}\n"
-        events = " ".join(f"-e {shlex.quote(event)}" for event in self.trace)
-        if self.trace_kib:
-            events += f" -b {self.trace_kib}"
+        what = [*(["-b", str(self.trace_kib)] if self.trace_kib else []), *self.trace]
         return (
             f"{head}"
-            f"trace-cmd start -C local {events} >/dev/null || exit 125\n"
-            f"{WAKE_ALL}\n"
-            f"echo lull begin >{TRACE_MARKER} || exit 125\n"
+            f"lull-trace start {shlex.join(what)} || exit 125\n"
             f"sh -c {shlex.quote(self.command)}\nstatus=$?\n"
-            "lull-clock || exit 125\n"
-            "trace-cmd stop >/dev/null && trace-cmd extract -o /out/trace.dat >/dev/null || exit 125\n"
+            "lull-trace stop /out/trace.dat || exit 125\n"
             "exit $status\n"
         )

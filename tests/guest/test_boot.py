@@ -76,13 +76,6 @@ def test_two_runs_are_the_same_to_the_byte(lull: Lull, tmp_path: Path) -> None:
     assert b"late" in outputs[0][1]
 
 
-def test_tracing_leaves_a_trace_file(lull: Lull, tmp_path: Path) -> None:
-    events = ("--trace", "sched:sched_switch", "--trace", "power:cpu_idle")
-    ran = lull("boot", "-e", "qemu", *events, "--out", "run", "--exec", "sleep 0.01; exit 3")
-    assert ran.returncode == 3, ran.stderr
-    assert (tmp_path / "run" / "trace.dat").read_bytes()[:10] == b"\x17\x08\x44tracing"
-
-
 def test_a_command_that_never_ends_is_ended(lull: Lull, tmp_path: Path) -> None:
     ran = lull(
         "boot", "-e", "qemu", "--sim-limit", "0.5", "--out", "run", "--exec", "echo begun; touch /out/kept; sleep 9999"

@@ -5,7 +5,7 @@ A time stamp of the clock `local` is sched_clock(), the architected counter scal
 
     stamp = epoch_ns + ((count - epoch_count) * mult >> shift)
 
-with numbers that `lull-clock` has the kernel tell at the end of each trace. A count is about 40 ns on gem5 and 16 ns
+with numbers that `lull-trace` has the kernel tell at the end of each trace. A count is about 40 ns on gem5 and 16 ns
 on QEMU, so different counts have different stamps, and the count of a stamp follows without an error. A stamp that no
 count has shows that the numbers are not those of this trace.
 
