@@ -5,6 +5,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
@@ -15,6 +16,7 @@ from lull.platform.schema import Platform
 from lull.rundir import CPUIDLE, MANIFEST, RunDir
 from lull.runs import STATS_TABLE
 from lull.runspec import RunSpec
+from lull.trace.spans import CpuSpans
 from tests import wakes
 from tests.specs import spec
 
@@ -48,6 +50,26 @@ class Wake:
     state: str
     source: str
     armed_by: str | None
+
+
+def columns(spans: Sequence[Span]) -> list[CpuSpans]:
+    """As the reader of traces gives them."""
+    found = []
+    for cpu in sorted({span.cpu for span in spans}):
+        own = [span for span in spans if span.cpu == cpu]
+        states, causes = (sorted({getattr(span, name) for span in own}) for name in ("state", "cause"))
+        found.append(
+            CpuSpans(
+                cpu,
+                start=np.array([span.start for span in own], np.int64),
+                end=np.array([span.end for span in own], np.int64),
+                state=np.array([states.index(span.state) for span in own], np.int64),
+                cause=np.array([causes.index(span.cause) for span in own], np.int64),
+                states=states,
+                causes=causes,
+            )
+        )
+    return found
 
 
 def run_spec(*settings: str, platform: str = "tiny") -> RunSpec:

@@ -19,6 +19,7 @@ from lull.platform.schema import Platform
 from lull.rundir import MANIFEST, RunDir
 from lull.runs import STATS_TABLE, TRACE
 from lull.trace import recording, spans, wakes
+from lull.trace.spans import CpuSpans
 from tests import energy_runs
 from tests.conftest import Lull
 from tests.energy_runs import MS, run_spec, window
@@ -158,17 +159,18 @@ def _trace(rundir: RunDir, monkeypatch: pytest.MonkeyPatch, lost: int) -> None:
     """All CPUs work for one task throughout, but for a millisecond of the first, of which nothing is known."""
     (rundir / TRACE).touch()
 
-    def told(record: _Recorded, _platform: Platform, allow_lost: bool) -> list[energy_runs.Span]:
+    def by_cpu(record: _Recorded, _platform: Platform, allow_lost: bool) -> list[CpuSpans]:
         if record.lost and not allow_lost:
             raise UserError("trace.dat: lost events")
-        return [
+        told = [
             energy_runs.Span(0, 0, MS, "active", "task:cat/7"),
             energy_runs.Span(0, 2 * MS, 3 * MS, "active", "task:cat/7"),
             *(energy_runs.Span(cpu, 0, 3 * MS, "active", "task:cat/7") for cpu in (1, 2)),
         ]
+        return energy_runs.columns(told)
 
     monkeypatch.setattr(recording, "load", lambda _: _Recorded(lost))
-    monkeypatch.setattr(spans, "of_recording", told)
+    monkeypatch.setattr(spans, "by_cpu", by_cpu)
     monkeypatch.setattr(wakes, "of_recording", lambda *_: [])
 
 

@@ -42,7 +42,7 @@ def _write(
     run = source.open_run(made)
     occupancy = None
     if spans is not None:
-        occupancy = causes.occupancy(spans, wakes, run.platform, run.deepest, run.time)
+        occupancy = causes.occupancy(energy_runs.columns(spans), wakes, run.platform, run.deepest, run.time)
     path = made / "energy.parquet"
     backends: list[Backend] = [mcpat(run.platform, given), EnergyModel(run.platform)]
     return path, ledger.write(run, windows.read(made / STATS_TABLE), backends, Uncore(rest_w), occupancy, path, {})
