@@ -85,6 +85,11 @@ def paths(platform: Platform) -> list[str]:
     ]
 
 
+def clock_hz(mhz: float) -> float:
+    """gem5 rounds a cycle to whole ticks."""
+    return HZ / round(HZ / (mhz * 1e6))
+
+
 def window(
     platform: Platform,
     start: int,
@@ -106,7 +111,7 @@ def window(
             on = end - start - asleep[cpu]
             state = f"{name}.power_state.pwrStateResidencyTicks"
             found[f"{state}::ON"], found[f"{state}::CLK_GATED"] = float(on), float(asleep[cpu])
-            found[f"{name}.numCycles"] = on / HZ * at * 1e6
+            found[f"{name}.numCycles"] = on / HZ * clock_hz(at)
             found[f"{name}.ops"] = ops[cpu] if ops else 0.0
             cpu += 1
     for part, picojoule in (("actEnergy", 100.0), ("refreshEnergy", 50.0), ("totalEnergy", 150.0)):

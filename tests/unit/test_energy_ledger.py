@@ -2,6 +2,7 @@
 """Ledgers of made-up runs: known joules, and properties that hold for any run."""
 
 import itertools
+import operator
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -61,7 +62,7 @@ def _busy(tmp_path: Path) -> tuple[Path, Platform]:
 
 def test_an_active_core_burns_its_events_and_its_leakage(tmp_path: Path) -> None:
     path, _ = _busy(tmp_path)
-    dynamic = 850e6 * 1e-3 * energy_runs.J_PER_CYCLE + 1e5 * 1.5 * energy_runs.J_PER_OP
+    dynamic = energy_runs.clock_hz(850) * 1e-3 * energy_runs.J_PER_CYCLE + 1e5 * 1.5 * energy_runs.J_PER_OP
     static = energy_runs.CORE_LEAKAGE_W * 1e-3
     mine = {"backend": "mcpat", "cpu": 0}
     assert total(path, **mine, kind="dynamic", band="raw") == pytest.approx(dynamic)
@@ -313,11 +314,11 @@ def test_parts_are_not_negative_and_sum_to_the_whole(tmp_path: Path, seed: int, 
         spent = sum(seconds for (own, _), seconds in totals.residency_s.items() if own == cpu)
         assert spent == pytest.approx(LENGTH / HZ, rel=1e-12)
     events = sum(rates) * LENGTH * 1.5 * energy_runs.J_PER_OP
-    clocks_w = [mhz * 1e6 * energy_runs.J_PER_CYCLE for mhz in (850, 850, 1100, 700)]
-    cycles = sum(
-        watts * (LENGTH - _gated(spans, cpu, START, START + LENGTH)) / HZ for cpu, watts in enumerate(clocks_w)
-    )
-    gated = sum(0.03 * watts * totals.residency_s.get((cpu, "C1"), 0.0) for cpu, watts in enumerate(clocks_w))
+    mhz = (850, 850, 1100, 700)
+    ran_s = [(LENGTH - _gated(spans, cpu, START, START + LENGTH)) / HZ for cpu in range(4)]
+    gated_s = [totals.residency_s.get((cpu, "C1"), 0.0) for cpu in range(4)]
+    cycles = energy_runs.J_PER_CYCLE * sum(map(operator.mul, ran_s, map(energy_runs.clock_hz, mhz)))
+    gated = energy_runs.J_PER_CYCLE * 0.03e6 * sum(map(operator.mul, gated_s, mhz))
     dynamic = sum(
         row["joules"]
         for row in pq.read_table(path).to_pylist()

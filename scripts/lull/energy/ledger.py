@@ -36,9 +36,8 @@ class Totals:
     seconds: float = 0.0
     joules: dict[tuple[str, str], float] = field(default_factory=dict)
     """By backend and band."""
-    traced_s: float = 0.0
-    """Of all CPUs' time."""
     cpu_s: float = 0.0
+    """Of all CPUs."""
     disagreement_s: float = 0.0
     """Time that the trace and gem5 do not agree about, awake or asleep."""
     residency_s: dict[tuple[int, str], float] = field(default_factory=dict)
@@ -105,7 +104,8 @@ class Ledger:
 
     def _of_cpu(self, place: Place, cpu: int, window: Window, path: str, cluster: int, opp: Opp) -> OfCpu:
         hz = self.run.hz
-        found = residency(window, path, hz / opp.hz, window.start == self.run.time.start)
+        period = source.period(window, cluster)
+        found = residency(window, path, period, window.start == self.run.time.start)
         if self.occupancy is None:
             stays = self._mixtures[cpu].split(cpu, window.ticks, found, [])
         else:
@@ -116,7 +116,7 @@ class Ledger:
             key = (cpu, stay.who.state)
             self.totals.residency_s[key] = self.totals.residency_s.get(key, 0.0) + stay.ticks / hz
         self.totals.cpu_s += window.ticks / hz
-        return OfCpu(place, window, path, cluster, opp, stays, found, hz)
+        return OfCpu(place, window, path, cluster, opp, period, stays, found, hz)
 
     def _compare(self, stays: Sequence[Stay], found: Residency) -> None:
         asleep = sum(stay.ticks for stay in stays if stay.who.state in (*IDLE, OFF))
