@@ -151,10 +151,10 @@ def rundir(folder: Path, asked: RunSpec, windows: Sequence[Mapping[str, float]],
     return made
 
 
-def slept(made: RunDir, platform: Platform, counts: Mapping[int, Mapping[str, tuple[int, int]]]) -> None:
+def slept(made: RunDir, window_us: int, counts: Mapping[int, Mapping[str, tuple[int, int]]]) -> None:
     """Linux's counters: entries and microseconds by CPU and state."""
     lines: list[dict[str, object]] = [
-        {"cpu": cpu, "name": state, "usage": usage, "time_us": time_us}
+        {"cpu": cpu, "name": state, "window_us": window_us, "usage": usage, "time_us": time_us}
         for cpu, states in counts.items()
         for state, (usage, time_us) in states.items()
     ]

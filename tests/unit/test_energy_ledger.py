@@ -108,7 +108,7 @@ def test_linux_counters_divide_sleep_and_transitions_where_there_is_no_trace(tmp
     made = energy_runs.rundir(
         tmp_path / "run", asked, [window(asked.platform, START, START + 10 * MS, [6 * MS, 0, 0], ops=[1e5, 0, 0])]
     )
-    energy_runs.slept(made, asked.platform, {0: {"C1": (5, 2000), "C2": (10, 4430)}})
+    energy_runs.slept(made, 10_000, {0: {"C1": (5, 2000), "C2": (10, 4430)}})
     path, totals = _write(made)
     assert totals.residency_s[0, "C1"] == pytest.approx(2e-3)
     assert totals.residency_s[0, "C2"] == pytest.approx(4e-3)
@@ -118,6 +118,24 @@ def test_linux_counters_divide_sleep_and_transitions_where_there_is_no_trace(tmp
     mine = {"backend": "mcpat", "band": "raw", "cpu": 0}
     assert total(path, **mine, state="transition") == pytest.approx(0.43e-3 * idle_w)
     assert total(path, **mine, state="C2") == pytest.approx(4e-3 * 0.35 * energy_runs.CORE_LEAKAGE_W)
+
+
+def test_untraced_entries_find_caches_as_full_as_the_mean_active_time_makes_them(tmp_path: Path) -> None:
+    """Two sleeps in C4 of 9 ms in all, 1.304 of each on the way, and 1 ms of work.
+
+    The little L1 is full after 66 us, its L2 after 1049 us.
+    """
+    asked = run_spec("idle.deepest=C4")
+    made = energy_runs.rundir(
+        tmp_path / "run", asked, [window(asked.platform, START, START + 10 * MS, [6392 * US, 0, 0])]
+    )
+    energy_runs.slept(made, 10_000, {0: {"C4": (2, 9000)}})
+    path, _ = _write(made)
+    mine = {"backend": "mcpat", "band": "raw", "cpu": 0}
+    l1, l2 = 2 * 512 * 0.5e-9, 1000 / 1049 * 16384 * 8.6e-9
+    assert total(path, **mine, component="refill") == pytest.approx(l1 + l2)
+    assert total(path, **mine, component="flush") == pytest.approx(0.5 * (l1 + l2))
+    assert total(path, **mine, component="rail") == pytest.approx(2 * 1.5e-9 * (1.0 + 1.0))
 
 
 def _one_sleep(tmp_path: Path, platform: str = "tiny", cpu: int = 0, given: bool = False) -> tuple[Path, Platform]:
@@ -141,7 +159,7 @@ def test_a_transition_costs_its_time_its_lines_and_its_rails(tmp_path: Path) -> 
     path, _ = _one_sleep(tmp_path)
     mine = {"backend": "mcpat", "band": "raw", "cpu": 0}
     idle_w = 850e6 * energy_runs.J_PER_CYCLE + energy_runs.CORE_LEAKAGE_W
-    l1, l2 = 512 * 0.5e-9, 16384 * 36e-9
+    l1, l2 = 512 * 0.5e-9, 16384 * 8.6e-9
     assert total(path, **mine, component="flush") == pytest.approx(0.5 * (l1 + l2))
     assert total(path, **mine, component="refill") == pytest.approx(l1 + l2)
     assert total(path, **mine, component="rail") == pytest.approx(1.5e-9 * (1.0 + 1.0))

@@ -7,7 +7,7 @@ ways in and out, which for gem5 are ON: they are taken from what the states cost
 window's ON.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from lull.cpuidle import Row
@@ -58,11 +58,27 @@ def mixture(rows: Sequence[Row], cpu: int, cluster: Cluster, ticks_per_us: float
     total_us = sum(asleep_us.values())
     if not total_us:
         return Mixture({"C1": 1.0}, 0.0, NOTHING)
-    deep = entries.get("C3", 0.0) + entries.get("C4", 0.0)
-    of_cluster = entries.get("C4", 0.0) if cluster.cpus == 1 else 0.0
+    window_us = max((float(str(row.get("window_us", 0))) for row in own.values()), default=0.0)
+    active_us = max(0.0, window_us - total_us - on_the_way_us)
     return Mixture(
         {state: time / total_us for state, time in asleep_us.items() if time},
         on_the_way_us / total_us,
-        # Caches are taken to be full every time; whether a cluster of several CPUs was off, no counter says.
-        Caches(deep, of_cluster, deep, of_cluster, deep, of_cluster).times(1.0 / (total_us * ticks_per_us)),
+        _caches(entries, active_us, cluster).times(1.0 / (total_us * ticks_per_us)),
     )
+
+
+def _caches(entries: Mapping[str, float], active_us: float, cluster: Cluster) -> Caches:
+    """Of all entries together. Each finds caches as full as the mean active time before it makes them.
+
+    Whether a cluster of several CPUs was off, no counter says, so then it was not.
+    """
+    fill_us: dict[str, float] = {state.name: state.actual.fill_us for state in cluster.cstates}
+    deep = entries.get("C3", 0.0) + entries.get("C4", 0.0)
+    of_cluster = entries.get("C4", 0.0) if cluster.cpus == 1 else 0.0
+    l1, l2 = (_full(count, active_us, fill_us.get(state, 0.0)) for count, state in ((deep, "C3"), (of_cluster, "C4")))
+    return Caches(l1, l2, l1, l2, deep, of_cluster)
+
+
+def _full(count: float, active_us: float, fill_us: float) -> float:
+    """In full caches."""
+    return min(count, active_us / fill_us) if fill_us else 0.0
