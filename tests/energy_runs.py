@@ -7,6 +7,7 @@ from pathlib import Path
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from lull.energy.calibration import Factors
@@ -215,5 +216,9 @@ def mcpat(platform: Platform, given: bool = False) -> McPat:
 
 def total(path: Path, **where: object) -> float:
     """Joules of the rows that match."""
-    found = pq.read_table(path).to_pylist()
-    return float(sum(row["joules"] for row in found if all(row[key] == value for key, value in where.items())))
+    found = pq.read_table(path)
+    for key, value in where.items():
+        column = found[key]
+        words = column.cast(pa.string()) if pa.types.is_dictionary(column.type) else column
+        found = found.filter(pc.equal(words, value))
+    return float(pc.sum(found["joules"], min_count=0).as_py())
