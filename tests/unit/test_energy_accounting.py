@@ -140,8 +140,9 @@ def test_power_over_time_is_a_windows_joules_over_its_length(tmp_path: Path) -> 
     found = accounting.account(_run(tmp_path), EM)
     power = view.df_power(found.ledger, "em")
     watts = {(row["start"], row["owner"]): row["watts"] for row in power.to_pylist()}
-    assert len(watts) == 9
+    assert len(watts) == 9, "CPU 2 slept, and em knows no L2"
     for start in (0, MS, 2 * MS):
+        assert watts[start, "uncore"] == pytest.approx((150e-12 + 1000 * 4.8e-12) / 1e-3)
         assert watts[start, "CPU 0"] == pytest.approx(140e-6 * 850)
         assert watts[start, "CPU 1"] == pytest.approx(530e-6 * 1100 / 2)
     assert (found.ledger.parent / "power.pdf").stat().st_size > 1000
