@@ -12,7 +12,7 @@ import pytest
 from rich.console import Console
 
 from lull.cli import energy as command
-from lull.energy import accounting, summary, tables, view
+from lull.energy import accounting, source, summary, tables, view
 from lull.energy.accounting import Options
 from lull.errors import UserError
 from lull.platform.schema import Platform
@@ -195,3 +195,10 @@ def test_a_trace_that_lost_events_is_refused_and_counted_when_allowed(
     assert found.totals.joules["em", "raw"] > whole["em", "raw"]
     unknown = energy_runs.total(found.ledger, backend="em", band="raw", cpu=0, cause="active")
     assert unknown == pytest.approx(140e-6 * 850 * 1e-3), "gem5 saw CPU 0 awake in the millisecond that is missing"
+
+
+def test_a_state_that_the_command_itself_allowed_counts_as_allowed(tmp_path: Path) -> None:
+    rundir = _run(tmp_path)
+    assert source.open_run(rundir).deepest == "C1"
+    energy_runs.slept(rundir, 1000, {0: {"C1": (1, 10), "C3": (1, 10), "C4": (0, 0)}})
+    assert source.open_run(rundir).deepest == "C3"

@@ -35,8 +35,9 @@ class Run:
 
     @property
     def deepest(self) -> str:
-        """The deepest idle state that Linux was allowed."""
-        return self.spec.policy.idle_deepest or "C1"
+        """The deepest idle state that Linux was allowed: by the run, or by its command."""
+        allowed = [str(row["name"]) for row in self.idle if row.get("disabled") is False or row.get("usage")]
+        return max([self.spec.policy.idle_deepest or "C1", *allowed])
 
     def refuse_if_short(self, seen: range, windows: int) -> None:
         """gem5 dumps at the end, so that windows cover the whole run."""
