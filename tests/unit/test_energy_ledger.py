@@ -382,3 +382,20 @@ def test_the_order_of_cpus_does_not_matter(tmp_path: Path, seed: int) -> None:
         for path, order in ((before, place), (after, {}))
     ]
     assert sums[0] == pytest.approx(sums[1], rel=1e-9)
+
+
+def test_counters_lose_what_the_trace_knows_before_they_tell_of_the_rest(tmp_path: Path) -> None:
+    """Linux counted one sleep in C1 and one in C2; the trace saw the one in C2, so the other half had C1 alone."""
+    asked = run_spec("idle.deepest=C2")
+    spans = [
+        Span(0, START + 5 * MS, START + 9 * MS, "C2", "idle"),
+        Span(0, START + 9 * MS, START + 10 * MS, "active", "task:cat/7"),
+        *(Span(cpu, START, START + 10 * MS, "active", "task:hog/8") for cpu in (1, 2)),
+    ]
+    made = energy_runs.rundir(tmp_path / "run", asked, [window(asked.platform, START, START + 10 * MS, [7 * MS, 0, 0])])
+    energy_runs.slept(made, 10_000, {0: {"C1": (1, 3000), "C2": (1, 4043)}})
+    _, totals = _write(made, spans)
+    assert totals.residency_s[0, "C1"] == pytest.approx(3e-3)
+    assert totals.residency_s[0, "C2"] == pytest.approx(4e-3)
+    assert totals.residency_s[0, "active"] == pytest.approx(3e-3)
+    assert (0, "transition") not in totals.residency_s

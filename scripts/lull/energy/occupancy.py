@@ -113,6 +113,19 @@ class Occupancy:
             )
         return found
 
+    def slept(self, cpu: int) -> dict[str, tuple[int, int]]:
+        """How often the CPU is known to have been in each state, and for how many ticks."""
+        track = self._tracks[cpu]
+        counts = np.bincount(track.who, minlength=len(self._whos))
+        ticks = np.zeros(len(self._whos), np.int64)
+        np.add.at(ticks, track.who, track.end - track.start)
+        found: dict[str, tuple[int, int]] = {}
+        for place in np.flatnonzero(counts).tolist():
+            state = self._whos[place].state
+            count, total = found.get(state, (0, 0))
+            found[state] = count + int(counts[place]), total + int(ticks[place])
+        return found
+
     def off_ticks(self, cluster: int, start: int, end: int) -> int:
         """For how long the cluster was off: all of its CPUs were in C4."""
         intervals = self._cluster_off[cluster]
