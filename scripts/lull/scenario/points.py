@@ -42,6 +42,7 @@ def resolve(scenario: Scenario, wishes: Wishes) -> list[Point]:
     chosen, overrides = split(scenario, wishes.settings)
     platform = wishes.platform or scenario.platform
     cpu = wishes.cpu or (scenario.cpu if wishes.engine == "gem5" else None)
+    period = wishes.stats_period_s or (scenario.stats_period_s if wishes.engine == "gem5" else None)
     machine = load_platform(platform)
     points: list[Point] = []
     for group in scenario.groups:
@@ -57,7 +58,8 @@ def resolve(scenario: Scenario, wishes: Wishes) -> list[Point]:
                 engine=wishes.engine,
                 cpu=cpu,
                 trace=scenario.trace,
-                stats_period_s=wishes.stats_period_s,
+                trace_kib=scenario.trace_kib,
+                stats_period_s=period,
                 limits=scenario.limits,
                 seed=wishes.seed,
             )

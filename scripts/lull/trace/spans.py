@@ -7,6 +7,8 @@ some tens of microseconds in states that lose the core, counts as the state. The
 the timer was due or the IPI was sent; where that is not known it is as long as exit and refill. A sleep whose interrupt
 came on the way in was given up, and is nothing but that.
 
+Work is what Linux takes for it: a CPU that waits in WFE for another one's answer is at work here, and gated to gem5.
+
 A state is what the CPU asked for. Its cluster pays for going off with the last CPU to ask, and for coming on with the
 first to be back; the others pay for their core alone.
 """
