@@ -19,7 +19,7 @@ from lull.errors import UserError
 
 TOTAL_CYCLES = 1e9
 COUNT = 1e7
-"""Of each event in an input. McPAT prints a register file's energy with one access too many, which has to drown in it."""
+"""Of each event in an input. McPAT prints a register file with one access too many, which has to drown in it."""
 
 TOLERANCE = 1e-5
 """McPAT prints six digits, so that each of two numbers may be off by 5e-6."""
