@@ -138,9 +138,11 @@ def test_untraced_entries_find_caches_as_full_as_the_mean_active_time_makes_them
     assert total(path, **mine, component="rail") == pytest.approx(2 * 1.5e-9 * (1.0 + 1.0))
 
 
-def _one_sleep(tmp_path: Path, platform: str = "tiny", cpu: int = 0, given: bool = False) -> tuple[Path, Platform]:
+def _one_sleep(
+    tmp_path: Path, platform: str = "tiny", cpu: int = 0, given: bool = False, settings: Sequence[str] = ()
+) -> tuple[Path, Platform]:
     """A CPU goes to sleep in 1 ms, is in C4 for 6, needs 2 to wake and works 1 ms for a task. The others work."""
-    asked = run_spec("idle.deepest=C4", platform=platform)
+    asked = run_spec("idle.deepest=C4", *settings, platform=platform)
     others = [other for other in range(asked.platform.cpu_count) if other != cpu]
     spans = [
         Span(cpu, START, START + MS, "entry", "firmware"),
@@ -192,6 +194,19 @@ def test_a_published_wake_up_energy_replaces_the_model_of_its_core(tmp_path: Pat
     assert moved == pytest.approx(given), "and nothing else"
     worked_w = fastest.mhz * 1e6 * energy_runs.J_PER_CYCLE + energy_runs.CORE_LEAKAGE_W
     assert total(path, **mine, state="active") == pytest.approx(1e-3 * worked_w)
+
+
+def test_a_published_wake_up_energy_of_a_cluster_leaves_out_the_lines_to_memory(tmp_path: Path) -> None:
+    path, platform = _one_sleep(tmp_path, "exynos5422", cpu=4, given=True, settings=["clusters.big.cpus=1"])
+    big = platform.clusters[1]
+    mine = {"backend": "mcpat", "band": "raw", "cpu": 4}
+    fastest = big.opps.table[-1]
+    full_w = big.dynamic_power_coefficient.value * 1e-6 * fastest.mhz * (fastest.mv / 1000) ** 2
+    assert total(path, **mine, component="wake-given") == pytest.approx((0.7 + 29.3) * 1e-6 * full_w)
+    lines = big.l2.size_kib * 1024 / 64
+    assert total(path, **mine, component="refill") == pytest.approx(lines * 8.6e-9)
+    assert total(path, **mine, component="flush") == pytest.approx(lines * 8.6e-9 / 2)
+    assert total(path, **mine, component="rail") == 0
 
 
 def test_a_core_without_a_published_wake_up_energy_stays_modelled(tmp_path: Path) -> None:
