@@ -102,6 +102,12 @@ def test_em_is_utilisation_times_the_power_of_the_operating_point(tmp_path: Path
     assert shared == {"core", "dram-access", "dram-background", "interconnect", "rest"}
 
 
+def test_the_watts_of_a_window_sum_to_its_power(tmp_path: Path) -> None:
+    path, _ = _busy(tmp_path)
+    found = rows.grouped(path, ["window"], ["joules", "watts"], "mcpat", rows.RAW).to_pylist()
+    assert [row["watts"] for row in found] == pytest.approx([row["joules"] / 1e-3 for row in found])
+
+
 def test_linux_counters_divide_sleep_and_transitions_where_there_is_no_trace(tmp_path: Path) -> None:
     """C2 takes 43 us to leave. Ten of them in 10 ms, of which CPU 0 stood 6 ms in WFI and had 0.43 ms of exits."""
     asked = run_spec("idle.deepest=C2")
