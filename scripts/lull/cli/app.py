@@ -6,7 +6,7 @@ import sys
 
 import typer
 
-from lull.cli import boot, build, demo, doctor, figures, platform, run, show, timeline
+from lull.cli import boot, build, demo, doctor, energy, figures, platform, run, show, timeline
 from lull.errors import UserError
 from lull.report import report
 
@@ -19,6 +19,7 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 app.add_typer(platform.app, name="platform")
+app.add_typer(energy.app, name="energy")
 app.command()(build.build)
 app.command()(boot.boot)
 app.command()(run.run)

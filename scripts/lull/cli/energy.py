@@ -1,0 +1,75 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""`lull energy`: joules of a run."""
+
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+import typer
+from rich.console import Console
+from typer.core import TyperGroup
+
+from lull.cli import energy_tables
+from lull.errors import UserError
+from lull.report import Progress, report
+from lull.rundir import RunDir
+
+ACCOUNT = "account"
+
+
+class _RunDirByDefault(TyperGroup):
+    """`lull energy RUNDIR` is `lull energy account RUNDIR`: what is no command is a run's folder."""
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        if args and args[0] not in self.commands and args[0] not in ctx.help_option_names:
+            args = [ACCOUNT, *args]
+        return super().parse_args(ctx, args)
+
+
+app = typer.Typer(
+    cls=_RunDirByDefault,
+    help="Joules of a run: lull energy RUNDIR. Tables and McPAT's own input: the commands below.",
+    no_args_is_help=True,
+)
+
+
+app.command("tables")(energy_tables.tables)
+app.command("mcpat-xml")(energy_tables.mcpat_xml)
+app.command("validation")(energy_tables.validation)
+
+
+@app.command(ACCOUNT)
+def account(
+    run: Annotated[Path, typer.Argument(help="a folder made by `lull boot` on gem5", metavar="RUNDIR")],
+    backend: Annotated[
+        Literal["mcpat", "em", "both"],
+        typer.Option(help="mcpat: event counts; em: utilisation times the power of the operating point"),
+    ] = "both",
+    rest_w: Annotated[float | None, typer.Option(help="constant power of the rest of the platform, in watts")] = None,
+    transitions: Annotated[
+        Literal["modelled", "given"],
+        typer.Option(help="energy of idle transitions: from time, caches and rails, or as published where it is"),
+    ] = "modelled",
+    allow_lost: Annotated[
+        bool, typer.Option("--allow-lost", help="account for a trace that lost events, and say how much that is")
+    ] = False,
+) -> None:
+    """Account for a run's energy: energy.parquet and power.pdf in its folder, and a summary here.
+
+    Example: lull energy runs/20260101-120000-tiny-gem5 --rest-w 0.5
+    """
+    if rest_w is not None and not 0 <= rest_w < float("inf"):
+        raise UserError(f"--rest-w {rest_w:g}: give watts, 0 or more")
+    # numpy, pyarrow and matplotlib take a second to load, which commands that account for nothing do not pay.
+    from lull.energy import accounting, summary
+
+    rundir = RunDir.open(run)
+    options = accounting.Options(
+        backends=("mcpat", "em") if backend == "both" else (backend,),
+        rest_w=rest_w,
+        given_transitions=transitions == "given",
+        allow_lost=allow_lost,
+    )
+    with Progress(f"account for {run}"):
+        found = accounting.account(rundir, options)
+    summary.show(Console(highlight=False), found.ledger, found.platform, found.totals, found.notes)
+    report(f"ledger: {found.ledger}")

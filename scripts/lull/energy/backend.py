@@ -1,0 +1,66 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""What a backend is: it turns one window of a CPU, and of a cluster's L2, into joules."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+from lull.energy.account import Account, Place
+from lull.energy.occupancy import Stay
+from lull.energy.residency import Residency
+from lull.energy.windows import Window
+from lull.platform.schema import Opp
+
+
+@dataclass(frozen=True)
+class OfCpu:
+    """One CPU in one window. Ticks are gem5's, of which there are `hz` in a second."""
+
+    place: Place
+    window: Window
+    path: str
+    """gem5's name of the object, here and below."""
+    cluster: int
+    opp: Opp
+    period: float
+    """Ticks of a cycle."""
+    stays: Sequence[Stay]
+    residency: Residency
+    hz: float
+
+
+@dataclass(frozen=True)
+class OfL2:
+    """A cluster's L2 in one window."""
+
+    place: Place
+    window: Window
+    path: str
+    cluster: int
+    opp: Opp
+    users: Mapping[str, float]
+    """Who used the cluster's CPUs, and for how many seconds."""
+    off_s: float
+    seconds: float
+
+
+@dataclass(frozen=True)
+class OfMemory:
+    """The memory controllers in one window."""
+
+    place: Place
+    window: Window
+    users: Mapping[str, float]
+    """Who used the CPUs, and for how many seconds."""
+    seconds: float
+
+
+class Backend(Protocol):
+    @property
+    def name(self) -> str: ...
+
+    def core(self, own: OfCpu) -> Account: ...
+
+    def l2(self, own: OfL2) -> Account: ...
+
+    def memory(self, own: OfMemory) -> Account: ...

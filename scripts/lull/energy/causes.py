@@ -1,0 +1,269 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Who answers for which part of the traced time.
+
+A wake-up is charged to the task or device at its root: the interrupt or timer that ended the sleep, and through it who
+armed it. Charged are the way out of the idle state, the way back into the next one, and the idle time that it broke up:
+what the ended span burned above the idle state that this span and the next one together would have deserved. What
+Linux lost by a bad guess, a shallower state than the span itself deserved, is nobody's wake-up and stays with `idle`.
+A sleep is charged to the wake-up that ended it, never to the one before, so that nothing is charged twice.
+Only the core's part is charged: what an L2 would have saved depends on the cluster's other CPUs.
+Assumed: without the wake-up its work would not have been done either, so that the two spans would have been one.
+"""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, fields
+from typing import Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from lull.energy.occupancy import Caches, ClosureError, Numbers, Occupancy, Track, Who, common
+from lull.energy.states import ACTIVE, IDLE, STATES, UNTRACED
+from lull.platform.schema import Cluster, Platform
+from lull.trace.spans import CpuSpans
+
+ENTRY, EXIT = "entry", "exit"
+IDLE_CAUSE, TRANSITION_CAUSE = "idle", "transition"
+NO_INTERRUPT = "none"
+"""A wake-up's source when nothing came."""
+TICKS_PER_US = 1_000_000
+
+WORDS = (*IDLE, UNTRACED, *(state for state in STATES if state not in IDLE))
+"""States by number: idle ones first, from light to deep."""
+CODE = {word: number for number, word in enumerate(WORDS)}
+LOSES_L1, LOSES_L2 = CODE["C3"], CODE["C4"]
+"""The lightest states that lose a core's caches, and a cluster's."""
+DEEPEST = len(IDLE)
+NOBODY = -1
+
+CACHES = tuple(entry.name for entry in fields(Caches))
+L1_FLUSHES, L2_FLUSHES, L1_REFILLS, L2_REFILLS, CORE_WAKES, CLUSTER_WAKES = range(len(CACHES))
+
+
+class Wake(Protocol):
+    """The end of a sleep: what woke the CPU, and the task or device that armed it, where that is known."""
+
+    @property
+    def cpu(self) -> int: ...
+    @property
+    def time(self) -> int: ...
+    @property
+    def source(self) -> str: ...
+    @property
+    def armed_by(self) -> str | None: ...
+
+
+class Words:
+    """Causes by number."""
+
+    def __init__(self) -> None:
+        self.texts: list[str] = []
+        self._codes: dict[str, int] = {}
+
+    def code(self, text: str) -> int:
+        code = self._codes.setdefault(text, len(self.texts))
+        if code == len(self.texts):
+            self.texts.append(text)
+        return code
+
+    def codes(self, texts: Iterable[str]) -> Numbers:
+        return np.array([self.code(text) for text in texts], np.int64)
+
+
+@dataclass(frozen=True)
+class Spans:
+    """One CPU's, over the whole run."""
+
+    start: Numbers
+    end: Numbers
+    state: Numbers
+    cause: Numbers
+
+    @property
+    def idle(self) -> Numbers:
+        return np.flatnonzero(self.state < DEEPEST)
+
+    def sleeps_in(self, state: int) -> Numbers:
+        """Pairs of start and end."""
+        own = self.state == state
+        return np.stack([self.start[own], self.end[own]], axis=1)
+
+
+def occupancy(
+    parts: Iterable[CpuSpans],
+    wakes: Iterable[Wake],
+    platform: Platform,
+    deepest: str,
+    time: range,
+    allow_gaps: bool = False,
+) -> Occupancy:
+    """The traced time by who answers for it. Of what the trace does not cover, within `time`, nobody is known."""
+    words = Words()
+    traced = {part.cpu: part for part in parts}
+    woken: list[list[Wake]] = [[] for _ in range(platform.cpu_count)]
+    for wake in wakes:
+        woken[wake.cpu].append(wake)
+    whos: dict[Who, int] = {}
+    tracks: list[Track] = []
+    cluster_off: list[Numbers] = []
+    for cpus, cluster in platform.cpu_ranges():
+        spans = [_complete(cpu, traced.pop(cpu, None), words, time, allow_gaps) for cpu in cpus]
+        off = common(own.sleeps_in(LOSES_L2) for own in spans)
+        cluster_off.append(off)
+        edges = _Edges(off)
+        for cpu, own in zip(cpus, spans, strict=True):
+            roots = _roots(own, woken[cpu], words)
+            who = _who(cpu, own, roots, _residencies(cluster, deepest), words, whos)
+            tracks.append(Track(own.start, own.end, who, *_caches(own, cluster, edges)))
+    return Occupancy(tracks, list(whos), cluster_off)
+
+
+def _complete(cpu: int, part: CpuSpans | None, words: Words, time: range, allow_gaps: bool) -> Spans:
+    """With spans for what the trace does not cover: before it, after it, and where events were lost."""
+    nothing = words.code("")
+    if part is None:
+        return Spans(*(np.array([value], np.int64) for value in (time.start, time.stop, CODE[UNTRACED], nothing)))
+    order = np.argsort(part.start, kind="stable")
+    start, end = (np.clip(column[order], time.start, time.stop) for column in (part.start, part.end))
+    state = np.array([CODE[word] for word in part.states], np.int64)[part.state[order]]
+    cause = words.codes(part.causes)[part.cause[order]]
+    kept = end > start
+    start, end, state, cause = start[kept], end[kept], state[kept], cause[kept]
+    after = np.append(start, time.stop) - np.append(time.start, end)
+    if (after < 0).any():
+        at = int(start[np.flatnonzero(after < 0)[0]])
+        raise ClosureError(f"CPU {cpu}, tick {at}: two spans of the trace overlap; record the run again")
+    gaps = np.flatnonzero(after)
+    inside = gaps[(gaps > 0) & (gaps < start.size)]
+    if inside.size and not allow_gaps:
+        raise ClosureError(
+            f"CPU {cpu}, ticks {end[inside[0] - 1]} to {start[inside[0]]}: the trace has a gap; record the run again, "
+            "or account for it with --allow-lost"
+        )
+    return Spans(
+        np.insert(start, gaps, np.append(time.start, end)[gaps]),
+        np.insert(end, gaps, np.append(start, time.stop)[gaps]),
+        np.insert(state, gaps, CODE[UNTRACED]),
+        np.insert(cause, gaps, nothing),
+    )
+
+
+def _roots(spans: Spans, wakes: Sequence[Wake], words: Words) -> Numbers:
+    """For each idle span, who ended it: the first wake-up in it, or after it and before the next."""
+    idle = spans.idle
+    if not wakes or not idle.size:
+        return np.full(idle.size, NOBODY)
+    time = np.array([wake.time for wake in wakes], np.int64)
+    order = np.argsort(time, kind="stable")
+    root = np.array([_root(wake, words) for wake in wakes], np.int64)[order]
+    time = time[order]
+    place = np.searchsorted(time, spans.start[idle], side="right")
+    limit = np.append(spans.start[idle][1:], spans.end[-1])
+    found = np.append(time, np.iinfo(np.int64).max)[place] <= limit
+    return np.where(found, np.append(root, NOBODY)[place], NOBODY)
+
+
+def _root(wake: Wake, words: Words) -> int:
+    """A core may be back without an interrupt."""
+    known = wake.armed_by or wake.source
+    return NOBODY if known == NO_INTERRUPT else words.code(known)
+
+
+def _residencies(cluster: Cluster, deepest: str) -> Numbers:
+    """By state, the time that it is worth; of those that Linux was not allowed, more than there is."""
+    found = np.full(DEEPEST, np.iinfo(np.int64).max)
+    for state in cluster.cstates:
+        if CODE[state.name] <= CODE[deepest]:
+            found[CODE[state.name]] = state.advertised.residency_us * TICKS_PER_US
+    found[CODE["C1"]] = 0
+    return found
+
+
+def _deserved(ticks: Numbers, residencies: Numbers) -> Numbers:
+    """The deepest state whose residency each time reaches."""
+    worth = ticks[:, None] >= residencies[None, :]
+    deepest: Numbers = DEEPEST - 1 - np.argmax(worth[:, ::-1], axis=1)
+    return deepest
+
+
+def _who(cpu: int, spans: Spans, roots: Numbers, residencies: Numbers, words: Words, whos: dict[Who, int]) -> Numbers:
+    idle = spans.idle
+    lasted = spans.end[idle] - spans.start[idle]
+    chosen = np.maximum(spans.state[idle], _deserved(lasted, residencies))
+    deserved = _deserved(lasted + np.append(lasted[1:], 0), residencies)
+    cut_short = (deserved > chosen) & (roots != NOBODY)
+
+    cause, blamed, better, had = spans.cause.copy(), *(np.full(spans.state.size, NOBODY) for _ in range(3))
+    cause[idle] = words.code(IDLE_CAUSE)
+    better[idle[cut_short]], had[idle[cut_short]] = deserved[cut_short], chosen[cut_short]
+    blamed[idle[cut_short]] = roots[cut_short]
+    moves = np.isin(spans.state, (CODE[ENTRY], CODE[EXIT]))
+    before = np.searchsorted(idle, np.flatnonzero(moves)) - 1
+    woke = np.where(before >= 0, np.append(roots, NOBODY)[before], NOBODY)
+    cause[moves] = np.where(woke == NOBODY, words.code(TRANSITION_CAUSE), woke)
+
+    # One number for each different row of these columns. NOBODY becomes 0.
+    columns = (spans.state, cause + 1, better + 1, had + 1, blamed + 1)
+    sizes = (len(WORDS), len(words.texts) + 1, DEEPEST + 1, DEEPEST + 1, len(words.texts) + 1)
+    numbers, place = np.unique(np.ravel_multi_index(columns, sizes), return_inverse=True)
+    states, causes = ["", *WORDS], ["", *words.texts]
+    codes = []
+    for state, why, deserves, has, blames in np.stack(np.unravel_index(numbers, sizes), axis=1).tolist():
+        who = Who(cpu, WORDS[state], causes[why], states[deserves], states[has], causes[blames])
+        codes.append(whos.setdefault(who, len(whos)))
+    return np.array(codes, np.int64)[place]
+
+
+class _Edges:
+    """When a cluster went off and came on. Each edge is one CPU's: the first that claims it."""
+
+    def __init__(self, off: Numbers) -> None:
+        self._off, self._on = off[:, 0], off[:, 1]
+
+    def go_off(self, times: Numbers) -> NDArray[np.bool_]:
+        mine = np.isin(times, self._off)
+        self._off = np.setdiff1d(self._off, times[mine])
+        return mine
+
+    def come_on(self, times: Numbers) -> NDArray[np.bool_]:
+        mine = np.isin(times, self._on)
+        self._on = np.setdiff1d(self._on, times[mine])
+        return mine
+
+
+def _caches(spans: Spans, cluster: Cluster, edges: _Edges) -> tuple[Numbers, NDArray[np.float64]]:
+    """Which spans do something to caches and rails, and what: the way in writes back, the way out fetches again.
+
+    A cache is as full as the CPU was active since it lost it last, and full when the trace begins.
+    """
+    fill = {state.name: state.actual.fill_us * TICKS_PER_US for state in cluster.cstates}
+    worked = np.cumsum(np.where(spans.state == CODE[ACTIVE], spans.end - spans.start, 0))
+    idle = spans.idle
+    losing = idle[spans.state[idle] >= LOSES_L1]
+    deep = spans.state[losing] == LOSES_L2
+    off = deep & edges.go_off(np.where(deep, spans.start[losing], NOBODY))
+    on = deep & edges.come_on(np.where(deep, spans.end[losing], NOBODY))
+    l1 = _fullness(worked, losing, losing, fill.get("C3", 0.0))
+    l2 = _fullness(worked, losing, losing[on], fill.get("C4", 0.0))
+
+    going, coming = (np.zeros((losing.size, len(CACHES))) for _ in range(2))
+    going[:, L1_FLUSHES], going[:, L2_FLUSHES] = l1, l2 * off
+    coming[:, L1_REFILLS], coming[:, L2_REFILLS], coming[:, CORE_WAKES], coming[:, CLUSTER_WAKES] = l1, l2 * on, 1.0, on
+    before, after = np.maximum(losing - 1, 0), np.minimum(losing + 1, spans.state.size - 1)
+    at = np.concatenate([
+        np.where(spans.state[before] == CODE[ENTRY], before, losing),
+        np.where(spans.state[after] == CODE[EXIT], after, losing),
+    ])  # fmt: skip
+    places, number = np.unique(at, return_inverse=True)
+    found = np.zeros((places.size, len(CACHES)))
+    np.add.at(found, number, np.concatenate([going, coming]))
+    return places, found
+
+
+def _fullness(worked: Numbers, sleeps: Numbers, losses: Numbers, fill: float) -> NDArray[np.float64]:
+    """How full the cache is at each of some sleeps, when it is lost at those of another list."""
+    if not fill:
+        return np.zeros(sleeps.size)
+    last = np.searchsorted(losses, sleeps, side="left") - 1
+    since = worked[sleeps] - np.append(worked[losses], 0)[last]
+    return np.where(last >= 0, np.minimum(1.0, since / fill), 1.0)

@@ -1,0 +1,253 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The backend `mcpat`: joules per event times events, leakage times time, and what of both remains in idle states.
+
+Of a window's event counts nobody knows which span they fell into. Assumed: while a CPU is active it does the same work
+per time throughout a window, and on its way into and out of an idle state its clocks run and nothing else happens.
+"""
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from lull.energy import activity, calibration, memory_controller, residency, states, tables, transitions
+from lull.energy.account import Account, Joules, Label, Part, closed, shared
+from lull.energy.backend import OfCpu, OfL2, OfMemory
+from lull.energy.calibration import Factors
+from lull.energy.events import CYCLES, L2
+from lull.energy.memory_controller import MemoryTable
+from lull.energy.occupancy import NOTHING, Stay
+from lull.energy.states import ACTIVE, IDLE, OFF, TRANSITIONS
+from lull.energy.tables import ClusterTable, OppTable
+from lull.energy.uncore import PLATFORM
+from lull.errors import UserError
+from lull.platform.schema import Cluster, Opp, Platform
+
+MEMORY = "memory-controller"
+BURSTS = ".readBursts"
+_CONTROLLER = re.compile(r"system\.mem_ctrls\d*\.readBursts")
+
+
+@dataclass(frozen=True)
+class _Core:
+    """A core at one operating point, by component."""
+
+    components: tuple[str, ...]
+    cycle_j: Joules
+    """Of a cycle in which the core is clocked and does nothing."""
+    idle_clock_w: Joules
+    leakage_w: Joules
+
+    @classmethod
+    def of(cls, opp: OppTable) -> "_Core":
+        names = tuple(sorted({*opp.joules_per_event, *opp.leakage} - {L2}))
+        cycle = np.array([opp.joules_per_event.get(name, {}).get(CYCLES, 0.0) for name in names])
+        return cls(names, cycle, cycle * opp.mhz * 1e6, np.array([_leakage_w(opp, name) for name in names]))
+
+    def idle_w(self, state: str) -> Joules:
+        """Clock power of each component, then leakage power of each."""
+        remains = states.load().core.of(state)
+        return np.concatenate([self.idle_clock_w * remains.clock, self.leakage_w * remains.leakage])
+
+
+@dataclass(frozen=True)
+class _Power:
+    """What a core burns in each state during one window: dynamic power by component, then static power by component.
+
+    In a window that the trace calls idle throughout gem5 may still count something, where the two clocks disagree
+    about an edge; `leftover_w` spreads that over the window.
+    """
+
+    core: _Core
+    working_w: Joules
+    moving_w: Joules
+    leftover_w: Joules
+    moves_leak: bool
+    dynamic_j: float
+
+    @classmethod
+    def of(cls, core: _Core, dynamic: Joules, stays: Sequence[Stay], hz: float, free_moves: bool) -> "_Power":
+        """`free_moves`: transitions cost what is given for them and nothing else."""
+        active_s = sum(stay.ticks for stay in stays if stay.who.state == ACTIVE) / hz
+        moving_s = sum(stay.ticks for stay in stays if stay.who.state in TRANSITIONS) / hz
+        moving = np.minimum(core.idle_clock_w * moving_s, dynamic) if active_s or free_moves else dynamic
+        if not moving_s:
+            moving = np.zeros_like(dynamic)
+        rest = dynamic - moving
+        if free_moves:
+            moving = np.zeros_like(dynamic)
+        working, leftover = (rest, np.zeros_like(rest)) if active_s else (np.zeros_like(rest), rest)
+        total_s = sum(stay.ticks for stay in stays) / hz
+        return cls(
+            core,
+            working / (active_s or 1.0),
+            moving / (moving_s or 1.0),
+            leftover / total_s,
+            not free_moves,
+            float((moving + rest).sum()),
+        )
+
+    def of_state(self, state: str) -> Joules:
+        extra = np.concatenate([self.leftover_w, np.zeros_like(self.leftover_w)])
+        if state == ACTIVE:
+            own: Joules = np.concatenate([self.working_w, self.core.leakage_w])
+        elif state in TRANSITIONS:
+            own = np.concatenate([self.moving_w, self.core.leakage_w * self.moves_leak])
+        else:
+            own = self.core.idle_w(state)
+        spent: Joules = own + extra
+        return spent
+
+    def static_w(self, state: str) -> float:
+        """What does not come out of event counts."""
+        if state in IDLE or state == OFF:
+            remains = states.load().core.of(state)
+            clock, leakage = remains.clock, remains.leakage
+        else:
+            clock, leakage = 0.0, 0.0 if state in TRANSITIONS and not self.moves_leak else 1.0
+        return clock * float(self.core.idle_clock_w.sum()) + leakage * float(self.core.leakage_w.sum())
+
+
+class McPat:
+    name = "mcpat"
+
+    def __init__(
+        self,
+        clusters: Sequence[Cluster],
+        made: Sequence[ClusterTable],
+        calibrations: Sequence[Factors],
+        memory: MemoryTable,
+        gem5: str,
+        given_transitions: bool = False,
+    ) -> None:
+        """`gem5` is the version that wrote the statistics."""
+        self._clusters, self._tables, self._factors = clusters, made, calibrations
+        self._memory, self._gem5 = memory, gem5
+        self._costs = [
+            transitions.costs(cluster, *_areas_mm2(table), given_transitions)
+            for cluster, table in zip(clusters, made, strict=True)
+        ]
+        self._points: dict[tuple[int, float], tuple[OppTable, _Core]] = {}
+
+    @classmethod
+    def of(cls, platform: Platform, gem5: str, given_transitions: bool = False) -> "McPat":
+        """With the tables and factors that the project holds."""
+        clusters = platform.resolved_clusters()
+        made = [tables.load(platform, cluster) for cluster in clusters]
+        factors = [calibration.factors(cluster.core) for cluster in clusters]
+        return cls(clusters, made, factors, memory_controller.load(platform), gem5, given_transitions)
+
+    def core(self, own: OfCpu) -> Account:
+        table, core = self._at(own.cluster, own.opp)
+        costs = self._costs[own.cluster]
+        hz, stays, factors = own.hz, own.stays, self._factors[own.cluster]
+        dynamic = self._dynamic(own, table, core)
+        power = _Power.of(core, dynamic, stays, hz, free_moves=costs.is_given)
+        labels: list[Label] = []
+        rows: list[Joules] = []
+        whole = power.dynamic_j
+        for stay in stays:
+            seconds, state = stay.ticks / hz, stay.who.state
+            spent_w = power.of_state(state)
+            lump = np.zeros(len(transitions.PARTS))
+            if stay.caches != NOTHING:
+                for part, joules in costs.joules(stay.caches, own.opp.mv / 1000).items():
+                    lump[transitions.PARTS.index(part)] = joules
+            whole += seconds * power.static_w(state) + float(lump.sum())
+            labels.append(Label(state, stay.who.cause, seconds))
+            rows.append(np.concatenate([spent_w * seconds, lump]))
+            if stay.who.blamed:
+                lost_w = core.idle_w(stay.who.chosen) - core.idle_w(stay.who.deserved)
+                blamed = np.minimum(np.maximum(lost_w, 0.0) * seconds, spent_w * seconds)
+                rows[-1][: blamed.size] -= blamed
+                labels.append(Label(state, stay.who.blamed, 0.0))
+                rows.append(np.concatenate([blamed, np.zeros_like(lump)]))
+        return closed(
+            own.place,
+            labels,
+            [
+                *(Part(name, "dynamic") for name in core.components),
+                *(Part(name, "static") for name in core.components),
+                *transitions.PARTS,
+            ],
+            np.array(rows),
+            _factors(factors, len(core.components), len(core.components), len(transitions.PARTS)),
+            whole,
+        )
+
+    def _dynamic(self, own: OfCpu, table: OppTable, core: _Core) -> Joules:
+        """Joules of events by component.
+
+        Minor brings its count of cycles up to date when it next does something, which may be in a later window than a
+        long wait; gem5's power states do not lag, so cycles are the time that the core was on.
+        """
+        spent = activity.core_joules(table, own.window, own.path, self._gem5)
+        if missing := spent.keys() - set(core.components):
+            raise UserError(f"{own.place}: the table has no component {min(missing)}; run `lull energy tables` again")
+        lag = own.residency.on / own.period - own.window[f"{own.path}.{residency.CYCLES}"]
+        dynamic: Joules = np.array([spent.get(name, 0.0) for name in core.components]) + core.cycle_j * lag
+        return dynamic
+
+    def l2(self, own: OfL2) -> Account:
+        """What the L2 leaks goes to who uses the cluster's CPUs, by time, and while nobody does to `idle`.
+
+        Of several CPUs' users each pays for the time alone, up to the whole window: CPUs are taken to work by turns.
+        """
+        table, _ = self._at(own.cluster, own.opp)
+        dynamic = sum(activity.l2_joules(table, own.window, own.path, self._gem5).values())
+        off_s, on_s = own.off_s, own.seconds - own.off_s
+        leakage_w = _leakage_w(table, L2)
+        kept = states.load().l2.when_off(self._clusters[own.cluster].core)
+        shares = shared(own.users, "idle")
+        used_s = min(on_s, sum(own.users.values()))
+        on_j, off_j = leakage_w * on_s, leakage_w * kept * off_s
+        labels = [Label("on", cause, used_s * share) for cause, share in shares.items()]
+        rows = [[dynamic * share, leakage_w * used_s * share] for share in shares.values()]
+        labels += [Label("on", "idle", on_s - used_s), Label(OFF, "idle", off_s)]
+        rows += [[0.0, leakage_w * (on_s - used_s)], [0.0, off_j]]
+        parts = [Part(L2, "dynamic"), Part(L2, "static")]
+        factors = _factors(self._factors[own.cluster], 1, 1, 0)
+        return closed(own.place, labels, parts, np.array(rows), factors, dynamic + on_j + off_j)
+
+    def memory(self, own: OfMemory) -> Account:
+        """Bursts go to who ran meanwhile, by time; what a controller takes without any is the platform's."""
+        controllers = [name.removesuffix(BURSTS) for name in own.window.matching(_CONTROLLER)]
+        if not controllers:
+            raise UserError(f"{own.place}: no statistic system.mem_ctrls*{BURSTS}; gem5 24 and 25 have it")
+        table = self._memory
+        counts = [memory_controller.counts(own.window, name, self._gem5) for name in controllers]
+        bursts = sum(table.joules(count, 0.0) for count in counts)
+        always = np.array([table.watts, table.leakage.watts]) * own.seconds * len(controllers)
+        shares = shared(own.users, PLATFORM)
+        labels = [
+            *(Label("on", cause, own.seconds * share) for cause, share in shares.items()),
+            Label("on", PLATFORM, 0),
+        ]
+        rows = [*([bursts * share, 0.0] for share in shares.values()), always]
+        parts = [Part(MEMORY, "dynamic"), Part(MEMORY, "static")]
+        # There are factors for types of cores only.
+        return closed(own.place, labels, parts, np.array(rows), np.ones(2), bursts + float(always.sum()))
+
+    def _at(self, cluster: int, opp: Opp) -> tuple[OppTable, _Core]:
+        key = (cluster, opp.mhz)
+        if key not in self._points:
+            table = self._tables[cluster].at(opp.mhz)
+            self._points[key] = table, _Core.of(table)
+        return self._points[key]
+
+
+def _leakage_w(opp: OppTable, component: str) -> float:
+    leakage = opp.leakage.get(component)
+    return leakage.watts if leakage else 0.0
+
+
+def _areas_mm2(table: ClusterTable) -> tuple[float, float]:
+    """Of a core, and of the cluster's L2."""
+    l2 = table.area_mm2.get(L2, 0.0)
+    return sum(table.area_mm2.values()) - l2, l2
+
+
+def _factors(factors: Factors, dynamic: int, static: int, transition: int) -> Joules:
+    """Charges of rails and lines of caches are no estimates of McPAT's, and are not calibrated."""
+    return np.repeat([factors.dynamic, factors.static, 1.0], [dynamic, static, transition])

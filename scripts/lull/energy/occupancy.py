@@ -1,0 +1,148 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Who held each CPU and in which state, window by window: the traced time, cut at the edges of windows."""
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, fields
+
+import numpy as np
+from numpy.typing import NDArray
+
+from lull.errors import UserError
+
+Numbers = NDArray[np.int64]
+
+
+class ClosureError(UserError):
+    """The ledger does not add up: a fault of the run or of lull, never something to round away."""
+
+
+@dataclass(frozen=True)
+class Caches:
+    """What a transition does to caches and rails: how many full caches' worth of each, how many rails."""
+
+    l1_flushes: float = 0.0
+    l2_flushes: float = 0.0
+    l1_refills: float = 0.0
+    l2_refills: float = 0.0
+    core_wakes: float = 0.0
+    cluster_wakes: float = 0.0
+
+    def times(self, share: float) -> "Caches":
+        return Caches(*(getattr(self, entry.name) * share for entry in fields(self)))
+
+    def plus(self, other: "Caches") -> "Caches":
+        return Caches(*(getattr(self, entry.name) + getattr(other, entry.name) for entry in fields(self)))
+
+
+NOTHING = Caches()
+
+
+@dataclass(frozen=True)
+class Who:
+    """One way to spend a CPU's time: a state, and who answers for it."""
+
+    cpu: int
+    state: str
+    cause: str
+    deserved: str = ""
+    """Of an idle span that a wake-up cut short: the state it would have had without."""
+    chosen: str = ""
+    """Of the same: the deeper of the state that Linux chose and the one that the short span deserved."""
+    blamed: str = ""
+    """Of the same: who caused the wake-up, and answers for what `chosen` burns above `deserved`."""
+
+
+@dataclass(frozen=True)
+class Stay:
+    """Time of a window, in ticks; whole except where it was derived from shares."""
+
+    who: Who
+    ticks: float
+    caches: Caches = NOTHING
+
+
+@dataclass(frozen=True)
+class Track:
+    """One CPU's spans in order, without gap or overlap, as columns, because a trace has millions."""
+
+    start: Numbers
+    end: Numbers
+    who: Numbers
+    """Places in a list of `Who`."""
+    at: Numbers
+    """The spans that do something to caches, ascending; most do nothing."""
+    caches: NDArray[np.float64]
+    """What each of them does, with a column for each field of `Caches`."""
+
+    def within(self, start: int, end: int, whos: Sequence[Who]) -> Iterator[Stay]:
+        low = int(np.searchsorted(self.end, start, side="right"))
+        high = int(np.searchsorted(self.start, end, side="left"))
+        if low >= high:
+            return
+        overlap = np.minimum(self.end[low:high], end) - np.maximum(self.start[low:high], start)
+        present, place = np.unique(self.who[low:high], return_inverse=True)
+        ticks = np.bincount(place, weights=overlap)
+        caches = np.zeros((present.size, self.caches.shape[1]))
+        first, last = np.searchsorted(self.at, (low, high))
+        if first < last:
+            # A span that a window cuts brings its share, so that cutting changes no sum.
+            cut = self.at[first:last] - low
+            share = overlap[cut] / (self.end[low:high][cut] - self.start[low:high][cut])
+            np.add.at(caches, place[cut], self.caches[first:last] * share[:, None])
+        for number, who in enumerate(present.tolist()):
+            own = caches[number]
+            yield Stay(whos[who], float(ticks[number]), Caches(*own.tolist()) if own.any() else NOTHING)
+
+
+class Occupancy:
+    """All CPUs' tracks, to be asked for any window. Each track is in order and has neither gap nor overlap."""
+
+    def __init__(self, tracks: Sequence[Track], whos: Sequence[Who], cluster_off: Sequence[Numbers]) -> None:
+        self._tracks, self._whos = tracks, whos
+        self._cluster_off = cluster_off
+        """By cluster, pairs of start and end."""
+
+    def stays(self, cpu: int, start: int, end: int) -> list[Stay]:
+        """What the CPU did between two ticks. The ticks sum to the time between them, or it raises."""
+        found = list(self._tracks[cpu].within(start, end, self._whos))
+        covered = sum(stay.ticks for stay in found)
+        if covered != end - start:
+            raise ClosureError(
+                f"CPU {cpu}, ticks {start} to {end}: the trace accounts for {covered:.0f} of {end - start} ticks; "
+                "record the run again, or account for it with --allow-lost"
+            )
+        return found
+
+    def slept(self, cpu: int) -> dict[str, tuple[int, int]]:
+        """How often the CPU is known to have been in each state, and for how many ticks."""
+        track = self._tracks[cpu]
+        counts = np.bincount(track.who, minlength=len(self._whos))
+        ticks = np.zeros(len(self._whos), np.int64)
+        np.add.at(ticks, track.who, track.end - track.start)
+        found: dict[str, tuple[int, int]] = {}
+        for place in np.flatnonzero(counts).tolist():
+            state = self._whos[place].state
+            count, total = found.get(state, (0, 0))
+            found[state] = count + int(counts[place]), total + int(ticks[place])
+        return found
+
+    def off_ticks(self, cluster: int, start: int, end: int) -> int:
+        """For how long the cluster was off: all of its CPUs were in C4."""
+        intervals = self._cluster_off[cluster]
+        if not intervals.size:
+            return 0
+        overlap = np.minimum(intervals[:, 1], end) - np.maximum(intervals[:, 0], start)
+        return int(np.maximum(overlap, 0).sum())
+
+
+def common(intervals: Iterable[Numbers]) -> Numbers:
+    """The times that lie in an interval of every one of several lists, each in order and without overlap."""
+    lists = list(intervals)
+    edges = np.concatenate([np.concatenate([pairs[:, 0], pairs[:, 1]]) for pairs in lists])
+    steps = np.concatenate([np.repeat([1, -1], len(pairs)) for pairs in lists])
+    # An end sorts before a start at the same tick, so that neighbours do not count as overlap.
+    order = np.lexsort((steps, edges))
+    edges, depth = edges[order], np.cumsum(steps[order])
+    begins = np.flatnonzero(depth == len(lists))
+    found: Numbers = np.stack([edges[begins], edges[begins + 1]], axis=1).astype(np.int64)
+    return found[found[:, 1] > found[:, 0]]

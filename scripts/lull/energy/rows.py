@@ -1,0 +1,170 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The ledger as a tidy table in Parquet: one row for each joule figure that is not zero, written as it comes.
+
+`cpu` is empty for what CPUs share, `cluster` for what clusters share. `watts` is the mean over the window, so that
+those of a window sum to its power. `seconds` is how long the row's state held for its cause in its window; rows of the
+same place, state and cause repeat it for each component.
+"""
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from types import TracebackType
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.parquet as pq
+from numpy.typing import NDArray
+
+from lull.energy.account import Account
+from lull.trace.clock import TICK_HZ
+
+RAW, CALIBRATED = "raw", "calibrated"
+BANDS = (RAW, CALIBRATED)
+ROWS_PER_GROUP = 1 << 17
+NO_CPU = -1
+
+_WORD = pa.dictionary(pa.int32(), pa.string())
+_WORDS = ("cluster", "state", "component", "kind", "cause", "backend", "band")
+SCHEMA = pa.schema(
+    [
+        ("cpu", pa.int16()),
+        ("cluster", _WORD),
+        ("window", pa.int32()),
+        ("start", pa.int64()),
+        ("end", pa.int64()),
+        ("state", _WORD),
+        ("component", _WORD),
+        ("kind", _WORD),
+        ("cause", _WORD),
+        ("seconds", pa.float64()),
+        ("joules", pa.float64()),
+        ("watts", pa.float64()),
+        ("backend", _WORD),
+        ("band", _WORD),
+    ]
+)
+
+
+class Writer:
+    """Appends accounts; the file has its name once it is whole."""
+
+    def __init__(self, path: Path, about: Mapping[str, object]) -> None:
+        """`about` is what the ledger was made from and how; it goes into the file, under the key `lull`."""
+        self.path = path
+        self._partial = path.with_name(f".{path.name}.partial")
+        self._words: dict[str, dict[str, int]] = {name: {} for name in _WORDS}
+        self._columns: dict[str, list[NDArray[np.generic]]] = {name: [] for name in SCHEMA.names}
+        self._held = 0
+        self._file = pq.ParquetWriter(
+            self._partial, SCHEMA.with_metadata({"lull": json.dumps(about)}), compression="zstd"
+        )
+
+    def __enter__(self) -> "Writer":
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        try:
+            if error is None:
+                self._write()
+        finally:
+            self._file.close()
+            if error is None:
+                self._partial.replace(self.path)
+            else:
+                self._partial.unlink(missing_ok=True)
+
+    def add(self, backend: str, account: Account) -> None:
+        label, part = np.nonzero(account.raw)
+        if not label.size:
+            return
+        place = account.place
+        self._repeat("cpu", NO_CPU if place.cpu is None else place.cpu, label.size, np.int16)
+        self._repeat("cluster", self._code("cluster", place.cluster or ""), label.size, np.int32)
+        self._repeat("window", place.window, label.size, np.int32)
+        self._repeat("start", place.start, label.size, np.int64)
+        self._repeat("end", place.end, label.size, np.int64)
+        self._repeat("backend", self._code("backend", backend), label.size, np.int32)
+        for band in BANDS:
+            self._append("band", np.full(label.size, self._code("band", band), np.int32))
+        self._twice("state", self._codes("state", [item.state for item in account.labels])[label])
+        self._twice("cause", self._codes("cause", [item.cause for item in account.labels])[label])
+        self._twice("seconds", np.array([item.seconds for item in account.labels])[label])
+        self._twice("component", self._codes("component", [item.component for item in account.parts])[part])
+        self._twice("kind", self._codes("kind", [item.kind for item in account.parts])[part])
+        length_s = (place.end - place.start) / TICK_HZ
+        for joules in (account.raw[label, part], account.calibrated[label, part]):
+            self._append("joules", joules)
+            self._append("watts", joules / length_s)
+        self._held += 2 * label.size
+        if self._held >= ROWS_PER_GROUP:
+            self._write()
+
+    def _repeat(self, name: str, value: int, count: int, kind: type[np.signedinteger]) -> None:
+        self._append(name, np.full(2 * count, value, kind))
+
+    def _twice(self, name: str, values: NDArray[np.generic]) -> None:
+        self._append(name, values)
+        self._append(name, values)
+
+    def _append(self, name: str, values: NDArray[np.generic]) -> None:
+        self._columns[name].append(values)
+
+    def _code(self, name: str, word: str) -> int:
+        words = self._words[name]
+        return words.setdefault(word, len(words))
+
+    def _codes(self, name: str, words: Sequence[str]) -> NDArray[np.int32]:
+        return np.array([self._code(name, word) for word in words], np.int32)
+
+    def _write(self) -> None:
+        if not self._held:
+            return
+        columns = [self._column(name) for name in SCHEMA.names]
+        self._file.write_table(pa.table(columns, schema=self._file.schema))
+        for values in self._columns.values():
+            values.clear()
+        self._held = 0
+
+    def _column(self, name: str) -> pa.Array:
+        values = np.concatenate(self._columns[name])
+        if name in _WORDS:
+            words = pa.array(list(self._words[name]), pa.string())
+            missing = values == self._words[name].get("", -1)
+            return pa.DictionaryArray.from_arrays(pa.array(values, mask=missing), words)
+        return pa.array(values, SCHEMA.field(name).type, mask=values == NO_CPU if name == "cpu" else None)
+
+
+def grouped(
+    path: Path, keys: Sequence[str], sums: Sequence[str], backend: str | None = None, band: str | None = None
+) -> pa.Table:
+    """Sums by keys, in the order of the keys. Reads a group of rows at a time: only the answer is held."""
+    parts: list[pa.Table] = []
+    for batch in _batches(path, {*keys, *sums, "backend", "band"}, backend, band):
+        parts.append(_sum(batch, keys, sums))
+        if len(parts) > 16:
+            parts = [_sum(pa.concat_tables(parts), keys, sums)]
+    found = _sum(pa.concat_tables(parts), keys, sums)
+    return found.sort_by([(key, "ascending") for key in keys]) if keys else found
+
+
+def _batches(path: Path, columns: set[str], backend: str | None, band: str | None) -> Iterator[pa.Table]:
+    wanted = [name for name in SCHEMA.names if name in columns]
+    for batch in pq.ParquetFile(path).iter_batches(ROWS_PER_GROUP, columns=wanted):
+        table = pa.table({name: _plain(batch[name]) for name in wanted})
+        for name, value in (("backend", backend), ("band", band)):
+            if value is not None:
+                table = table.filter(pc.equal(table[name], value))
+        yield table
+
+
+def _plain(values: pa.Array) -> pa.Array:
+    return values.dictionary_decode() if isinstance(values, pa.DictionaryArray) else values
+
+
+def _sum(table: pa.Table, keys: Sequence[str], sums: Sequence[str]) -> pa.Table:
+    found = table.group_by(list(keys), use_threads=False).aggregate([(name, "sum") for name in sums])
+    return found.rename_columns([name.removesuffix("_sum") for name in found.column_names]).select([*keys, *sums])

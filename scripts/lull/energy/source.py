@@ -1,0 +1,107 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The run that is accounted for, refused where its folder cannot tell joules."""
+
+from dataclasses import dataclass
+
+from lull import cpuidle
+from lull.cpuidle import Row
+from lull.energy.windows import Window
+from lull.errors import UserError
+from lull.platform.schema import Cluster, Opp, Platform
+from lull.rundir import CPUIDLE, MANIFEST, RunDir
+from lull.runs import STATS_TABLE
+from lull.runspec import RunSpec
+
+CLOCK_TOLERANCE_TICKS = 1.0
+"""gem5 rounds a clock period to a tick."""
+
+
+@dataclass(frozen=True)
+class Run:
+    rundir: RunDir
+    spec: RunSpec
+    time: range
+    """Of the run, in gem5's ticks."""
+    hz: float
+    """Ticks in a second."""
+    window_count: int
+    idle: list[Row]
+    gem5: str
+    """The version that made the statistics."""
+
+    @property
+    def platform(self) -> Platform:
+        return self.spec.platform
+
+    @property
+    def deepest(self) -> str:
+        """The deepest idle state that Linux was allowed: by the run, or by its command."""
+        allowed = [str(row["name"]) for row in self.idle if row.get("disabled") is False or row.get("usage")]
+        return max([self.spec.policy.idle_deepest or "C1", *allowed])
+
+    def refuse_if_short(self, seen: range, windows: int) -> None:
+        """gem5 dumps at the end, so that windows cover the whole run."""
+        path = self.rundir / STATS_TABLE
+        if windows != self.window_count:
+            raise UserError(
+                f"{path}: truncated, {windows} windows of the {self.window_count} that {MANIFEST} tells of; "
+                "run it again"
+            )
+        if seen != self.time:
+            raise UserError(
+                f"{path}: covers ticks {seen.start} to {seen.stop}, but the run went from {self.time.start} to "
+                f"{self.time.stop}; statistics were reset without a dump or are truncated, so run it again"
+            )
+
+
+def open_run(rundir: RunDir) -> Run:
+    spec = rundir.spec()
+    manifest = rundir.read_json(MANIFEST)
+    if spec.engine != "gem5":
+        raise UserError(
+            f"{rundir.path}: a run on {spec.engine} is functional only and has no energy; run it with `-e gem5`"
+        )
+    if spec.cpu == "atomic":
+        raise UserError(
+            f"{rundir.path}: atomic CPUs have neither caches nor waits, and so no energy; run it with `--cpu detailed`"
+        )
+    if manifest.get("state") != "finished":
+        raise UserError(f"{rundir / MANIFEST}: the run has not finished ({manifest.get('state')}); run it again")
+    if not (rundir / STATS_TABLE).is_file():
+        raise UserError(f"{rundir / STATS_TABLE}: missing; run it again")
+    details = manifest.get("details")
+    try:
+        assert isinstance(details, dict)
+        start, ticks, hz = (int(details[key]) for key in ("start_tick", "ticks", "tick_hz"))
+        windows = int(str(manifest["stats_windows"]))
+        engine = manifest["engine"]
+        assert isinstance(engine, dict)
+        gem5 = str(engine["version"])
+    except (AssertionError, KeyError, TypeError, ValueError):
+        raise UserError(f"{rundir / MANIFEST}: of another version of lull; run the command again") from None
+    return Run(rundir, spec, range(start, start + ticks), float(hz), windows, cpuidle.read(rundir / CPUIDLE), gem5)
+
+
+def cluster_path(number: int) -> str:
+    """gem5's object."""
+    return f"system.cluster{number}"
+
+
+def period(window: Window, number: int) -> float:
+    """Ticks of a cycle of a cluster's clock."""
+    name = f"{cluster_path(number)}.clk_domain.clock"
+    if name not in window:
+        raise UserError(f"window {window.number}: no statistic {name}; gem5 24 and 25 have it")
+    return window[name]
+
+
+def opp_of(window: Window, number: int, cluster: Cluster, hz: float) -> Opp:
+    """The operating point of a cluster in a window, by its clock."""
+    ticks = period(window, number)
+    for opp in cluster.opps.table:
+        if abs(hz / opp.hz - ticks) <= CLOCK_TOLERANCE_TICKS:
+            return opp
+    raise UserError(
+        f"window {window.number}: {cluster_path(number)}.clk_domain.clock is {ticks:g} ticks, which is no operating "
+        f"point of {cluster.name}; the run is of another platform than its run.json says"
+    )

@@ -1,0 +1,125 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""What remains of a core's power in each idle state. The numbers and their sources: power-models/states.yaml."""
+
+from functools import cache
+from typing import Annotated, Any, TypeVar
+
+from pydantic import Field, ValidationError
+
+from lull import yaml_file
+from lull.blocks import Block, user_error
+from lull.errors import UserError
+from lull.paths import ROOT
+from lull.platform.schema import Source
+
+FOLDER = ROOT / "power-models"
+
+Share = Annotated[float, Field(ge=0, le=1)]
+Positive = Annotated[float, Field(ge=0)]
+
+IDLE = ("C1", "C2", "C3", "C4")
+TRANSITIONS = ("entry", "exit", "transition")
+"""On the way into and out of an idle state; the last where no trace says which of the two."""
+ACTIVE, OFF, UNTRACED = "active", "off", "untraced"
+STATES = (ACTIVE, *IDLE, *TRANSITIONS, OFF)
+"""`off` is a CPU that hotplug has turned off."""
+
+
+class Remaining(Block):
+    """Shares of the power of a core that is active and does nothing."""
+
+    clock: Share
+    leakage: Share
+    source: Source
+
+
+class CoreStates(Block):
+    C1: Remaining
+    C2: Remaining
+    C3: Remaining
+    C4: Remaining
+
+    def of(self, state: str) -> Remaining:
+        """A CPU that is turned off is as much off as one that sleeps in C3."""
+        found: Remaining = getattr(self, "C3" if state == OFF else state)
+        return found
+
+
+class RetainedL2(Block):
+    a7: Share
+    a15: Share
+    a15_shadow: Share = Field(alias="a15-shadow")
+    a53: Share
+    a57: Share
+    a72: Share
+    source: Source
+
+
+class L2States(Block):
+    retained_when_off: RetainedL2
+
+    def when_off(self, core: str) -> float:
+        """The share of its leakage that the L2 of a cluster of these cores keeps while the cluster is off."""
+        name = core.replace("-", "_")
+        if name not in RetainedL2.model_fields or name == "source":
+            raise UserError(f"power-models/states.yaml: l2.retained_when_off.{core}: missing; add it, with its source")
+        share: float = getattr(self.retained_when_off, name)
+        return share
+
+
+class SourcedNumber(Block):
+    value: Positive
+    source: Source
+
+
+class LineEnergy(Block):
+    l1_to_l2: Positive
+    l2_to_memory: Positive
+    source: Source
+
+
+class WakeEnergy(Block):
+    """As time at the power of the fastest operating point, for way in and way out together."""
+
+    core_off: Positive
+    cluster_off: Positive
+
+
+class Given(Block):
+    a15: WakeEnergy
+    source: Source
+
+    def of(self, core: str) -> WakeEnergy | None:
+        return self.a15 if core == "a15" else None
+
+
+class Transition(Block):
+    dirty_share: SourcedNumber
+    line_nj: LineEnergy
+    rail_nf_per_mm2: SourcedNumber
+    given_us_of_full_power: Given
+    regulator_uf: SourcedNumber
+
+
+class Model(Block):
+    core: CoreStates
+    l2: L2States
+    transition: Transition
+
+
+AnyBlock = TypeVar("AnyBlock", bound=Block)
+
+
+@cache
+def load() -> Model:
+    return read("states.yaml", Model)
+
+
+def read(name: str, model: type[AnyBlock]) -> AnyBlock:
+    file = FOLDER / name
+    shown = yaml_file.shown(file)
+    data: dict[str, Any] = yaml_file.read(file, shown, "power model", "power-models/README.md")
+    try:
+        return model.model_validate(data)
+    except ValidationError as error:
+        raise user_error(shown, error, model) from None

@@ -1,0 +1,86 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""What a transition costs beyond the time it takes.
+
+Modelled: the way in and out at the power of an active core that does nothing (its time is in the ledger as `entry` and
+`exit`), the lines that are written back and fetched again, and the charge of the rails that were off. gem5 keeps
+caches warm through a power-off, so write-backs and refills are not in its event counts and are added here. Given:
+where a wake-up energy is published for the core, that one instead of all of this but the lines to and from memory: it
+was measured on the cluster's rail.
+"""
+
+from dataclasses import dataclass
+
+from lull.energy import em, states
+from lull.energy.account import Part
+from lull.energy.occupancy import Caches
+from lull.platform.cores import load_core
+from lull.platform.schema import LINE_BYTES, Cluster, Opp
+
+FLUSH = Part("flush", "transition")
+REFILL = Part("refill", "transition")
+RAIL = Part("rail", "transition")
+GIVEN = Part("wake-given", "transition")
+PARTS = (FLUSH, REFILL, RAIL, GIVEN)
+REGULATOR = Part("regulator", "transition")
+
+
+@dataclass(frozen=True)
+class Costs:
+    """Of one cluster's transitions."""
+
+    l1_line_count: float
+    l2_line_count: float
+    dirty: float
+    l1_line_j: float
+    l2_line_j: float
+    core_farad: float
+    l2_farad: float
+    given_core_j: float | None
+    """None where the model is used."""
+    given_cluster_j: float
+
+    def joules(self, caches: Caches, volts: float) -> dict[Part, float]:
+        """What one or more transitions cost at a voltage."""
+        l1, l2 = self.l1_line_count * self.l1_line_j, self.l2_line_count * self.l2_line_j
+        if self.given_core_j is not None:
+            return {
+                GIVEN: caches.core_wakes * self.given_core_j + caches.cluster_wakes * self.given_cluster_j,
+                FLUSH: self.dirty * caches.l2_flushes * l2,
+                REFILL: caches.l2_refills * l2,
+            }
+        farad = caches.core_wakes * self.core_farad + caches.cluster_wakes * self.l2_farad
+        return {
+            FLUSH: self.dirty * (caches.l1_flushes * l1 + caches.l2_flushes * l2),
+            REFILL: caches.l1_refills * l1 + caches.l2_refills * l2,
+            # Charging from nothing takes twice what the capacitance then holds: the switch burns as much.
+            RAIL: farad * volts**2,
+        }
+
+    @property
+    def is_given(self) -> bool:
+        return self.given_core_j is not None
+
+
+def costs(cluster: Cluster, core_mm2: float, l2_mm2: float, given: bool) -> Costs:
+    model = states.load().transition
+    core = load_core(cluster.core)
+    farad_per_mm2 = model.rail_nf_per_mm2.value * 1e-9
+    published = model.given_us_of_full_power.of(cluster.core) if given else None
+    full_w = em.power_w(cluster, cluster.opps.table[-1])
+    return Costs(
+        l1_line_count=core.l1d.size_kib * 1024 / LINE_BYTES,
+        l2_line_count=cluster.l2.size_kib * 1024 / LINE_BYTES,
+        dirty=model.dirty_share.value,
+        l1_line_j=model.line_nj.l1_to_l2 * 1e-9,
+        l2_line_j=model.line_nj.l2_to_memory * 1e-9,
+        core_farad=core_mm2 * farad_per_mm2,
+        l2_farad=l2_mm2 * farad_per_mm2,
+        given_core_j=published.core_off * 1e-6 * full_w if published else None,
+        given_cluster_j=published.cluster_off * 1e-6 * full_w if published else 0.0,
+    )
+
+
+def regulator_joules(before: Opp, after: Opp) -> float:
+    """A change of operating point charges the regulator's output; what a step down leaves there is used, not lost."""
+    rise = (after.mv - before.mv) / 1000
+    return states.load().transition.regulator_uf.value * 1e-6 * (after.mv / 1000) * rise if rise > 0 else 0.0

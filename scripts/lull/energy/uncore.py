@@ -1,0 +1,105 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""What is neither core nor L2: memory, interconnect, and a constant for the rest of the platform.
+
+DRAM energy is gem5's own, computed from the commands its controllers issued. Rows that were opened and data that was
+moved are charged to those who ran meanwhile, by time; what DRAM burns in any case, the interconnect's static power and
+the rest are the platform's, whoever runs.
+"""
+
+import re
+
+import numpy as np
+
+from lull.blocks import Block
+from lull.energy import states
+from lull.energy.account import Account, Label, Part, Place, closed, shared
+from lull.energy.occupancy import ClosureError
+from lull.energy.states import SourcedNumber
+from lull.energy.windows import Window
+from lull.errors import UserError
+
+DRAM = "dram"
+INTERCONNECT = Part("interconnect", "dynamic")
+PLATFORM = "platform"
+PARTS = (
+    Part("dram-access", "dynamic"),
+    INTERCONNECT,
+    Part("dram-background", "static"),
+    Part("interconnect", "static"),
+    Part("rest", "static"),
+)
+
+_RANK = re.compile(r"system\.mem_ctrls\d*\.dram\.rank\d+\.totalEnergy")
+_BUS_BYTES = re.compile(r"system\.membus\.pktSize_.*::total")
+ACCESS = ("actEnergy", "preEnergy", "readEnergy", "writeEnergy")
+BACKGROUND = (
+    "refreshEnergy",
+    "actBackEnergy",
+    "preBackEnergy",
+    "actPowerDownEnergy",
+    "prePowerDownEnergy",
+    "selfRefreshEnergy",
+)
+PICOJOULE = 1e-12
+DRAM_TOLERANCE = 1e-5
+"""gem5 prints six decimals of each part."""
+
+
+class Interconnect(Block):
+    pj_per_byte: SourcedNumber
+    static_w: SourcedNumber
+
+
+class Rest(Block):
+    watts: SourcedNumber
+
+
+class Model(Block):
+    interconnect: Interconnect
+    rest: Rest
+
+
+class Uncore:
+    """`rest_w` replaces the file's constant where the user gives one."""
+
+    def __init__(self, rest_w: float | None = None) -> None:
+        self.model = states.read("uncore.yaml", Model)
+        self.rest_w = self.model.rest.watts.value if rest_w is None else rest_w
+
+    def account(self, place: Place, window: Window, causes: dict[str, float], seconds: float) -> Account:
+        """`causes`: who used the CPUs, by time."""
+        access, background = dram_joules(window)
+        fabric = self.model.interconnect
+        moved = bus_bytes(window) * fabric.pj_per_byte.value * PICOJOULE
+        shares = shared(causes, PLATFORM)
+        rows = [[access * share, moved * share, 0.0, 0.0, 0.0] for share in shares.values()]
+        always = [0.0, 0.0, background, fabric.static_w.value * seconds, self.rest_w * seconds]
+        labels = [*(Label("on", cause, seconds * share) for cause, share in shares.items()), Label("on", PLATFORM, 0.0)]
+        total = access + moved + sum(always)
+        return closed(place, labels, PARTS, np.array([*rows, always]), np.ones(len(PARTS)), total)
+
+
+def dram_joules(window: Window) -> tuple[float, float]:
+    """Of accesses, and of what goes on without any; the parts make gem5's total, or it raises."""
+    totals = window.matching(_RANK)
+    if not totals:
+        raise UserError(
+            f"window {window.number}: no statistic system.mem_ctrls*.dram.rank*.totalEnergy; gem5 24 and 25 have it"
+        )
+    access = background = 0.0
+    for total, whole in totals.items():
+        rank = total.removesuffix("totalEnergy")
+        own = [sum(window.get(rank + name, 0.0) for name in names) for names in (ACCESS, BACKGROUND)]
+        if abs(sum(own) - whole) > DRAM_TOLERANCE * max(whole, 1.0):
+            raise ClosureError(
+                f"window {window.number}: {total} is {whole:g} pJ, but its parts sum to {sum(own):g}; "
+                "gem5 24 and 25 are known"
+            )
+        access += own[0] * PICOJOULE
+        background += own[1] * PICOJOULE
+    return access, background
+
+
+def bus_bytes(window: Window) -> float:
+    """What crossed the interconnect: gem5 counts each pair of ports, without those that were never used."""
+    return sum(window.matching(_BUS_BYTES).values())

@@ -1,0 +1,178 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""gem5's statistics as consecutive windows of time, read in one pass and in bounded memory.
+
+A window is what gem5 counted between two resets. A dump without a reset repeats what was counted before, so of two
+dumps since one reset the second becomes their difference. Assumed: everything that is accounted for is a counter,
+clocks and voltages aside, which are the same in both because every change of frequency resets.
+"""
+
+import math
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+from numpy.typing import NDArray
+
+from lull.errors import UserError
+
+BATCH_ROWS = 1 << 17
+GAUGES = (".clock", ".voltage", "simFreq", "finalTick")
+"""Ends of statistics that are no counters."""
+
+
+class Columns:
+    """The place of each statistic in a row of values; it grows while a file is read."""
+
+    def __init__(self) -> None:
+        self.places: dict[str, int] = {}
+        self._names: list[str] = []
+        self._found: dict[re.Pattern[str], tuple[int, list[str]]] = {}
+
+    def place(self, name: str) -> int:
+        place = self.places.setdefault(name, len(self._names))
+        if place == len(self._names):
+            self._names.append(name)
+        return place
+
+    def matching(self, pattern: re.Pattern[str]) -> list[str]:
+        """Each name is looked at once, however many windows there are."""
+        seen, found = self._found.get(pattern, (0, []))
+        found += [name for name in self._names[seen:] if pattern.fullmatch(name)]
+        self._found[pattern] = (len(self._names), found)
+        return found
+
+
+@dataclass(frozen=True, eq=False)
+class Window(Mapping[str, float]):
+    """What gem5 counted from `start` to `end`, in ticks. gem5 leaves out buckets that are zero."""
+
+    number: int
+    start: int
+    end: int
+    _columns: Columns
+    _values: list[float]
+    """By column; what the window lacks is NaN or beyond the end."""
+
+    def __getitem__(self, statistic: str) -> float:
+        value = self._value(statistic)
+        if value is None:
+            raise KeyError(statistic)
+        return value
+
+    def get(self, statistic: str, default: Any = None) -> Any:
+        """As any mapping's. It is asked some hundred times for each CPU and window, so it does without exceptions."""
+        value = self._value(statistic)
+        return default if value is None else value
+
+    def _value(self, statistic: str) -> float | None:
+        place = self._columns.places.get(statistic)
+        if place is None or place >= len(self._values):
+            return None
+        value = self._values[place]
+        return None if math.isnan(value) else value
+
+    def __contains__(self, statistic: object) -> bool:
+        return isinstance(statistic, str) and self._value(statistic) is not None
+
+    def __iter__(self) -> Iterator[str]:
+        return (name for name in self._columns.places if name in self)
+
+    def __len__(self) -> int:
+        return sum(1 for _ in self)
+
+    def matching(self, pattern: re.Pattern[str]) -> dict[str, float]:
+        return {name: self[name] for name in self._columns.matching(pattern) if name in self}
+
+    @property
+    def ticks(self) -> int:
+        return self.end - self.start
+
+
+def read(path: Path) -> Iterator[Window]:
+    """The windows of a table of statistics, which follow each other without a gap; empty ones are left out."""
+    columns = Columns()
+    previous: tuple[int, NDArray[np.float64]] | None = None
+    end: int | None = None
+    for number, values in _dumps(path, columns):
+        last, ticks = (_whole(path, number, columns, values, name) for name in ("finalTick", "simTicks"))
+        since_reset = values
+        if end is not None and last - ticks < end and previous is not None and last - ticks == previous[0]:
+            values = _minus(values, previous[1], columns)
+        elif end is not None and last - ticks != end:
+            raise UserError(
+                f"{path}: window {number} begins at tick {last - ticks}, but the one before it ends at {end}, so "
+                "statistics were reset without a dump; use m5's dump-and-reset in the guest and run it again"
+            )
+        begin = end if end is not None else last - ticks
+        if last > begin:
+            yield Window(number, begin, last, columns, values.tolist())
+        previous, end = (last - ticks, since_reset), last
+    if end is None:
+        raise UserError(f"{path}: no window in it; run the command again")
+
+
+def _dumps(path: Path, columns: Columns) -> Iterator[tuple[int, NDArray[np.float64]]]:
+    """Each dump with a value for each statistic seen so far. Rows of a dump follow each other."""
+    current: int | None = None
+    held: list[tuple[NDArray[np.int64], NDArray[np.float64]]] = []
+    try:
+        table = pq.ParquetFile(path, read_dictionary=["statistic"])
+        for batch in table.iter_batches(BATCH_ROWS, columns=["window", "statistic", "value"]):
+            windows = batch["window"].to_numpy()
+            places = _places(batch["statistic"], columns)
+            values = batch["value"].to_numpy()
+            cuts = np.flatnonzero(np.diff(windows)) + 1
+            edges = [0, *cuts.tolist(), len(windows)]
+            for low, high in pairwise(edges):
+                if low == high:
+                    continue
+                number = int(windows[low])
+                if current is not None and number != current:
+                    yield current, _row(held, len(columns.places))
+                    held = []
+                current = number
+                held.append((places[low:high], values[low:high]))
+    except (pa.ArrowException, OSError, KeyError) as error:
+        raise UserError(f"{path}: cut off or not a table of statistics ({_first_line(error)}); run it again") from error
+    if current is not None:
+        yield current, _row(held, len(columns.places))
+
+
+def _places(statistics: pa.DictionaryArray, columns: Columns) -> NDArray[np.int64]:
+    lookup = np.array([columns.place(name) for name in statistics.dictionary.to_pylist()], np.int64)
+    places: NDArray[np.int64] = lookup[statistics.indices.to_numpy()]
+    return places
+
+
+def _row(held: list[tuple[NDArray[np.int64], NDArray[np.float64]]], width: int) -> NDArray[np.float64]:
+    row = np.full(width, np.nan)
+    for places, values in held:
+        row[places] = values
+    return row
+
+
+def _minus(values: NDArray[np.float64], before: NDArray[np.float64], columns: Columns) -> NDArray[np.float64]:
+    """What was counted since the dump before."""
+    earlier = np.zeros(values.size)
+    earlier[: before.size] = np.nan_to_num(before)
+    for name, place in columns.places.items():
+        if name.endswith(GAUGES) and place < earlier.size:
+            earlier[place] = 0.0
+    return values - earlier
+
+
+def _whole(path: Path, number: int, columns: Columns, values: NDArray[np.float64], name: str) -> int:
+    place = columns.places.get(name)
+    if place is None or np.isnan(values[place]):
+        raise UserError(f"{path}: window {number} has no statistic {name}; gem5 24 and 25 have it")
+    return int(values[place])
+
+
+def _first_line(error: Exception) -> str:
+    return str(error).partition("\n")[0].rstrip(".")
