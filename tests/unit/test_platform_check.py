@@ -105,7 +105,7 @@ def test_events_that_go_to_the_shadow_hold(tmp_path: Path) -> None:
     [
         ({("routed", 1, "slept_us"): -2_500}, "routed events leave the main CPUs' residency unchanged"),
         ({("routed", 1, "slept_us"): 2_500}, "routed events leave the main CPUs' residency unchanged"),
-        ({("routed", 0, "ipis"): 5}, "only the shadow wakes for routed events"),
+        ({("routed", 0, "ipis"): 11}, "only the shadow wakes for routed events"),
         ({("routed", 2, "events"): -5}, "only the shadow wakes for routed events"),
         ({("routed", 0, "events"): 5}, "only the shadow wakes for routed events"),
         ({("unrouted", 0, "events"): -1}, "without routing they wake their consumer"),
