@@ -13,7 +13,7 @@ from lull.platform.cores import load_core
 from lull.platform.load import list_platforms, load_platform
 from lull.platform.schema import Cluster, Platform
 
-TO_BE_MADE = {("exynos7420", "big"), ("exynos7420", "shadow"), ("tegra-k1", "main"), ("tegra-k1", "shadow")}
+TO_BE_MADE = {("tegra-k1", "shadow")}
 """`lull energy tables` with a McPAT makes them; then they come off this list, which the tests insist on."""
 
 
