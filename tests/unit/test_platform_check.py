@@ -74,7 +74,6 @@ def _windows(change: Mapping[tuple[str, int, str], int] | None = None) -> Lines:
         ]  # fmt: skip
     for window, taker in (("quiet", None), ("routed", 2), ("unrouted", 0)):
         for edge, done in (("begin", 0), ("end", 1)):
-            lines.append({"window": window, "edge": edge, "clock": 7 + 440_000 * done})
             for cpu in wakes.CPUS:
                 taken = EVENTS if cpu == taker else 0
                 gained = {
@@ -84,8 +83,9 @@ def _windows(change: Mapping[tuple[str, int, str], int] | None = None) -> Lines:
                     "ipis": 2,
                     "timers": 9,
                 }
+                clock = 7 * cpu + 440_000 * done
                 lines.append(
-                    {"window": window, "edge": edge, "cpu": cpu}
+                    {"window": window, "edge": edge, "cpu": cpu, "clock": clock}
                     | {key: 3 + done * (value + change.get((window, cpu, key), 0)) for key, value in gained.items()}
                 )
     return lines

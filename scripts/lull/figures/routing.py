@@ -55,14 +55,16 @@ def extend(result: Result, runs: Runs) -> None:
 
 def df_windows(run: Run, machine: Machine, lines: list[dict[str, Any]]) -> pa.Table:
     """A row per window and CPU: entries into the deepest state, share of the window there, interrupts by cause."""
-    counts = {(line["window"], line["edge"], line["cpu"]): line for line in lines if "entries" in line}
-    clocks = {(line["window"], line["edge"]): line["clock"] for line in lines if "clock" in line}
+    counts: dict[tuple[str, str, int], dict[str, Any]] = {}
+    for line in lines:
+        if "window" in line:
+            counts.setdefault((line["window"], line["edge"], line["cpu"]), {}).update(line)
     cpus = sorted({cpu for _, _, cpu in counts})
     rows: list[dict[str, object]] = []
     for window in WINDOWS:
-        length_us = (clocks[window, "end"] - clocks[window, "begin"]) * 1e6 / machine.clock_hz
         for cpu in cpus:
             begin, end = counts[window, "begin", cpu], counts[window, "end", cpu]
+            length_us = (end["clock"] - begin["clock"]) * 1e6 / machine.clock_hz
             rows.append(
                 {
                     "window": window,
