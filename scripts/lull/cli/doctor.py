@@ -50,7 +50,6 @@ TOOLS = {
 }
 OPTIONAL_TOOLS = {
     "ccache": ("ccache", "nothing but quick rebuilds"),
-    "dt-validate": ("dt-schema", "the tests of the device trees against the kernel's schemas"),
     "clang-format": ("clang-format", "`make lint`"),
     "shellcheck": ("shellcheck", "`make lint`"),
 }

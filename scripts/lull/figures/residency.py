@@ -1,14 +1,16 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """How long each CPU slept, by three that do not know of each other.
 
-- gem5's power states: time in `CLK_GATED` or `OFF`, which is a core that stands in WFI or is off.
-- the firmware's PSCI_STAT: time between its last stamp before WFI and the first one after.
+- gem5: time in the power states `CLK_GATED` and `OFF`, a core that stands in WFI or is off, and time spent on latency
+  devices, by which hardware enters and leaves a state.
+- the firmware's PSCI_STAT: time between its last stamp on the way down and the first one on the way up.
 - Linux's cpuidle: time from before the call that sleeps until after it.
 
-They nest: Linux's time holds the firmware's path and the hardware's latencies, once a sleep. The sleeps of
-`platform-check` are long, so that this is small, and what it comes to per sleep is given as well. C1 is Linux's own
-WFI, which the firmware never sees. The firmware counts the sleep of a core under the state that turns off the core,
-also when its cluster goes off with it, and that of a cluster once; so a CPU's total leaves clusters out.
+They nest: Linux's time holds the firmware's path, once a sleep. The sleeps of `platform-check` are long, so that this
+is small, and what it comes to per sleep is given as well. gem5 knows the time on latency devices by cluster: where a
+cluster has several CPUs, it is shared out by how often each of them slept. C1 is Linux's own WFI, which the firmware
+never sees. The firmware counts the sleep of a core under the state that turns off the core, also when its cluster goes
+off with it, and that of a cluster once; so a CPU's total leaves clusters out.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -19,6 +21,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
+from lull import latency_devices
 from lull.errors import UserError
 from lull.figures.source import Run, Runs
 from lull.runs import STATS_TABLE
@@ -79,6 +82,7 @@ _SCHEMA = pa.schema(
         ("linux_s", pa.float64()),
         ("firmware_s", pa.float64()),
         ("gem5_s", pa.float64()),
+        ("gem5_gated_s", pa.float64()),
         ("sleeps", pa.int64()),
     ]
 )
@@ -87,9 +91,11 @@ _SCHEMA = pa.schema(
 def _rows_of(window: Window) -> Iterator[dict[str, object]]:
     run = window.run
     stats = _Statistics(run, window.seconds) if run.spec.engine == "gem5" else None
-    for cpu in sorted({cpu for source, cpu, _ in window.counts if source == "linux"}):
-        ours = {key[2]: counts for key, counts in window.counts.items() if key[:2] == ("linux", cpu)}
+    by_cpu = _linux_counts(window)
+    for cpu, ours in by_cpu.items():
         theirs = {key[2]: counts for key, counts in window.counts.items() if key[:2] == ("firmware", cpu)}
+        gated = stats.gated_s(cpu) if stats else None
+        waited = stats.waited_s(run.place_of(cpu)[0]) * _share_of_sleeps(run, by_cpu, cpu) if stats else 0.0
         yield {
             "point": run.name,
             "asked": window.asked,
@@ -98,9 +104,30 @@ def _rows_of(window: Window) -> Iterator[dict[str, object]]:
             "window_s": window.seconds,
             "linux_s": sum(counts["time"] for counts in ours.values()) / 1e6,
             "firmware_s": _firmware_s(run, cpu, theirs) if theirs and window.asked != "C1" else None,
-            "gem5_s": stats.asleep_s(cpu) if stats else None,
-            "sleeps": sum(counts["usage"] for counts in ours.values()),
+            "gem5_s": gated + waited if gated is not None else None,
+            "gem5_gated_s": gated,
+            "sleeps": _sleeps(ours),
         }
+
+
+def _linux_counts(window: Window) -> dict[int, dict[str, Mapping[str, int]]]:
+    """By CPU and state."""
+    found: dict[int, dict[str, Mapping[str, int]]] = {}
+    for (source, cpu, state), counts in sorted(window.counts.items()):
+        if source == "linux":
+            found.setdefault(cpu, {})[state] = counts
+    return found
+
+
+def _sleeps(counts: Mapping[str, Mapping[str, int]]) -> int:
+    return sum(numbers["usage"] for numbers in counts.values())
+
+
+def _share_of_sleeps(run: Run, by_cpu: Mapping[int, Mapping[str, Mapping[str, int]]], cpu: int) -> float:
+    """Of its cluster's."""
+    cluster = run.place_of(cpu)[0]
+    sleeps = {other: _sleeps(counts) for other, counts in by_cpu.items() if run.place_of(other)[0] == cluster}
+    return sleeps[cpu] / (sum(sleeps.values()) or 1)
 
 
 def _firmware_s(run: Run, cpu: int, counts: Mapping[str, Mapping[str, int]]) -> float:
@@ -157,7 +184,7 @@ class _Statistics:
                 "the guest's counter does not run at the frequency that it is told"
             )
 
-    def asleep_s(self, cpu: int) -> float:
+    def gated_s(self, cpu: int) -> float:
         """gem5 does not write down what is 0, but some state every CPU was in."""
         index, _, number = self.run.place_of(cpu)
         states = f"system.cluster{index}.cpu{number}.power_state.pwrStateResidencyTicks::"
@@ -166,6 +193,12 @@ class _Statistics:
                 f"{self.run.path / STATS_TABLE}: no statistic {states}* in window 1; gem5 24 and 25 have it"
             )
         return sum(self.values.get(f"{states}{state}", 0.0) for state in ("CLK_GATED", "OFF")) / self.hz
+
+    def waited_s(self, cluster: int) -> float:
+        if self.run.spec.cpu == "atomic":
+            return 0.0
+        platform = self.run.spec.platform
+        return sum(latency_devices.waits_s(self.values, cluster, platform.resolved_clusters()[cluster]).values())
 
     def _value(self, name: str) -> float:
         if name not in self.values:
