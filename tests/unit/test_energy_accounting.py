@@ -4,7 +4,9 @@
 import io
 import json
 from pathlib import Path
+from types import SimpleNamespace
 
+import numpy as np
 import pyarrow.parquet as pq
 import pytest
 from rich.console import Console
@@ -13,8 +15,10 @@ from lull.cli import energy as command
 from lull.energy import accounting, summary, tables, view
 from lull.energy.accounting import Options
 from lull.errors import UserError
+from lull.platform.schema import Platform
 from lull.rundir import MANIFEST, RunDir
-from lull.runs import STATS_TABLE
+from lull.runs import STATS_TABLE, TRACE
+from lull.trace import recording, spans, wakes
 from tests import energy_runs
 from tests.conftest import Lull
 from tests.energy_runs import MS, run_spec, window
@@ -140,3 +144,51 @@ def test_power_over_time_is_a_windows_joules_over_its_length(tmp_path: Path) -> 
         assert watts[start, "CPU 0"] == pytest.approx(140e-6 * 850)
         assert watts[start, "CPU 1"] == pytest.approx(530e-6 * 1100 / 2)
     assert (found.ledger.parent / "power.pdf").stat().st_size > 1000
+
+
+class _Recorded:
+    """As much of a recording as the accounting looks at."""
+
+    def __init__(self, lost: int) -> None:
+        self.lost = lost
+        self.changes = {cpu: SimpleNamespace(time=np.arange(30)) for cpu in range(3)}
+
+
+def _trace(rundir: RunDir, monkeypatch: pytest.MonkeyPatch, lost: int) -> None:
+    """All CPUs work for one task throughout, but for a millisecond of the first, of which nothing is known."""
+    (rundir / TRACE).touch()
+
+    def told(record: _Recorded, _platform: Platform, allow_lost: bool) -> list[energy_runs.Span]:
+        if record.lost and not allow_lost:
+            raise UserError("trace.dat: lost events")
+        return [
+            energy_runs.Span(0, 0, MS, "active", "task:cat/7"),
+            energy_runs.Span(0, 2 * MS, 3 * MS, "active", "task:cat/7"),
+            *(energy_runs.Span(cpu, 0, 3 * MS, "active", "task:cat/7") for cpu in (1, 2)),
+        ]
+
+    monkeypatch.setattr(recording, "load", lambda _: _Recorded(lost))
+    monkeypatch.setattr(spans, "of_recording", told)
+    monkeypatch.setattr(wakes, "of_recording", lambda *_: [])
+
+
+def test_a_trace_that_lost_events_is_refused_and_counted_when_allowed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    rundir = _run(tmp_path)
+    whole = accounting.account(rundir, EM).totals.joules
+    (rundir / accounting.LEDGER).unlink()
+    _trace(rundir, monkeypatch, lost=10)
+    _refused(rundir, "lost events")
+    found = accounting.account(rundir, Options(backends=("em",), allow_lost=True))
+    (disagrees, lost) = found.notes
+    active_j = energy_runs.total(found.ledger, backend="em", band="raw", state="active")
+    assert (
+        f"lost 10 events beside 90 that tell what CPUs do: about 10.0% of their active energy, {active_j / 10:.3g} J"
+        in lost
+    )
+    # CPUs 1 and 2 stood in WFI for 1.5 and 3 of their 3 ms, which this trace calls work.
+    assert "trace and gem5 disagree about 50.0% of the CPUs' time" in disagrees
+    assert found.totals.joules["em", "raw"] > whole["em", "raw"]
+    unknown = energy_runs.total(found.ledger, backend="em", band="raw", cpu=0, cause="active")
+    assert unknown == pytest.approx(140e-6 * 850 * 1e-3), "gem5 saw CPU 0 awake in the millisecond that is missing"

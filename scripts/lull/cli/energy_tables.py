@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from lull import yaml_file
-from lull.energy import make_tables, run_xml
+from lull.energy import busy, make_tables, run_xml
 from lull.energy.validation import PAGE, page
 from lull.platform.load import list_platforms, load_platform
 from lull.rundir import RunDir
@@ -42,6 +42,19 @@ def mcpat_xml(
     """
     for file in run_xml.write(RunDir.open(run), out):
         typer.echo(file)
+
+
+def activity(
+    run: Annotated[Path, typer.Argument(help="the folder of a run on gem5 with --cpu detailed", metavar="RUNDIR")],
+) -> None:
+    """Print what each type of core did in a cycle of a run, as power-models/busy.yaml holds it.
+
+    Example: lull energy activity runs/x
+    """
+    for core, events in busy.recorded(RunDir.open(run)).items():
+        typer.echo(f"{core}:\n  per_cycle:")
+        for event, count in events.items():
+            typer.echo(f"    {event}: {count:.6f}")
 
 
 def validation() -> None:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from lull import __version__, digest
-from lull.energy import causes, ledger, source, states, view, windows
+from lull.energy import causes, ledger, rows, source, states, view, windows
 from lull.energy.backend import Backend
 from lull.energy.em import EnergyModel
 from lull.energy.ledger import Totals
@@ -20,7 +20,6 @@ from lull.platform.schema import Platform
 from lull.rundir import RunDir
 from lull.runs import STATS_TABLE, TRACE
 from lull.trace import recording, spans, wakes
-from lull.trace.recording import Recording
 
 LEDGER = "energy.parquet"
 FIGURE = "power"
@@ -44,16 +43,27 @@ class Accounted:
     notes: list[str]
 
 
+@dataclass(frozen=True)
+class Traced:
+    occupancy: Occupancy
+    lost: int
+    """Events."""
+    told: int
+    """Changes of what CPUs do that the trace does tell."""
+
+
 def account(rundir: RunDir, options: Options) -> Accounted:
     run = source.open_run(rundir)
-    occupancy, notes = _traced(run, options.allow_lost)
+    traced = _traced(run, options.allow_lost)
     backends = [_backend(name, run, options) for name in options.backends]
     path = rundir / LEDGER
     found = windows.read(rundir / STATS_TABLE)
+    occupancy = traced.occupancy if traced else None
     totals = ledger.write(run, found, backends, Uncore(options.rest_w), occupancy, path, _about(run, options))
-    figure = view.plot_power(view.df_power(path, backends[0].name), f"{run.platform.name}, {backends[0].name}")
-    style.save(figure, rundir.path, FIGURE)
-    return Accounted(path, run.platform, totals, [*notes, *_notes(totals, occupancy)])
+    first = backends[0].name
+    style.save(view.plot_power(view.df_power(path, first), f"{run.platform.name}, {first}"), rundir.path, FIGURE)
+    notes = [_mixed()] if traced is None else [*_disagreement(totals), *_lost(traced, path, first)]
+    return Accounted(path, run.platform, totals, notes)
 
 
 def _about(run: Run, options: Options) -> dict[str, object]:
@@ -74,27 +84,35 @@ def _backend(name: str, run: Run, options: Options) -> Backend:
     return McPat.of(run.platform, run.gem5, options.given_transitions)
 
 
-def _traced(run: Run, allow_lost: bool) -> tuple[Occupancy | None, list[str]]:
+def _traced(run: Run, allow_lost: bool) -> Traced | None:
     if not (run.rundir / TRACE).is_file():
-        return None, ["no trace: idle states are in the run's mixture in every window, and causes are not known"]
+        return None
     record = recording.load(run.rundir)
     found = spans.of_recording(record, run.platform, allow_lost)
     woken = wakes.of_recording(record, run.platform)
-    traced = causes.occupancy(found, woken, run.platform, run.deepest, run.time, allow_lost)
-    return traced, [_lost(record)] if record.lost else []
+    occupancy = causes.occupancy(found, woken, run.platform, run.deepest, run.time, allow_lost)
+    return Traced(occupancy, record.lost, sum(changes.time.size for changes in record.changes.values()))
 
 
-def _lost(record: Recording) -> str:
-    return (
-        f"{record.path.name} lost {record.lost} events: who ran is uncertain, what was burned is not, since it comes "
-        "from the statistics"
-    )
+def _mixed() -> str:
+    return "no trace: idle states are in the run's mixture in every window, and causes are not known"
 
 
-def _notes(totals: Totals, occupancy: Occupancy | None) -> list[str]:
-    if occupancy is None:
-        return []
+def _disagreement(totals: Totals) -> list[str]:
     share = totals.disagreement_s / totals.cpu_s
     if share <= AGREEMENT:
         return []
     return [f"trace and gem5 disagree about {share:.1%} of the CPUs' time, asleep or awake"]
+
+
+def _lost(traced: Traced, path: Path, backend: str) -> list[str]:
+    """Assumed: each lost event would have changed who a CPU works for, for as long as events do on average."""
+    if not traced.lost:
+        return []
+    share = traced.lost / (traced.lost + traced.told)
+    active = rows.grouped(path, ["cpu", "state"], ["joules"], backend, rows.CALIBRATED).to_pylist()
+    joules = sum(row["joules"] for row in active if row["cpu"] is not None and row["state"] == states.ACTIVE)
+    return [
+        f"the trace lost {traced.lost} events beside {traced.told} that tell what CPUs do: about {share:.1%} of their "
+        f"active energy, {share * joules:.3g} J, may have another cause; sums do not depend on it"
+    ]

@@ -8,10 +8,13 @@ from pydantic import Field, TypeAdapter, ValidationError
 
 from lull import yaml_file
 from lull.blocks import Block, quoted, user_error
+from lull.energy import run_xml
+from lull.energy.events import CYCLES
 from lull.errors import UserError
 from lull.paths import ROOT
 from lull.platform.cores import load_core
 from lull.platform.schema import Name, Source
+from lull.rundir import RunDir
 
 FILE = ROOT / "power-models" / "busy.yaml"
 
@@ -35,6 +38,21 @@ def per_cycle(core: str) -> dict[str, float]:
 
 def source(core: str) -> str:
     return _all()[core].source
+
+
+def recorded(rundir: RunDir) -> dict[str, dict[str, float]]:
+    """The same of a run's cores, of each type the one with the most cycles."""
+    found: dict[str, dict[str, float]] = {}
+    for chip, spent in run_xml.spent(rundir):
+        for counts in spent.cores:
+            best = found.setdefault(chip.cluster.core, counts)
+            if counts[CYCLES] > best[CYCLES]:
+                found[chip.cluster.core] = counts
+    return {
+        core: {event: count / counts[CYCLES] for event, count in counts.items()}
+        for core, counts in found.items()
+        if counts[CYCLES]
+    }
 
 
 @cache

@@ -18,7 +18,8 @@ from lull.energy.tables import Leakage, OppTable
 from lull.errors import UserError
 
 TOTAL_CYCLES = 1e9
-"""So many that one event adds less to a unit than its last printed digit: what is left is the cycles' own energy."""
+COUNT = 1e7
+"""Of each event in an input. McPAT prints a register file's energy with one access too many, which has to drown in it."""
 
 TOLERANCE = 1e-5
 """McPAT prints six digits, so that each of two numbers may be off by 5e-6."""
@@ -59,17 +60,20 @@ def _constants(chip: Chip, ask: Ask, units: Mapping[str, Parts]) -> tuple[Joules
     joules: Joules = {unit: {} for unit in (*units, L2)}
     first: Part | None = None
     for slot in _slots(units):
-        counts = {event: 1.0 for event, number in slots.items() if number == slot}
-        answer = ask(render(chip, [{CYCLES: TOTAL_CYCLES, **counts}], {L2_EVENTS[slot]: 1.0}, TOTAL_CYCLES))
+        counts = {event: COUNT for event, number in slots.items() if number == slot}
+        answer = ask(render(chip, [{CYCLES: TOTAL_CYCLES, **counts}], {L2_EVENTS[slot]: COUNT}, TOTAL_CYCLES))
         first = first or answer
         core = answer.find("Core")
         for unit, parts in units.items():
+            left = core.find(UNITS[unit])[DYNAMIC]
             for part, group in parts.items():
+                watts = core.find(part)[DYNAMIC]
+                left -= watts
                 if slot < len(group):
-                    event, each = group[slot], core.find(part)[DYNAMIC] * seconds
-                    joules[unit][event] = joules[unit].get(event, 0.0) + each
-            joules[unit].setdefault(CYCLES, core.find(UNITS[unit])[DYNAMIC] * seconds / TOTAL_CYCLES)
-        joules[L2][L2_EVENTS[slot]] = answer.find("L2")[DYNAMIC] * seconds
+                    joules[unit][group[slot]] = joules[unit].get(group[slot], 0.0) + watts * seconds / COUNT
+            # What is left is the clocked pipeline. The last input leaves most of it, for it has the fewest events.
+            joules[unit][CYCLES] = left * seconds / TOTAL_CYCLES
+        joules[L2][L2_EVENTS[slot]] = answer.find("L2")[DYNAMIC] * seconds / COUNT
     assert first is not None
     return joules, first
 

@@ -10,6 +10,7 @@ from matplotlib.figure import Figure
 
 from lull.energy import rows
 from lull.figures import style
+from lull.trace.clock import TICK_HZ
 
 SHARED = "shared"
 """What no CPU has to itself: L2s, memory, interconnect, the rest."""
@@ -23,7 +24,7 @@ def df_power(ledger: Path, backend: str, band: str = rows.CALIBRATED) -> pa.Tabl
     found = rows.grouped(ledger, ["start", "end", "cpu"], ["joules"], backend, band)
     start, end = (found[name].to_numpy() for name in ("start", "end"))
     owner = [SHARED if cpu is None else f"CPU {cpu}" for cpu in found["cpu"].to_pylist()]
-    watts = found["joules"].to_numpy() / ((end - start) * 1e-12)
+    watts = found["joules"].to_numpy() / ((end - start) / TICK_HZ)
     table = pa.table({"start": start, "end": end, "owner": owner, "watts": watts})
     return table.sort_by([("start", "ascending"), ("owner", "ascending")])
 
@@ -38,7 +39,7 @@ def plot_power(power: pa.Table, title: str = "") -> Figure:
     owner = np.array([owners.index(name) for name in power["owner"].to_pylist()], np.int64)
     np.add.at(layers, (owner, place), power["watts"].to_numpy())
     figure, (axis,) = style.panels(1, 1, 2.6)
-    milliseconds = (edges - edges[0]) * 1e-9
+    milliseconds = (edges - edges[0]) * (1e3 / TICK_HZ)
     stack = np.vstack([np.zeros(len(starts)), np.cumsum(layers, axis=0)])
     for number, (low, high) in enumerate(pairwise(stack)):
         axis.stairs(

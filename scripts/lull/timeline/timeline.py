@@ -30,13 +30,13 @@ def write(rundir: RunDir, path: Path, allow_lost: bool = False) -> None:
     groups = {
         cpu: f"CPU {cpu} ({cluster.name}, {cluster.core})" for cpus, cluster in platform.cpu_ranges() for cpu in cpus
     }
-    found = spans.of_recording(record, platform, allow_lost)
     with PerfettoFile(path) as file:
         for group in groups.values():
             for track in (STATES, TASKS, INTERRUPTS):
                 file.track(group, track)
-        for span in found:
-            _write_span(file, groups[span.cpu], span)
+        for part in spans.by_cpu(record, platform, allow_lost):
+            for span in part:
+                _write_span(file, groups[span.cpu], span)
         for wake in wakes.of_recording(record, platform):
             _write_wake(file, groups, record, wake)
         for cpu, time, mhz in frequency.samples(rundir, platform, record):

@@ -10,7 +10,8 @@ A state is what the CPU asked for. Its cluster pays for going off with the last 
 first to be back; the others pay for their core alone.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
@@ -41,23 +42,43 @@ class Span(NamedTuple):
     cause: str
 
 
+@dataclass(frozen=True)
+class CpuSpans:
+    """One CPU's as columns, which take a fifth of the room: `state` and `cause` are places in lists of words."""
+
+    cpu: int
+    start: Numbers
+    end: Numbers
+    state: Numbers
+    cause: Numbers
+    states: list[str]
+    causes: list[str]
+
+    def __iter__(self) -> Iterator[Span]:
+        columns = (self.start.tolist(), self.end.tolist(), self.state.tolist(), self.cause.tolist())
+        for start, end, state, cause in zip(*columns, strict=True):
+            yield Span(self.cpu, start, end, self.states[state], self.causes[cause])
+
+
 def spans(rundir: RunDir, allow_lost: bool = False) -> list[Span]:
     """Of every CPU that was on, ordered by CPU and time, over the traced time."""
     return of_recording(recording.load(rundir), rundir.spec().platform, allow_lost)
 
 
 def of_recording(record: Recording, platform: Platform, allow_lost: bool = False) -> list[Span]:
+    return [span for part in by_cpu(record, platform, allow_lost) for span in part]
+
+
+def by_cpu(record: Recording, platform: Platform, allow_lost: bool = False) -> Iterator[CpuSpans]:
     if record.lost and not allow_lost:
         raise UserError(
             f"{record.path}: lost {record.lost} events, so what the CPUs did is not known throughout; "
             "trace less, or raise --trace-buffer"
         )
-    found: list[Span] = []
     for cpus, cluster in platform.cpu_ranges():
         on = {cpu: record.changes[cpu] for cpu in cpus if cpu in record.changes}
         for cpu in on:
-            found += _of_cpu(cpu, cluster, on, record)
-    return found
+            yield _of_cpu(cpu, cluster, on, record)
 
 
 def sleeps(changes: Changes) -> tuple[Numbers, Numbers, Numbers]:
@@ -67,7 +88,7 @@ def sleeps(changes: Changes) -> tuple[Numbers, Numbers, Numbers]:
     return changes.time[start], after, changes.state[start]
 
 
-def _of_cpu(cpu: int, cluster: Cluster, on: Mapping[int, Changes], record: Recording) -> list[Span]:
+def _of_cpu(cpu: int, cluster: Cluster, on: Mapping[int, Changes], record: Recording) -> CpuSpans:
     changes = on[cpu]
     labels = [ACTIVE, ENTRY, EXIT, *(state.name for state in cluster.cstates)]
     causes = [*record.names, FIRMWARE]
@@ -88,13 +109,11 @@ def _of_cpu(cpu: int, cluster: Cluster, on: Mapping[int, Changes], record: Recor
     time = np.concatenate([start, asleep, back, changes.time[awake]])
     label = np.concatenate([one, index + 3, one * 2, np.zeros(awake.size, np.int64)])
     cause = np.concatenate([all_firmware, idle, all_firmware, changes.cause[awake]])
-    return _cut(cpu, time, label, cause, record, labels, causes)
+    return CpuSpans(cpu, *_cut(time, label, cause, record), labels, causes)
 
 
-def _cut(
-    cpu: int, time: Numbers, label: Numbers, cause: Numbers, record: Recording, labels: list[str], causes: list[str]
-) -> list[Span]:
-    """The pieces within the traced time: no empty ones, and none that only goes on as the one before."""
+def _cut(time: Numbers, label: Numbers, cause: Numbers, record: Recording) -> tuple[Numbers, Numbers, Numbers, Numbers]:
+    """Start, end, state and cause of the pieces within the traced time: no empty ones, and none like the one before."""
     order = np.argsort(time, kind="stable")
     time, label, cause = np.clip(time[order], record.begin, record.end), label[order], cause[order]
     lasts = np.append(time[1:], record.end) > time
@@ -102,11 +121,7 @@ def _cut(
     new = np.ones(time.size, bool)
     new[1:] = (label[1:] != label[:-1]) | (cause[1:] != cause[:-1])
     time, label, cause = time[new], label[new], cause[new]
-    end = np.append(time[1:], record.end)
-    return [
-        Span(cpu, start, stop, labels[state], causes[why])
-        for start, stop, state, why in zip(time.tolist(), end.tolist(), label.tolist(), cause.tolist(), strict=True)
-    ]
+    return time, np.append(time[1:], record.end), label, cause
 
 
 def _ways(cpu: int, cluster: Cluster, on: Mapping[int, Changes]) -> tuple[Numbers, Numbers]:
