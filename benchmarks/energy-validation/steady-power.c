@@ -12,6 +12,7 @@
  */
 #include <errno.h>
 #include <pthread.h>
+#include <semaphore.h>
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -249,39 +250,58 @@ static int plan_opps(void)
 	return error;
 }
 
+struct helper {
+	pthread_t thread;
+	sem_t called;
+};
+
 static atomic_bool leave;
 static atomic_int arrived;
 
-static void *helper(void *unused)
+static void *help(void *own)
 {
+	struct helper *helper = own;
+
+	sem_wait(&helper->called);
 	atomic_fetch_add_explicit(&arrived, 1, memory_order_acq_rel);
 	while (!atomic_load_explicit(&leave, memory_order_acquire))
 		work();
-	return unused;
+	return NULL;
+}
+
+/* Waits for the helper without sleeping: its CPU is the one that is to come, not the caller's. */
+static void call(struct helper *helper, int helping)
+{
+	sem_post(&helper->called);
+	while (atomic_load_explicit(&arrived, memory_order_acquire) < helping)
+		work();
 }
 
 static int plan_steps(void)
 {
-	pthread_t helpers[CPULIST_MAX];
-	int error = measure((struct window){.state = state_asked}), helping = 0, busy = 0;
+	static struct helper helpers[CPULIST_MAX];
+	int error = 0, started = 0;
 
-	for (int cpu = 0; !error && cpu < CPULIST_MAX; cpu++) {
-		if (!online.has[cpu])
-			continue;
-		if (cpu > 0) {
-			error = start_on_cpu(&helpers[helping], cpu, helper, NULL);
-			if (error)
-				break;
-			helping++;
-		}
-		while (atomic_load_explicit(&arrived, memory_order_acquire) < helping)
-			work();
-		error = measure(
-			(struct window){.state = state_asked, .busy = ++busy, .khz = frequency(0)});
+	/* The first CPU is the caller's. All helpers are there, asleep, before the first window. */
+	for (int cpu = 1; !error && cpu < CPULIST_MAX && online.has[cpu]; cpu++) {
+		sem_init(&helpers[started].called, 0, 0);
+		error = start_on_cpu(&helpers[started].thread, cpu, help, &helpers[started]);
+		started += !error;
+	}
+	rest(rest_us);
+	if (!error)
+		error = measure((struct window){.state = state_asked});
+	for (int helping = 0; !error && helping <= started; helping++) {
+		if (helping)
+			call(&helpers[helping - 1], helping);
+		error = measure((struct window){
+			.state = state_asked, .busy = helping + 1, .khz = frequency(0)});
 	}
 	atomic_store_explicit(&leave, true, memory_order_release);
-	for (int i = 0; i < helping; i++)
-		pthread_join(helpers[i], NULL);
+	for (int i = 0; i < started; i++) {
+		sem_post(&helpers[i].called);
+		pthread_join(helpers[i].thread, NULL);
+	}
 	return error;
 }
 
