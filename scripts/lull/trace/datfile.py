@@ -104,6 +104,12 @@ class TraceFile:
         assert self._buffer is not None
         return sorted(self._buffer.places)
 
+    @property
+    def places(self) -> dict[int, tuple[int, int]]:
+        """By CPU, offset and size of its pages in the file."""
+        assert self._buffer is not None
+        return self._buffer.places
+
     def pages(self, cpu: int) -> Iterator[npt.NDArray[np.uint8]]:
         """A CPU's pages in batches, in the buffer's order."""
         assert self._buffer is not None
