@@ -109,15 +109,13 @@ def _with(window: str, name: str, value: int) -> str:
 def _repeat_trace(source: Path, target: Path, times: int, step_ns: int) -> None:
     """Behind the file as it is, each CPU's pages; then the file is told that they are there."""
     trace = TraceFile(source)
+    if trace.codec != "none":
+        raise UserError(f"{source}: compressed, so that it cannot be made longer; record it by `lull boot --trace`")
     shutil.copyfile(source, target)
     with target.open("r+b") as file:
         content = file.read()
         for cpu, place in trace.places.items():
             entry = struct.pack("<IQQ", cpu, *place)
-            if content.count(entry) != 1:
-                raise UserError(
-                    f"{source}: compressed, so that it cannot be made longer; record it by `lull boot --trace`"
-                )
             file.seek(0, 2)
             file.write(bytes(-file.tell() % _PAGE))
             begin = file.tell()
