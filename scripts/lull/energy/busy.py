@@ -8,7 +8,7 @@ from pydantic import Field, TypeAdapter, ValidationError
 
 from lull import yaml_file
 from lull.blocks import Block, quoted, user_error
-from lull.energy import run_xml
+from lull.energy import activity, run_xml
 from lull.energy.events import CYCLES
 from lull.errors import UserError
 from lull.paths import ROOT
@@ -41,18 +41,16 @@ def source(core: str) -> str:
 
 
 def recorded(rundir: RunDir) -> dict[str, dict[str, float]]:
-    """The same of a run's cores, of each type the one with the most cycles."""
+    """The same for a run's cores: of each type, what one did in its window with the most cycles."""
     found: dict[str, dict[str, float]] = {}
-    for chip, spent in run_xml.spent(rundir):
-        for counts in spent.cores:
-            best = found.setdefault(chip.cluster.core, counts)
-            if counts[CYCLES] > best[CYCLES]:
-                found[chip.cluster.core] = counts
-    return {
-        core: {event: count / counts[CYCLES] for event, count in counts.items()}
-        for core, counts in found.items()
-        if counts[CYCLES]
-    }
+    gem5 = run_xml.version(rundir)
+    for stats in run_xml.windows(rundir / run_xml.STATS):
+        for number, cluster in enumerate(rundir.spec().platform.resolved_clusters()):
+            for cpu in range(cluster.cpus):
+                counts = activity.core_counts(stats, f"system.cluster{number}.cpu{cpu}", gem5)
+                if counts[CYCLES] > found.get(cluster.core, {}).get(CYCLES, 0):
+                    found[cluster.core] = counts
+    return {core: {event: count / counts[CYCLES] for event, count in counts.items()} for core, counts in found.items()}
 
 
 @cache

@@ -62,7 +62,7 @@ def _xml(chip: Chip, spent: Spent) -> str:
 
 
 def _spent(rundir: RunDir, platform: Platform) -> Iterator[tuple[tuple[Cluster, Opp], Spent]]:
-    gem5 = _version(rundir)
+    gem5 = version(rundir)
     clusters = platform.resolved_clusters()
     found: dict[tuple[int, int], Spent] = {}
     for stats in windows(rundir / STATS):
@@ -85,7 +85,8 @@ def _level(stats: Mapping[str, float], name: str, cluster: Cluster) -> int:
     return min(range(len(table)), key=lambda level: abs(table[level].mhz - mhz))
 
 
-def _version(rundir: RunDir) -> str:
+def version(rundir: RunDir) -> str:
+    """Of the gem5 that made the run."""
     engine = rundir.read_json("manifest.json").get("engine")
     if not isinstance(engine, dict) or engine.get("name") != "gem5":
         raise UserError(f"{rundir.path}: not a run of gem5, and only gem5 counts what energy needs; use --engine gem5")
