@@ -5,7 +5,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from lull.energy.calibration import Factors
@@ -15,6 +17,7 @@ from lull.platform.schema import Platform
 from lull.rundir import CPUIDLE, MANIFEST, RunDir
 from lull.runs import STATS_TABLE
 from lull.runspec import RunSpec
+from lull.trace.spans import CpuSpans
 from tests import wakes
 from tests.specs import spec
 
@@ -50,6 +53,26 @@ class Wake:
     armed_by: str | None
 
 
+def columns(spans: Sequence[Span]) -> list[CpuSpans]:
+    """As the reader of traces gives them."""
+    found = []
+    for cpu in sorted({span.cpu for span in spans}):
+        own = [span for span in spans if span.cpu == cpu]
+        states, causes = (sorted({getattr(span, name) for span in own}) for name in ("state", "cause"))
+        found.append(
+            CpuSpans(
+                cpu,
+                start=np.array([span.start for span in own], np.int64),
+                end=np.array([span.end for span in own], np.int64),
+                state=np.array([states.index(span.state) for span in own], np.int64),
+                cause=np.array([causes.index(span.cause) for span in own], np.int64),
+                states=states,
+                causes=causes,
+            )
+        )
+    return found
+
+
 def run_spec(*settings: str, platform: str = "tiny") -> RunSpec:
     return spec(*settings, platform=platform, engine="gem5", cpu="detailed")
 
@@ -61,6 +84,11 @@ def paths(platform: Platform) -> list[str]:
         for number, cluster in enumerate(platform.resolved_clusters())
         for index in range(cluster.cpus)
     ]
+
+
+def clock_hz(mhz: float) -> float:
+    """gem5 rounds a cycle to whole ticks."""
+    return HZ / round(HZ / (mhz * 1e6))
 
 
 def window(
@@ -84,7 +112,7 @@ def window(
             on = end - start - asleep[cpu]
             state = f"{name}.power_state.pwrStateResidencyTicks"
             found[f"{state}::ON"], found[f"{state}::CLK_GATED"] = float(on), float(asleep[cpu])
-            found[f"{name}.numCycles"] = on / HZ * at * 1e6
+            found[f"{name}.numCycles"] = on / HZ * clock_hz(at)
             found[f"{name}.ops"] = ops[cpu] if ops else 0.0
             cpu += 1
     for part, picojoule in (("actEnergy", 100.0), ("refreshEnergy", 50.0), ("totalEnergy", 150.0)):
@@ -124,10 +152,10 @@ def rundir(folder: Path, asked: RunSpec, windows: Sequence[Mapping[str, float]],
     return made
 
 
-def slept(made: RunDir, platform: Platform, counts: Mapping[int, Mapping[str, tuple[int, int]]]) -> None:
+def slept(made: RunDir, window_us: int, counts: Mapping[int, Mapping[str, tuple[int, int]]]) -> None:
     """Linux's counters: entries and microseconds by CPU and state."""
     lines: list[dict[str, object]] = [
-        {"cpu": cpu, "name": state, "usage": usage, "time_us": time_us}
+        {"cpu": cpu, "name": state, "window_us": window_us, "usage": usage, "time_us": time_us}
         for cpu, states in counts.items()
         for state, (usage, time_us) in states.items()
     ]
@@ -188,5 +216,9 @@ def mcpat(platform: Platform, given: bool = False) -> McPat:
 
 def total(path: Path, **where: object) -> float:
     """Joules of the rows that match."""
-    found = pq.read_table(path).to_pylist()
-    return float(sum(row["joules"] for row in found if all(row[key] == value for key, value in where.items())))
+    found = pq.read_table(path)
+    for key, value in where.items():
+        column = found[key]
+        words = column.cast(pa.string()) if pa.types.is_dictionary(column.type) else column
+        found = found.filter(pc.equal(words, value))
+    return float(pc.sum(found["joules"], min_count=0).as_py())

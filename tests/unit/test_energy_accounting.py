@@ -12,13 +12,14 @@ import pytest
 from rich.console import Console
 
 from lull.cli import energy as command
-from lull.energy import accounting, summary, tables, view
+from lull.energy import accounting, source, summary, tables, view
 from lull.energy.accounting import Options
 from lull.errors import UserError
 from lull.platform.schema import Platform
 from lull.rundir import MANIFEST, RunDir
 from lull.runs import STATS_TABLE, TRACE
 from lull.trace import recording, spans, wakes
+from lull.trace.spans import CpuSpans
 from tests import energy_runs
 from tests.conftest import Lull
 from tests.energy_runs import MS, run_spec, window
@@ -139,8 +140,9 @@ def test_power_over_time_is_a_windows_joules_over_its_length(tmp_path: Path) -> 
     found = accounting.account(_run(tmp_path), EM)
     power = view.df_power(found.ledger, "em")
     watts = {(row["start"], row["owner"]): row["watts"] for row in power.to_pylist()}
-    assert len(watts) == 9
+    assert len(watts) == 9, "CPU 2 slept, and em knows no L2"
     for start in (0, MS, 2 * MS):
+        assert watts[start, "uncore"] == pytest.approx((150e-12 + 1000 * 4.8e-12) / 1e-3)
         assert watts[start, "CPU 0"] == pytest.approx(140e-6 * 850)
         assert watts[start, "CPU 1"] == pytest.approx(530e-6 * 1100 / 2)
     assert (found.ledger.parent / "power.pdf").stat().st_size > 1000
@@ -158,17 +160,18 @@ def _trace(rundir: RunDir, monkeypatch: pytest.MonkeyPatch, lost: int) -> None:
     """All CPUs work for one task throughout, but for a millisecond of the first, of which nothing is known."""
     (rundir / TRACE).touch()
 
-    def told(record: _Recorded, _platform: Platform, allow_lost: bool) -> list[energy_runs.Span]:
+    def by_cpu(record: _Recorded, _platform: Platform, allow_lost: bool) -> list[CpuSpans]:
         if record.lost and not allow_lost:
             raise UserError("trace.dat: lost events")
-        return [
+        told = [
             energy_runs.Span(0, 0, MS, "active", "task:cat/7"),
             energy_runs.Span(0, 2 * MS, 3 * MS, "active", "task:cat/7"),
             *(energy_runs.Span(cpu, 0, 3 * MS, "active", "task:cat/7") for cpu in (1, 2)),
         ]
+        return energy_runs.columns(told)
 
     monkeypatch.setattr(recording, "load", lambda _: _Recorded(lost))
-    monkeypatch.setattr(spans, "of_recording", told)
+    monkeypatch.setattr(spans, "by_cpu", by_cpu)
     monkeypatch.setattr(wakes, "of_recording", lambda *_: [])
 
 
@@ -192,3 +195,10 @@ def test_a_trace_that_lost_events_is_refused_and_counted_when_allowed(
     assert found.totals.joules["em", "raw"] > whole["em", "raw"]
     unknown = energy_runs.total(found.ledger, backend="em", band="raw", cpu=0, cause="active")
     assert unknown == pytest.approx(140e-6 * 850 * 1e-3), "gem5 saw CPU 0 awake in the millisecond that is missing"
+
+
+def test_a_state_that_the_command_itself_allowed_counts_as_allowed(tmp_path: Path) -> None:
+    rundir = _run(tmp_path)
+    assert source.open_run(rundir).deepest == "C1"
+    energy_runs.slept(rundir, 1000, {0: {"C1": (1, 10), "C3": (1, 10), "C4": (0, 0)}})
+    assert source.open_run(rundir).deepest == "C3"

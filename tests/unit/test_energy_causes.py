@@ -10,7 +10,7 @@ from lull.energy import causes
 from lull.energy.occupancy import Occupancy, Stay
 from lull.errors import UserError
 from lull.platform.load import load_platform
-from tests.energy_runs import MS, US, Span, Wake
+from tests.energy_runs import MS, US, Span, Wake, columns
 
 TINY = load_platform("tiny")
 NIGHT = range(100 * MS)
@@ -22,7 +22,7 @@ def _others(time: range = NIGHT, used: tuple[int, ...] = (0,)) -> list[Span]:
 
 def _occupancy(spans: list[Span], wakes: list[Wake] = [], deepest: str = "C4", **options: bool) -> Occupancy:  # noqa: B006
     used = tuple({span.cpu for span in spans})
-    return causes.occupancy([*spans, *_others(used=used)], wakes, TINY, deepest, NIGHT, **options)
+    return causes.occupancy(columns([*spans, *_others(used=used)]), wakes, TINY, deepest, NIGHT, **options)
 
 
 def _sleep(*cuts: int, state: str = "C3", cpu: int = 0) -> list[Span]:
@@ -103,7 +103,7 @@ def test_a_cluster_is_off_while_all_of_its_cpus_are() -> None:
         Span(1, 20 * MS, NIGHT.stop, "active", "x"),
         *(Span(cpu, 0, NIGHT.stop, "active", "x") for cpu in (2, 3)),
     ]  # fmt: skip
-    found = causes.occupancy(spans, [], platform, "C4", NIGHT)
+    found = causes.occupancy(columns(spans), [], platform, "C4", NIGHT)
     assert found.off_ticks(0, 0, NIGHT.stop) == 6 * MS
     assert found.off_ticks(0, 5 * MS, 7 * MS) == 2 * MS
     assert found.off_ticks(1, 0, NIGHT.stop) == 0

@@ -2,6 +2,7 @@
 """Ledgers of made-up runs: known joules, and properties that hold for any run."""
 
 import itertools
+import operator
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -42,7 +43,7 @@ def _write(
     run = source.open_run(made)
     occupancy = None
     if spans is not None:
-        occupancy = causes.occupancy(spans, wakes, run.platform, run.deepest, run.time)
+        occupancy = causes.occupancy(energy_runs.columns(spans), wakes, run.platform, run.deepest, run.time)
     path = made / "energy.parquet"
     backends: list[Backend] = [mcpat(run.platform, given), EnergyModel(run.platform)]
     return path, ledger.write(run, windows.read(made / STATS_TABLE), backends, Uncore(rest_w), occupancy, path, {})
@@ -61,7 +62,7 @@ def _busy(tmp_path: Path) -> tuple[Path, Platform]:
 
 def test_an_active_core_burns_its_events_and_its_leakage(tmp_path: Path) -> None:
     path, _ = _busy(tmp_path)
-    dynamic = 850e6 * 1e-3 * energy_runs.J_PER_CYCLE + 1e5 * 1.5 * energy_runs.J_PER_OP
+    dynamic = energy_runs.clock_hz(850) * 1e-3 * energy_runs.J_PER_CYCLE + 1e5 * 1.5 * energy_runs.J_PER_OP
     static = energy_runs.CORE_LEAKAGE_W * 1e-3
     mine = {"backend": "mcpat", "cpu": 0}
     assert total(path, **mine, kind="dynamic", band="raw") == pytest.approx(dynamic)
@@ -101,13 +102,19 @@ def test_em_is_utilisation_times_the_power_of_the_operating_point(tmp_path: Path
     assert shared == {"core", "dram-access", "dram-background", "interconnect", "rest"}
 
 
+def test_the_watts_of_a_window_sum_to_its_power(tmp_path: Path) -> None:
+    path, _ = _busy(tmp_path)
+    found = rows.grouped(path, ["window"], ["joules", "watts"], "mcpat", rows.RAW).to_pylist()
+    assert [row["watts"] for row in found] == pytest.approx([row["joules"] / 1e-3 for row in found])
+
+
 def test_linux_counters_divide_sleep_and_transitions_where_there_is_no_trace(tmp_path: Path) -> None:
     """C2 takes 43 us to leave. Ten of them in 10 ms, of which CPU 0 stood 6 ms in WFI and had 0.43 ms of exits."""
     asked = run_spec("idle.deepest=C2")
     made = energy_runs.rundir(
         tmp_path / "run", asked, [window(asked.platform, START, START + 10 * MS, [6 * MS, 0, 0], ops=[1e5, 0, 0])]
     )
-    energy_runs.slept(made, asked.platform, {0: {"C1": (5, 2000), "C2": (10, 4430)}})
+    energy_runs.slept(made, 10_000, {0: {"C1": (5, 2000), "C2": (10, 4430)}})
     path, totals = _write(made)
     assert totals.residency_s[0, "C1"] == pytest.approx(2e-3)
     assert totals.residency_s[0, "C2"] == pytest.approx(4e-3)
@@ -119,9 +126,29 @@ def test_linux_counters_divide_sleep_and_transitions_where_there_is_no_trace(tmp
     assert total(path, **mine, state="C2") == pytest.approx(4e-3 * 0.35 * energy_runs.CORE_LEAKAGE_W)
 
 
-def _one_sleep(tmp_path: Path, platform: str = "tiny", cpu: int = 0, given: bool = False) -> tuple[Path, Platform]:
+def test_untraced_entries_find_caches_as_full_as_the_mean_active_time_makes_them(tmp_path: Path) -> None:
+    """Two sleeps in C4 of 9 ms in all, 1.304 of each on the way, and 1 ms of work.
+
+    The little L1 is full after 66 us, its L2 after 1049 us.
+    """
+    asked = run_spec("idle.deepest=C4")
+    made = energy_runs.rundir(
+        tmp_path / "run", asked, [window(asked.platform, START, START + 10 * MS, [6392 * US, 0, 0])]
+    )
+    energy_runs.slept(made, 10_000, {0: {"C4": (2, 9000)}})
+    path, _ = _write(made)
+    mine = {"backend": "mcpat", "band": "raw", "cpu": 0}
+    l1, l2 = 2 * 512 * 0.5e-9, 1000 / 1049 * 16384 * 8.6e-9
+    assert total(path, **mine, component="refill") == pytest.approx(l1 + l2)
+    assert total(path, **mine, component="flush") == pytest.approx(0.5 * (l1 + l2))
+    assert total(path, **mine, component="rail") == pytest.approx(2 * 1.5e-9 * (1.0 + 1.0))
+
+
+def _one_sleep(
+    tmp_path: Path, platform: str = "tiny", cpu: int = 0, given: bool = False, settings: Sequence[str] = ()
+) -> tuple[Path, Platform]:
     """A CPU goes to sleep in 1 ms, is in C4 for 6, needs 2 to wake and works 1 ms for a task. The others work."""
-    asked = run_spec("idle.deepest=C4", platform=platform)
+    asked = run_spec("idle.deepest=C4", *settings, platform=platform)
     others = [other for other in range(asked.platform.cpu_count) if other != cpu]
     spans = [
         Span(cpu, START, START + MS, "entry", "firmware"),
@@ -140,7 +167,7 @@ def test_a_transition_costs_its_time_its_lines_and_its_rails(tmp_path: Path) -> 
     path, _ = _one_sleep(tmp_path)
     mine = {"backend": "mcpat", "band": "raw", "cpu": 0}
     idle_w = 850e6 * energy_runs.J_PER_CYCLE + energy_runs.CORE_LEAKAGE_W
-    l1, l2 = 512 * 0.5e-9, 16384 * 36e-9
+    l1, l2 = 512 * 0.5e-9, 16384 * 8.6e-9
     assert total(path, **mine, component="flush") == pytest.approx(0.5 * (l1 + l2))
     assert total(path, **mine, component="refill") == pytest.approx(l1 + l2)
     assert total(path, **mine, component="rail") == pytest.approx(1.5e-9 * (1.0 + 1.0))
@@ -173,6 +200,19 @@ def test_a_published_wake_up_energy_replaces_the_model_of_its_core(tmp_path: Pat
     assert moved == pytest.approx(given), "and nothing else"
     worked_w = fastest.mhz * 1e6 * energy_runs.J_PER_CYCLE + energy_runs.CORE_LEAKAGE_W
     assert total(path, **mine, state="active") == pytest.approx(1e-3 * worked_w)
+
+
+def test_a_published_wake_up_energy_of_a_cluster_leaves_out_the_lines_to_memory(tmp_path: Path) -> None:
+    path, platform = _one_sleep(tmp_path, "exynos5422", cpu=4, given=True, settings=["clusters.big.cpus=1"])
+    big = platform.clusters[1]
+    mine = {"backend": "mcpat", "band": "raw", "cpu": 4}
+    fastest = big.opps.table[-1]
+    full_w = big.dynamic_power_coefficient.value * 1e-6 * fastest.mhz * (fastest.mv / 1000) ** 2
+    assert total(path, **mine, component="wake-given") == pytest.approx((0.7 + 29.3) * 1e-6 * full_w)
+    lines = big.l2.size_kib * 1024 / 64
+    assert total(path, **mine, component="refill") == pytest.approx(lines * 8.6e-9)
+    assert total(path, **mine, component="flush") == pytest.approx(lines * 8.6e-9 / 2)
+    assert total(path, **mine, component="rail") == 0
 
 
 def test_a_core_without_a_published_wake_up_energy_stays_modelled(tmp_path: Path) -> None:
@@ -313,11 +353,11 @@ def test_parts_are_not_negative_and_sum_to_the_whole(tmp_path: Path, seed: int, 
         spent = sum(seconds for (own, _), seconds in totals.residency_s.items() if own == cpu)
         assert spent == pytest.approx(LENGTH / HZ, rel=1e-12)
     events = sum(rates) * LENGTH * 1.5 * energy_runs.J_PER_OP
-    clocks_w = [mhz * 1e6 * energy_runs.J_PER_CYCLE for mhz in (850, 850, 1100, 700)]
-    cycles = sum(
-        watts * (LENGTH - _gated(spans, cpu, START, START + LENGTH)) / HZ for cpu, watts in enumerate(clocks_w)
-    )
-    gated = sum(0.03 * watts * totals.residency_s.get((cpu, "C1"), 0.0) for cpu, watts in enumerate(clocks_w))
+    mhz = (850, 850, 1100, 700)
+    ran_s = [(LENGTH - _gated(spans, cpu, START, START + LENGTH)) / HZ for cpu in range(4)]
+    gated_s = [totals.residency_s.get((cpu, "C1"), 0.0) for cpu in range(4)]
+    cycles = energy_runs.J_PER_CYCLE * sum(map(operator.mul, ran_s, map(energy_runs.clock_hz, mhz)))
+    gated = energy_runs.J_PER_CYCLE * 0.03e6 * sum(map(operator.mul, gated_s, mhz))
     dynamic = sum(
         row["joules"]
         for row in pq.read_table(path).to_pylist()
@@ -363,3 +403,20 @@ def test_the_order_of_cpus_does_not_matter(tmp_path: Path, seed: int) -> None:
         for path, order in ((before, place), (after, {}))
     ]
     assert sums[0] == pytest.approx(sums[1], rel=1e-9)
+
+
+def test_counters_lose_what_the_trace_knows_before_they_tell_of_the_rest(tmp_path: Path) -> None:
+    """Linux counted one sleep in C1 and one in C2; the trace saw the one in C2, so the other half had C1 alone."""
+    asked = run_spec("idle.deepest=C2")
+    spans = [
+        Span(0, START + 5 * MS, START + 9 * MS, "C2", "idle"),
+        Span(0, START + 9 * MS, START + 10 * MS, "active", "task:cat/7"),
+        *(Span(cpu, START, START + 10 * MS, "active", "task:hog/8") for cpu in (1, 2)),
+    ]
+    made = energy_runs.rundir(tmp_path / "run", asked, [window(asked.platform, START, START + 10 * MS, [7 * MS, 0, 0])])
+    energy_runs.slept(made, 10_000, {0: {"C1": (1, 3000), "C2": (1, 4043)}})
+    _, totals = _write(made, spans)
+    assert totals.residency_s[0, "C1"] == pytest.approx(3e-3)
+    assert totals.residency_s[0, "C2"] == pytest.approx(4e-3)
+    assert totals.residency_s[0, "active"] == pytest.approx(3e-3)
+    assert (0, "transition") not in totals.residency_s

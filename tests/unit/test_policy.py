@@ -55,8 +55,8 @@ def test_a_frequency_of_every_cluster_by_its_first_cpu() -> None:
 
 def test_the_policy_comes_before_the_trace_and_the_trace_before_the_command() -> None:
     script = spec("governor=teo", trace=("sched",)).script()
-    assert script.startswith("#lull limit_s=1\nlull-policy governor=teo || exit 125\ntrace-cmd start ")
-    assert script.index("trace-cmd start") < script.index("sh -c true")
+    assert script.startswith("#lull limit_s=1\nlull-policy governor=teo || exit 125\nlull-trace start sched ")
+    assert script.index("lull-trace start") < script.index("sh -c true")
 
 
 def test_the_hash_covers_the_policy_and_what_linux_is_told() -> None:

@@ -71,3 +71,14 @@ def test_a_tar_cut_off_is_named(tmp_path: Path) -> None:
     (run / "files.tar").write_bytes(b"no tar at all" * 100)
     with pytest.raises(UserError, match=r"files\.tar: the guest's files cannot all be unpacked"):
         run.unpack_files()
+
+
+def test_a_trace_is_of_the_command_alone() -> None:
+    asked = spec("governor=teo", command="true", trace=("sched", "power:cpu_idle"), trace_kib=512)
+    assert asked.script().splitlines()[2:] == [
+        "lull-trace start -b 512 sched power:cpu_idle || exit 125",
+        "sh -c true",
+        "status=$?",
+        "lull-trace stop /out/trace.dat || exit 125",
+        "exit $status",
+    ]

@@ -222,3 +222,12 @@ def test_bad_words_are_one_sentence_and_leave_nothing(
     assert sentence in ran.stderr
     assert len(ran.stderr.strip().splitlines()) == 1
     assert list(tmp_path.iterdir()) == []
+
+
+def test_a_scenarios_trace_and_windows_are_those_of_its_points(tmp_path: Path) -> None:
+    asked = {"trace": ["sched"], "trace_kib": 4096, "stats_period_s": 0.001}
+    scenario = _small(tmp_path, **asked)
+    (point, *_) = resolve(scenario, Wishes("gem5"))
+    assert point.spec.model_dump(include=set(asked)) == {**asked, "trace": ("sched",)}
+    assert resolve(scenario, Wishes("gem5", stats_period_s=0.5))[0].spec.stats_period_s == 0.5
+    assert resolve(scenario, Wishes("qemu"))[0].spec.stats_period_s is None, "QEMU has no statistics"

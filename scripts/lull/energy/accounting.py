@@ -88,7 +88,7 @@ def _traced(run: Run, allow_lost: bool) -> Traced | None:
     if not (run.rundir / TRACE).is_file():
         return None
     record = recording.load(run.rundir)
-    found = spans.of_recording(record, run.platform, allow_lost)
+    found = spans.by_cpu(record, run.platform, allow_lost)
     woken = wakes.of_recording(record, run.platform)
     occupancy = causes.occupancy(found, woken, run.platform, run.deepest, run.time, allow_lost)
     return Traced(occupancy, record.lost, sum(changes.time.size for changes in record.changes.values()))

@@ -22,6 +22,8 @@ class OfCpu:
     """gem5's name of the object, here and below."""
     cluster: int
     opp: Opp
+    period: float
+    """Ticks of a cycle."""
     stays: Sequence[Stay]
     residency: Residency
     hz: float

@@ -10,38 +10,32 @@ Only the core's part is charged: what an L2 would have saved depends on the clus
 Assumed: without the wake-up its work would not have been done either, so that the two spans would have been one.
 """
 
-from bisect import bisect_right
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
-from lull.energy.occupancy import NOTHING, Caches, ClosureError, Interned, Occupancy, Track, Who, common
-from lull.energy.states import ACTIVE, IDLE, UNTRACED
+from lull.energy.occupancy import Caches, ClosureError, Numbers, Occupancy, Track, Who, common
+from lull.energy.states import ACTIVE, IDLE, STATES, UNTRACED
 from lull.platform.schema import Cluster, Platform
+from lull.trace.spans import CpuSpans
 
 ENTRY, EXIT = "entry", "exit"
 IDLE_CAUSE, TRANSITION_CAUSE = "idle", "transition"
-LOSING_L1 = ("C3", "C4")
-LOSING_L2 = "C4"
 TICKS_PER_US = 1_000_000
 
+WORDS = (*IDLE, UNTRACED, *(state for state in STATES if state not in IDLE))
+"""States by number: idle ones first, from light to deep."""
+CODE = {word: number for number, word in enumerate(WORDS)}
+LOSES_L1, LOSES_L2 = CODE["C3"], CODE["C4"]
+"""The lightest states that lose a core's caches, and a cluster's."""
+DEEPEST = len(IDLE)
+NOBODY = -1
 
-class Span(Protocol):
-    """A stretch of one CPU's traced time; times are ticks of gem5."""
-
-    @property
-    def cpu(self) -> int: ...
-    @property
-    def start(self) -> int: ...
-    @property
-    def end(self) -> int: ...
-    @property
-    def state(self) -> str: ...
-    @property
-    def cause(self) -> str: ...
+CACHES = tuple(entry.name for entry in fields(Caches))
+L1_FLUSHES, L2_FLUSHES, L1_REFILLS, L2_REFILLS, CORE_WAKES, CLUSTER_WAKES = range(len(CACHES))
 
 
 class Wake(Protocol):
@@ -57,29 +51,44 @@ class Wake(Protocol):
     def armed_by(self) -> str | None: ...
 
 
+class Words:
+    """Causes by number."""
+
+    def __init__(self) -> None:
+        self.texts: list[str] = []
+        self._codes: dict[str, int] = {}
+
+    def code(self, text: str) -> int:
+        code = self._codes.setdefault(text, len(self.texts))
+        if code == len(self.texts):
+            self.texts.append(text)
+        return code
+
+    def codes(self, texts: Iterable[str]) -> Numbers:
+        return np.array([self.code(text) for text in texts], np.int64)
+
+
 @dataclass(frozen=True)
-class Stretch:
-    """A span within the time of the run."""
+class Spans:
+    """One CPU's, over the whole run."""
 
-    cpu: int
-    start: int
-    end: int
-    state: str
-    cause: str
+    start: Numbers
+    end: Numbers
+    state: Numbers
+    cause: Numbers
 
+    @property
+    def idle(self) -> Numbers:
+        return np.flatnonzero(self.state < DEEPEST)
 
-@dataclass(frozen=True)
-class Sleeps:
-    """One CPU's idle spans, and for each who ended it."""
-
-    starts: list[int]
-    ends: list[int]
-    states: list[str]
-    roots: list[str]
+    def sleeps_in(self, state: int) -> Numbers:
+        """Pairs of start and end."""
+        own = self.state == state
+        return np.stack([self.start[own], self.end[own]], axis=1)
 
 
 def occupancy(
-    spans: Iterable[Span],
+    parts: Iterable[CpuSpans],
     wakes: Iterable[Wake],
     platform: Platform,
     deepest: str,
@@ -87,161 +96,166 @@ def occupancy(
     allow_gaps: bool = False,
 ) -> Occupancy:
     """The traced time by who answers for it. Of what the trace does not cover, within `time`, nobody is known."""
-    by_cpu: list[list[Span]] = [[] for _ in range(platform.cpu_count)]
-    for span in spans:
-        by_cpu[span.cpu].append(span)
-    ends_of_sleep: list[list[Wake]] = [[] for _ in range(platform.cpu_count)]
+    words = Words()
+    traced = {part.cpu: part for part in parts}
+    woken: list[list[Wake]] = [[] for _ in range(platform.cpu_count)]
     for wake in wakes:
-        ends_of_sleep[wake.cpu].append(wake)
-    complete: dict[int, list[Stretch]] = {}
+        woken[wake.cpu].append(wake)
+    whos: dict[Who, int] = {}
     tracks: list[Track] = []
-    whos = Interned()
-    cluster_off = []
+    cluster_off: list[Numbers] = []
     for cpus, cluster in platform.cpu_ranges():
-        sleeps = []
-        for cpu in cpus:
-            complete[cpu] = _complete(cpu, sorted(by_cpu[cpu], key=lambda span: span.start), time, allow_gaps)
-            sleeps.append(_sleeps(complete[cpu], sorted(ends_of_sleep[cpu], key=lambda wake: wake.time)))
-        off = common(_intervals(own, LOSING_L2) for own in sleeps)
+        spans = [_complete(cpu, traced.pop(cpu, None), words, time, allow_gaps) for cpu in cpus]
+        off = common(own.sleeps_in(LOSES_L2) for own in spans)
         cluster_off.append(off)
-        begins, ends = set(off[:, 0].tolist()), set(off[:, 1].tolist())
-        for cpu, own in zip(cpus, sleeps, strict=True):
-            tracks.append(_Charging(cluster, deepest, whos, begins, ends).track(complete[cpu], own))
-    return Occupancy(tracks, whos, cluster_off)
+        edges = _Edges(off)
+        for cpu, own in zip(cpus, spans, strict=True):
+            roots = _roots(own, woken[cpu], words)
+            who = _who(cpu, own, roots, _residencies(cluster, deepest), words, whos)
+            tracks.append(Track(own.start, own.end, who, *_caches(own, cluster, edges)))
+    return Occupancy(tracks, list(whos), cluster_off)
 
 
-def _complete(cpu: int, spans: Sequence[Span], time: range, allow_gaps: bool) -> list[Stretch]:
+def _complete(cpu: int, part: CpuSpans | None, words: Words, time: range, allow_gaps: bool) -> Spans:
     """With spans for what the trace does not cover: before it, after it, and where events were lost."""
-    found: list[Stretch] = []
-    at = time.start
-    for span in spans:
-        start, end = max(span.start, time.start), min(span.end, time.stop)
-        if end <= start:
-            continue
-        if start < at:
-            raise ClosureError(f"CPU {cpu}, tick {start}: two spans of the trace overlap; record the run again")
-        if start > at:
-            if found and not allow_gaps:
-                raise ClosureError(
-                    f"CPU {cpu}, ticks {at} to {start}: the trace has a gap; record the run again, or account for it "
-                    "with --allow-lost"
-                )
-            found.append(Stretch(cpu, at, start, UNTRACED, ""))
-        found.append(Stretch(cpu, start, end, span.state, span.cause))
-        at = end
-    if at < time.stop:
-        found.append(Stretch(cpu, at, time.stop, UNTRACED, ""))
+    nothing = words.code("")
+    if part is None:
+        return Spans(*(np.array([value], np.int64) for value in (time.start, time.stop, CODE[UNTRACED], nothing)))
+    order = np.argsort(part.start, kind="stable")
+    start, end = (np.clip(column[order], time.start, time.stop) for column in (part.start, part.end))
+    state = np.array([CODE[word] for word in part.states], np.int64)[part.state[order]]
+    cause = words.codes(part.causes)[part.cause[order]]
+    kept = end > start
+    start, end, state, cause = start[kept], end[kept], state[kept], cause[kept]
+    after = np.append(start, time.stop) - np.append(time.start, end)
+    if (after < 0).any():
+        at = int(start[np.flatnonzero(after < 0)[0]])
+        raise ClosureError(f"CPU {cpu}, tick {at}: two spans of the trace overlap; record the run again")
+    gaps = np.flatnonzero(after)
+    inside = gaps[(gaps > 0) & (gaps < start.size)]
+    if inside.size and not allow_gaps:
+        raise ClosureError(
+            f"CPU {cpu}, ticks {end[inside[0] - 1]} to {start[inside[0]]}: the trace has a gap; record the run again, "
+            "or account for it with --allow-lost"
+        )
+    return Spans(
+        np.insert(start, gaps, np.append(time.start, end)[gaps]),
+        np.insert(end, gaps, np.append(start, time.stop)[gaps]),
+        np.insert(state, gaps, CODE[UNTRACED]),
+        np.insert(cause, gaps, nothing),
+    )
+
+
+def _roots(spans: Spans, wakes: Sequence[Wake], words: Words) -> Numbers:
+    """For each idle span, who ended it: the first wake-up in it, or after it and before the next."""
+    idle = spans.idle
+    if not wakes or not idle.size:
+        return np.full(idle.size, NOBODY)
+    time = np.array([wake.time for wake in wakes], np.int64)
+    order = np.argsort(time, kind="stable")
+    root = words.codes(wake.armed_by or wake.source for wake in wakes)[order]
+    time = time[order]
+    place = np.searchsorted(time, spans.start[idle], side="right")
+    limit = np.append(spans.start[idle][1:], spans.end[-1])
+    found = np.append(time, np.iinfo(np.int64).max)[place] <= limit
+    return np.where(found, np.append(root, NOBODY)[place], NOBODY)
+
+
+def _residencies(cluster: Cluster, deepest: str) -> Numbers:
+    """By state, the time that it is worth; of those that Linux was not allowed, more than there is."""
+    found = np.full(DEEPEST, np.iinfo(np.int64).max)
+    for state in cluster.cstates:
+        if CODE[state.name] <= CODE[deepest]:
+            found[CODE[state.name]] = state.advertised.residency_us * TICKS_PER_US
+    found[CODE["C1"]] = 0
     return found
 
 
-def _sleeps(spans: Sequence[Stretch], wakes: Sequence[Wake]) -> Sleeps:
-    idle = [span for span in spans if span.state in IDLE]
-    times = [wake.time for wake in wakes]
-    roots = []
-    for number, span in enumerate(idle):
-        limit = idle[number + 1].start if number + 1 < len(idle) else spans[-1].end
-        place = bisect_right(times, span.start)
-        wake = wakes[place] if place < len(wakes) and times[place] <= limit else None
-        roots.append((wake.armed_by or wake.source) if wake else "")
-    return Sleeps([span.start for span in idle], [span.end for span in idle], [span.state for span in idle], roots)
+def _deserved(ticks: Numbers, residencies: Numbers) -> Numbers:
+    """The deepest state whose residency each time reaches."""
+    worth = ticks[:, None] >= residencies[None, :]
+    deepest: Numbers = DEEPEST - 1 - np.argmax(worth[:, ::-1], axis=1)
+    return deepest
 
 
-def _intervals(sleeps: Sleeps, state: str) -> NDArray[np.int64]:
-    pairs = [
-        (start, end)
-        for start, end, own in zip(sleeps.starts, sleeps.ends, sleeps.states, strict=True)
-        if own == state and end > start
-    ]
-    return np.array(pairs, np.int64).reshape(-1, 2)
+def _who(cpu: int, spans: Spans, roots: Numbers, residencies: Numbers, words: Words, whos: dict[Who, int]) -> Numbers:
+    idle = spans.idle
+    lasted = spans.end[idle] - spans.start[idle]
+    chosen = np.maximum(spans.state[idle], _deserved(lasted, residencies))
+    deserved = _deserved(lasted + np.append(lasted[1:], 0), residencies)
+    cut_short = (deserved > chosen) & (roots != NOBODY)
+
+    cause, blamed, better, had = spans.cause.copy(), *(np.full(spans.state.size, NOBODY) for _ in range(3))
+    cause[idle] = words.code(IDLE_CAUSE)
+    better[idle[cut_short]], had[idle[cut_short]] = deserved[cut_short], chosen[cut_short]
+    blamed[idle[cut_short]] = roots[cut_short]
+    moves = np.isin(spans.state, (CODE[ENTRY], CODE[EXIT]))
+    before = np.searchsorted(idle, np.flatnonzero(moves)) - 1
+    woke = np.where(before >= 0, np.append(roots, NOBODY)[before], NOBODY)
+    cause[moves] = np.where(woke == NOBODY, words.code(TRANSITION_CAUSE), woke)
+
+    # One number for each different row of these columns. NOBODY becomes 0.
+    columns = (spans.state, cause + 1, better + 1, had + 1, blamed + 1)
+    sizes = (len(WORDS), len(words.texts) + 1, DEEPEST + 1, DEEPEST + 1, len(words.texts) + 1)
+    numbers, place = np.unique(np.ravel_multi_index(columns, sizes), return_inverse=True)
+    states, causes = ["", *WORDS], ["", *words.texts]
+    codes = []
+    for state, why, deserves, has, blames in np.stack(np.unravel_index(numbers, sizes), axis=1).tolist():
+        who = Who(cpu, WORDS[state], causes[why], states[deserves], states[has], causes[blames])
+        codes.append(whos.setdefault(who, len(whos)))
+    return np.array(codes, np.int64)[place]
 
 
-class _Charging:
-    """One CPU's spans, each with who answers for it and with what its transition does to caches."""
+class _Edges:
+    """When a cluster went off and came on. Each edge is one CPU's: the first that claims it."""
 
-    def __init__(
-        self, cluster: Cluster, deepest: str, whos: Interned, cluster_off: set[int], cluster_on: set[int]
-    ) -> None:
-        self.residency = {
-            state.name: state.advertised.residency_us * TICKS_PER_US
-            for state in cluster.cstates
-            if IDLE.index(state.name) <= IDLE.index(deepest)
-        }
-        fill_us = {state.name: state.actual.fill_us for state in cluster.cstates}
-        self.l1_fill = fill_us.get("C3", 0.0) * TICKS_PER_US
-        self.l2_fill = fill_us.get("C4", 0.0) * TICKS_PER_US
-        self.whos = whos
-        self.cluster_off, self.cluster_on = cluster_off, cluster_on
-        # Caches are taken to be full when the trace begins.
-        self.l1_active = self.l2_active = float("inf")
+    def __init__(self, off: Numbers) -> None:
+        self._off, self._on = off[:, 0], off[:, 1]
 
-    def track(self, spans: Sequence[Stretch], sleeps: Sleeps) -> Track:
-        track = Track()
-        number = 0
-        root = ""
-        leaving = NOTHING
-        for place, span in enumerate(spans):
-            following = spans[place + 1] if place + 1 < len(spans) else None
-            caches = NOTHING
-            if span.state in IDLE:
-                if not (place and spans[place - 1].state == ENTRY):
-                    caches = self._going(span)
-                leaving = self._coming(span)
-                root = sleeps.roots[number]
-                who = self._asleep(span, sleeps, number)
-                number += 1
-                if following is None or following.state != EXIT:
-                    caches, leaving = caches.plus(leaving), NOTHING
-            elif span.state == ENTRY:
-                if following is not None and following.state in IDLE:
-                    caches = self._going(following)
-                who = Who(span.cpu, ENTRY, root or TRANSITION_CAUSE)
-            elif span.state == EXIT:
-                caches, leaving = leaving, NOTHING
-                who = Who(span.cpu, EXIT, root or TRANSITION_CAUSE)
-            else:
-                if span.state == ACTIVE:
-                    self.l1_active += span.end - span.start
-                    self.l2_active += span.end - span.start
-                who = Who(span.cpu, span.state, span.cause)
-            track.add(span.start, span.end, self.whos.place(who), caches)
-        return track
+    def go_off(self, times: Numbers) -> NDArray[np.bool_]:
+        mine = np.isin(times, self._off)
+        self._off = np.setdiff1d(self._off, times[mine])
+        return mine
 
-    def _asleep(self, span: Stretch, sleeps: Sleeps, number: int) -> Who:
-        if not sleeps.roots[number] or number + 1 >= len(sleeps.starts):
-            return Who(span.cpu, span.state, IDLE_CAUSE)
-        own = span.end - span.start
-        chosen = max(span.state, self._deserved(own))
-        deserved = self._deserved(own + sleeps.ends[number + 1] - sleeps.starts[number + 1])
-        if deserved <= chosen:
-            return Who(span.cpu, span.state, IDLE_CAUSE)
-        return Who(span.cpu, span.state, IDLE_CAUSE, deserved, chosen, sleeps.roots[number])
-
-    def _deserved(self, ticks: int) -> str:
-        """The deepest state that Linux was allowed and whose residency the time reaches."""
-        return max(("C1", *(state for state, residency in self.residency.items() if residency <= ticks)))
-
-    def _going(self, sleep: Stretch) -> Caches:
-        if sleep.state not in LOSING_L1:
-            return NOTHING
-        l2 = 0.0
-        if sleep.state == LOSING_L2 and sleep.start in self.cluster_off:
-            self.cluster_off.discard(sleep.start)
-            l2 = _share(self.l2_active, self.l2_fill)
-        return Caches(l1_flushes=_share(self.l1_active, self.l1_fill), l2_flushes=l2)
-
-    def _coming(self, sleep: Stretch) -> Caches:
-        """Refilled is what was lost; the cluster's rail is charged by the first of its CPUs to wake."""
-        if sleep.state not in LOSING_L1:
-            return NOTHING
-        l1, self.l1_active = _share(self.l1_active, self.l1_fill), 0.0
-        l2 = 0.0
-        first = sleep.state == LOSING_L2 and sleep.end in self.cluster_on
-        if first:
-            self.cluster_on.discard(sleep.end)
-            l2, self.l2_active = _share(self.l2_active, self.l2_fill), 0.0
-        return Caches(l1_refills=l1, l2_refills=l2, core_wakes=1.0, cluster_wakes=float(first))
+    def come_on(self, times: Numbers) -> NDArray[np.bool_]:
+        mine = np.isin(times, self._on)
+        self._on = np.setdiff1d(self._on, times[mine])
+        return mine
 
 
-def _share(active: float, fill: float) -> float:
-    """How full a cache is, of what a cluster-wide or core-wide power-off loses."""
-    return min(1.0, active / fill) if fill else 0.0
+def _caches(spans: Spans, cluster: Cluster, edges: _Edges) -> tuple[Numbers, NDArray[np.float64]]:
+    """Which spans do something to caches and rails, and what: the way in writes back, the way out fetches again.
+
+    A cache is as full as the CPU was active since it lost it last, and full when the trace begins.
+    """
+    fill = {state.name: state.actual.fill_us * TICKS_PER_US for state in cluster.cstates}
+    worked = np.cumsum(np.where(spans.state == CODE[ACTIVE], spans.end - spans.start, 0))
+    idle = spans.idle
+    losing = idle[spans.state[idle] >= LOSES_L1]
+    deep = spans.state[losing] == LOSES_L2
+    off = deep & edges.go_off(np.where(deep, spans.start[losing], NOBODY))
+    on = deep & edges.come_on(np.where(deep, spans.end[losing], NOBODY))
+    l1 = _fullness(worked, losing, losing, fill.get("C3", 0.0))
+    l2 = _fullness(worked, losing, losing[on], fill.get("C4", 0.0))
+
+    going, coming = (np.zeros((losing.size, len(CACHES))) for _ in range(2))
+    going[:, L1_FLUSHES], going[:, L2_FLUSHES] = l1, l2 * off
+    coming[:, L1_REFILLS], coming[:, L2_REFILLS], coming[:, CORE_WAKES], coming[:, CLUSTER_WAKES] = l1, l2 * on, 1.0, on
+    before, after = np.maximum(losing - 1, 0), np.minimum(losing + 1, spans.state.size - 1)
+    at = np.concatenate([
+        np.where(spans.state[before] == CODE[ENTRY], before, losing),
+        np.where(spans.state[after] == CODE[EXIT], after, losing),
+    ])  # fmt: skip
+    places, number = np.unique(at, return_inverse=True)
+    found = np.zeros((places.size, len(CACHES)))
+    np.add.at(found, number, np.concatenate([going, coming]))
+    return places, found
+
+
+def _fullness(worked: Numbers, sleeps: Numbers, losses: Numbers, fill: float) -> NDArray[np.float64]:
+    """How full the cache is at each of some sleeps, when it is lost at those of another list."""
+    if not fill:
+        return np.zeros(sleeps.size)
+    last = np.searchsorted(losses, sleeps, side="left") - 1
+    since = worked[sleeps] - np.append(worked[losses], 0)[last]
+    return np.where(last >= 0, np.minimum(1.0, since / fill), 1.0)

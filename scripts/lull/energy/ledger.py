@@ -21,7 +21,6 @@ from lull.energy.residency import Residency, residency
 from lull.energy.source import Run
 from lull.energy.states import ACTIVE, IDLE, OFF, UNTRACED
 from lull.energy.uncore import Uncore
-from lull.energy.untraced import Mixture
 from lull.energy.windows import Window
 from lull.platform.schema import Opp
 
@@ -36,9 +35,8 @@ class Totals:
     seconds: float = 0.0
     joules: dict[tuple[str, str], float] = field(default_factory=dict)
     """By backend and band."""
-    traced_s: float = 0.0
-    """Of all CPUs' time."""
     cpu_s: float = 0.0
+    """Of all CPUs."""
     disagreement_s: float = 0.0
     """Time that the trace and gem5 do not agree about, awake or asleep."""
     residency_s: dict[tuple[int, str], float] = field(default_factory=dict)
@@ -56,7 +54,9 @@ class Ledger:
         self.totals = Totals()
         self._ranges = run.platform.cpu_ranges()
         self._mixtures = [
-            untraced.mixture(run.idle, cpu, cluster, run.hz / 1e6) for cpus, cluster in self._ranges for cpu in cpus
+            untraced.mixture(run.idle, cpu, cluster, run.hz / 1e6, occupancy.slept(cpu) if occupancy else {})
+            for cpus, cluster in self._ranges
+            for cpu in cpus
         ]
         self._last_opps: list[Opp] | None = None
 
@@ -68,18 +68,20 @@ class Ledger:
         opps = [source.opp_of(window, number, cluster, hz) for number, (_, cluster) in enumerate(self._ranges)]
         for number, (cpus, cluster) in enumerate(self._ranges):
             users: dict[str, float] = {}
-            stays_of = []
+            off_ticks = []
             for index, cpu in enumerate(cpus):
                 place = Place(cpu, cluster.name, window.number, window.start, window.end)
                 path = f"{source.cluster_path(number)}.cpu{index}"
-                own = self._of_cpu(place, cpu, window, path, number, opps[number])
-                stays_of.append(own.stays)
+                own, guessed = self._of_cpu(place, cpu, window, path, number, opps[number])
+                off_ticks.append(sum(stay.ticks for stay in guessed if stay.who.state in ("C4", OFF)))
                 for backend in self.backends:
                     self._put(backend, backend.core(own))
                 for stay in own.stays:
                     if stay.who.state == ACTIVE:
                         users[stay.who.cause] = users.get(stay.who.cause, 0.0) + stay.ticks
-            off_s = self._off_ticks(window, number, stays_of) / hz
+            # Where no trace says when CPUs slept together, a cluster was off as long as its least sleeper was in C4.
+            known_off = self.occupancy.off_ticks(number, window.start, window.end) if self.occupancy else 0
+            off_s = (known_off + min(off_ticks)) / hz
             place = Place(None, cluster.name, window.number, window.start, window.end)
             path = f"{source.cluster_path(number)}.l2"
             cache = OfL2(place, window, path, number, opps[number], users, off_s, seconds)
@@ -103,37 +105,30 @@ class Ledger:
         for backend in self.backends:
             self._put(backend, account)
 
-    def _of_cpu(self, place: Place, cpu: int, window: Window, path: str, cluster: int, opp: Opp) -> OfCpu:
-        hz = self.run.hz
-        found = residency(window, path, hz / opp.hz, window.start == self.run.time.start)
-        if self.occupancy is None:
-            stays = self._mixtures[cpu].split(cpu, window.ticks, found, [])
-        else:
-            stays = self.occupancy.stays(cpu, window.start, window.end)
-            stays = _filled(stays, self._mixtures[cpu], cpu, found)
-            self._compare(stays, found)
+    def _of_cpu(
+        self, place: Place, cpu: int, window: Window, path: str, cluster: int, opp: Opp
+    ) -> tuple[OfCpu, list[Stay]]:
+        """The CPU in the window; and of what it did, what no trace tells."""
+        hz, period = self.run.hz, source.period(window, cluster)
+        found = residency(window, path, period, window.start == self.run.time.start)
+        known: list[Stay] = []
+        unknown: float = window.ticks
+        if self.occupancy is not None:
+            told = self.occupancy.stays(cpu, window.start, window.end)
+            known = [stay for stay in told if stay.who.state != UNTRACED]
+            unknown = sum(stay.ticks for stay in told if stay.who.state == UNTRACED)
+        guessed = self._mixtures[cpu].split(cpu, unknown, found, known) if unknown else []
+        stays = known + guessed
+        self._compare(stays, found)
         for stay in stays:
             key = (cpu, stay.who.state)
             self.totals.residency_s[key] = self.totals.residency_s.get(key, 0.0) + stay.ticks / hz
         self.totals.cpu_s += window.ticks / hz
-        return OfCpu(place, window, path, cluster, opp, stays, found, hz)
+        return OfCpu(place, window, path, cluster, opp, period, stays, found, hz), guessed
 
     def _compare(self, stays: Sequence[Stay], found: Residency) -> None:
         asleep = sum(stay.ticks for stay in stays if stay.who.state in (*IDLE, OFF))
         self.totals.disagreement_s += abs(asleep - found.gated - found.off) / self.run.hz
-
-    def _off_ticks(self, window: Window, number: int, stays_of: Sequence[Sequence[Stay]]) -> float:
-        """Where no trace says when CPUs slept together, a cluster was off as long as its least sleeper was in C4."""
-        if self.occupancy is not None:
-            return self.occupancy.off_ticks(number, window.start, window.end)
-        return min(sum(stay.ticks for stay in stays if stay.who.state in ("C4", OFF)) for stays in stays_of)
-
-
-def _filled(stays: Sequence[Stay], mixture: Mixture, cpu: int, found: Residency) -> list[Stay]:
-    """With what the trace does not cover replaced by what statistics tell."""
-    known = [stay for stay in stays if stay.who.state != UNTRACED]
-    unknown = sum(stay.ticks for stay in stays if stay.who.state == UNTRACED)
-    return known + mixture.split(cpu, unknown, found, known) if unknown else known
 
 
 def _step(place: Place, before: Opp, after: Opp) -> Account:

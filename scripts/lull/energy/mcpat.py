@@ -27,14 +27,16 @@ class _Core:
     """A core at one operating point, by component."""
 
     components: tuple[str, ...]
+    cycle_j: Joules
+    """Of a cycle in which the core is clocked and does nothing."""
     idle_clock_w: Joules
     leakage_w: Joules
 
     @classmethod
     def of(cls, opp: OppTable) -> "_Core":
         names = tuple(sorted({*opp.joules_per_event, *opp.leakage} - {L2}))
-        clock = [opp.joules_per_event.get(name, {}).get(CYCLES, 0.0) * opp.mhz * 1e6 for name in names]
-        return cls(names, np.array(clock), np.array([_leakage_w(opp, name) for name in names]))
+        cycle = np.array([opp.joules_per_event.get(name, {}).get(CYCLES, 0.0) for name in names])
+        return cls(names, cycle, cycle * opp.mhz * 1e6, np.array([_leakage_w(opp, name) for name in names]))
 
     def idle_w(self, state: str) -> Joules:
         """Clock power of each component, then leakage power of each."""
@@ -117,8 +119,7 @@ class McPat:
             transitions.costs(cluster, *_areas_mm2(table), given_transitions)
             for cluster, table in zip(clusters, made, strict=True)
         ]
-        self._opps: dict[tuple[int, float], OppTable] = {}
-        self._cores: dict[tuple[int, float], _Core] = {}
+        self._points: dict[tuple[int, float], tuple[OppTable, _Core]] = {}
 
     @classmethod
     def of(cls, platform: Platform, gem5: str, given_transitions: bool = False) -> "McPat":
@@ -129,8 +130,7 @@ class McPat:
         return cls(clusters, made, factors, gem5, given_transitions)
 
     def core(self, own: OfCpu) -> Account:
-        table = self._opp(own.cluster, own.opp)
-        core = self._cores.setdefault((own.cluster, own.opp.mhz), _Core.of(table))
+        table, core = self._at(own.cluster, own.opp)
         costs = self._costs[own.cluster]
         hz, stays, factors = own.hz, own.stays, self._factors[own.cluster]
         dynamic = self._dynamic(own, table, core)
@@ -176,13 +176,13 @@ class McPat:
         spent = activity.core_joules(table, own.window, own.path, self._gem5)
         if missing := spent.keys() - set(core.components):
             raise UserError(f"{own.place}: the table has no component {min(missing)}; run `lull energy tables` again")
-        lag_s = own.residency.on / own.hz - own.window[f"{own.path}.{residency.CYCLES}"] / (table.mhz * 1e6)
-        dynamic: Joules = np.array([spent.get(name, 0.0) for name in core.components]) + core.idle_clock_w * lag_s
+        lag = own.residency.on / own.period - own.window[f"{own.path}.{residency.CYCLES}"]
+        dynamic: Joules = np.array([spent.get(name, 0.0) for name in core.components]) + core.cycle_j * lag
         return dynamic
 
     def l2(self, own: OfL2) -> Account:
         """While nobody uses the cluster's CPUs, its L2's leakage is `idle`'s."""
-        table = self._opp(own.cluster, own.opp)
+        table, _ = self._at(own.cluster, own.opp)
         dynamic = sum(activity.l2_joules(table, own.window, own.path, self._gem5).values())
         off_s, on_s = own.off_s, own.seconds - own.off_s
         leakage_w = _leakage_w(table, L2)
@@ -197,11 +197,12 @@ class McPat:
         factors = _factors(self._factors[own.cluster], 1, 1, 0)
         return closed(own.place, labels, parts, np.array(rows), factors, dynamic + on_j + off_j)
 
-    def _opp(self, cluster: int, opp: Opp) -> OppTable:
+    def _at(self, cluster: int, opp: Opp) -> tuple[OppTable, _Core]:
         key = (cluster, opp.mhz)
-        if key not in self._opps:
-            self._opps[key] = self._tables[cluster].at(opp.mhz)
-        return self._opps[key]
+        if key not in self._points:
+            table = self._tables[cluster].at(opp.mhz)
+            self._points[key] = table, _Core.of(table)
+        return self._points[key]
 
 
 def _leakage_w(opp: OppTable, component: str) -> float:

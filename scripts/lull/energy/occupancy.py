@@ -2,12 +2,14 @@
 """Who held each CPU and in which state, window by window: the traced time, cut at the edges of windows."""
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, fields
 
 import numpy as np
 from numpy.typing import NDArray
 
 from lull.errors import UserError
+
+Numbers = NDArray[np.int64]
 
 
 class ClosureError(UserError):
@@ -59,56 +61,69 @@ class Stay:
     caches: Caches = NOTHING
 
 
-@dataclass
+@dataclass(frozen=True)
 class Track:
-    """One CPU's spans in order, as columns, because a trace has millions."""
+    """One CPU's spans in order, without gap or overlap, as columns, because a trace has millions."""
 
-    starts: list[int] = field(default_factory=list)
-    ends: list[int] = field(default_factory=list)
-    whos: list[int] = field(default_factory=list)
-    caches: dict[int, Caches] = field(default_factory=dict)
-    """By place in the columns; most spans do nothing to caches."""
+    start: Numbers
+    end: Numbers
+    who: Numbers
+    """Places in a list of `Who`."""
+    at: Numbers
+    """The spans that do something to caches, ascending; most do nothing."""
+    caches: NDArray[np.float64]
+    """What each of them does, with a column for each field of `Caches`."""
 
-    def add(self, start: int, end: int, who: int, caches: Caches = NOTHING) -> None:
-        if caches != NOTHING:
-            self.caches[len(self.starts)] = caches
-        self.starts.append(start)
-        self.ends.append(end)
-        self.whos.append(who)
-
-
-class Interned:
-    """Each different `Who` once."""
-
-    def __init__(self) -> None:
-        self.items: list[Who] = []
-        self._places: dict[Who, int] = {}
-
-    def place(self, who: Who) -> int:
-        place = self._places.setdefault(who, len(self.items))
-        if place == len(self.items):
-            self.items.append(who)
-        return place
+    def within(self, start: int, end: int, whos: Sequence[Who]) -> Iterator[Stay]:
+        low = int(np.searchsorted(self.end, start, side="right"))
+        high = int(np.searchsorted(self.start, end, side="left"))
+        if low >= high:
+            return
+        overlap = np.minimum(self.end[low:high], end) - np.maximum(self.start[low:high], start)
+        present, place = np.unique(self.who[low:high], return_inverse=True)
+        ticks = np.bincount(place, weights=overlap)
+        caches = np.zeros((present.size, self.caches.shape[1]))
+        first, last = np.searchsorted(self.at, (low, high))
+        if first < last:
+            # A span that a window cuts brings its share, so that cutting changes no sum.
+            cut = self.at[first:last] - low
+            share = overlap[cut] / (self.end[low:high][cut] - self.start[low:high][cut])
+            np.add.at(caches, place[cut], self.caches[first:last] * share[:, None])
+        for number, who in enumerate(present.tolist()):
+            own = caches[number]
+            yield Stay(whos[who], float(ticks[number]), Caches(*own.tolist()) if own.any() else NOTHING)
 
 
 class Occupancy:
     """All CPUs' tracks, to be asked for any window. Each track is in order and has neither gap nor overlap."""
 
-    def __init__(self, tracks: Sequence[Track], whos: Interned, cluster_off: Sequence[NDArray[np.int64]]) -> None:
-        self._whos = whos
-        self._tracks = [_Columns(track) for track in tracks]
+    def __init__(self, tracks: Sequence[Track], whos: Sequence[Who], cluster_off: Sequence[Numbers]) -> None:
+        self._tracks, self._whos = tracks, whos
         self._cluster_off = cluster_off
         """By cluster, pairs of start and end."""
 
     def stays(self, cpu: int, start: int, end: int) -> list[Stay]:
         """What the CPU did between two ticks. The ticks sum to the time between them, or it raises."""
-        found = list(self._tracks[cpu].within(start, end, self._whos.items))
+        found = list(self._tracks[cpu].within(start, end, self._whos))
         covered = sum(stay.ticks for stay in found)
         if covered != end - start:
             raise ClosureError(
                 f"CPU {cpu}, ticks {start} to {end}: the trace accounts for {covered:.0f} of {end - start} ticks; "
                 "record the run again, or account for it with --allow-lost"
             )
+        return found
+
+    def slept(self, cpu: int) -> dict[str, tuple[int, int]]:
+        """How often the CPU is known to have been in each state, and for how many ticks."""
+        track = self._tracks[cpu]
+        counts = np.bincount(track.who, minlength=len(self._whos))
+        ticks = np.zeros(len(self._whos), np.int64)
+        np.add.at(ticks, track.who, track.end - track.start)
+        found: dict[str, tuple[int, int]] = {}
+        for place in np.flatnonzero(counts).tolist():
+            state = self._whos[place].state
+            count, total = found.get(state, (0, 0))
+            found[state] = count + int(counts[place]), total + int(ticks[place])
         return found
 
     def off_ticks(self, cluster: int, start: int, end: int) -> int:
@@ -120,38 +135,7 @@ class Occupancy:
         return int(np.maximum(overlap, 0).sum())
 
 
-class _Columns:
-    def __init__(self, track: Track) -> None:
-        self.starts = np.array(track.starts, np.int64)
-        self.ends = np.array(track.ends, np.int64)
-        self.whos = np.array(track.whos, np.int64)
-        self.caches = track.caches
-        self.with_caches = np.array(sorted(track.caches), np.int64)
-
-    def within(self, start: int, end: int, whos: Sequence[Who]) -> Iterator[Stay]:
-        low = int(np.searchsorted(self.ends, start, side="right"))
-        high = int(np.searchsorted(self.starts, end, side="left"))
-        if low >= high:
-            return
-        overlap = np.minimum(self.ends[low:high], end) - np.maximum(self.starts[low:high], start)
-        present, place = np.unique(self.whos[low:high], return_inverse=True)
-        ticks = np.bincount(place, weights=overlap)
-        caches = self._caches(low, high, overlap)
-        for number, who in enumerate(present.tolist()):
-            yield Stay(whos[who], float(ticks[number]), caches.get(who, NOTHING))
-
-    def _caches(self, low: int, high: int, overlap: NDArray[np.int64]) -> dict[int, Caches]:
-        """A span that a window cuts brings its share, so that cutting changes no sum."""
-        found: dict[int, Caches] = {}
-        first, last = np.searchsorted(self.with_caches, (low, high))
-        for place in self.with_caches[first:last].tolist():
-            share = float(overlap[place - low]) / float(self.ends[place] - self.starts[place])
-            who = int(self.whos[place])
-            found[who] = found.get(who, NOTHING).plus(self.caches[place].times(share))
-        return found
-
-
-def common(intervals: Iterable[NDArray[np.int64]]) -> NDArray[np.int64]:
+def common(intervals: Iterable[Numbers]) -> Numbers:
     """The times that lie in an interval of every one of several lists, each in order and without overlap."""
     lists = list(intervals)
     edges = np.concatenate([np.concatenate([pairs[:, 0], pairs[:, 1]]) for pairs in lists])
@@ -160,5 +144,5 @@ def common(intervals: Iterable[NDArray[np.int64]]) -> NDArray[np.int64]:
     order = np.lexsort((steps, edges))
     edges, depth = edges[order], np.cumsum(steps[order])
     begins = np.flatnonzero(depth == len(lists))
-    found: NDArray[np.int64] = np.stack([edges[begins], edges[begins + 1]], axis=1).astype(np.int64)
+    found: Numbers = np.stack([edges[begins], edges[begins + 1]], axis=1).astype(np.int64)
     return found[found[:, 1] > found[:, 0]]

@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """The ledger as a tidy table in Parquet: one row for each joule figure that is not zero, written as it comes.
 
-`cpu` is empty for what CPUs share, `cluster` for what clusters share. `seconds` is how long the row's state held for
-its cause in its window; rows of the same place, state and cause repeat it for each component.
+`cpu` is empty for what CPUs share, `cluster` for what clusters share. `watts` is the mean over the window, so that
+those of a window sum to its power. `seconds` is how long the row's state held for its cause in its window; rows of the
+same place, state and cause repeat it for each component.
 """
 
 import json
@@ -17,6 +18,7 @@ import pyarrow.parquet as pq
 from numpy.typing import NDArray
 
 from lull.energy.account import Account
+from lull.trace.clock import TICK_HZ
 
 RAW, CALIBRATED = "raw", "calibrated"
 BANDS = (RAW, CALIBRATED)
@@ -38,6 +40,7 @@ SCHEMA = pa.schema(
         ("cause", _WORD),
         ("seconds", pa.float64()),
         ("joules", pa.float64()),
+        ("watts", pa.float64()),
         ("backend", _WORD),
         ("band", _WORD),
     ]
@@ -92,8 +95,10 @@ class Writer:
         self._twice("seconds", np.array([item.seconds for item in account.labels])[label])
         self._twice("component", self._codes("component", [item.component for item in account.parts])[part])
         self._twice("kind", self._codes("kind", [item.kind for item in account.parts])[part])
-        self._append("joules", account.raw[label, part])
-        self._append("joules", account.calibrated[label, part])
+        length_s = (place.end - place.start) / TICK_HZ
+        for joules in (account.raw[label, part], account.calibrated[label, part]):
+            self._append("joules", joules)
+            self._append("watts", joules / length_s)
         self._held += 2 * label.size
         if self._held >= ROWS_PER_GROUP:
             self._write()

@@ -35,8 +35,9 @@ class Run:
 
     @property
     def deepest(self) -> str:
-        """The deepest idle state that Linux was allowed."""
-        return self.spec.policy.idle_deepest or "C1"
+        """The deepest idle state that Linux was allowed: by the run, or by its command."""
+        allowed = [str(row["name"]) for row in self.idle if row.get("disabled") is False or row.get("usage")]
+        return max([self.spec.policy.idle_deepest or "C1", *allowed])
 
     def refuse_if_short(self, seen: range, windows: int) -> None:
         """gem5 dumps at the end, so that windows cover the whole run."""
@@ -86,16 +87,21 @@ def cluster_path(number: int) -> str:
     return f"system.cluster{number}"
 
 
-def opp_of(window: Window, number: int, cluster: Cluster, hz: float) -> Opp:
-    """The operating point of a cluster in a window, by the period of its clock."""
+def period(window: Window, number: int) -> float:
+    """Ticks of a cycle of a cluster's clock."""
     name = f"{cluster_path(number)}.clk_domain.clock"
-    period = window.get(name)
-    if period is None:
+    if name not in window:
         raise UserError(f"window {window.number}: no statistic {name}; gem5 24 and 25 have it")
+    return window[name]
+
+
+def opp_of(window: Window, number: int, cluster: Cluster, hz: float) -> Opp:
+    """The operating point of a cluster in a window, by its clock."""
+    ticks = period(window, number)
     for opp in cluster.opps.table:
-        if abs(hz / opp.hz - period) <= CLOCK_TOLERANCE_TICKS:
+        if abs(hz / opp.hz - ticks) <= CLOCK_TOLERANCE_TICKS:
             return opp
     raise UserError(
-        f"window {window.number}: {name} is {period:g} ticks, which is no operating point of {cluster.name}; "
-        "the run is of another platform than its run.json says"
+        f"window {window.number}: {cluster_path(number)}.clk_domain.clock is {ticks:g} ticks, which is no operating "
+        f"point of {cluster.name}; the run is of another platform than its run.json says"
     )

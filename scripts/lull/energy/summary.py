@@ -51,22 +51,32 @@ def _totals(totals: Totals, backends: Sequence[str]) -> Table:
 
 
 def _states(ledger: Path, platform: Platform, totals: Totals, backend: str) -> Table:
-    """With the share of each CPU's time, and by cluster where there are many CPUs."""
+    """A column for each cluster, with the share of its CPUs' time."""
     found = rows.grouped(ledger, ["cluster", "cpu", "state"], ["joules"], backend, rows.CALIBRATED).to_pylist()
-    states = [state for state in STATES if any(row["state"] == state and row["cpu"] is not None for row in found)]
-    table = Table("cluster", "CPUs", *states, "L2", "total", box=None, pad_edge=False)
-    for cpus, cluster in platform.cpu_ranges():
-        own = [row for row in found if row["cluster"] == cluster.name]
-        cells = []
-        for state in states:
-            joules = sum(row["joules"] for row in own if row["cpu"] is not None and row["state"] == state)
-            share = sum(totals.residency_s.get((cpu, state), 0.0) for cpu in cpus) / (totals.seconds * len(cpus))
-            cells.append(f"{_joules(joules)} {share:.1%}" if share else "-")
-        shared = sum(row["joules"] for row in own if row["cpu"] is None)
-        total = sum(row["joules"] for row in own)
-        table.add_row(cluster.name, cpu_list(cpus), *cells, _joules(shared), _joules(total))
-    uncore = sum(row["joules"] for row in found if row["cluster"] is None)
-    table.add_row("uncore", "", *("" for _ in states), "", _joules(uncore))
+    ranges = platform.cpu_ranges()
+    names = [f"{cluster.name} (CPU {cpu_list(cpus)})" for cpus, cluster in ranges]
+    table = Table("", *names, box=None, pad_edge=False)
+    for state in STATES:
+        shares = [
+            sum(totals.residency_s.get((cpu, state), 0.0) for cpu in cpus) / (totals.seconds * len(cpus))
+            for cpus, _ in ranges
+        ]
+        if not any(shares):
+            continue
+        spent = [
+            sum(row["joules"] for row in found if row["cpu"] in cpus and row["state"] == state) for cpus, _ in ranges
+        ]
+        cells = [f"{share:5.1%}  {_joules(joules)}" for share, joules in zip(shares, spent, strict=True)]
+        table.add_row(state, *cells)
+    for name, is_shared in (("shared", True), ("all", False)):
+        cells = [
+            _joules(sum(row["joules"] for row in found if row["cluster"] == cluster.name and row["cpu"] is None))
+            if is_shared
+            else _joules(sum(row["joules"] for row in found if row["cluster"] == cluster.name))
+            for _, cluster in ranges
+        ]
+        table.add_row(name, *(f"        {cell}" for cell in cells))
+    table.add_row("uncore", f"        {_joules(sum(row['joules'] for row in found if row['cluster'] is None))}")
     return table
 
 

@@ -4,7 +4,8 @@
 Modelled: the way in and out at the power of an active core that does nothing (its time is in the ledger as `entry` and
 `exit`), the lines that are written back and fetched again, and the charge of the rails that were off. gem5 keeps
 caches warm through a power-off, so write-backs and refills are not in its event counts and are added here. Given:
-where a wake-up energy is published for the core, that one instead of all of this.
+where a wake-up energy is published for the core, that one instead of all of this but the lines to and from memory: it
+was measured on the cluster's rail.
 """
 
 from dataclasses import dataclass
@@ -40,10 +41,13 @@ class Costs:
 
     def joules(self, caches: Caches, volts: float) -> dict[Part, float]:
         """What one or more transitions cost at a voltage."""
-        if self.given_core_j is not None:
-            given = caches.core_wakes * self.given_core_j + caches.cluster_wakes * self.given_cluster_j
-            return {GIVEN: given}
         l1, l2 = self.l1_line_count * self.l1_line_j, self.l2_line_count * self.l2_line_j
+        if self.given_core_j is not None:
+            return {
+                GIVEN: caches.core_wakes * self.given_core_j + caches.cluster_wakes * self.given_cluster_j,
+                FLUSH: self.dirty * caches.l2_flushes * l2,
+                REFILL: caches.l2_refills * l2,
+            }
         farad = caches.core_wakes * self.core_farad + caches.cluster_wakes * self.l2_farad
         return {
             FLUSH: self.dirty * (caches.l1_flushes * l1 + caches.l2_flushes * l2),

@@ -7,7 +7,7 @@ ways in and out, which for gem5 are ON: they are taken from what the states cost
 window's ON.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from lull.cpuidle import Row
@@ -28,7 +28,7 @@ class Mixture:
 
     def split(self, cpu: int, ticks: float, found: Residency, traced: Sequence[Stay]) -> list[Stay]:
         """What fills `ticks` untraced ticks of a window, given what the trace says of the rest of it."""
-        awake = sum(stay.ticks for stay in traced if stay.who.state not in (*IDLE, OFF, UNTRACED))
+        awake = sum(stay.ticks for stay in traced if stay.who.state not in (*IDLE, OFF))
         off = min(ticks, found.off)
         on = min(ticks - off, max(0.0, found.on - awake))
         gated = ticks - off - on
@@ -42,27 +42,52 @@ class Mixture:
         return [stay for stay in stays if stay.ticks > 0 or stay.caches != NOTHING]
 
 
-def mixture(rows: Sequence[Row], cpu: int, cluster: Cluster, ticks_per_us: float) -> Mixture:
-    """From Linux's counters. A CPU that never slept by them was in C1 whenever gem5 saw it in WFI."""
+def mixture(
+    rows: Sequence[Row], cpu: int, cluster: Cluster, ticks_per_us: float, traced: Mapping[str, tuple[int, int]]
+) -> Mixture:
+    """From Linux's counters, without the entries and ticks by state that the trace knows about.
+
+    A CPU that never slept by them was in C1 whenever gem5 saw it in WFI.
+    """
     own = {str(row["name"]): row for row in rows if row["cpu"] == cpu}
     entries: dict[str, float] = {}
     asleep_us: dict[str, float] = {}
     on_the_way_us = 0.0
     for state in cluster.cstates:
         row = own.get(state.name, {})
-        count, spent_us = (float(str(row.get(key, 0))) for key in ("usage", "time_us"))
+        known, known_ticks = traced.get(state.name, (0, 0))
         actual = state.actual
-        cost_us = min(count * (actual.entry_us + actual.flush_us + actual.exit_us + actual.refill_us), spent_us)
+        way_us = actual.entry_us + actual.flush_us + actual.exit_us + actual.refill_us
+        count = max(0.0, float(str(row.get("usage", 0))) - known)
+        spent_us = max(0.0, float(str(row.get("time_us", 0))) - known_ticks / ticks_per_us - known * way_us)
+        cost_us = min(count * way_us, spent_us)
         entries[state.name], asleep_us[state.name] = count, spent_us - cost_us
         on_the_way_us += cost_us
     total_us = sum(asleep_us.values())
     if not total_us:
         return Mixture({"C1": 1.0}, 0.0, NOTHING)
-    deep = entries.get("C3", 0.0) + entries.get("C4", 0.0)
-    of_cluster = entries.get("C4", 0.0) if cluster.cpus == 1 else 0.0
+    window_us = max((float(str(row.get("window_us", 0))) for row in own.values()), default=0.0)
+    known_us = sum(ticks for state, (_, ticks) in traced.items() if state != UNTRACED) / ticks_per_us
+    active_us = max(0.0, window_us - known_us - total_us - on_the_way_us)
     return Mixture(
         {state: time / total_us for state, time in asleep_us.items() if time},
         on_the_way_us / total_us,
-        # Caches are taken to be full every time; whether a cluster of several CPUs was off, no counter says.
-        Caches(deep, of_cluster, deep, of_cluster, deep, of_cluster).times(1.0 / (total_us * ticks_per_us)),
+        _caches(entries, active_us, cluster).times(1.0 / (total_us * ticks_per_us)),
     )
+
+
+def _caches(entries: Mapping[str, float], active_us: float, cluster: Cluster) -> Caches:
+    """Of all entries together. Each finds caches as full as the mean active time before it makes them.
+
+    Whether a cluster of several CPUs was off, no counter says, so then it was not.
+    """
+    fill_us: dict[str, float] = {state.name: state.actual.fill_us for state in cluster.cstates}
+    deep = entries.get("C3", 0.0) + entries.get("C4", 0.0)
+    of_cluster = entries.get("C4", 0.0) if cluster.cpus == 1 else 0.0
+    l1, l2 = (_full(count, active_us, fill_us.get(state, 0.0)) for count, state in ((deep, "C3"), (of_cluster, "C4")))
+    return Caches(l1, l2, l1, l2, deep, of_cluster)
+
+
+def _full(count: float, active_us: float, fill_us: float) -> float:
+    """In full caches."""
+    return min(count, active_us / fill_us) if fill_us else 0.0

@@ -12,26 +12,29 @@ from lull.energy import rows
 from lull.figures import style
 from lull.trace.clock import TICK_HZ
 
-SHARED = "shared"
-"""What no CPU has to itself: L2s, memory, interconnect, the rest."""
+L2, UNCORE = "L2", "uncore"
+"""What the CPUs of a cluster share, with the regulator's charges; and what all share."""
 
 
 def df_power(ledger: Path, backend: str, band: str = rows.CALIBRATED) -> pa.Table:
-    """Mean watts of each CPU, and of what they share, in each window.
+    """Mean watts of each CPU, of the L2s and of the uncore in each window.
 
     Assumes nothing but the ledger: a window's joules over its length. What is finer than a window is not in it.
     """
-    found = rows.grouped(ledger, ["start", "end", "cpu"], ["joules"], backend, band)
-    start, end = (found[name].to_numpy() for name in ("start", "end"))
-    owner = [SHARED if cpu is None else f"CPU {cpu}" for cpu in found["cpu"].to_pylist()]
-    watts = found["joules"].to_numpy() / ((end - start) / TICK_HZ)
-    table = pa.table({"start": start, "end": end, "owner": owner, "watts": watts})
+    found = rows.grouped(ledger, ["start", "end", "cpu", "cluster"], ["joules"], backend, band)
+    places = zip(found["cpu"].to_pylist(), found["cluster"].to_pylist(), strict=True)
+    owner = [f"CPU {cpu}" if cpu is not None else L2 if cluster else UNCORE for cpu, cluster in places]
+    found = found.append_column("owner", pa.array(owner))
+    sums = found.group_by(["start", "end", "owner"]).aggregate([("joules", "sum")])
+    start, end = (sums[name].to_numpy() for name in ("start", "end"))
+    watts = sums["joules_sum"].to_numpy() / ((end - start) / TICK_HZ)
+    table = pa.table({"start": start, "end": end, "owner": sums["owner"], "watts": watts})
     return table.sort_by([("start", "ascending"), ("owner", "ascending")])
 
 
 def plot_power(power: pa.Table, title: str = "") -> Figure:
-    """Watts over time as stacked steps, one layer for each CPU and one for what they share."""
-    owners = sorted(set(power["owner"].to_pylist()))
+    """Watts over time as stacked steps, one layer for each CPU, then L2s and uncore."""
+    owners = sorted(set(power["owner"].to_pylist()), key=_order)
     starts = np.unique(power["start"].to_numpy())
     edges = np.append(starts, power["end"].to_numpy().max())
     layers = np.zeros((len(owners), len(starts)))
@@ -44,10 +47,17 @@ def plot_power(power: pa.Table, title: str = "") -> Figure:
     for number, (low, high) in enumerate(pairwise(stack)):
         axis.stairs(
             high, milliseconds, baseline=low, fill=True, label=owners[number],
-            facecolor=style.GREYS[number % len(style.GREYS)], hatch=style.HATCHES[number % len(style.HATCHES)],
+            facecolor=style.GREYS[number % len(style.GREYS)],
+            hatch=style.HATCHES[(number + number // len(style.GREYS)) % len(style.HATCHES)],
             edgecolor="black", linewidth=0.2,
         )  # fmt: skip
     axis.set(xlabel="time (ms)", ylabel="power (W)", title=title, xlim=(0, milliseconds[-1]), ylim=(0, None))
     handles, labels = axis.get_legend_handles_labels()
     style.legend_below(figure, handles, labels)
     return figure
+
+
+def _order(owner: str) -> tuple[bool, int, str]:
+    """CPUs by number, then what they share."""
+    number = owner.removeprefix("CPU ")
+    return (owner == number, int(number) if owner != number else 0, owner)

@@ -41,6 +41,7 @@ def resolve(scenario: Scenario, wishes: Wishes) -> list[Point]:
     """All points, in the order of the file."""
     chosen, overrides = split(scenario, wishes.settings)
     cpu = wishes.cpu or (scenario.cpu if wishes.engine == "gem5" else None)
+    period = wishes.stats_period_s or (scenario.stats_period_s if wishes.engine == "gem5" else None)
     points: list[Point] = []
     for group in scenario.groups:
         for platform, name, values in _cells(scenario, group, chosen, wishes.platform):
@@ -55,7 +56,8 @@ def resolve(scenario: Scenario, wishes: Wishes) -> list[Point]:
                 engine=wishes.engine,
                 cpu=cpu,
                 trace=scenario.trace,
-                stats_period_s=wishes.stats_period_s,
+                trace_kib=scenario.trace_kib,
+                stats_period_s=period,
                 limits=scenario.limits,
                 seed=wishes.seed,
             )

@@ -95,6 +95,9 @@ class Scenario(Block):
     command: Annotated[str, Field(min_length=1)]
     overrides: list[str] = Field(default_factory=list)
     trace: list[str] = Field(default_factory=list)
+    trace_kib: Annotated[int, Field(gt=0)] | None = None
+    stats_period_s: Annotated[float, Field(gt=0)] | None = None
+    """Of gem5; elsewhere there are no statistics."""
     needs_state: str | None = None
     """The idle state that a point is about. A platform that has it nowhere has no such point."""
     limits: Limits

@@ -111,7 +111,10 @@ class Origins:
         return DEVICE + handler.removeprefix(IRQ) if self.is_device(handler) else None
 
     def is_device(self, cause: str) -> bool:
-        return cause.startswith(IRQ) and cause != CPU_TIMER and cause not in self._ipi_causes
+        return cause.startswith(IRQ) and cause != CPU_TIMER and not self.is_ipi(cause)
+
+    def is_ipi(self, cause: str) -> bool:
+        return cause in self._ipi_causes
 
     def _parents(self) -> Numbers:
         """The act that led to each; those of tasks have none."""

@@ -22,22 +22,21 @@ from lull.trace.events import Batch, Numbers
 BEGIN = "lull begin"
 CLOCK = "local"
 
-_NUMBERS = {
+_KEPT: dict[str, tuple[str, ...]] = {
     "irq_handler_entry": ("irq",),
-    "ipi_entry": ("reason",),
-    "hrtimer_start": ("hrtimer", "function", "expires"),
+    "hrtimer_start": ("hrtimer", "expires"),
     "hrtimer_expire_entry": ("hrtimer",),
     "hrtimer_expire_exit": (),
-    "timer_start": ("timer", "function"),
+    "timer_start": ("timer",),
     "timer_expire_entry": ("timer",),
     "timer_expire_exit": (),
-    "softirq_entry": ("vec",),
-    "sched_waking": ("pid", "target_cpu"),
+    "ipi_raise": ("target_cpus", "reason"),
     "cpu_frequency": ("state", "cpu_id"),
     "lull_route": ("irq", "from", "to", "reason"),
 }
-_BITS = {"ipi_raise": ("target_cpus",)}
-_ALSO = {"ipi_raise": ("reason",)}
+"""Events and their fields."""
+_SETS = ("target_cpus",)
+"""Fields that are a set of CPUs, a bit for each."""
 
 
 @dataclass(frozen=True)
@@ -54,10 +53,6 @@ class Table:
     def __getitem__(self, name: str) -> Numbers:
         return self.columns[name]
 
-    def on(self, cpu: int) -> "Table":
-        mine = self.cpu == cpu
-        return Table(self.time[mine], self.cpu[mine], {key: value[mine] for key, value in self.columns.items()})
-
 
 @dataclass(frozen=True)
 class Recording:
@@ -72,6 +67,7 @@ class Recording:
     irqs: dict[int, str]
     """Interrupts by their number in Linux."""
     strings: dict[int, str]
+    """The kernel's own texts, such as IPIs' reasons, by their address."""
     lost: int
     """Events that are missing."""
 
@@ -145,7 +141,7 @@ class _Reader:
             end=self._ticks(self.end),
             changes=changes,
             names=self.names.texts,
-            tables={name: self._table(name, clock) for name in (*_NUMBERS, *_BITS)},
+            tables={name: self._table(name, clock) for name in _KEPT},
             irqs={number: name.partition(":")[2] for number, name in self.irq_names.items()},
             strings=self.trace.strings,
             lost=self.lost,
@@ -174,24 +170,22 @@ class _Reader:
                 self.clock, self.end = clock, int(batch.time[at])
 
     def _keep(self, batch: Batch) -> None:
-        for name in (*_NUMBERS, *_BITS):
+        for name, fields in _KEPT.items():
             which = batch.of(name)
-            if not which.size:
-                continue
-            wanted = (*_NUMBERS.get(name, ()), *_ALSO.get(name, ()))
-            columns = {key: batch.numbers(name, key, which) for key in wanted}
-            columns |= {key: batch.bits(name, key, which) for key in _BITS.get(name, ())}
-            self.columns[name].append((batch.cpu, batch.time[which].astype(np.int64), columns))
+            if which.size:
+                columns = {
+                    field: (batch.bits if field in _SETS else batch.numbers)(name, field, which) for field in fields
+                }
+                self.columns[name].append((batch.cpu, batch.time[which].astype(np.int64), columns))
 
     def _table(self, name: str, clock: Clock) -> Table:
         parts = self.columns.pop(name, [])
         if not parts:
             nothing = np.empty(0, np.int64)
-            keys = (*_NUMBERS.get(name, ()), *_BITS.get(name, ()), *_ALSO.get(name, ()))
-            return Table(nothing, nothing, dict.fromkeys(keys, nothing))
+            return Table(nothing, nothing, dict.fromkeys(_KEPT[name], nothing))
         time = np.concatenate([stamps for _, stamps, _ in parts])
         cpu = np.concatenate([np.full(stamps.size, number) for number, stamps, _ in parts])
         order = np.argsort(time, kind="stable")
         ticks = clock.ticks(time[order].astype(np.uint64), self.trace.path)
-        columns = {key: np.concatenate([values[key] for _, _, values in parts])[order] for key in parts[0][2]}
+        columns = {key: np.concatenate([values[key] for _, _, values in parts])[order] for key in _KEPT[name]}
         return Table(ticks, cpu[order], columns)

@@ -1,10 +1,13 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Each CPU's time without gap or overlap: at work and for whom, in an idle state, on the way in, on the way out.
 
-Linux's trace says when a CPU asked for an idle state and when it was back. How this divides is the platform file's: the
-state's actual flush and entry from the beginning, its exit and refill before the end, with caches that were full. One
-that was back before both could pass had been given up on the way in. What the firmware's own instructions take, some
-tens of microseconds in states that lose the core, counts as the state.
+Linux's trace says when a CPU asked for an idle state and when it was back. The way in is as long as the platform file
+says of the state: flush and entry, with caches that were full. What the firmware's own instructions take on the way in,
+some tens of microseconds in states that lose the core, counts as the state. The way out begins with the interrupt: when
+the timer was due or the IPI was sent; where that is not known it is as long as exit and refill. A sleep whose interrupt
+came on the way in was given up, and is nothing but that.
+
+Work is what Linux takes for it: a CPU that waits in WFE for another one's answer is at work here, and gated to gem5.
 
 A state is what the CPU asked for. Its cluster pays for going off with the last CPU to ask, and for coming on with the
 first to be back; the others pay for their core alone.
@@ -23,12 +26,14 @@ from lull.trace import recording
 from lull.trace.activity import Changes
 from lull.trace.clock import TICK_HZ
 from lull.trace.events import Numbers
+from lull.trace.origins import NOBODY, Origins
 from lull.trace.recording import Recording
+from lull.trace.sleeps import sleeps
+from lull.trace.wakes import Waker
 
 ACTIVE, ENTRY, EXIT = "active", "entry", "exit"
 FIRMWARE = "firmware"
 _US = TICK_HZ // 10**6
-_NEVER = 1 << 62
 
 
 class Span(NamedTuple):
@@ -75,20 +80,15 @@ def by_cpu(record: Recording, platform: Platform, allow_lost: bool = False) -> I
             f"{record.path}: lost {record.lost} events, so what the CPUs did is not known throughout; "
             "trace less, or raise --trace-buffer"
         )
+    origins = Origins(record)
     for cpus, cluster in platform.cpu_ranges():
         on = {cpu: record.changes[cpu] for cpu in cpus if cpu in record.changes}
         for cpu in on:
-            yield _of_cpu(cpu, cluster, on, record)
+            yield _of_cpu(cluster, on, Waker(record, origins, cpu))
 
 
-def sleeps(changes: Changes) -> tuple[Numbers, Numbers, Numbers]:
-    """Start, end and Linux's index of each idle state entered; the end of one that goes on is never."""
-    start = np.flatnonzero(changes.state >= 0)
-    after = np.append(changes.time, _NEVER)[start + 1]
-    return changes.time[start], after, changes.state[start]
-
-
-def _of_cpu(cpu: int, cluster: Cluster, on: Mapping[int, Changes], record: Recording) -> CpuSpans:
+def _of_cpu(cluster: Cluster, on: Mapping[int, Changes], waker: Waker) -> CpuSpans:
+    cpu, record = waker.cpu, waker.record
     changes = on[cpu]
     labels = [ACTIVE, ENTRY, EXIT, *(state.name for state in cluster.cstates)]
     causes = [*record.names, FIRMWARE]
@@ -99,9 +99,11 @@ def _of_cpu(cpu: int, cluster: Cluster, on: Mapping[int, Changes], record: Recor
     if index.size and int(index.max()) >= len(cluster.cstates):
         raise UserError(f"{record.path}: CPU {cpu} enters idle state {int(index.max())}, which {cluster.name} lacks")
     way_in, way_out = _ways(cpu, cluster, on)
-    given_up = end - start < way_in + way_out
+    interrupted = waker.interrupted()
+    woken = np.where(interrupted == NOBODY, end - way_out, interrupted)
+    given_up = woken < start + way_in
     asleep = np.where(given_up, end, start + way_in)
-    back = np.where(given_up, end, end - way_out)
+    back = np.where(given_up, end, woken)
     idle = changes.cause[changes.state >= 0]
 
     # Of pieces that begin at one time the last one counts, so the order is that of a sleep.

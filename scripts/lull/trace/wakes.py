@@ -12,13 +12,13 @@ from lull.trace import recording
 from lull.trace.events import Numbers
 from lull.trace.origins import CPU_TIMER, DEVICE, IRQ, NOBODY, TASK, Origins
 from lull.trace.recording import Recording
-from lull.trace.spans import sleeps
+from lull.trace.sleeps import NEVER, sleeps
 
 KERNEL_TIMER = "timer:kernel"
 """The tick, or a timer that was started before the trace began."""
 
-_NEVER = 1 << 62
 _NO_TIMER = NOBODY - 1
+"""No timer expired; NOBODY is one whose start is not in the trace."""
 
 
 class Wake(NamedTuple):
@@ -49,42 +49,54 @@ def of_recording(record: Recording, platform: Platform) -> list[Wake]:
         names = [state.name for state in cluster.cstates]
         for cpu in cpus:
             if cpu in record.changes:
-                found += _Waker(record, origins, cpu).wakes(names)
+                found += Waker(record, origins, cpu).wakes(names)
     return found
 
 
-class _Waker:
-    """One CPU's sleeps that ended within the traced time."""
+class Waker:
+    """What ended one CPU's sleeps; only of those that ended within the traced time is anything known."""
 
     def __init__(self, record: Recording, origins: Origins, cpu: int) -> None:
         self.record, self.origins, self.cpu = record, origins, cpu
-        start, end, state = sleeps(record.changes[cpu])
-        ended = (end > record.begin) & (end <= record.end)
-        self.asleep, self.back, self.state = start[ended], end[ended], state[ended]
-        self.until = np.append(start[1:], _NEVER)[: start.size][ended]
+        own = sleeps(record.changes[cpu])
+        self._ended = (own.end > record.begin) & (own.end <= record.end)
+        self._asleep, self._back, self._state = (column[self._ended] for column in own)
+        self._until = np.append(own.start[1:], NEVER)[: own.start.size][self._ended]
+
+        interrupts = record.tables["irq_handler_entry"]
+        handler, following = self._first("irq_handler_entry"), self._first("irq_handler_entry", 1)
+        over = np.where(following == NOBODY, self._until, np.append(interrupts.time, 0)[following])
+        self._irq = np.append(interrupts["irq"], NOBODY)[handler]
+        self._timer = self._starter("hrtimer", over)
+        self._wheel = self._starter("timer", self._until)
+        self._sender = self._first_sender()
 
     def wakes(self, names: Sequence[str]) -> list[Wake]:
-        interrupts = self.record.tables["irq_handler_entry"]
-        handler, following = self._first("irq_handler_entry"), self._first("irq_handler_entry", 1)
-        over = np.where(following == NOBODY, self.until, np.append(interrupts.time, 0)[following])
-        timer = self._starter("hrtimer", over)
-        wheel = self._starter("timer", self.until)
-        sender = self._sender()
-        irqs = np.append(interrupts["irq"], NOBODY)[handler]
+        columns = (self._back, self._state, self._irq, self._timer, self._wheel, self._sender)
         return [
-            Wake(self.cpu, back, names[state], *self._source(irq, started, waited, sent))
-            for back, state, irq, started, waited, sent in zip(
-                *(column.tolist() for column in (self.back, self.state, irqs, timer, wheel, sender)), strict=True
-            )
+            Wake(self.cpu, back, names[state], *self._source(irq, timer, wheel, sender))
+            for back, state, irq, timer, wheel, sender in zip(*(column.tolist() for column in columns), strict=True)
         ]
+
+    def interrupted(self) -> Numbers:
+        """For each sleep the tick at which its interrupt came: the timer was due, or the IPI was sent; or NOBODY."""
+        others = [line for line, name in self.record.irqs.items() if self.origins.is_ipi(IRQ + name)]
+        by_ipi = (self._timer == _NO_TIMER) & (self._sender != NOBODY) & np.isin(self._irq, others)
+        due = self.record.clock.monotonic_ticks(np.append(self.record.tables["hrtimer_start"]["expires"], 0))
+        at = np.where(self._timer >= 0, due[np.maximum(self._timer, NOBODY)], NOBODY)
+        at[by_ipi] = self.origins.time[self._sender[by_ipi]]
+        at[(at < self._asleep) | (at > self._back)] = NOBODY  # a timer of another clock
+        found = np.full(self._ended.size, NOBODY, np.int64)
+        found[self._ended] = at
+        return found
 
     def _first(self, name: str, skip: int = 0) -> Numbers:
         """The first event (or a later one) of a name while the CPU is awake after each sleep."""
         table = self.record.tables[name]
         mine = np.flatnonzero(table.cpu == self.cpu)
-        time = np.append(table.time[mine], _NEVER)
-        at = np.minimum(np.searchsorted(time, self.back) + skip, mine.size)
-        return np.where(time[at] < self.until, np.append(mine, NOBODY)[at], NOBODY)
+        time = np.append(table.time[mine], NEVER)
+        at = np.minimum(np.searchsorted(time, self._back) + skip, mine.size)
+        return np.where(time[at] < self._until, np.append(mine, NOBODY)[at], NOBODY)
 
     def _starter(self, kind: str, before: Numbers) -> Numbers:
         """Who started the first timer that expires after each sleep, and before another time; NO_TIMER if none does."""
@@ -95,13 +107,13 @@ class _Waker:
         found[expired] = self.origins.starts_of(kind, expiry[expired])
         return found
 
-    def _sender(self) -> Numbers:
+    def _first_sender(self) -> Numbers:
         """The first IPI that was sent to the CPU in each sleep."""
         arrivals = self.origins.arrivals
         mine = np.flatnonzero(arrivals.cpu == self.cpu)
-        time = np.append(arrivals.time[mine], _NEVER)
-        at = np.searchsorted(time, self.asleep)
-        return np.where(time[at] < self.until, np.append(arrivals.act[mine], NOBODY)[at], NOBODY)
+        time = np.append(arrivals.time[mine], NEVER)
+        at = np.searchsorted(time, self._asleep)
+        return np.where(time[at] < self._until, np.append(arrivals.act[mine], NOBODY)[at], NOBODY)
 
     def _source(
         self, irq: int, timer: int, wheel: int, sent: int
@@ -109,7 +121,7 @@ class _Waker:
         if irq == NOBODY:
             return "none", None
         if timer != _NO_TIMER:
-            return self._timer(timer, wheel)
+            return self._by_timer(timer, wheel)
         cause = IRQ + self.record.irqs.get(irq, "")
         if cause == CPU_TIMER:
             return KERNEL_TIMER, None
@@ -119,7 +131,7 @@ class _Waker:
             return "ipi:unknown", None
         return f"ipi:{int(self.origins.cpu[sent])}", self.origins.roots[sent], self._act(sent)
 
-    def _timer(self, timer: int, wheel: int) -> tuple[str, str | None, tuple[int, int] | None]:
+    def _by_timer(self, timer: int, wheel: int) -> tuple[str, str | None, tuple[int, int] | None]:
         """The idle loop's own timer is there for the wheel's."""
         for act in (timer, wheel):
             root = self.origins.roots[act] if act >= 0 else None

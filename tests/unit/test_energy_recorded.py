@@ -1,0 +1,97 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The whole chain on a recorded run of `tiny` on gem5: `sleep 0.05` with all idle states, traced."""
+
+import shutil
+from pathlib import Path
+
+import pyarrow.parquet as pq
+import pytest
+
+from lull.energy import accounting, activity, calibration, rows, source, tables, windows
+from lull.energy.accounting import Accounted, Options
+from lull.energy.events import L2
+from lull.rundir import RunDir
+from lull.runs import STATS_TABLE
+from tests import energy_runs
+
+DATA = Path(__file__).parent / "data"
+SECONDS = 0.146277073992
+
+
+@pytest.fixture(scope="module")
+def rundir(tmp_path_factory: pytest.TempPathFactory) -> RunDir:
+    folder = tmp_path_factory.mktemp("recorded") / "run"
+    shutil.copytree(DATA / "trace" / "tiny-gem5", folder)
+    shutil.copytree(DATA / "energy", folder, dirs_exist_ok=True)
+    return RunDir.open(folder)
+
+
+@pytest.fixture(scope="module")
+def found(rundir: RunDir) -> Accounted:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(calibration, "factors", lambda _: energy_runs.FACTORS)
+        return accounting.account(rundir, Options())
+
+
+def test_time_adds_up_on_every_cpu_and_the_trace_agrees_with_gem5(found: Accounted) -> None:
+    assert found.totals.windows == 147
+    for cpu in range(3):
+        spent = sum(seconds for (own, _), seconds in found.totals.residency_s.items() if own == cpu)
+        assert spent == pytest.approx(SECONDS, rel=1e-12)
+    assert found.totals.disagreement_s < 0.01 * found.totals.cpu_s
+    assert found.notes == []
+
+
+def test_the_shadow_core_was_off_with_its_cluster_and_the_others_slept_deep(found: Accounted) -> None:
+    share = {key: seconds / SECONDS for key, seconds in found.totals.residency_s.items()}
+    assert share[2, "C4"] > 0.5
+    assert all(share[cpu, "C3"] + share[cpu, "C4"] > 0.5 for cpu in (0, 1))
+    off = energy_runs.total(found.ledger, backend="mcpat", band="raw", cluster="shadow", component="l2", state="off")
+    on = energy_runs.total(found.ledger, backend="mcpat", band="raw", cluster="shadow", component="l2", state="on")
+    assert off > 0
+    assert on > 0
+
+
+def test_every_event_is_in_the_ledger_once(rundir: RunDir, found: Accounted) -> None:
+    """Apart from cycles, which come from power states: over the whole run gem5's two counts are the same."""
+    run = source.open_run(rundir)
+    clusters = run.platform.resolved_clusters()
+    made = [tables.load(run.platform, cluster) for cluster in clusters]
+    expected = [0.0, 0.0, 0.0]
+    for window in windows.read(rundir / STATS_TABLE):
+        for number, cluster in enumerate(clusters):
+            table = made[number].at(source.opp_of(window, number, cluster, run.hz).mhz)
+            expected[number] += sum(activity.core_joules(table, window, f"system.cluster{number}.cpu0").values())
+    dynamic = [0.0, 0.0, 0.0]
+    for row in pq.read_table(found.ledger).to_pylist():
+        if (row["backend"], row["band"], row["kind"]) != ("mcpat", "raw", "dynamic") or row["cpu"] is None:
+            continue
+        # What C1 leaves of the clocks is no event.
+        if row["state"] != "C1":
+            dynamic[row["cpu"]] += row["joules"]
+    assert dynamic == pytest.approx(expected, rel=1e-3)
+
+
+def test_memory_is_what_gem5_says_it_is(rundir: RunDir, found: Accounted) -> None:
+    table = pq.read_table(rundir / STATS_TABLE).to_pylist()
+    gem5 = sum(row["value"] for row in table if row["statistic"].endswith(".totalEnergy"))
+    for backend in ("mcpat", "em"):
+        mine = {"backend": backend, "band": "raw"}
+        parts = (energy_runs.total(found.ledger, **mine, component=name) for name in ("dram-access", "dram-background"))
+        assert sum(parts) == pytest.approx(gem5 * 1e-12)
+
+
+def test_the_sleeping_command_answers_for_its_wake_up(found: Accounted) -> None:
+    causes = rows.grouped(found.ledger, ["state", "cause"], ["joules"], "mcpat", rows.RAW).to_pylist()
+    woken = {row["cause"] for row in causes if row["state"] == "exit"}
+    (sleep,) = {row["cause"] for row in causes if row["state"] == "active" and row["cause"].startswith("task:sleep/")}
+    assert sleep in woken
+
+
+def test_l2_leakage_is_the_tables_for_the_time_that_clusters_were_on(rundir: RunDir, found: Accounted) -> None:
+    run = source.open_run(rundir)
+    for cluster in run.platform.resolved_clusters():
+        opp = tables.load(run.platform, cluster).at(cluster.opps.table[-1].mhz)
+        mine = {"backend": "mcpat", "band": "raw", "cluster": cluster.name, "component": L2, "kind": "static"}
+        on_j = energy_runs.total(found.ledger, **mine, state="on")
+        assert 0 < on_j <= opp.leakage[L2].watts * SECONDS * (1 + 1e-9)
