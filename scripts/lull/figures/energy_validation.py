@@ -81,7 +81,7 @@ def plot_busy(table: pa.Table, label: str) -> Figure:
     """A panel per cluster that has published figures, dynamic watts over MHz; both loops, told apart by dashes."""
     rows = [row for row in table.to_pylist() if row["published_w"] is not None]
     places = list(dict.fromkeys((row["platform"], row["cluster"], row["core"]) for row in rows))
-    figure, axes = style.panels(len(places), 2, 1.9)
+    figure, axes = style.panels(len(places), min(2, len(places)), 1.9)
     handles: dict[str, Artist] = {}
     for axis, (platform, cluster, core) in zip(axes, places, strict=True):
         for number, loop in enumerate(("primes", MEMORY)):

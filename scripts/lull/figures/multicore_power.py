@@ -76,7 +76,7 @@ def plot_steps(table: pa.Table, label: str) -> Figure:
     """A panel per platform: calibrated power stacked by part, raw as a line, and where a new cluster begins."""
     rows = table.to_pylist()
     platforms = list(dict.fromkeys(row["platform"] for row in rows))
-    figure, axes = style.panels(len(platforms), 2, 2.6)
+    figure, axes = style.panels(len(platforms), min(2, len(platforms)), 2.6)
     for axis, platform in zip(axes, platforms, strict=True):
         here = [row for row in rows if row["platform"] == platform]
         numbers = [row["active"] for row in here]
