@@ -65,12 +65,13 @@ struct window {
 	int busy, first;
 	/* Of the first; 0 where nobody is busy. */
 	long long khz;
-	uint64_t ordered;
+	uint64_t settle_us, ordered;
 };
 
 static struct window windows[MAX_WINDOWS];
 static int window_count;
 static struct cpulist online;
+static bool on_gem5;
 
 /* What a busy CPU does, in pieces of some microseconds. */
 static void (*work)(void);
@@ -133,34 +134,33 @@ static void rest(uint64_t us)
 	clock_nanosleep(CLOCK_MONOTONIC, 0, &length, NULL);
 }
 
-/*
- * Lets all CPUs sleep in this state only. One that sleeps already does not know, so each is woken
- * once; and it takes some sleeps until the last of them stops its tick.
- */
-static int all_sleep_in(const char *state, int home, struct idle_setting *setting)
+/* Lets all CPUs sleep in this state only. Those asleep already do not know, so each is woken. */
+static int all_sleep_in(const char *state, struct idle_setting *setting)
 {
 	int error = idle_only(state, setting);
 
 	for (int cpu = 0; !error && cpu < CPULIST_MAX; cpu++)
 		if (online.has[cpu])
 			error = pin_to_cpu(cpu);
-	if (!error)
-		error = pin_to_cpu(home);
-	rest(rest_us);
-	return error;
+	return error ? error : pin_to_cpu(0);
 }
 
-/* A window in which the caller is busy too, or all are asleep. */
+/*
+ * A window in which the caller is busy too, or all are asleep. That takes longer to settle: it is
+ * some sleeps until the last CPU stops its tick.
+ */
 static int measure(struct window window)
 {
-	uint64_t length_us = settle_us + window_us + SLACK_US;
+	uint64_t length_us;
 
 	if (window_count == MAX_WINDOWS)
 		return -E2BIG;
+	window.settle_us = window.busy ? settle_us : rest_us;
+	length_us = window.settle_us + window_us + SLACK_US;
 	window.ordered = counter_now();
-	if (machine_engine() == ENGINE_GEM5) {
-		m5_dump_reset_stats(settle_us * 1000, 0);
-		m5_dump_reset_stats((settle_us + window_us) * 1000, 0);
+	if (on_gem5) {
+		m5_dump_reset_stats(window.settle_us * 1000, 0);
+		m5_dump_reset_stats((window.settle_us + window_us) * 1000, 0);
 	}
 	windows[window_count++] = window;
 	if (window.busy) {
@@ -182,7 +182,7 @@ static int plan_idle(void)
 	for (size_t i = 0; !error && i < sizeof(states) / sizeof(*states); i++) {
 		struct idle_setting setting;
 
-		error = all_sleep_in(states[i], 0, &setting);
+		error = all_sleep_in(states[i], &setting);
 		if (!error) {
 			error = measure((struct window){.state = states[i]});
 			idle_restore(&setting);
@@ -288,7 +288,6 @@ static int plan_steps(void)
 		error = start_on_cpu(&helpers[started].thread, cpu, help, &helpers[started]);
 		started += !error;
 	}
-	rest(rest_us);
 	if (!error)
 		error = measure((struct window){.state = state_asked});
 	for (int helping = 0; !error && helping <= started; helping++) {
@@ -308,7 +307,7 @@ static int plan_steps(void)
 static int plan_busy(int (*plan)(void))
 {
 	struct idle_setting setting;
-	int error = all_sleep_in(state_asked, 0, &setting);
+	int error = all_sleep_in(state_asked, &setting);
 
 	if (error)
 		return error;
@@ -347,7 +346,7 @@ static int save(void)
 		jsonl_string(&line, "loop", window->busy ? loop_asked : NULL);
 		jsonl_int(&line, "khz", window->khz);
 		jsonl_int(&line, "ordered", (int64_t)window->ordered);
-		jsonl_int(&line, "settle_us", (int64_t)settle_us);
+		jsonl_int(&line, "settle_us", (int64_t)window->settle_us);
 		jsonl_int(&line, "window_us", (int64_t)window_us);
 		jsonl_int(&line, "counter_hz", (int64_t)counter_frequency());
 		jsonl_end(&line);
@@ -366,6 +365,7 @@ int main(int argc, char **argv)
 		fputs(usage, stderr);
 		return 2;
 	}
+	on_gem5 = machine_engine() == ENGINE_GEM5;
 	if (!error)
 		error = cpulist_read(&online, "online");
 	if (!error)
@@ -373,6 +373,7 @@ int main(int argc, char **argv)
 	if (!error)
 		error = save();
 	if (error)
-		fprintf(stderr, "steady-power: %s: %s\n", plan_asked, strerror(-error));
+		fprintf(stderr, "steady-power: %s, %s: %s\n", plan_asked, state_asked,
+			strerror(-error));
 	return error ? 1 : 0;
 }
