@@ -8,12 +8,13 @@ from lull.errors import UserError
 from lull.platform.cores import list_cores, load_core
 from lull.platform.load import load_platform
 
-FITTED = sorted((core, kind) for core, kinds in calibration.fit().items() for kind in kinds)
+FIT = calibration.fit()
+FITTED = sorted((core, kind) for core, kinds in FIT.items() for kind in kinds)
 
 
 @pytest.mark.parametrize(("core", "kind"), FITTED)
 def test_stated_factors_are_the_fitted_ones(core: str, kind: str) -> None:
-    assert getattr(calibration.factors(core), kind) == pytest.approx(calibration.fit()[core][kind], rel=0.005)
+    assert getattr(calibration.factors(core), kind) == pytest.approx(FIT[core][kind], rel=0.005)
 
 
 def test_every_core_has_factors_and_activity() -> None:

@@ -13,7 +13,7 @@ from lull.errors import UserError
 
 DATA = Path(__file__).parent / "data"
 RECORDED = {"minor": "system.cluster0.cpu0", "o3": "system.cluster1.cpu0"}
-"""In stats-24.0.txt.gz: two windows of `tiny` with detailed CPUs, one busy and one in which the O3 CPU sleeps."""
+"""In stats-24.0.txt.gz (data/README.md): two windows of `tiny`, one busy and one in which the O3 CPU sleeps."""
 
 
 def windows() -> list[dict[str, float]]:

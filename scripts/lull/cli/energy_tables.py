@@ -28,8 +28,12 @@ def tables(
     Example: lull energy tables --mcpat ~/mcpat/mcpat --platform rk3399
     """
     platforms = [load_platform(name) for name in platform or list_platforms()]
+    made = 0
     for file in make_tables.make(platforms, mcpat, force):
         typer.echo(file)
+        made += 1
+    if not made:
+        typer.echo("all tables are up to date")
 
 
 def mcpat_xml(

@@ -4,7 +4,7 @@
 from collections.abc import Iterator, Sequence
 
 from lull import __version__, yaml_file
-from lull.energy import coefficients, mcpat_run, tables, technology
+from lull.energy import coefficients, mcpat_run, memory_controller, tables, technology
 from lull.energy.mcpat_run import McPat, Part
 from lull.energy.mcpat_xml import Chip
 from lull.energy.tables import ClusterTable, Manifest
@@ -23,11 +23,15 @@ def make(platforms: Sequence[Platform], mcpat: str | None, force: bool) -> Itera
         for cluster in (*platform.clusters, platform.shadow.cluster)
         if force or not _is_current(platform, cluster)
     ]
-    if not wanted:
+    controllers = [platform for platform in platforms if force or not _has_controller(platform)]
+    if not wanted and not controllers:
         return
     binary = mcpat_run.find(mcpat)
     answers: dict[str, Part] = {}
     with Progress("McPAT", total=sum(_runs(*each) for each in wanted)) as progress:
+        for platform in controllers:
+            table = memory_controller.derive(platform, lambda xml: mcpat_run.run(binary, xml), SEED)
+            yield yaml_file.shown(memory_controller.save(table))
         for platform, cluster in wanted:
             yield yaml_file.shown(tables.save(_table(platform, cluster, binary, answers, progress)))
 
@@ -70,6 +74,14 @@ def _chips(platform: Platform, cluster: Cluster) -> list[Chip]:
 
 def _runs(platform: Platform, cluster: Cluster) -> int:
     return sum(coefficients.runs(chip) for chip in _chips(platform, cluster))
+
+
+def _has_controller(platform: Platform) -> bool:
+    try:
+        memory_controller.load(platform)
+    except UserError:
+        return False
+    return True
 
 
 def _is_current(platform: Platform, cluster: Cluster) -> bool:

@@ -11,6 +11,7 @@ from pathlib import Path
 
 from lull import digest
 from lull.errors import UserError
+from lull.process import die_with_parent
 
 VERSION = "1.3"
 TIMEOUT_S = 600
@@ -79,7 +80,7 @@ def run(mcpat: McPat, xml: str) -> Part:
         try:
             result = subprocess.run(
                 [mcpat.path, "-infile", file.name, "-print_level", "5"],
-                capture_output=True, text=True, timeout=TIMEOUT_S, check=False,
+                capture_output=True, text=True, timeout=TIMEOUT_S, check=False, preexec_fn=die_with_parent,
             )  # fmt: skip
         except (OSError, subprocess.TimeoutExpired) as error:
             raise UserError(f"{mcpat.path}: cannot be run as McPAT ({error}); name another by --mcpat") from error

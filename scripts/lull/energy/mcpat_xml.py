@@ -15,9 +15,12 @@ from lull.energy import events, technology
 from lull.errors import UserError
 from lull.paths import ROOT
 from lull.platform.cores import Core, Operation, load_core
-from lull.platform.schema import Cluster, Opp, Platform
+from lull.platform.schema import Cluster, MemoryKind, Opp, Platform
 
 TEMPLATES = ROOT / "power-models" / "mcpat"
+
+MEMORY = "memory-controller"
+"""What the controller is called where clusters have names, and too long for one of theirs."""
 
 L2_WRITE_BUFFERS = 16
 """As gem5-configs/caches.py gives every second level."""
@@ -64,6 +67,42 @@ def render(chip: Chip, cores: Sequence[Counts], l2: Counts, total_cycles: float)
         l2_write_buffers=L2_WRITE_BUFFERS,
         memory=None,
         total_cycles=total_cycles,
+    )
+
+
+@dataclass(frozen=True)
+class Channel:
+    """A memory controller of one channel, with what gem5's description of its DRAM says."""
+
+    clock_mhz: int
+    peak_mb_s: int
+    bus_bits: int
+    ranks: int
+    queue: int = 32
+    """Of reads, gem5's default."""
+    channels: int = 1
+
+
+CHANNELS: dict[MemoryKind, Channel] = {
+    "ddr3-1600": Channel(clock_mhz=800, peak_mb_s=12800, bus_bits=64, ranks=2),
+    "ddr4-2400": Channel(clock_mhz=1200, peak_mb_s=19200, bus_bits=64, ranks=2),
+    "lpddr3-1600": Channel(clock_mhz=800, peak_mb_s=6400, bus_bits=32, ranks=1),
+}
+
+
+def render_memory(platform: Platform, counts: Counts, seconds: float) -> str:
+    """The XML for what the controller of one channel did; it lives in the system's voltage domain."""
+    return _template("system.xml.j2").render(
+        title=f"{platform.name}, one memory controller",
+        technology=technology.load(platform, MEMORY),
+        cores=[],
+        l2=None,
+        wide=True,
+        mhz=platform.system.clock_mhz,
+        volts=platform.system.mv / 1000,
+        memory=CHANNELS[platform.memory.kind],
+        memory_events=_complete(events.MEMORY_EVENTS, counts),
+        total_cycles=seconds * platform.system.clock_mhz * 1e6,
     )
 
 

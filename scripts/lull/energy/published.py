@@ -25,8 +25,13 @@ class _Figure(Block):
     source: Source
 
     def machine(self) -> tuple[Platform, Cluster]:
-        platform = load_platform(self.platform)
+        platform = _platform(self.platform)
         return platform, next(cluster for cluster in platform.clusters if cluster.name == self.cluster)
+
+
+@cache
+def _platform(name: str) -> Platform:
+    return load_platform(name)
 
 
 class BusyCore(_Figure):

@@ -120,7 +120,7 @@ def _notes() -> Iterable[str]:
     }
     for paragraph in NOTES.read_text(encoding="utf-8").strip().split("\n\n"):
         if not paragraph.startswith("<!--"):
-            yield tables_[paragraph]() if paragraph in tables_ else paragraph
+            yield tables_[paragraph]().rstrip() if paragraph in tables_ else paragraph
 
 
 def _factors() -> str:
@@ -142,7 +142,7 @@ def _summary() -> str:
             ]
         )  # fmt: skip
     return markdown_table(
-        ["power", "figures", "mean absolute error, raw", "calibrated", f"above {OUTLIER:.0%}, calibrated"], rows
+        ["power", "figures", "mean absolute error, raw", "calibrated", f"off by more than {OUTLIER:.0%}"], rows
     )
 
 

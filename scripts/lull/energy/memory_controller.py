@@ -1,0 +1,103 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The memory controller of one channel: joules per burst, and what it takes without any. DRAM itself is gem5's to tell.
+
+McPAT adds a tenth of peak power for refresh and scrubbing at all times, which makes energy linear in bursts and time.
+"""
+
+import random
+from collections.abc import Callable
+from pathlib import Path
+
+from pydantic import BaseModel, ConfigDict, ValidationError
+
+from lull import digest, json_file, yaml_file
+from lull.energy import mapping, technology
+from lull.energy.coefficients import DYNAMIC, GATE, SUBTHRESHOLD, TOLERANCE
+from lull.energy.events import MEMORY_EVENTS
+from lull.energy.mapping import Stats
+from lull.energy.mcpat_run import Part
+from lull.energy.mcpat_xml import CHANNELS, MEMORY, render_memory, sources_digest
+from lull.energy.tables import TABLES, Leakage
+from lull.errors import UserError
+from lull.platform.schema import Platform
+
+COUNT = 1e9
+"""Bursts in an input of one second: more than any channel serves, so that what they add is printed to six digits."""
+
+
+class MemoryTable(BaseModel):
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    platform: str
+    joules_per_event: dict[str, float]
+    watts: float
+    """Dynamic power without a burst, while the controller is on."""
+    leakage: Leakage
+    linearity_error: float
+    made_from: str
+
+    def joules(self, counts: Stats, seconds: float) -> float:
+        """Dynamic energy of one channel's controller in a window."""
+        return self.watts * seconds + sum(each * counts[event] for event, each in self.joules_per_event.items())
+
+
+def path(platform: str) -> Path:
+    return TABLES / platform / f"{MEMORY}.json"
+
+
+def counts(stats: Stats, controller: str, gem5: str) -> dict[str, float]:
+    """McPAT's events of one channel's, such as `system.mem_ctrls0` (`system.mem_ctrls` where there is one)."""
+    return mapping.compiled("memory", controller).counts(stats, gem5)
+
+
+def made_from(platform: Platform) -> str:
+    process = technology.load(platform, MEMORY)
+    system = platform.system
+    told = [process.node_nm, process.device, process.temperature_k, system.clock_mhz, system.mv, platform.memory.kind]
+    return digest.of_json([*told, repr(CHANNELS[platform.memory.kind]), sources_digest()])
+
+
+def derive(platform: Platform, ask: Callable[[str], Part], seed: int) -> MemoryTable:
+    """From one idle second, one with bursts of each kind, and a check with both."""
+
+    def watts(**bursts: float) -> float:
+        return ask(render_memory(platform, bursts, seconds=1.0)).find("Memory Controller")[DYNAMIC]
+
+    idle = watts()
+    joules = {event: (watts(**{event: COUNT}) - idle) / COUNT for event in MEMORY_EVENTS}
+    draw = random.Random(f"{seed} {platform.name}")
+    mixed = {event: draw.random() * COUNT for event in MEMORY_EVENTS}
+    theirs = watts(**mixed)
+    error = abs(idle + sum(each * mixed[event] for event, each in joules.items()) - theirs) / theirs
+    if error > TOLERANCE:
+        raise UserError(
+            f"{platform.name}: McPAT's energy of the memory controller is no sum over its events (off by {error:.1e}); "
+            "no table is written, because it would be wrong"
+        )
+    part = ask(render_memory(platform, {}, seconds=1.0)).find("Memory Controller")
+    leakage = Leakage(subthreshold_w=part[SUBTHRESHOLD], gate_w=part[GATE])
+    return MemoryTable(
+        platform=platform.name, joules_per_event=joules, watts=idle, leakage=leakage, linearity_error=error,
+        made_from=made_from(platform),
+    )  # fmt: skip
+
+
+def load(platform: Platform) -> MemoryTable:
+    file = path(platform.name)
+    remedy = f"make it by `lull energy tables --platform {platform.name}`, which needs McPAT"
+    if not file.is_file():
+        raise UserError(f"{yaml_file.shown(file)}: no table for this platform's memory controller; {remedy}")
+    try:
+        table = MemoryTable.model_validate(json_file.read(file, remedy))
+    except ValidationError as error:
+        raise UserError(f"{yaml_file.shown(file)}: {error.errors()[0]['msg']}; {remedy}") from None
+    if table.made_from != made_from(platform):
+        raise UserError(f"{yaml_file.shown(file)}: made_from: made for another memory, clock or process; {remedy}")
+    return table
+
+
+def save(table: MemoryTable) -> Path:
+    file = path(table.platform)
+    file.parent.mkdir(parents=True, exist_ok=True)
+    json_file.write(file, table.model_dump(mode="json"))
+    return file

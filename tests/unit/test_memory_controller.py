@@ -1,0 +1,32 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The memory controller's table and events."""
+
+import pytest
+
+from lull.energy import memory_controller
+from lull.errors import UserError
+from lull.platform.load import list_platforms, load_platform
+from lull.platform.schema import MemoryKind
+
+
+@pytest.mark.parametrize("name", list_platforms())
+def test_every_platform_has_its_table(name: str) -> None:
+    table = memory_controller.load(load_platform(name))
+    assert table.linearity_error <= 1e-5
+    stats = {"system.mem_ctrls.readBursts": 1e6, "system.mem_ctrls.writeBursts": 2e6}
+    counts = memory_controller.counts(stats, "system.mem_ctrls", "24.0.0.1")
+    idle, busy = table.joules(dict.fromkeys(counts, 0.0), 1.0), table.joules(counts, 1.0)
+    assert idle == table.watts > 0
+    assert 1e-9 < (busy - idle) / 3e6 < 2e-8, "joules for a line of 64 bytes"
+
+
+def test_a_controller_of_other_memory_is_refused() -> None:
+    other: MemoryKind = "ddr4-2400"
+    platform = load_platform("tiny", [f"memory.kind={other}"])
+    with pytest.raises(UserError, match=r"memory-controller\.json: made_from: made for another memory"):
+        memory_controller.load(platform)
+
+
+def test_a_missing_count_is_named() -> None:
+    with pytest.raises(UserError, match=r"system\.mem_ctrls\.writeBursts: not among the statistics of gem5 24\.0"):
+        memory_controller.counts({"system.mem_ctrls.readBursts": 1.0}, "system.mem_ctrls", "24.0")
