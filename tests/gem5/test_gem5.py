@@ -47,17 +47,22 @@ def test_output_status_files_and_windows_come_back(lull: Lull, tmp_path: Path) -
     assert set(manifest["artifacts"]) == {"kernel", "rootfs", "firmware"}
 
 
-def test_two_detailed_runs_have_the_same_statistics(lull: Lull, tmp_path: Path) -> None:
-    tables = []
+def test_two_detailed_runs_have_the_same_statistics_and_energy(lull: Lull, tmp_path: Path) -> None:
+    tables, ledgers = [], []
     for run in ("first", "second"):
         ran = lull("boot", "-e", "gem5", "--cpu", "detailed", "--out", run, "--exec", "cat /proc/interrupts")
         assert ran.returncode == 0, ran.stderr
         rows = pq.read_table(tmp_path / run / "stats.parquet").to_pylist()
         tables.append([repr(row) for row in rows if row["statistic"] not in HOST_STATISTICS])
         outputs = (tmp_path / run / "stdout").read_bytes()
+        accounted = lull("energy", run)
+        assert accounted.returncode == 0, accounted.stderr
+        ledgers.append(pq.read_table(tmp_path / run / "energy.parquet"))
     assert outputs
     assert len(tables[0]) > 1000
     assert tables[0] == tables[1]
+    assert ledgers[0].num_rows > 100
+    assert ledgers[0].equals(ledgers[1])
 
 
 def test_a_command_that_never_ends_is_ended(lull: Lull) -> None:

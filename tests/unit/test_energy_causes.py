@@ -52,6 +52,11 @@ def test_the_ways_out_and_back_in_belong_to_who_woke_the_cpu() -> None:
     assert found["active", "task:cat/7"] == 2 * MS
 
 
+def test_a_sleep_that_ended_without_an_interrupt_is_nobodys() -> None:
+    found = _by_cause(_occupancy(_sleep(0), [Wake(0, 99 * MS, "C3", "none", None)]).stays(0, 0, NIGHT.stop))
+    assert found["exit", "transition"] == MS
+
+
 def test_a_sleep_that_a_wake_up_cut_short_names_what_both_halves_deserved() -> None:
     half = 2300 * US
     spans = [

@@ -92,6 +92,14 @@ def test_l2_memory_interconnect_and_the_rest_are_accounted_for(tmp_path: Path) -
     assert total(path, **raw, component="rest", cause="platform") == pytest.approx(0.5e-3)
 
 
+def test_what_an_l2_leaks_belongs_to_who_uses_its_cpus_while_they_do(tmp_path: Path) -> None:
+    """The big CPU works half of the millisecond."""
+    path, _ = _busy(tmp_path)
+    mine = {"backend": "mcpat", "band": "raw", "component": "l2", "cluster": "big", "kind": "static"}
+    for cause in ("active", "idle"):
+        assert total(path, **mine, cause=cause) == pytest.approx(energy_runs.L2_LEAKAGE_W * 0.5e-3)
+
+
 def test_em_is_utilisation_times_the_power_of_the_operating_point(tmp_path: Path) -> None:
     path, _platform = _busy(tmp_path)
     expected = {0: 140e-6 * 850 * 1e-3, 1: 530e-6 * 1100 * 0.5e-3, 2: 0.0}

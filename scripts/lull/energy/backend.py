@@ -39,7 +39,7 @@ class OfL2:
     cluster: int
     opp: Opp
     users: Mapping[str, float]
-    """Who used the cluster's CPUs, by time."""
+    """Who used the cluster's CPUs, and for how many seconds."""
     off_s: float
     seconds: float
 

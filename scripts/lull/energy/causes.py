@@ -24,6 +24,8 @@ from lull.trace.spans import CpuSpans
 
 ENTRY, EXIT = "entry", "exit"
 IDLE_CAUSE, TRANSITION_CAUSE = "idle", "transition"
+NO_INTERRUPT = "none"
+"""A wake-up's source when nothing came."""
 TICKS_PER_US = 1_000_000
 
 WORDS = (*IDLE, UNTRACED, *(state for state in STATES if state not in IDLE))
@@ -153,12 +155,18 @@ def _roots(spans: Spans, wakes: Sequence[Wake], words: Words) -> Numbers:
         return np.full(idle.size, NOBODY)
     time = np.array([wake.time for wake in wakes], np.int64)
     order = np.argsort(time, kind="stable")
-    root = words.codes(wake.armed_by or wake.source for wake in wakes)[order]
+    root = np.array([_root(wake, words) for wake in wakes], np.int64)[order]
     time = time[order]
     place = np.searchsorted(time, spans.start[idle], side="right")
     limit = np.append(spans.start[idle][1:], spans.end[-1])
     found = np.append(time, np.iinfo(np.int64).max)[place] <= limit
     return np.where(found, np.append(root, NOBODY)[place], NOBODY)
+
+
+def _root(wake: Wake, words: Words) -> int:
+    """A core may be back without an interrupt."""
+    known = wake.armed_by or wake.source
+    return NOBODY if known == NO_INTERRUPT else words.code(known)
 
 
 def _residencies(cluster: Cluster, deepest: str) -> Numbers:

@@ -78,7 +78,7 @@ class Ledger:
                     self._put(backend, backend.core(own))
                 for stay in own.stays:
                     if stay.who.state == ACTIVE:
-                        users[stay.who.cause] = users.get(stay.who.cause, 0.0) + stay.ticks
+                        users[stay.who.cause] = users.get(stay.who.cause, 0.0) + stay.ticks / hz
             # Where no trace says when CPUs slept together, a cluster was off as long as its least sleeper was in C4.
             known_off = self.occupancy.off_ticks(number, window.start, window.end) if self.occupancy else 0
             off_s = (known_off + min(off_ticks)) / hz
@@ -87,8 +87,8 @@ class Ledger:
             cache = OfL2(place, window, path, number, opps[number], users, off_s, seconds)
             for backend in self.backends:
                 self._put(backend, backend.l2(cache))
-            for cause, ticks in users.items():
-                everyone[cause] = everyone.get(cause, 0.0) + ticks
+            for cause, used_s in users.items():
+                everyone[cause] = everyone.get(cause, 0.0) + used_s
             if self._last_opps is not None:
                 self._put_all(_step(place, self._last_opps[number], opps[number]))
         place = Place(None, None, window.number, window.start, window.end)

@@ -181,18 +181,22 @@ class McPat:
         return dynamic
 
     def l2(self, own: OfL2) -> Account:
-        """While nobody uses the cluster's CPUs, its L2's leakage is `idle`'s."""
+        """What the L2 leaks goes to who uses the cluster's CPUs, by time, and while nobody does to `idle`.
+
+        Of several CPUs' users each pays for the time alone, up to the whole window: CPUs are taken to work by turns.
+        """
         table, _ = self._at(own.cluster, own.opp)
         dynamic = sum(activity.l2_joules(table, own.window, own.path, self._gem5).values())
         off_s, on_s = own.off_s, own.seconds - own.off_s
         leakage_w = _leakage_w(table, L2)
         kept = states.load().l2.when_off(self._clusters[own.cluster].core)
         shares = shared(own.users, "idle")
+        used_s = min(on_s, sum(own.users.values()))
         on_j, off_j = leakage_w * on_s, leakage_w * kept * off_s
-        labels = [Label("on", cause, on_s * share) for cause, share in shares.items()]
-        rows = [[dynamic * share, on_j * share] for share in shares.values()]
-        labels.append(Label(OFF, "idle", off_s))
-        rows.append([0.0, off_j])
+        labels = [Label("on", cause, used_s * share) for cause, share in shares.items()]
+        rows = [[dynamic * share, leakage_w * used_s * share] for share in shares.values()]
+        labels += [Label("on", "idle", on_s - used_s), Label(OFF, "idle", off_s)]
+        rows += [[0.0, leakage_w * (on_s - used_s)], [0.0, off_j]]
         parts = [Part(L2, "dynamic"), Part(L2, "static")]
         factors = _factors(self._factors[own.cluster], 1, 1, 0)
         return closed(own.place, labels, parts, np.array(rows), factors, dynamic + on_j + off_j)
