@@ -5,7 +5,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-import numpy as np
 import pytest
 
 from lull.energy import activity
@@ -18,15 +17,14 @@ from lull.runs import STATS_TABLE, TRACE
 from lull.scenario.load import load_scenario
 from lull.scenario.points import Point, Wishes, resolve, select
 from lull.scenario.sweep import Sweep
-from lull.trace import recording, wakes
-from lull.trace.activity import AWAKE, Changes
-from lull.trace.clock import Clock
+from lull.trace import recording
+from lull.trace.activity import AWAKE
 from lull.trace.recording import Recording
-from tests import energy_runs
+from tests import energy_runs, recordings
 from tests import wakes as made_runs
 from tests.energy_runs import HZ, MS, US, window
+from tests.recordings import CLOCK
 
-CLOCK = Clock(hz=25165824, mult=83333333, shift=21, epoch_ns=0, epoch_count=0, monotonic_ns=0, monotonic_count=0)
 STATES = ("C1", "C2", "C3", "C4")
 NAMES = ["idle", "task:steady-power/1"]
 SETTLE, LENGTH, BETWEEN = 100 * US, 200 * US, 10 * MS
@@ -52,7 +50,6 @@ def pretend(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(activity, "core_joules", energy_runs.core_joules)
     monkeypatch.setattr(activity, "l2_joules", energy_runs.l2_joules)
     monkeypatch.setattr(McPat, "of", lambda platform, gem5, given: energy_runs.mcpat(platform, given))
-    monkeypatch.setattr(wakes, "of_recording", lambda *_: [])
 
 
 def runs(
@@ -114,12 +111,8 @@ def _finish(folder: Path, point: Point, made: Sequence[Made], engine: str) -> Re
     details = {"start_tick": 0, "ticks": int(statistics[-1]["finalTick"]), "tick_hz": HZ}
     manifest = rundir.read_json(MANIFEST)
     rundir.write_json(MANIFEST, {**manifest, "stats_windows": len(statistics), "details": details})
-    changes = {}
-    for cpu, rows in enumerate(held):
-        time, state, cause = np.array(rows, np.int64).T
-        changes[cpu] = Changes(time, state, cause)
     end = int(statistics[-1]["finalTick"])
-    return Recording(Path("trace.dat"), CLOCK, BETWEEN // 2, end, changes, NAMES, {}, {}, {}, 0)
+    return recordings.recording(held, NAMES, BETWEEN // 2, end)
 
 
 def _mhz(platform: Platform, item: Made) -> dict[str, float]:

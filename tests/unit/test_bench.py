@@ -9,8 +9,10 @@ import numpy as np
 import pytest
 
 from lull import stats
-from lull.bench import repeated
-from lull.energy import windows
+from lull.bench import mcpat, repeated
+from lull.energy import activity, mcpat_run, tables, windows
+from lull.energy.coefficients import DYNAMIC, GATE, SUBTHRESHOLD
+from lull.energy.mcpat_run import Part
 from lull.errors import UserError
 from lull.rundir import CPUIDLE, MANIFEST, RunDir
 from lull.runs import STATS_TABLE, STATS_TEXT, TRACE
@@ -22,7 +24,6 @@ from tests.conftest import Lull
 from tests.energy_runs import MS, run_spec, window
 
 RECORDED = Path(__file__).parent / "data" / "trace" / "qemu.dat"
-CLOCK = steady_runs.CLOCK
 START = 7 * MS
 LONG = 60 * MS
 """Of a window; three are longer than the recorded trace, as in a run."""
@@ -145,6 +146,41 @@ def test_a_compressed_trace_is_refused(run: RunDir, tmp_path: Path) -> None:
     (run / TRACE).write_bytes(RECORDED.read_bytes())
     with pytest.raises(UserError, match=r"trace\.dat: compressed, so that it cannot be made longer"):
         _repeat(run, tmp_path, 2)
+
+
+def test_every_window_and_cluster_is_asked_of_mcpat_and_the_worst_difference_told(
+    run: RunDir, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A McPAT that says what the made-up tables say, but for one cluster in one window."""
+    platform = run.spec().platform
+    steady_runs.pretend(monkeypatch)
+    monkeypatch.setattr(activity, "core_counts", lambda *_: {})
+    monkeypatch.setattr(activity, "l2_counts", lambda *_: {})
+    monkeypatch.setattr(tables, "load", lambda platform, cluster: energy_runs.table(platform, cluster.name))
+    seconds = LONG / energy_runs.HZ
+    asked: list[str] = []
+
+    def answer(_: object, xml: str) -> Part:
+        cluster = platform.resolved_clusters()[len(asked) % 3]
+        assert f"{cluster.name} cluster" in xml
+        cycles = (1.0, 0.5, 0.0)[len(asked) % 3] * LONG / round(1e6 / cluster.opps.table[-1].mhz)
+        joules = cycles * energy_runs.J_PER_CYCLE
+        joules += OPS[len(asked) % 3] * energy_runs.J_PER_OP * 1.5
+        watts = joules / seconds * (1.25 if len(asked) == 4 else 1.0)
+        asked.append(cluster.name)
+        core = {DYNAMIC: watts, SUBTHRESHOLD: 0.9 * energy_runs.CORE_LEAKAGE_W, GATE: 0.1 * energy_runs.CORE_LEAKAGE_W}
+        l2 = {DYNAMIC: 0.0, SUBTHRESHOLD: energy_runs.L2_LEAKAGE_W, GATE: 0.0}
+        return Part("McPAT", parts=[Part("Core", core), Part("L2", l2)])
+
+    monkeypatch.setattr(mcpat_run, "run", answer)
+    binary = mcpat_run.McPat("mcpat", "")
+    found = mcpat.compare(run, binary, 1)
+    assert (found.windows, found.starts) == (1, 3)
+    assert found.worst < 1e-9
+    asked.clear()
+    found = mcpat.compare(run, binary, 2)
+    assert (found.windows, found.starts) == (2, 6)
+    assert found.worst == pytest.approx(0.2)
 
 
 @pytest.mark.parametrize("missing", [STATS_TEXT, TRACE])

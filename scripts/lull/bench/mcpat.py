@@ -13,6 +13,7 @@ from lull.energy.events import L2
 from lull.energy.mcpat_run import Part
 from lull.energy.mcpat_xml import Chip, render
 from lull.energy.source import Run
+from lull.energy.tables import OppTable
 from lull.energy.windows import Window, read
 from lull.rundir import RunDir
 from lull.runs import STATS_TABLE
@@ -30,21 +31,43 @@ class Answers:
     """The largest relative difference between both answers, over windows, clusters and kinds."""
 
 
+@dataclass(frozen=True)
+class _Question:
+    """What one cluster did in one window."""
+
+    run: Run
+    window: Window
+    number: int
+    chip: Chip
+
+    @property
+    def path(self) -> str:
+        return source.cluster_path(self.number)
+
+    @property
+    def cpus(self) -> list[str]:
+        return [f"{self.path}.cpu{cpu}" for cpu in range(self.chip.cluster.cpus)]
+
+    @property
+    def seconds(self) -> float:
+        return self.window.ticks / self.run.hz
+
+
 def compare(rundir: RunDir, mcpat: mcpat_run.McPat, count: int) -> Answers:
     """The first `count` windows of a run."""
     run = source.open_run(rundir)
-    clusters = run.platform.resolved_clusters()
-    made = [tables.load(run.platform, cluster) for cluster in clusters]
+    made = [tables.load(run.platform, cluster) for cluster in run.platform.resolved_clusters()]
     starts = windows = 0
     mcpat_s = tables_s = worst = 0.0
     for window in islice(read(rundir / STATS_TABLE), count):
         windows += 1
-        for number, chip in _chips(run, window):
-            _from_table(window, number, chip, made[number], run.gem5)  # reads the mapping, once a run
+        for asked in _questions(run, window):
+            table = made[asked.number].at(asked.chip.opp.mhz)
+            _from_table(asked, table)  # reads the mapping, once a run
             begun = _processor_s()
-            ours = _from_table(window, number, chip, made[number], run.gem5)
+            ours = _from_table(asked, table)
             between = _processor_s()
-            theirs = _from_mcpat(window, number, chip, mcpat, run.gem5)
+            theirs = _from_mcpat(asked, mcpat)
             tables_s += between - begun
             mcpat_s += _processor_s() - between
             starts += 1
@@ -57,30 +80,25 @@ def _processor_s() -> float:
     return time.process_time() + sum(resource.getrusage(resource.RUSAGE_CHILDREN)[:2])
 
 
-def _chips(run: Run, window: Window) -> Iterator[tuple[int, Chip]]:
+def _questions(run: Run, window: Window) -> Iterator[_Question]:
     for number, cluster in enumerate(run.platform.resolved_clusters()):
-        yield number, Chip(run.platform, cluster, source.opp_of(window, number, cluster, run.hz))
+        opp = source.opp_of(window, number, cluster, run.hz)
+        yield _Question(run, window, number, Chip(run.platform, cluster, opp))
 
 
-def _seconds(window: Window) -> float:
-    return window["simSeconds"]
-
-
-def _from_table(window: Window, number: int, chip: Chip, table: tables.ClusterTable, gem5: str) -> tuple[float, float]:
+def _from_table(asked: _Question, opp: OppTable) -> tuple[float, float]:
     """Run-time dynamic and leakage watts of a cluster."""
-    opp, path = table.at(chip.opp.mhz), source.cluster_path(number)
-    joules = sum(activity.l2_joules(opp, window, f"{path}.l2", gem5).values())
-    for cpu in range(chip.cluster.cpus):
-        joules += sum(activity.core_joules(opp, window, f"{path}.cpu{cpu}", gem5).values())
-    cores = sum(leak.watts for component, leak in opp.leakage.items() if component != L2)
-    return joules / _seconds(window), cores * chip.cluster.cpus + opp.leakage[L2].watts
+    joules = sum(activity.l2_joules(opp, asked.window, f"{asked.path}.l2", asked.run.gem5).values())
+    for cpu in asked.cpus:
+        joules += sum(activity.core_joules(opp, asked.window, cpu, asked.run.gem5).values())
+    core_w = sum(leak.watts for component, leak in opp.leakage.items() if component != L2)
+    return joules / asked.seconds, core_w * len(asked.cpus) + opp.leakage[L2].watts
 
 
-def _from_mcpat(window: Window, number: int, chip: Chip, mcpat: mcpat_run.McPat, gem5: str) -> tuple[float, float]:
-    path = source.cluster_path(number)
-    cores = [activity.core_counts(window, f"{path}.cpu{cpu}", gem5) for cpu in range(chip.cluster.cpus)]
-    l2 = activity.l2_counts(window, f"{path}.l2", gem5)
-    answer = mcpat_run.run(mcpat, render(chip, cores, l2, _seconds(window) * chip.clock_mhz * 1e6))
+def _from_mcpat(asked: _Question, mcpat: mcpat_run.McPat) -> tuple[float, float]:
+    cores = [activity.core_counts(asked.window, cpu, asked.run.gem5) for cpu in asked.cpus]
+    l2 = activity.l2_counts(asked.window, f"{asked.path}.l2", asked.run.gem5)
+    answer = mcpat_run.run(mcpat, render(asked.chip, cores, l2, asked.seconds * asked.chip.clock_mhz * 1e6))
     parts = [*answer.all("Core"), *answer.all("L2")]
     return sum(part[DYNAMIC] for part in parts), sum(map(_leakage_w, parts))
 
