@@ -12,6 +12,7 @@ import pyarrow.parquet as pq
 
 from lull.energy.calibration import Factors
 from lull.energy.mcpat import McPat
+from lull.energy.memory_controller import MemoryTable
 from lull.energy.tables import ClusterTable, Leakage, Manifest, OppTable
 from lull.platform.schema import Platform
 from lull.rundir import CPUIDLE, MANIFEST, RunDir
@@ -30,6 +31,14 @@ J_PER_OP = 2e-10
 J_PER_L2_ACCESS = 1e-9
 CORE_LEAKAGE_W = 0.02
 L2_LEAKAGE_W = 0.03
+MEMORY = MemoryTable(
+    platform="none",
+    joules_per_event={"memory_reads": 1e-9, "memory_writes": 2e-9},
+    watts=0.1,
+    leakage=Leakage(subthreshold_w=0.02, gate_w=0.01),
+    linearity_error=0.0,
+    made_from="",
+)
 STATISTICS = {"cycles": "numCycles"}
 """Of events whose statistic has another name."""
 FACTORS = Factors(dynamic=2.0, static=0.5, source="made up")
@@ -117,6 +126,8 @@ def window(
             cpu += 1
     for part, picojoule in (("actEnergy", 100.0), ("refreshEnergy", 50.0), ("totalEnergy", 150.0)):
         found[f"system.mem_ctrls.dram.rank0.{part}"] = picojoule * (end - start) / MS
+    found["system.mem_ctrls.readBursts"] = 8.0 * (end - start) / MS
+    found["system.mem_ctrls.writeBursts"] = 2.0 * (end - start) / MS
     found["system.membus.pktSize_system.iobridge::total"] = 1000.0 * (end - start) / MS
     return found
 
@@ -211,7 +222,9 @@ def _joules(opp: OppTable, stats: Mapping[str, float], path: str, components: Se
 
 def mcpat(platform: Platform, given: bool = False) -> McPat:
     clusters = platform.resolved_clusters()
-    return McPat(clusters, [table(platform, own.name) for own in clusters], [FACTORS] * len(clusters), "24.0", given)
+    return McPat(
+        clusters, [table(platform, own.name) for own in clusters], [FACTORS] * len(clusters), MEMORY, "24.0", given
+    )
 
 
 def total(path: Path, **where: object) -> float:

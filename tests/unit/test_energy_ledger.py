@@ -90,6 +90,10 @@ def test_l2_memory_interconnect_and_the_rest_are_accounted_for(tmp_path: Path) -
     assert total(path, **raw, component="dram-background", cause="platform") == pytest.approx(50e-12)
     assert total(path, **raw, component="interconnect") == pytest.approx(1000 * 4.8e-12)
     assert total(path, **raw, component="rest", cause="platform") == pytest.approx(0.5e-3)
+    mine = {**raw, "component": "memory-controller"}
+    assert total(path, **mine, cause="active", kind="dynamic") == pytest.approx(8 * 1e-9 + 2 * 2e-9)
+    assert total(path, **mine, cause="platform", kind="dynamic") == pytest.approx(0.1e-3)
+    assert total(path, **mine, cause="platform", kind="static") == pytest.approx(0.03e-3)
 
 
 def test_what_an_l2_leaks_belongs_to_who_uses_its_cpus_while_they_do(tmp_path: Path) -> None:

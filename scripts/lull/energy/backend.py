@@ -44,6 +44,17 @@ class OfL2:
     seconds: float
 
 
+@dataclass(frozen=True)
+class OfMemory:
+    """The memory controllers in one window."""
+
+    place: Place
+    window: Window
+    users: Mapping[str, float]
+    """Who used the CPUs, and for how many seconds."""
+    seconds: float
+
+
 class Backend(Protocol):
     @property
     def name(self) -> str: ...
@@ -51,3 +62,5 @@ class Backend(Protocol):
     def core(self, own: OfCpu) -> Account: ...
 
     def l2(self, own: OfL2) -> Account: ...
+
+    def memory(self, own: OfMemory) -> Account: ...

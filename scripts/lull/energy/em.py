@@ -8,8 +8,8 @@ is what the comparison with the other backend shows.
 
 import numpy as np
 
-from lull.energy.account import Account, Label, Part, closed
-from lull.energy.backend import OfCpu, OfL2
+from lull.energy.account import Account, Label, Part, Place, closed
+from lull.energy.backend import OfCpu, OfL2, OfMemory
 from lull.energy.states import ACTIVE
 from lull.platform.schema import Cluster, Opp, Platform
 
@@ -31,7 +31,14 @@ class EnergyModel:
         return closed(own.place, labels, [BUSY], joules, np.ones(1), whole)
 
     def l2(self, own: OfL2) -> Account:
-        return closed(own.place, [], [BUSY], np.empty((0, 1)), np.ones(1), 0.0)
+        return _nothing(own.place)
+
+    def memory(self, own: OfMemory) -> Account:
+        return _nothing(own.place)
+
+
+def _nothing(place: Place) -> Account:
+    return closed(place, [], [BUSY], np.empty((0, 1)), np.ones(1), 0.0)
 
 
 def power_w(cluster: Cluster, opp: Opp) -> float:

@@ -15,7 +15,7 @@ import numpy as np
 
 from lull.energy import rows, source, transitions, untraced
 from lull.energy.account import Account, Label, Place, closed
-from lull.energy.backend import Backend, OfCpu, OfL2
+from lull.energy.backend import Backend, OfCpu, OfL2, OfMemory
 from lull.energy.occupancy import ClosureError, Occupancy, Stay
 from lull.energy.residency import Residency, residency
 from lull.energy.source import Run
@@ -93,6 +93,8 @@ class Ledger:
                 self._put_all(_step(place, self._last_opps[number], opps[number]))
         place = Place(None, None, window.number, window.start, window.end)
         self._put_all(self.uncore.account(place, window, everyone, seconds))
+        for backend in self.backends:
+            self._put(backend, backend.memory(OfMemory(place, window, everyone, seconds)))
         self._last_opps = opps
         self.totals.windows += 1
         self.totals.seconds += seconds

@@ -5,21 +5,28 @@ Of a window's event counts nobody knows which span they fell into. Assumed: whil
 per time throughout a window, and on its way into and out of an idle state its clocks run and nothing else happens.
 """
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
-from lull.energy import activity, calibration, residency, states, tables, transitions
+from lull.energy import activity, calibration, memory_controller, residency, states, tables, transitions
 from lull.energy.account import Account, Joules, Label, Part, closed, shared
-from lull.energy.backend import OfCpu, OfL2
+from lull.energy.backend import OfCpu, OfL2, OfMemory
 from lull.energy.calibration import Factors
 from lull.energy.events import CYCLES, L2
+from lull.energy.memory_controller import MemoryTable
 from lull.energy.occupancy import NOTHING, Stay
 from lull.energy.states import ACTIVE, IDLE, OFF, TRANSITIONS
 from lull.energy.tables import ClusterTable, OppTable
+from lull.energy.uncore import PLATFORM
 from lull.errors import UserError
 from lull.platform.schema import Cluster, Opp, Platform
+
+MEMORY = "memory-controller"
+BURSTS = ".readBursts"
+_CONTROLLER = re.compile(r"system\.mem_ctrls\d*\.readBursts")
 
 
 @dataclass(frozen=True)
@@ -110,11 +117,13 @@ class McPat:
         clusters: Sequence[Cluster],
         made: Sequence[ClusterTable],
         calibrations: Sequence[Factors],
+        memory: MemoryTable,
         gem5: str,
         given_transitions: bool = False,
     ) -> None:
         """`gem5` is the version that wrote the statistics."""
-        self._clusters, self._tables, self._factors, self._gem5 = clusters, made, calibrations, gem5
+        self._clusters, self._tables, self._factors = clusters, made, calibrations
+        self._memory, self._gem5 = memory, gem5
         self._costs = [
             transitions.costs(cluster, *_areas_mm2(table), given_transitions)
             for cluster, table in zip(clusters, made, strict=True)
@@ -127,7 +136,7 @@ class McPat:
         clusters = platform.resolved_clusters()
         made = [tables.load(platform, cluster) for cluster in clusters]
         factors = [calibration.factors(cluster.core) for cluster in clusters]
-        return cls(clusters, made, factors, gem5, given_transitions)
+        return cls(clusters, made, factors, memory_controller.load(platform), gem5, given_transitions)
 
     def core(self, own: OfCpu) -> Account:
         table, core = self._at(own.cluster, own.opp)
@@ -200,6 +209,25 @@ class McPat:
         parts = [Part(L2, "dynamic"), Part(L2, "static")]
         factors = _factors(self._factors[own.cluster], 1, 1, 0)
         return closed(own.place, labels, parts, np.array(rows), factors, dynamic + on_j + off_j)
+
+    def memory(self, own: OfMemory) -> Account:
+        """Bursts go to who ran meanwhile, by time; what a controller takes without any is the platform's."""
+        controllers = [name.removesuffix(BURSTS) for name in own.window.matching(_CONTROLLER)]
+        if not controllers:
+            raise UserError(f"{own.place}: no statistic system.mem_ctrls*{BURSTS}; gem5 24 and 25 have it")
+        table = self._memory
+        counts = [memory_controller.counts(own.window, name, self._gem5) for name in controllers]
+        bursts = sum(table.joules(count, 0.0) for count in counts)
+        always = np.array([table.watts, table.leakage.watts]) * own.seconds * len(controllers)
+        shares = shared(own.users, PLATFORM)
+        labels = [
+            *(Label("on", cause, own.seconds * share) for cause, share in shares.items()),
+            Label("on", PLATFORM, 0),
+        ]
+        rows = [*([bursts * share, 0.0] for share in shares.values()), always]
+        parts = [Part(MEMORY, "dynamic"), Part(MEMORY, "static")]
+        # There are factors for types of cores only.
+        return closed(own.place, labels, parts, np.array(rows), np.ones(2), bursts + float(always.sum()))
 
     def _at(self, cluster: int, opp: Opp) -> tuple[OppTable, _Core]:
         key = (cluster, opp.mhz)
