@@ -5,6 +5,7 @@ import json
 from pathlib import Path
 
 import pytest
+from _pytest.mark.structures import ParameterSet
 
 from lull.energy import activity, busy, coefficients, events, make_tables, mcpat_run, tables
 from lull.errors import UserError
@@ -12,14 +13,19 @@ from lull.platform.cores import load_core
 from lull.platform.load import list_platforms, load_platform
 from lull.platform.schema import Cluster, Platform
 
+TO_BE_MADE = {("exynos7420", "big"), ("exynos7420", "shadow"), ("tegra-k1", "main"), ("tegra-k1", "shadow")}
+"""`lull energy tables` with a McPAT makes them; then they come off this list, which the tests insist on."""
 
-def _clusters() -> list[tuple[str, str]]:
+
+def _clusters() -> list[ParameterSet]:
     platforms = [load_platform(name) for name in list_platforms()]
-    return [
+    names = [
         (platform.name, cluster.name)
         for platform in platforms
         for cluster in (*platform.clusters, platform.shadow.cluster)
     ]
+    lacks = pytest.mark.xfail(strict=True, raises=UserError, reason="no table yet")
+    return [pytest.param(*name, marks=[lacks] if name in TO_BE_MADE else []) for name in names]
 
 
 def _find(platform_name: str, cluster_name: str) -> tuple[Platform, Cluster]:
@@ -114,10 +120,10 @@ def test_a_missing_or_broken_table_is_one_sentence(tmp_path: Path, monkeypatch: 
 
 
 def test_operating_points_go_by_frequency() -> None:
-    table = tables.load(*_find("tegra-k1", "main"))
-    assert table.at(1e6 / 496).mhz == 2014.5, "gem5's clock of whole picoseconds"
-    with pytest.raises(UserError, match=r"no operating point of 1000 MHz among 204, "):
-        table.at(1000)
+    table = tables.load(*_find("tiny", "little"))
+    assert table.at(1e6 / 1176).mhz == 850, "gem5's clock of whole picoseconds"
+    with pytest.raises(UserError, match=r"little\.json: no operating point of 800 MHz among 450, 575, 700, 775, 850; "):
+        table.at(800)
 
 
 def test_tables_that_are_up_to_date_need_no_mcpat(monkeypatch: pytest.MonkeyPatch) -> None:
