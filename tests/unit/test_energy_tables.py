@@ -5,7 +5,6 @@ import json
 from pathlib import Path
 
 import pytest
-from _pytest.mark.structures import ParameterSet
 
 from lull.energy import activity, busy, coefficients, events, make_tables, mcpat_run, tables
 from lull.errors import UserError
@@ -13,19 +12,14 @@ from lull.platform.cores import load_core
 from lull.platform.load import list_platforms, load_platform
 from lull.platform.schema import Cluster, Platform
 
-TO_BE_MADE = {("exynos7420", "big"), ("exynos7420", "shadow"), ("tegra-k1", "main"), ("tegra-k1", "shadow")}
-"""`lull energy tables` with a McPAT makes them; then they come off this list, which the tests insist on."""
 
-
-def _clusters() -> list[ParameterSet]:
+def _clusters() -> list[tuple[str, str]]:
     platforms = [load_platform(name) for name in list_platforms()]
-    names = [
+    return [
         (platform.name, cluster.name)
         for platform in platforms
         for cluster in (*platform.clusters, platform.shadow.cluster)
     ]
-    lacks = pytest.mark.xfail(strict=True, raises=UserError, reason="no table yet")
-    return [pytest.param(*name, marks=[lacks] if name in TO_BE_MADE else []) for name in names]
 
 
 def _find(platform_name: str, cluster_name: str) -> tuple[Platform, Cluster]:
