@@ -3,7 +3,7 @@
 
 PYTHON := .venv/bin/python
 GUEST_C := $(shell git ls-files 'benchmarks/*.[ch]' 2>/dev/null)
-SCENARIO_SCRIPTS := $(wildcard benchmarks/platform-check/*-check)
+SCENARIO_SCRIPTS := $(wildcard benchmarks/*/*-check)
 SELFTESTS := $(filter-out %Makefile %.c %.h %.md,$(wildcard benchmarks/selftests/*))
 SHELL_SCRIPTS := lull scripts/setup .ci/run benchmarks/guest/lull-selftest buildroot-overlay/board/post-build.sh \
 	$(SCENARIO_SCRIPTS) $(SELFTESTS)

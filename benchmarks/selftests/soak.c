@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /*
- * Whether every sleep ends: soak [--entries N] [--state C3] [--seed N]
+ * Whether every sleep ends: soak [--entries N] [--state C3] [--seed N] [--out FILE]
  *
  * Each CPU enters a state N times (12) with no other allowed, one state after the other or the
  * given one, and is interrupted at random moments of sleep, entry and exit. Most of the time
  * by timers of its own, whose place nothing else can take: a CPU that loses one is late, or never
  * seen again, and is named. These wake no task, because on a simulator each instruction is paid
  * for. At other times a task sleeps on each CPU, and all of them end each other's sleep.
+ *
+ * FILE gets a line for each CPU and state. A file without any means that nothing was found out.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -22,13 +24,15 @@
 #include "clock.h"
 #include "cpulist.h"
 #include "idle.h"
+#include "jsonl.h"
 #include "options.h"
 #include "pin.h"
 #include "random.h"
 #include "sysfs.h"
 #include "tap.h"
 
-static const char usage[] = "usage: soak [--entries N] [--state C2|C3|C4] [--seed N]\n";
+static const char usage[] =
+	"usage: soak [--entries N] [--state C2|C3|C4] [--seed N] [--out FILE]\n";
 
 #define MS 1000000ULL
 
@@ -52,15 +56,16 @@ static const char usage[] = "usage: soak [--entries N] [--state C2|C3|C4] [--see
 struct sleeper {
 	pthread_t thread;
 	int cpu, usage, timers[TIMERS];
-	uint64_t random, span_ns, before, calls_answered, latest_ns;
+	uint64_t random, span_ns, before;
 	/* A futex. */
 	_Atomic uint32_t calls;
 	_Atomic bool callable, done;
-	_Atomic uint64_t entries, alive_ns;
+	_Atomic uint64_t entries, alive_ns, calls_answered, latest_ns;
 };
 
 static uint64_t entries_wanted = 12, seed = 1;
-static const char *only;
+static const char *only, *out;
+static FILE *lines;
 static struct sleeper sleepers[CPULIST_MAX];
 static int sleeper_count;
 static uint64_t phase_ns, first_phase_ns;
@@ -166,6 +171,23 @@ static void prepare(struct sleeper *self, int cpu, const char *name)
 	}
 }
 
+static void tell(const struct sleeper *self, const char *name, bool lost)
+{
+	struct jsonl line;
+
+	if (!lines)
+		return;
+	jsonl_begin(&line, lines);
+	jsonl_string(&line, "state", name);
+	jsonl_int(&line, "cpu", self->cpu);
+	jsonl_int(&line, "entries", (int64_t)self->entries);
+	jsonl_int(&line, "ended_by_others", (int64_t)self->calls_answered);
+	jsonl_int(&line, "latest_us", (int64_t)(self->latest_ns / 1000));
+	jsonl_int(&line, "bound_us", (int64_t)(LATE_NS / 1000));
+	jsonl_bool(&line, "lost", lost);
+	jsonl_end(&line);
+}
+
 static void finish(struct sleeper *self, const char *name)
 {
 	pthread_join(self->thread, NULL);
@@ -176,6 +198,21 @@ static void finish(struct sleeper *self, const char *name)
 	       self->cpu, self->entries);
 	tap_note("others ended %" PRIu64 " sleeps, the latest timer came %" PRIu64 " us late",
 		 self->calls_answered, self->latest_ns / 1000);
+	tell(self, name, false);
+}
+
+static bool is_lost(const struct sleeper *self, uint64_t now)
+{
+	return !self->done && now > self->alive_ns + LOST_NS;
+}
+
+static void bail_lost(const struct sleeper *found, const char *name, uint64_t now)
+{
+	tap_ok(false, "%s: CPU %d is lost after %" PRIu64 " entries", name, found->cpu,
+	       found->entries);
+	for (int i = 0; i < sleeper_count; i++)
+		tell(&sleepers[i], name, &sleepers[i] == found || is_lost(&sleepers[i], now));
+	tap_bail("a lost CPU does not come back");
 }
 
 /* The fewest entries of a CPU so far, or its end if it is lost. */
@@ -184,18 +221,12 @@ static uint64_t look(const char *name)
 	uint64_t fewest = UINT64_MAX, now = clock_ns();
 
 	for (int i = 0; i < sleeper_count; i++) {
-		struct sleeper *self = &sleepers[i];
-		uint64_t entries = atomic_load(&self->entries);
+		const struct sleeper *self = &sleepers[i];
 
-		if (atomic_load(&self->done))
-			continue;
-		if (now > atomic_load(&self->alive_ns) + LOST_NS) {
-			tap_ok(false, "%s: CPU %d is lost after %" PRIu64 " entries", name,
-			       self->cpu, entries);
-			tap_bail("a lost CPU does not come back");
-		}
-		if (entries < fewest)
-			fewest = entries;
+		if (is_lost(self, now))
+			bail_lost(self, name, now);
+		if (!self->done && self->entries < fewest)
+			fewest = self->entries;
 	}
 	return fewest;
 }
@@ -251,12 +282,18 @@ int main(int argc, char **argv)
 		{.name = "entries", .number = &entries_wanted, .least = 1, .most = UINT32_MAX},
 		{.name = "state", .text = &only},
 		{.name = "seed", .number = &seed, .most = UINT32_MAX},
+		{.name = "out", .text = &out},
 		{0},
 	};
 	char name[] = "C2";
 
 	(void)argc;
 	options_parse(argv, options, usage);
+	if (out) {
+		lines = fopen(out, "we");
+		if (!lines)
+			tap_bail("cannot write %s: %s", out, strerror(errno));
+	}
 	if (only && !soak(only))
 		tap_bail("no CPU has a state %s", only);
 	/* C1 is WFI, which no firmware could lose. */

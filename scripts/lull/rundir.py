@@ -26,7 +26,10 @@ FILES_TAR = "files.tar"
 
 
 class RunDir:
-    """A run's folder. The manifest is there from the start and says `running` until the run has ended."""
+    """A run's folder. The manifest is there from the start and says `running` until the run has ended.
+
+    Then it says `finished`, whatever the command's status; `hung` when a limit ended the run; or `failed`.
+    """
 
     def __init__(self, path: Path) -> None:
         self.path = path

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from lull import disk
 from lull.engines.base import Engine, Outcome, Sink
-from lull.errors import UserError
+from lull.errors import LimitReached, UserError
 from lull.rundir import FILES, STDOUT, RunDir
 from lull.runspec import RunSpec
 
@@ -29,7 +29,8 @@ def execute(spec: RunSpec, engine: Engine, out: Path | None, sink: Sink) -> tupl
         except BaseException as error:
             with suppress(UserError):  # the first error is the one to tell
                 rundir.unpack_files()
-            rundir.finish({"state": "failed", "error": str(error) or type(error).__name__})
+            state = "hung" if isinstance(error, LimitReached) else "failed"
+            rundir.finish({"state": state, "error": str(error) or type(error).__name__})
             raise
         if spec.trace and (rundir / FILES / TRACE).is_file():
             (rundir / FILES / TRACE).rename(rundir / TRACE)

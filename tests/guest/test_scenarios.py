@@ -89,6 +89,23 @@ def test_steady_states_are_all_reached(lull: Lull, tmp_path: Path, name: str, po
         assert [line["busy"] for line in left["steps"]] == [[], [0], [0, 1], [0, 1, 2]]
 
 
+def test_a_soak_goes_on_and_is_summed(lull: Lull, tmp_path: Path) -> None:
+    words = ("run", "soak", "-e", "qemu", "--set", "entries=20", "--out", "out")
+    for points in (["quick/1-C3"], ["quick/1-*", "real/19-C4"]):
+        ran = lull(*words, *(word for point in points for word in ("--points", point)))
+        assert ran.returncode == 0, ran.stderr
+    assert ran.stderr.count(" kept") == 1
+    made = lull("figures", "out")
+    assert made.returncode == 0, made.stderr
+    rows = pq.read_table(tmp_path / "out" / "figures" / "entries.parquet").to_pylist()
+    assert {(row["state"], row["cpu"]) for row in rows} == {(f"C{n}", cpu) for n in (2, 3, 4) for cpu in (0, 1, 2)}
+    for row in rows:
+        assert row["entries"] >= 20 * row["points"]
+        assert row["timer"] > 0
+    assert sum(row["device"] for row in rows) > 0
+    assert sum(row["call"] for row in rows) > 0
+
+
 def test_bad_words_to_the_guest_programs_change_nothing(lull: Lull) -> None:
     refused = {
         "wake-latency --state C9": "wake-latency: C9: No such file or directory",

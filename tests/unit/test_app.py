@@ -3,6 +3,7 @@
 
 import os
 import signal
+import subprocess
 import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -62,3 +63,10 @@ def test_an_end_is_a_sentence_and_a_status(
         app.main()
     assert end.value.code == status
     assert capsys.readouterr().err.startswith(said)
+
+
+def test_the_command_line_alone_loads_nothing_heavy() -> None:
+    """They take seconds, and every test of a guest starts `lull` anew."""
+    program = "import sys, lull.cli.app; print(*sorted({'numpy', 'pyarrow', 'matplotlib'} & sys.modules.keys()))"
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    assert done.stdout == "\n"

@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from lull.errors import UserError
 from lull.figures import platform_check
 from lull.figures.result import Result
 from lull.figures.source import read
@@ -73,7 +74,6 @@ def _windows(change: Mapping[tuple[str, int, str], int] | None = None) -> Lines:
         ]  # fmt: skip
     for window, taker in (("quiet", None), ("routed", 2), ("unrouted", 0)):
         for edge, done in (("begin", 0), ("end", 1)):
-            lines.append({"window": window, "edge": edge, "clock": 7 + 440_000 * done})
             for cpu in wakes.CPUS:
                 taken = EVENTS if cpu == taker else 0
                 gained = {
@@ -83,8 +83,9 @@ def _windows(change: Mapping[tuple[str, int, str], int] | None = None) -> Lines:
                     "ipis": 2,
                     "timers": 9,
                 }
+                clock = 7 * cpu + 440_000 * done
                 lines.append(
-                    {"window": window, "edge": edge, "cpu": cpu}
+                    {"window": window, "edge": edge, "cpu": cpu, "clock": clock}
                     | {key: 3 + done * (value + change.get((window, cpu, key), 0)) for key, value in gained.items()}
                 )
     return lines
@@ -104,7 +105,7 @@ def test_events_that_go_to_the_shadow_hold(tmp_path: Path) -> None:
     [
         ({("routed", 1, "slept_us"): -2_500}, "routed events leave the main CPUs' residency unchanged"),
         ({("routed", 1, "slept_us"): 2_500}, "routed events leave the main CPUs' residency unchanged"),
-        ({("routed", 0, "ipis"): 5}, "only the shadow wakes for routed events"),
+        ({("routed", 0, "ipis"): 11}, "only the shadow wakes for routed events"),
         ({("routed", 2, "events"): -5}, "only the shadow wakes for routed events"),
         ({("routed", 0, "events"): 5}, "only the shadow wakes for routed events"),
         ({("unrouted", 0, "events"): -1}, "without routing they wake their consumer"),
@@ -156,3 +157,16 @@ def test_a_platform_without_it_is_said_to_be(tmp_path: Path, group: str, what: s
     found = _analysed(tmp_path, group, [{"absent": what}], platform="server")
     assert f"This platform has not {what}." in found.summary
     assert (found.checks, found.tables) == ([], {})
+
+
+@pytest.mark.parametrize(
+    ("group", "lines"),
+    [
+        *((group, [{"cpu": 0}]) for group in FILE_OF),
+        *((group, [{"events": "x"}]) for group in FILE_OF),
+        ("routing", []),
+    ],
+)
+def test_a_file_of_something_else_is_named(tmp_path: Path, group: str, lines: Lines) -> None:
+    with pytest.raises(UserError, match=rf"{FILE_OF[group]}: not what this scenario writes \(.*\); run the point"):
+        _analysed(tmp_path, group, lines)

@@ -181,7 +181,7 @@ def _no_clock(run: Path) -> None:
         (_other_clock, "window 1 is 1.200000 s, the guest counted 0.600000 s"),
         (_no_cpu, r"no statistic system\.cluster1\.cpu0\.power_state\.pwrStateResidencyTicks::\* in window 1"),
         (_half, "its two moments do not hold the same counters"),
-        (_no_clock, r"not the lines of platform-check \(KeyError\('end'\)\); run the point again"),
+        (_no_clock, r"not what this scenario writes \(KeyError\('end'\)\); run the point again"),
     ],
 )
 def test_a_window_that_is_not_the_guests_is_refused(

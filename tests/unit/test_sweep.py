@@ -13,7 +13,7 @@ import pytest
 
 from lull.cache import Entry
 from lull.engines.base import Artifacts, Outcome, Sink
-from lull.errors import UserError
+from lull.errors import LimitReached, UserError
 from lull.paths import ROOT
 from lull.rundir import RunDir
 from lull.runs import execute
@@ -31,7 +31,7 @@ class FakeEngine:
     def __init__(self, cache: Path, log: Path, kernel: str = "k1") -> None:
         self.log = log
         self.statuses: dict[str, int] = {}
-        self.error = self.hang = ""
+        self.error = self.hang = self.limit = ""
         self.leaves: dict[str, bytes] = {}
         entries = []
         for kind, key in (("kernel", kernel), ("rootfs", "r1")):
@@ -58,6 +58,8 @@ class FakeEngine:
             (rundir / file).write_bytes(data)
         if name == self.error:
             raise UserError("the engine broke; mend it")
+        if name == self.limit:
+            raise LimitReached("the guest hung; look why")
         return Outcome(self.statuses.get(name, 0), 0.5, 0.1, None, {})
 
     def ran(self) -> list[str]:
@@ -134,6 +136,35 @@ def test_a_point_that_fails_is_reported_and_the_others_go_on(tmp_path: Path, eng
     engine.error = ""
     done = run_points(_sweep(tmp_path, points), points, engine, again=False, say=lambda _: None)
     assert [result.how for result in done] == ["kept", "ran", "ran", "kept"]
+
+
+def test_a_point_that_hung_is_kept_as_such(tmp_path: Path, engine: FakeEngine) -> None:
+    points = _points()
+    engine.limit = NAMES[1]
+    expected = ["ran", "hung", "ran", "ran"]
+    for how in (expected, ["kept", "hung", "kept", "kept"]):
+        done = run_points(_sweep(tmp_path, points), points, engine, again=False, say=lambda _: None)
+        assert [result.how for result in done] == how
+        assert done[1].note == "the guest hung; look why"
+    assert engine.ran() == NAMES
+    manifest = RunDir.open(tmp_path / "out" / NAMES[1]).read_json("manifest.json")
+    assert (manifest["state"], manifest["error"]) == ("hung", "the guest hung; look why")
+    engine.limit = ""
+    done = run_points(_sweep(tmp_path, points), points[1:2], engine, again=True, say=lambda _: None)
+    assert [result.how for result in done] == ["ran"]
+
+
+def test_a_point_that_hung_with_another_kernel_or_other_settings_is_run(tmp_path: Path, engine: FakeEngine) -> None:
+    points = _points()[:1]
+    engine.limit = NAMES[0]
+    run_points(_sweep(tmp_path, points), points, engine, again=False, say=lambda _: None)
+    engine.limit = ""
+    others = _points("count=2")[:1]
+    assert [done.how for done in run_points(_sweep(tmp_path, others), others, engine, again=False)] == ["ran"]
+    engine.limit = NAMES[0]
+    run_points(_sweep(tmp_path, points), points, engine, again=True, say=lambda _: None)
+    newer = FakeEngine(tmp_path / "cache", tmp_path / "log", kernel="k2")
+    assert [done.how for done in run_points(_sweep(tmp_path, points), points, newer, again=False)] == ["ran"]
 
 
 def test_finished_points_of_other_settings_are_not_thrown_away(tmp_path: Path, engine: FakeEngine) -> None:

@@ -1,5 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""`lull energy tables`, `lull energy mcpat-xml`, `lull energy validation`: what stands between McPAT and the ledger."""
+"""`lull energy tables`, `lull energy mcpat-xml`, `lull energy validation`: what stands between McPAT and the ledger.
+
+numpy, pyarrow and matplotlib take seconds to load, so that each command loads what it needs by itself.
+"""
 
 from pathlib import Path
 from typing import Annotated
@@ -7,8 +10,6 @@ from typing import Annotated
 import typer
 
 from lull import yaml_file
-from lull.energy import busy, make_tables, run_xml
-from lull.energy.validation import PAGE, page
 from lull.platform.load import list_platforms, load_platform
 from lull.rundir import RunDir
 
@@ -27,6 +28,8 @@ def tables(
 
     Example: lull energy tables --mcpat ~/mcpat/mcpat --platform rk3399
     """
+    from lull.energy import make_tables
+
     platforms = [load_platform(name) for name in platform or list_platforms()]
     made = 0
     for file in make_tables.make(platforms, mcpat, force):
@@ -44,6 +47,8 @@ def mcpat_xml(
 
     Example: lull energy mcpat-xml runs/x --out mcpat; mcpat -infile mcpat/big-1100.xml -print_level 5
     """
+    from lull.energy import run_xml
+
     for file in run_xml.write(RunDir.open(run), out):
         typer.echo(file)
 
@@ -55,6 +60,8 @@ def activity(
 
     Example: lull energy activity runs/x
     """
+    from lull.energy import busy
+
     for core, events in busy.recorded(RunDir.open(run)).items():
         typer.echo(f"{core}:\n  per_cycle:")
         for event, count in events.items():
@@ -66,5 +73,7 @@ def validation() -> None:
 
     Example: lull energy validation
     """
+    from lull.energy.validation import PAGE, page
+
     PAGE.write_text(page(), encoding="utf-8")
     typer.echo(yaml_file.shown(PAGE))

@@ -51,7 +51,8 @@ def run(
 ) -> None:
     """Run all points of a scenario, then make its tables and figures.
 
-    Started again it goes on: a point that has finished is kept. One that fails is reported, and the others go on.
+    Started again it goes on: a point that has finished is kept. One that fails is reported, and the others go on; so
+    is one that hangs until it reaches a limit, which would do so again and is run again only if asked.
 
     Example: lull run wake-latency -e gem5 --set count=200 --points 'states/*'
     """
@@ -78,8 +79,12 @@ def run(
     Console(highlight=False).print(_table(done))
     report(f"runs: {sweep.path}")
     failed = [item for item in done if item.how == "failed"]
+    hung = [item for item in done if item.how == "hung"]
     if failed:
         report(f"{len(failed)} of {len(done)} points failed; to run them again: {command}")
+    if hung:
+        report(f"{len(hung)} of {len(done)} points hung, such as {hung[0].name}; --again runs them again")
+    if failed or hung:
         raise typer.Exit(1)
     figures.make_if_complete(sweep, scenario)
 

@@ -8,18 +8,20 @@ import typer
 
 from lull.report import report
 from lull.rundir import RunDir
-from lull.timeline import timeline as tracks
 
 
 def timeline(
     run: Annotated[Path, typer.Argument(help="a folder made by `lull boot --trace`", metavar="RUNDIR")],
-    out: Annotated[Path | None, typer.Option(help=f"the file; RUNDIR/{tracks.TIMELINE} if not given")] = None,
+    out: Annotated[Path | None, typer.Option(help="the file; RUNDIR/timeline.json.gz if not given")] = None,
     allow_lost: Annotated[bool, typer.Option("--allow-lost", help="show a trace that lost events")] = False,
 ) -> None:
     """Write a run's idle states, tasks, interrupts, frequencies and power as one file for https://ui.perfetto.dev.
 
     Example: lull timeline runs/mine
     """
+    # numpy and pyarrow take a second to load, which other commands do not pay.
+    from lull.timeline import timeline as tracks
+
     rundir = RunDir.open(run)
     path = out or rundir / tracks.TIMELINE
     tracks.write(rundir, path, allow_lost)

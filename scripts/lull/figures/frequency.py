@@ -43,10 +43,10 @@ def df_frequency(runs: Runs) -> pa.Table:
     rows: list[dict[str, object]] = []
     for run in runs.group(GROUP):
         times: dict[str, dict[int, list[int]]] = {}
-        for line in run.lines(FILE):
-            times.setdefault(run.cluster_of(int(line["cpu"])), {}).setdefault(int(line["khz"]), []).append(
-                int(line["ticks"])
-            )
+        with run.understanding(FILE):
+            for line in run.lines(FILE):
+                points = times.setdefault(run.cluster_of(int(line["cpu"])), {})
+                points.setdefault(int(line["khz"]), []).append(int(line["ticks"]))
         for cluster, points in times.items():
             products = {khz: khz * median(ticks) for khz, ticks in points.items()}
             mean = sum(products.values()) / len(products)

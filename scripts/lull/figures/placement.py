@@ -24,7 +24,8 @@ def extend(result: Result, runs: Runs) -> None:
         if lines and "absent" in lines[0]:
             result.summary += f"\n## Placement\n\nThis platform has not {lines[0]['absent']}.\n"
             continue
-        table = df_placement(run, lines)
+        with run.understanding(FILE):
+            table = df_placement(run, lines)
         result.tables["placement"] = table
         rows = [
             ("on" if row["aware"] else "off", row["cluster"], row["runs"], f"{row['share']:.1%}")

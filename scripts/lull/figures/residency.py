@@ -141,7 +141,7 @@ def _window(run: Run) -> Window:
     lines = run.lines(FILE)
     clocks: dict[str, dict[str, Any]] = {}
     counters: dict[str, dict[tuple[str, int, str], dict[str, int]]] = {"begin": {}, "end": {}}
-    try:
+    with run.understanding(FILE):
         for line in lines:
             if line["source"] == "counter":
                 clocks[line["edge"]] = line
@@ -150,8 +150,6 @@ def _window(run: Run) -> Window:
                 counters[line["edge"]][key] = {name: int(line[name]) for name in COUNTERS if name in line}
         begin, end = clocks["begin"], clocks["end"]
         asked, seconds = str(begin["asked"]), (end["ticks"] - begin["ticks"]) / begin["frequency"]
-    except (ValueError, TypeError, KeyError) as error:
-        raise UserError(f"{path}: not the lines of platform-check ({error!r}); run the point again") from None
     if counters["begin"].keys() != counters["end"].keys() or not counters["begin"]:
         raise UserError(f"{path}: its two moments do not hold the same counters; run the point again")
     gained = {

@@ -2,23 +2,24 @@
 """The finished runs of a scenario, as an analysis reads them."""
 
 import json
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from lull.errors import UserError
-from lull.rundir import FILES, RUN, RunDir
+from lull.rundir import FILES, RunDir
 from lull.runspec import RunSpec
 from lull.scenario.schema import Scenario, Value
-from lull.scenario.sweep import Sweep, finished
+from lull.scenario.sweep import Sweep, finished, hung, is_of
 
 NO_TIMING = "functional, no timing"
 
 
 @dataclass(frozen=True)
 class Run:
-    """One finished point."""
+    """One finished point, or one that hung."""
 
     name: str
     group: str
@@ -44,6 +45,16 @@ class Run:
         except ValueError as error:
             raise UserError(f"{path}: not lines of JSON ({error}); run the point again") from None
 
+    @contextmanager
+    def understanding(self, name: str) -> Iterator[None]:
+        """Around what takes a file's lines apart: lines of anything else are the user's to replace."""
+        try:
+            yield
+        except (KeyError, TypeError, ValueError, IndexError, ZeroDivisionError) as error:
+            raise UserError(
+                f"{self.file(name)}: not what this scenario writes ({error!r}); run the point again"
+            ) from None
+
     def cluster_of(self, cpu: int) -> str:
         """The cluster of a CPU, by the order in which clusters number theirs."""
         return self.place_of(cpu)[1]
@@ -58,7 +69,7 @@ class Run:
 
 @dataclass(frozen=True)
 class Runs:
-    """All finished points of a sweep, in its order."""
+    """All finished points of a sweep, in its order, and what became of the others."""
 
     path: Path
     scenario: str
@@ -69,6 +80,8 @@ class Runs:
     platform: str
     runs: tuple[Run, ...]
     missing: tuple[str, ...]
+    hung: tuple[Run, ...]
+    """Of the missing ones, those that a limit ended."""
 
     @property
     def timed(self) -> bool:
@@ -117,16 +130,19 @@ def read(sweep: Sweep, scenario: Scenario) -> Runs:
     record: dict[str, Any] = sweep.read()
     runs: list[Run] = []
     missing: list[str] = []
+    stuck: list[Run] = []
     for point in record["points"]:
         folder = sweep.folder(point["name"])
         manifest = finished(folder)
-        if manifest is None or RunDir.open(folder).read_json(RUN).get("hash") != point["hash"]:
+        if manifest is None or not is_of(folder, point["hash"]):
             missing.append(point["name"])
+            if (manifest := hung(folder)) and is_of(folder, point["hash"]):
+                stuck.append(_run(point, folder, manifest))
             continue
-        spec = RunDir.open(folder).spec()
-        runs.append(Run(point["name"], point["group"], point["values"], folder, spec, manifest))
+        runs.append(_run(point, folder, manifest))
     if not runs:
-        raise UserError(f"{sweep.path}: none of its {len(missing)} points has finished; run `{record['command']}`")
+        but = f", and {len(stuck)} hung, such as {stuck[0].name}" if stuck else ""
+        raise UserError(f"{sweep.path}: none of its {len(missing)} points has finished{but}; run `{record['command']}`")
     return Runs(
         path=sweep.path,
         scenario=record["scenario"],
@@ -137,4 +153,9 @@ def read(sweep: Sweep, scenario: Scenario) -> Runs:
         platform=", ".join(dict.fromkeys(run.spec.platform.name for run in runs)),
         runs=tuple(runs),
         missing=tuple(missing),
+        hung=tuple(stuck),
     )
+
+
+def _run(point: Mapping[str, Any], folder: Path, manifest: Mapping[str, Any]) -> Run:
+    return Run(point["name"], point["group"], point["values"], folder, RunDir.open(folder).spec(), manifest)

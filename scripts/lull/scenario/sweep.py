@@ -2,7 +2,7 @@
 """The folder of a scenario's runs: what belongs in it, what is there already, and running the rest.
 
 Every point has its RunDir. A finished one is kept when it is of the same spec, made of the same artifacts by the same
-engine; anything else that finished is never replaced unasked.
+engine; anything else that finished is never replaced unasked. A point that hung would do so again, and is kept too.
 """
 
 import json
@@ -14,7 +14,7 @@ from pathlib import Path
 
 from lull import json_file, locks, runs
 from lull.engines.base import Engine
-from lull.errors import UserError
+from lull.errors import LimitReached, UserError
 from lull.report import clock, report
 from lull.rundir import MANIFEST, RUN, STDOUT, RunDir
 from lull.scenario.points import Point
@@ -24,7 +24,7 @@ RECORD = "scenario.json"
 
 @dataclass(frozen=True)
 class Done:
-    """How a point fared. `how` is ran, kept or failed."""
+    """How a point fared. `how` is ran, kept, failed or hung."""
 
     name: str
     how: str
@@ -116,6 +116,8 @@ def _run(folder: Path, point: Point, engine: Engine) -> Done:
     folder.parent.mkdir(parents=True, exist_ok=True)
     try:
         rundir, outcome = runs.execute(point.spec, engine, folder, lambda _: None)
+    except LimitReached as error:
+        return Done(point.name, "hung", str(error))
     except UserError as error:
         return Done(point.name, "failed", str(error))
     if outcome.status != 0:
@@ -126,14 +128,16 @@ def _run(folder: Path, point: Point, engine: Engine) -> Done:
 
 
 def _kept(folder: Path, point: Point, made_of: str) -> Done | None:
-    """The finished run of this very point, if there is one.
+    """The finished run of this very point, if there is one, or the one that hung.
 
     A finished run of anything else is hours of simulation, which an option typed differently must not throw away.
     """
+    if (manifest := hung(folder)) and is_of(folder, point.spec.hash()) and _identity(manifest) == made_of:
+        return Done(point.name, "hung", str(manifest["error"]))
     manifest = finished(folder)
     if manifest is None:
         return None
-    if RunDir.open(folder).read_json(RUN).get("hash") != point.spec.hash():
+    if not is_of(folder, point.spec.hash()):
         what = "with other settings"
     elif _identity(manifest) != made_of:
         what = "with another engine, kernel, image or firmware"
@@ -147,13 +151,28 @@ def _kept(folder: Path, point: Point, made_of: str) -> Done | None:
 
 def finished(folder: Path) -> dict[str, object] | None:
     """The manifest of a run that ended well."""
-    if not (folder / RUN).is_file() or not (folder / MANIFEST).is_file():
-        return None
-    try:
-        manifest = RunDir.open(folder).read_json(MANIFEST)
-    except UserError:
-        return None
+    manifest = _manifest(folder)
     return manifest if manifest.get("state") == "finished" and manifest.get("status") == 0 else None
+
+
+def hung(folder: Path) -> dict[str, object] | None:
+    """The manifest of a run that a limit ended."""
+    manifest = _manifest(folder)
+    return manifest if manifest.get("state") == "hung" else None
+
+
+def is_of(folder: Path, spec_hash: object) -> bool:
+    return RunDir.open(folder).read_json(RUN).get("hash") == spec_hash
+
+
+def _manifest(folder: Path) -> dict[str, object]:
+    """Empty where no run was begun."""
+    if not (folder / RUN).is_file() or not (folder / MANIFEST).is_file():
+        return {}
+    try:
+        return RunDir.open(folder).read_json(MANIFEST)
+    except UserError:
+        return {}
 
 
 def _made_of(engine: Engine, point: Point) -> str:
