@@ -31,11 +31,7 @@ def analyse(runs: Runs) -> Result:
     result = Result(
         summary="## A busy CPU, mW\n\n" + _busy_text(table),
         tables={"busy": table, "windows": steady.df_windows([*busy, *idle])},
-        checks=[
-            *([steady.check_busy(busy)] if busy else []),
-            *([steady.check(idle)] if idle else []),
-            *checks(table),
-        ],
+        checks=[steady.check([*busy, *idle]), *checks(table)],
     )
     if table.num_rows:
         result.figures["busy"] = plot_busy(table, runs.label)
