@@ -62,6 +62,33 @@ def test_platform_check_from_command_to_figures(lull: Lull, tmp_path: Path) -> N
     assert [sum(row["events"] for row in routing if row["window"] == name) for name in ("quiet", "unrouted")] == [0, 5]
 
 
+@pytest.mark.parametrize(
+    ("name", "points"),
+    [("multicore-power", {"steps"}), ("energy-validation", {"busy", "memory", "idle"})],
+)
+def test_steady_states_are_all_reached(lull: Lull, tmp_path: Path, name: str, points: set[str]) -> None:
+    """Each window is recorded with who is busy, at every operating point of `tiny`; QEMU knows of no joules."""
+    words = ["rest_us=2000", *(["memory_kib=256"] if name == "energy-validation" else [])]
+    ran = lull("run", name, "-e", "qemu", "-p", "tiny", *(f"--set={word}" for word in words), "--out", "out")
+    assert ran.returncode == 0, ran.stderr
+    assert "no joules" in ran.stdout
+    left = {
+        point: list(map(json.loads, (tmp_path / "out" / point / "files" / "windows.jsonl").read_text().splitlines()))
+        for point in points
+    }
+    for loop in {"busy", "memory"} & points:
+        assert [(line["busy"], line["khz"] // 1000) for line in left[loop]] == [
+            *(([0], mhz) for mhz in (450, 575, 700, 775, 850)),
+            *(([1], mhz) for mhz in (450, 625, 800, 950, 1100)),
+            *(([2], mhz) for mhz in (450, 575, 700)),
+        ]
+        assert {line["loop"] for line in left[loop]} == {"primes" if loop == "busy" else "memory"}
+    if "idle" in points:
+        assert [(line["state"], line["busy"]) for line in left["idle"]] == [(f"C{n}", []) for n in (1, 2, 3, 4)]
+    if "steps" in points:
+        assert [line["busy"] for line in left["steps"]] == [[], [0], [0, 1], [0, 1, 2]]
+
+
 def test_a_soak_goes_on_and_is_summed(lull: Lull, tmp_path: Path) -> None:
     words = ("run", "soak", "-e", "qemu", "--set", "entries=20", "--out", "out")
     for points in (["quick/1-C3"], ["quick/1-*", "real/19-C4"]):
@@ -88,6 +115,9 @@ def test_bad_words_to_the_guest_programs_change_nothing(lull: Lull) -> None:
         "wake-latency --state": "usage: wake-latency",
         "platform-check --state C9": "platform-check: C9: No such file or directory",
         "platform-check": "usage: platform-check",
+        "steady-power --plan run": "usage: steady-power",
+        "steady-power --plan idle --loop none": "usage: steady-power",
+        "steady-power --plan steps --state C9": "steady-power: steps, C9: No such file or directory",
     }
     script = "".join(f'said=$({command} 2>&1) && echo accepted; echo "$said" | head -n 1\n' for command in refused)
     ran = lull("boot", "-e", "qemu", "--exec", f"{script}{DISABLED} | paste -s")

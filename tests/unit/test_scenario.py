@@ -94,6 +94,22 @@ def _without_c2(tmp_path: Path) -> str:
     return str(path)
 
 
+def test_a_group_may_be_of_several_platforms(tmp_path: Path) -> None:
+    groups: list[dict[str, object]] = [
+        {"name": "both", "help": "x", "platforms": ["tiny", "rk3399"], "matrix": {"count": [1, 2]}},
+        {"name": "one", "help": "x"},
+    ]
+    scenario = _small(tmp_path, groups=groups)
+    points = resolve(scenario, Wishes("qemu"))
+    assert [point.name for point in points] == ["both/tiny-1", "both/tiny-2", "both/rk3399-1", "both/rk3399-2", "one"]
+    assert [point.spec.platform.name for point in points] == ["tiny", "tiny", "rk3399", "rk3399", "tiny"]
+    points = resolve(scenario, Wishes("qemu", platform="exynos5422"))
+    assert [point.name for point in points] == ["both/1", "both/2", "one"]
+    assert {point.spec.platform.name for point in points} == {"exynos5422"}
+    with pytest.raises(UserError, match=r"groups\[0\]\.platforms\[1\]: `tiny` is there twice; drop one"):
+        _small(tmp_path, groups=[{**groups[0], "platforms": ["tiny", "tiny"]}])
+
+
 def test_a_platform_without_the_state_has_no_such_point(tmp_path: Path) -> None:
     scenario, platform = _small(tmp_path, needs_state="{state}"), _without_c2(tmp_path)
     names = [point.name for point in resolve(scenario, Wishes("qemu", platform=platform))]
@@ -176,7 +192,7 @@ def test_a_bad_file_is_one_sentence_with_its_key(tmp_path: Path, changes: dict[s
 
 
 def test_every_scenario_of_the_project_resolves_on_every_engine() -> None:
-    assert {"wake-latency", "platform-check"} <= set(list_scenarios())
+    assert {"wake-latency", "platform-check", "energy-validation", "multicore-power"} <= set(list_scenarios())
     for name in list_scenarios():
         scenario = load_scenario(name)
         assert scenario.name == name

@@ -6,7 +6,7 @@ import sys
 
 import typer
 
-from lull.cli import boot, build, demo, doctor, energy, figures, platform, run, show, timeline
+from lull.cli import bench, boot, build, demo, doctor, energy, figures, platform, run, show, timeline
 from lull.errors import UserError
 from lull.report import report
 
@@ -20,6 +20,7 @@ app = typer.Typer(
 )
 app.add_typer(platform.app, name="platform")
 app.add_typer(energy.app, name="energy")
+app.add_typer(bench.app, name="bench")
 app.command()(build.build)
 app.command()(boot.boot)
 app.command()(run.run)

@@ -70,8 +70,8 @@ def run(
         for point in points:
             typer.echo(point.name)
         return
-    command = _command(name, every[0], wishes)
-    place = out or _place(scenario, every[0])
+    command = _command(name, every, wishes)
+    place = out or _place(scenario, every)
     if not again:
         refuse_others(place, points, chosen)
     sweep = Sweep.create(place, scenario.name, command, every)
@@ -89,15 +89,22 @@ def run(
     figures.make_if_complete(sweep, scenario)
 
 
-def _place(scenario: Scenario, point: Point) -> Path:
-    spec = point.spec
-    return Path("runs") / "-".join([scenario.name, spec.platform.name, spec.engine, *([spec.cpu] if spec.cpu else [])])
+def _place(scenario: Scenario, points: Sequence[Point]) -> Path:
+    spec = points[0].spec
+    return Path("runs") / "-".join([scenario.name, *_platforms(points), spec.engine, *([spec.cpu] if spec.cpu else [])])
 
 
-def _command(name: str, point: Point, wishes: Wishes) -> str:
+def _platforms(points: Sequence[Point]) -> list[str]:
+    return list(dict.fromkeys(point.spec.platform.name for point in points))
+
+
+def _command(name: str, points: Sequence[Point], wishes: Wishes) -> str:
     """What makes these very runs elsewhere: what was found or left to its default is spelled out."""
-    spec = point.spec
-    words = ["./lull", "run", name, "-p", wishes.platform or spec.platform.name, "-e", spec.engine]
+    spec, platforms = points[0].spec, _platforms(points)
+    words = ["./lull", "run", name]
+    # Several are the scenario's own, and no option could name them.
+    words += ["-p", wishes.platform or platforms[0]] if len(platforms) == 1 else []
+    words += ["-e", spec.engine]
     words += ["--cpu", spec.cpu] if spec.cpu else []
     words += [word for setting in wishes.settings for word in ("--set", setting)]
     words += ["--seed", str(wishes.seed)] if wishes.seed != 1 else []

@@ -28,6 +28,9 @@ class Run:
     spec: RunSpec
     manifest: Mapping[str, Any]
 
+    def rundir(self) -> RunDir:
+        return RunDir.open(self.path)
+
     def file(self, name: str) -> Path:
         path = self.path / FILES / name
         if not path.is_file():
@@ -147,7 +150,7 @@ def read(sweep: Sweep, scenario: Scenario) -> Runs:
         command=record["command"],
         engine=record["engine"],
         cpu=record["cpu"],
-        platform=record["platform"],
+        platform=", ".join(dict.fromkeys(run.spec.platform.name for run in runs)),
         runs=tuple(runs),
         missing=tuple(missing),
         hung=tuple(stuck),

@@ -5,11 +5,11 @@ import itertools
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
+from functools import cache
 
 from lull.blocks import quoted
 from lull.errors import UserError
 from lull.platform.load import load_platform
-from lull.platform.schema import Platform
 from lull.runspec import CpuMode, EngineName, RunSpec
 from lull.scenario.schema import FOLDER, Group, Parameter, Scenario, Value, fill, text_of
 from lull.specs import load_spec
@@ -40,14 +40,12 @@ class Wishes:
 def resolve(scenario: Scenario, wishes: Wishes) -> list[Point]:
     """All points, in the order of the file."""
     chosen, overrides = split(scenario, wishes.settings)
-    platform = wishes.platform or scenario.platform
     cpu = wishes.cpu or (scenario.cpu if wishes.engine == "gem5" else None)
     period = wishes.stats_period_s or (scenario.stats_period_s if wishes.engine == "gem5" else None)
-    machine = load_platform(platform)
     points: list[Point] = []
     for group in scenario.groups:
-        for name, values in _cells(scenario, group, chosen):
-            if scenario.needs_state and not _has_state(machine, fill(scenario.needs_state, values)):
+        for platform, name, values in _cells(scenario, group, chosen, wishes.platform):
+            if scenario.needs_state and not _has_state(platform, fill(scenario.needs_state, values)):
                 continue
             of_file = [fill(text, values) for text in scenario.overrides]
             of_group = [fill(text, values) for text in group.overrides]
@@ -65,6 +63,7 @@ def resolve(scenario: Scenario, wishes: Wishes) -> list[Point]:
             )
             points.append(Point(name, group.name, values, spec))
     if not points:
+        platform = wishes.platform or scenario.platform
         raise UserError(f"{scenario.name}: platform {platform} has none of the idle states it is about; choose another")
     return points
 
@@ -109,8 +108,10 @@ def _typed(key: str, parameter: Parameter, text: str) -> Value:
     return value
 
 
-def _cells(scenario: Scenario, group: Group, chosen: Mapping[str, Value]) -> Iterator[tuple[str, dict[str, Value]]]:
-    """A parameter that the user sets keeps that value everywhere: its axis shrinks to one."""
+def _cells(
+    scenario: Scenario, group: Group, chosen: Mapping[str, Value], wanted: str | None
+) -> Iterator[tuple[str, str, dict[str, Value]]]:
+    """Platform, name and values. What the user sets keeps that value everywhere: its axis shrinks to one."""
     base = {key: parameter.default for key, parameter in scenario.parameters.items()}
     base |= group.parameters
     base |= chosen
@@ -118,14 +119,19 @@ def _cells(scenario: Scenario, group: Group, chosen: Mapping[str, Value]) -> Ite
         if not FOLDER.fullmatch(text_of(chosen[key])):
             raise UserError(f"--set {key}: {chosen[key]!r} cannot name a folder; use letters, digits, `.` and `_`")
     axes = {key: [chosen[key]] if key in chosen else values for key, values in group.matrix.items()}
-    for cell in itertools.product(*axes.values()):
+    platforms = [wanted] if wanted else group.platforms or [scenario.platform]
+    for platform, cell in itertools.product(platforms, list(itertools.product(*axes.values()))):
         values = {**base, **dict(zip(axes, cell, strict=True))}
-        words = "-".join(text_of(value) for value in cell)
-        yield f"{group.name}/{words}" if words else group.name, values
+        words = [*([platform] if len(platforms) > 1 else []), *map(text_of, cell)]
+        yield platform, f"{group.name}/{'-'.join(words)}" if words else group.name, values
 
 
-def _has_state(platform: Platform, name: str) -> bool:
-    return any(state.name == name for cluster in platform.resolved_clusters() for state in cluster.cstates)
+def _has_state(platform: str, name: str) -> bool:
+    clusters = _machine(platform).resolved_clusters()
+    return any(state.name == name for cluster in clusters for state in cluster.cstates)
+
+
+_machine = cache(load_platform)
 
 
 def _example(scenario: Scenario) -> str:

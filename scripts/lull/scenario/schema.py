@@ -81,6 +81,8 @@ class Group(Block):
     """Templates of `--set`, on top of the scenario's and the user's."""
     command: Annotated[str, Field(min_length=1)] | None = None
     """In place of the scenario's."""
+    platforms: list[Name] = Field(default_factory=list)
+    """In place of the scenario's: all points once on each of them. A platform that the user chose is the only one."""
 
 
 class Scenario(Block):
@@ -116,6 +118,9 @@ class Scenario(Block):
     def _check_group(self, number: int, group: Group) -> None:
         if group.name in [other.name for other in self.groups[:number]]:
             raise fault(f"`{group.name}` is used twice; rename one", "groups", number, "name")
+        for index, platform in enumerate(group.platforms):
+            if platform in group.platforms[:index]:
+                raise fault(f"`{platform}` is there twice; drop one", "groups", number, "platforms", index)
         self._check_template(group.command or "", "groups", number, "command")
         for index, text in enumerate(group.overrides):
             self._check_template(text, "groups", number, "overrides", index)

@@ -79,7 +79,7 @@ class TraceFile:
         if start.number(1) != 0 or start.number(1) != 8:
             raise UserError(f"{path}: not of a little-endian 64-bit machine; record it by `lull boot --trace`")
         start.take(4)
-        self._codec = start.text()
+        self.codec = start.text()
         start.text()
         self.formats: dict[str, Format] = {}
         self.strings: dict[int, str] = {}
@@ -103,6 +103,12 @@ class TraceFile:
     def cpus(self) -> list[int]:
         assert self._buffer is not None
         return sorted(self._buffer.places)
+
+    @property
+    def places(self) -> dict[int, tuple[int, int]]:
+        """By CPU, offset and size of its pages in the file."""
+        assert self._buffer is not None
+        return self._buffer.places
 
     def pages(self, cpu: int) -> Iterator[npt.NDArray[np.uint8]]:
         """A CPU's pages in batches, in the buffer's order."""
@@ -128,7 +134,7 @@ class TraceFile:
         if not size:
             return
         cursor = _Cursor(self._view, self.path, offset)
-        if self._codec == "none":
+        if self.codec == "none":
             yield cursor.take(size)
             return
         for _ in range(cursor.number(4)):
@@ -138,13 +144,13 @@ class TraceFile:
         packed, whole = cursor.number(4), cursor.number(4)
         data = cursor.take(packed)
         try:
-            if self._codec == "zstd":
+            if self.codec == "zstd":
                 return memoryview(pa.Codec("zstd").decompress(data, whole))
-            if self._codec == "zlib":
+            if self.codec == "zlib":
                 return memoryview(zlib.decompress(data))
         except (OSError, zlib.error) as error:
             raise UserError(f"{self.path}: damaged ({error}); run the command again") from error
-        raise UserError(f"{self.path}: compressed by {self._codec}; lull reads zstd, zlib and none")
+        raise UserError(f"{self.path}: compressed by {self.codec}; lull reads zstd, zlib and none")
 
     def _section(self, offset: int) -> _Cursor:
         cursor = _Cursor(self._view, self.path, offset)

@@ -1,0 +1,149 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Windows of the guest program `steady-power`, each with its joules from the ledger.
+
+The guest says when it ordered the dumps that open and close a window; the architected counter is gem5's own time, so
+the window of statistics that holds the middle of that stretch is the one, and its length shows whether it is.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import pyarrow as pa
+
+from lull.energy import accounting, rows
+from lull.energy.accounting import Options
+from lull.errors import UserError
+from lull.figures.result import Check
+from lull.figures.source import Run, Runs
+from lull.platform.schema import Cluster, Opp
+from lull.trace import recording, spans
+from lull.trace.clock import TICK_HZ
+from lull.trace.spans import ACTIVE, Span
+
+FILE = "windows.jsonl"
+LENGTH_TOLERANCE = 0.01
+ENOUGH = 0.95
+"""Share of a window for which every CPU has to be as asked: an interrupt or a tick may take the rest."""
+_KEYS = ("window", "start", "end", "cluster", "cpu", "component", "kind", "backend", "band")
+
+
+@dataclass(frozen=True)
+class Steady:
+    """A window in which some CPUs were busy and all others slept in one state."""
+
+    run: Run
+    state: str
+    busy: tuple[int, ...]
+    loop: str | None
+    mhz: float
+    """Of the first busy CPU; 0 where none is."""
+    seconds: float
+    as_asked: float
+    """Of all CPUs the least share of the window in which one was busy or asleep as asked."""
+    joules: Sequence[Mapping[str, Any]]
+    """The ledger's rows, summed over states and causes."""
+
+    @property
+    def platform(self) -> str:
+        return self.run.spec.platform.name
+
+    def watts(self, band: str = rows.CALIBRATED, backend: str = "mcpat", **where: object) -> float:
+        """Mean power of the rows that match, such as `cpu=0` or `kind="static"`; `cpu=None` is what CPUs share."""
+        wanted = {**where, "band": band, "backend": backend}
+        found = [row["joules"] for row in self.joules if all(row[key] == value for key, value in wanted.items())]
+        return float(sum(found)) / self.seconds
+
+    def cluster_of(self, cpu: int) -> Cluster:
+        return self.run.spec.platform.resolved_clusters()[self.run.place_of(cpu)[0]]
+
+    def opp(self) -> Opp:
+        """Of the first busy CPU."""
+        cluster = self.cluster_of(self.busy[0])
+        for opp in cluster.opps.table:
+            if abs(opp.mhz - self.mhz) < 0.5:
+                return opp
+        raise UserError(f"{self.run.path}: {self.mhz:g} MHz is no operating point of {cluster.name}; run it again")
+
+
+def read(runs: Runs, *groups: str) -> list[Steady]:
+    """The windows of all finished points of these groups. It writes each point's ledger anew."""
+    return [window for run in runs.group(*groups) for window in _read(run)]
+
+
+def df_windows(windows: Sequence[Steady]) -> pa.Table:
+    """What was asked for and whether it was so, with the mean power of the whole platform."""
+    return pa.Table.from_pylist(
+        [
+            {
+                "point": window.run.name,
+                "platform": window.platform,
+                "loop": window.loop,
+                "busy": list(window.busy),
+                "mhz": window.mhz,
+                "others_in": window.state,
+                "seconds": window.seconds,
+                "as_asked": window.as_asked,
+                **{f"{band}_w": window.watts(band) for band in rows.BANDS},
+                "em_w": window.watts(backend="em"),
+            }
+            for window in windows
+        ]
+    )
+
+
+def check(windows: Sequence[Steady]) -> Check:
+    worst = min(windows, key=lambda window: window.as_asked)
+    doing = f"CPUs {list(worst.busy)} busy at {worst.mhz:g} MHz, others" if worst.busy else "all"
+    says = (
+        f"least in {worst.run.name}, {doing} in {worst.state}: {worst.as_asked:.1%} of the time on some CPU, "
+        f"has to be {ENOUGH:.0%}"
+    )
+    return Check("CPUs do what was asked", worst.as_asked >= ENOUGH, says)
+
+
+def _read(run: Run) -> list[Steady]:
+    rundir = run.rundir()
+    accounting.account(rundir, Options())
+    by_window: dict[int, list[dict[str, Any]]] = {}
+    for row in rows.grouped(rundir / accounting.LEDGER, _KEYS, ["joules"]).to_pylist():
+        by_window.setdefault(row["window"], []).append(row)
+    times = [(own[0]["start"], own[0]["end"], number) for number, own in by_window.items()]
+    record = recording.load(rundir)
+    traced = spans.of_recording(record, run.spec.platform)
+    found = []
+    for line in run.lines(FILE):
+        try:
+            begin = int(line["ordered"]) * record.clock.period + int(line["settle_us"]) * TICK_HZ // 10**6
+            length = int(line["window_us"]) * TICK_HZ // 10**6
+            state, busy = str(line["state"]), tuple(map(int, line["busy"]))
+            loop, mhz = line["loop"], int(line["khz"]) / 1000
+        except (KeyError, TypeError, ValueError) as error:
+            raise UserError(f"{run.file(FILE)}: not the lines of steady-power ({error!r}); run it again") from None
+        start, end, number = _window(run, times, begin, length)
+        as_asked = _as_asked(traced, start, end, state, busy)
+        seconds = (end - start) / TICK_HZ
+        found.append(Steady(run, state, busy, loop, mhz, seconds, as_asked, by_window[number]))
+    return found
+
+
+def _window(run: Run, times: Sequence[tuple[int, int, int]], begin: int, length: int) -> tuple[int, int, int]:
+    middle = begin + length // 2
+    for start, end, number in times:
+        if start <= middle < end and abs(end - start - length) <= LENGTH_TOLERANCE * length:
+            return start, end, number
+    raise UserError(
+        f"{run.path}: no window of statistics is the one that the guest opened at tick {begin}, so something else "
+        "dumped statistics meanwhile, such as a change of frequency or --stats-period; run it without"
+    )
+
+
+def _as_asked(traced: Sequence[Span], start: int, end: int, state: str, busy: Sequence[int]) -> float:
+    """The least share over CPUs. Interrupts on a busy CPU are work too."""
+    held: dict[int, int] = {}
+    for span in traced:
+        wanted = ACTIVE if span.cpu in busy else state
+        overlap = min(span.end, end) - max(span.start, start)
+        if overlap > 0:
+            held[span.cpu] = held.get(span.cpu, 0) + overlap * (span.state == wanted)
+    return min(held.values(), default=0) / (end - start)
