@@ -7,7 +7,8 @@ how many more there are: mending one at a time needs no more.
 
 import difflib
 import typing
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
 
 from pydantic import BaseModel, ConfigDict, ValidationError
 from pydantic_core import ErrorDetails, PydanticCustomError
@@ -33,6 +34,15 @@ def user_error(file: str, error: ValidationError, model: type[BaseModel]) -> Use
     details = error.errors(include_url=False)
     more = f" (and {len(details) - 1} more)" if len(details) > 1 else ""
     return UserError(f"{file}: {_sentence(details[0], model)}{more}")
+
+
+@contextmanager
+def explained(file: str, model: type[BaseModel]) -> Iterator[None]:
+    """Around what makes models of a file's keys."""
+    try:
+        yield
+    except ValidationError as error:
+        raise user_error(file, error, model) from None
 
 
 def dotted(path: Path) -> str:

@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""How long the cores of a cluster waited for its latency devices, from gem5's own statistics.
+"""How often and how long the cores of a cluster waited for its latency devices, from gem5's own statistics.
 
-The I/O bus counts packets by device: two per load, request and answer, and a load takes an eighth of the device's cost.
-So the time is exact, for a cluster; gem5 does not tell which of its cores waited. Atomic CPUs do not wait.
+The I/O bus counts packets by device: two per load, request and answer, and a load takes an eighth of the device's cost
+(`gem5-configs/idle.py`). So both are exact, for a cluster; gem5 does not tell which of its cores waited. Atomic CPUs
+load, but do not wait.
 """
 
 from collections.abc import Mapping
@@ -11,18 +12,23 @@ from lull.platform.schema import Cluster
 
 SLICES = 8
 PACKETS_PER_LOAD = 2
+KINDS = ("retention", "core-off", "cluster-off")
+"""Of idle states that have devices, whether a cluster has the state or not."""
+
 COSTS = ("entry", "flush", "exit", "refill")
 _PORT = "system.iobus.pktCount_system.iobridge.mem_side_port::system.realview.latency_cluster{}_{}_{}.pio"
 
 
+def times(statistics: Mapping[str, float], number: int, kind: str, cost: str) -> float:
+    """How often a cost of a kind of state was paid, whole or in eighths. gem5 leaves out a device that nobody read."""
+    packets = statistics.get(_PORT.format(number, kind.replace("-", "_"), cost), 0.0)
+    return packets / PACKETS_PER_LOAD / SLICES
+
+
 def waits_s(statistics: Mapping[str, float], number: int, cluster: Cluster) -> dict[tuple[str, str], float]:
-    """Seconds by C-state and cost in one window. gem5 leaves out a device that nobody read."""
+    """Seconds by C-state and cost in one window."""
     return {
-        (state.name, cost): statistics.get(_PORT.format(number, state.kind.replace("-", "_"), cost), 0.0)
-        / PACKETS_PER_LOAD
-        / SLICES
-        * getattr(state.actual, f"{cost}_us")
-        / 1e6
+        (state.name, cost): times(statistics, number, state.kind, cost) * getattr(state.actual, f"{cost}_us") / 1e6
         for state in cluster.deep_states
         for cost in COSTS
     }

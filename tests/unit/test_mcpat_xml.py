@@ -12,6 +12,7 @@ from lull.energy import activity, events, run_xml, tables
 from lull.energy.mcpat_xml import Chip, render
 from lull.errors import UserError
 from lull.rundir import MANIFEST, RunDir
+from lull.runs import STATS_TABLE
 from tests.specs import spec
 from tests.unit.test_energy_mapping import DATA, windows
 
@@ -21,7 +22,7 @@ def _run(folder: Path, engine: str = "gem5") -> RunDir:
     run = RunDir.create(folder, spec("shadow.enabled=false", engine="gem5", cpu="detailed"))
     run.write_json(MANIFEST, {"engine": {"name": engine, "version": "24.0.0.1"}})
     (run / "stats.txt").write_bytes(gzip.decompress((DATA / "stats-24.0.txt.gz").read_bytes()))
-    stats.to_parquet(run / "stats.txt", run / run_xml.STATS)
+    stats.to_parquet(run / "stats.txt", run / STATS_TABLE)
     return run
 
 
@@ -75,7 +76,7 @@ def test_windows_of_an_operating_point_add_up(run: RunDir) -> None:
 def stats_twice(run: RunDir) -> list[tuple[Chip, run_xml.Spent]]:
     text = (run / "stats.txt").read_text()
     (run / "stats.txt").write_text(text + text)
-    stats.to_parquet(run / "stats.txt", run / run_xml.STATS)
+    stats.to_parquet(run / "stats.txt", run / STATS_TABLE)
     return list(run_xml.spent(run))
 
 
@@ -92,7 +93,7 @@ def test_cores_of_a_cluster_keep_their_own_counts(run: RunDir) -> None:
 def test_a_run_without_what_energy_needs_is_refused(run: RunDir, tmp_path: Path) -> None:
     with pytest.raises(UserError, match="not a run of gem5, and only gem5 counts what energy needs"):
         run_xml.write(_run(tmp_path / "qemu", engine="qemu"), tmp_path / "out")
-    (run / run_xml.STATS).unlink()
+    (run / STATS_TABLE).unlink()
     with pytest.raises(UserError, match=r"stats\.parquet: no statistics; run it on gem5 with --cpu detailed"):
         run_xml.write(run, tmp_path / "out")
     assert not (tmp_path / "out").exists(), "nothing half-written"

@@ -11,6 +11,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
+from lull.energy.rows import LEDGER, NO_CPU
 from lull.rundir import RunDir
 from lull.timeline import power
 from lull.timeline.perfetto import PerfettoFile
@@ -93,7 +94,7 @@ def test_watts_are_joules_over_the_window(tmp_path: Path) -> None:
             (None, 0, 0.010, "mcpat", "calibrated"),
         )
     ]
-    pq.write_table(pa.Table.from_pylist(rows), rundir / power.ENERGY)
+    pq.write_table(pa.Table.from_pylist(rows), rundir / LEDGER)
     found = sorted(power.samples(rundir))
-    assert [row[:2] for row in found] == [(power.NO_CPU, 0), (0, 0), (0, 2 * MS)]
+    assert [row[:2] for row in found] == [(NO_CPU, 0), (0, 0), (0, 2 * MS)]
     assert [row[2] for row in found] == pytest.approx([5.0, 2.0, 1.0])

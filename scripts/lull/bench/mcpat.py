@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import islice
 
+from lull import gem5_names
 from lull.energy import activity, mcpat_run, source, tables
 from lull.energy.coefficients import DYNAMIC, GATE, SUBTHRESHOLD
 from lull.energy.events import L2
@@ -41,12 +42,12 @@ class _Question:
     chip: Chip
 
     @property
-    def path(self) -> str:
-        return source.cluster_path(self.number)
+    def cpus(self) -> list[str]:
+        return [gem5_names.cpu(self.number, cpu) for cpu in range(self.chip.cluster.cpus)]
 
     @property
-    def cpus(self) -> list[str]:
-        return [f"{self.path}.cpu{cpu}" for cpu in range(self.chip.cluster.cpus)]
+    def l2(self) -> str:
+        return gem5_names.l2(self.number)
 
     @property
     def seconds(self) -> float:
@@ -88,7 +89,7 @@ def _questions(run: Run, window: Window) -> Iterator[_Question]:
 
 def _from_table(asked: _Question, opp: OppTable) -> tuple[float, float]:
     """Run-time dynamic and leakage watts of a cluster."""
-    joules = sum(activity.l2_joules(opp, asked.window, f"{asked.path}.l2", asked.run.gem5).values())
+    joules = sum(activity.l2_joules(opp, asked.window, asked.l2, asked.run.gem5).values())
     for cpu in asked.cpus:
         joules += sum(activity.core_joules(opp, asked.window, cpu, asked.run.gem5).values())
     core_w = sum(leak.watts for component, leak in opp.leakage.items() if component != L2)
@@ -97,7 +98,7 @@ def _from_table(asked: _Question, opp: OppTable) -> tuple[float, float]:
 
 def _from_mcpat(asked: _Question, mcpat: mcpat_run.McPat) -> tuple[float, float]:
     cores = [activity.core_counts(asked.window, cpu, asked.run.gem5) for cpu in asked.cpus]
-    l2 = activity.l2_counts(asked.window, f"{asked.path}.l2", asked.run.gem5)
+    l2 = activity.l2_counts(asked.window, asked.l2, asked.run.gem5)
     answer = mcpat_run.run(mcpat, render(asked.chip, cores, l2, asked.seconds * asked.chip.clock_mhz * 1e6))
     parts = [*answer.all("Core"), *answer.all("L2")]
     return sum(part[DYNAMIC] for part in parts), sum(map(_leakage_w, parts))

@@ -21,7 +21,6 @@ from lull.rundir import RunDir
 from lull.runs import STATS_TABLE, TRACE
 from lull.trace import recording, spans, wakes
 
-LEDGER = "energy.parquet"
 FIGURE = "power"
 AGREEMENT = 0.02
 """Share of CPU time that trace and statistics may see differently before the summary says so."""
@@ -56,7 +55,7 @@ def account(rundir: RunDir, options: Options) -> Accounted:
     run = source.open_run(rundir)
     traced = _traced(run, options.allow_lost)
     backends = [_backend(name, run, options) for name in options.backends]
-    path = rundir / LEDGER
+    path = rundir / rows.LEDGER
     found = windows.read(rundir / STATS_TABLE)
     occupancy = traced.occupancy if traced else None
     totals = ledger.write(run, found, backends, Uncore(options.rest_w), occupancy, path, _about(run, options))

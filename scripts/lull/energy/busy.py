@@ -4,10 +4,10 @@
 from functools import cache
 from typing import Annotated
 
-from pydantic import Field, TypeAdapter, ValidationError
+from pydantic import Field, TypeAdapter
 
-from lull import yaml_file
-from lull.blocks import Block, quoted, user_error
+from lull import gem5_names, yaml_file
+from lull.blocks import Block, explained, quoted
 from lull.energy import activity, run_xml
 from lull.energy.events import CYCLES
 from lull.errors import UserError
@@ -15,6 +15,7 @@ from lull.paths import ROOT
 from lull.platform.cores import load_core
 from lull.platform.schema import Name, Source
 from lull.rundir import RunDir
+from lull.runs import STATS_TABLE
 
 FILE = ROOT / "power-models" / "busy.yaml"
 
@@ -44,10 +45,10 @@ def recorded(rundir: RunDir) -> dict[str, dict[str, float]]:
     """The same for a run's cores: of each type, what one did in its window with the most cycles."""
     found: dict[str, dict[str, float]] = {}
     gem5 = run_xml.version(rundir)
-    for stats in run_xml.windows(rundir / run_xml.STATS):
+    for stats in run_xml.windows(rundir / STATS_TABLE):
         for number, cluster in enumerate(rundir.spec().platform.resolved_clusters()):
             for cpu in range(cluster.cpus):
-                counts = activity.core_counts(stats, f"system.cluster{number}.cpu{cpu}", gem5)
+                counts = activity.core_counts(stats, gem5_names.cpu(number, cpu), gem5)
                 if counts[CYCLES] > found.get(cluster.core, {}).get(CYCLES, 0):
                     found[cluster.core] = counts
     return {core: {event: count / counts[CYCLES] for event, count in counts.items()} for core, counts in found.items()}
@@ -56,7 +57,5 @@ def recorded(rundir: RunDir) -> dict[str, dict[str, float]]:
 @cache
 def _all() -> dict[str, Busy]:
     shown = yaml_file.shown(FILE)
-    try:
+    with explained(shown, Busy):
         return _FILE.validate_python(yaml_file.read(FILE, shown, "activity", "power-models/README.md"))
-    except ValidationError as error:
-        raise user_error(shown, error, Busy) from None

@@ -10,10 +10,10 @@ from collections.abc import Iterable, Mapping
 from functools import cache
 from typing import Annotated
 
-from pydantic import Field, TypeAdapter, ValidationError
+from pydantic import Field, TypeAdapter
 
 from lull import yaml_file
-from lull.blocks import Block, quoted, user_error
+from lull.blocks import Block, explained, quoted
 from lull.energy import activity, busy, published, tables
 from lull.energy.events import L2
 from lull.energy.published import PARTS, Part
@@ -89,7 +89,5 @@ def _mean(values: Iterable[float]) -> float:
 @cache
 def _all() -> Mapping[str, Factors]:
     shown = yaml_file.shown(FILE)
-    try:
+    with explained(shown, Factors):
         return _FILE.validate_python(yaml_file.read(FILE, shown, "calibration", "power-models/README.md"))
-    except ValidationError as error:
-        raise user_error(shown, error, Factors) from None

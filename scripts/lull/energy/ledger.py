@@ -13,6 +13,7 @@ from pathlib import Path
 
 import numpy as np
 
+from lull import gem5_names
 from lull.energy import rows, source, transitions, untraced
 from lull.energy.account import Account, Label, Place, closed
 from lull.energy.backend import Backend, OfCpu, OfL2, OfMemory
@@ -71,7 +72,7 @@ class Ledger:
             off_ticks = []
             for index, cpu in enumerate(cpus):
                 place = Place(cpu, cluster.name, window.number, window.start, window.end)
-                path = f"{source.cluster_path(number)}.cpu{index}"
+                path = gem5_names.cpu(number, index)
                 own, guessed = self._of_cpu(place, cpu, window, path, number, opps[number])
                 off_ticks.append(sum(stay.ticks for stay in guessed if stay.who.state in ("C4", OFF)))
                 for backend in self.backends:
@@ -83,7 +84,7 @@ class Ledger:
             known_off = self.occupancy.off_ticks(number, window.start, window.end) if self.occupancy else 0
             off_s = (known_off + min(off_ticks)) / hz
             place = Place(None, cluster.name, window.number, window.start, window.end)
-            path = f"{source.cluster_path(number)}.l2"
+            path = gem5_names.l2(number)
             cache = OfL2(place, window, path, number, opps[number], users, off_s, seconds)
             for backend in self.backends:
                 self._put(backend, backend.l2(cache))

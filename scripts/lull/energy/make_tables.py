@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """`lull energy tables`: run McPAT for every cluster and operating point that has no table yet, or an old one."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 
 from lull import __version__, yaml_file
 from lull.energy import coefficients, mcpat_run, memory_controller, tables, technology
@@ -21,9 +22,11 @@ def make(platforms: Sequence[Platform], mcpat: str | None, force: bool) -> Itera
         (platform, cluster)
         for platform in platforms
         for cluster in (*platform.clusters, platform.shadow.cluster)
-        if force or not _is_current(platform, cluster)
+        if force or not _is_current(partial(tables.load, platform, cluster))
     ]
-    controllers = [platform for platform in platforms if force or not _has_controller(platform)]
+    controllers = [
+        platform for platform in platforms if force or not _is_current(partial(memory_controller.load, platform))
+    ]
     if not wanted and not controllers:
         return
     binary = mcpat_run.find(mcpat)
@@ -76,17 +79,9 @@ def _runs(platform: Platform, cluster: Cluster) -> int:
     return sum(coefficients.runs(chip) for chip in _chips(platform, cluster))
 
 
-def _has_controller(platform: Platform) -> bool:
+def _is_current(load: Callable[[], object]) -> bool:
     try:
-        memory_controller.load(platform)
-    except UserError:
-        return False
-    return True
-
-
-def _is_current(platform: Platform, cluster: Cluster) -> bool:
-    try:
-        tables.load(platform, cluster)
+        load()
     except UserError:
         return False
     return True

@@ -11,10 +11,10 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Annotated, Any
 
-from pydantic import Field, ValidationError, model_validator
+from pydantic import Field, model_validator
 
 from lull import yaml_file
-from lull.blocks import Block, fault, user_error
+from lull.blocks import Block, explained, fault
 from lull.errors import UserError
 from lull.paths import ROOT
 
@@ -110,10 +110,8 @@ def load(name: str) -> Table:
     file = FOLDER / f"{name}.yaml"
     shown = yaml_file.shown(file)
     data: dict[str, Any] = yaml_file.read(file, shown, "mapping", "power-models/README.md")
-    try:
+    with explained(shown, Table):
         return Table.model_validate(data)
-    except ValidationError as error:
-        raise user_error(shown, error, Table) from None
 
 
 @cache

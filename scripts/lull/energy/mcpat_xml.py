@@ -107,7 +107,7 @@ def render_memory(platform: Platform, counts: Counts, seconds: float) -> str:
 
 
 def sources_digest() -> str:
-    """Of the templates and the technology: what a table depends on besides the platform and its cores."""
+    """Of the templates: what a table depends on besides the platform, its cores and its technology."""
     return digest.of_files(TEMPLATES, TEMPLATES.glob("*.j2"))
 
 

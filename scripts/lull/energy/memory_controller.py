@@ -60,22 +60,22 @@ def made_from(platform: Platform) -> str:
 def derive(platform: Platform, ask: Callable[[str], Part], seed: int) -> MemoryTable:
     """From one idle second, one with bursts of each kind, and a check with both."""
 
-    def watts(**bursts: float) -> float:
-        return ask(render_memory(platform, bursts, seconds=1.0)).find("Memory Controller")[DYNAMIC]
+    def answer(**bursts: float) -> Part:
+        return ask(render_memory(platform, bursts, seconds=1.0)).find("Memory Controller")
 
-    idle = watts()
-    joules = {event: (watts(**{event: COUNT}) - idle) / COUNT for event in MEMORY_EVENTS}
+    still = answer()
+    idle = still[DYNAMIC]
+    joules = {event: (answer(**{event: COUNT})[DYNAMIC] - idle) / COUNT for event in MEMORY_EVENTS}
     draw = random.Random(f"{seed} {platform.name}")
     mixed = {event: draw.random() * COUNT for event in MEMORY_EVENTS}
-    theirs = watts(**mixed)
+    theirs = answer(**mixed)[DYNAMIC]
     error = abs(idle + sum(each * mixed[event] for event, each in joules.items()) - theirs) / theirs
     if error > TOLERANCE:
         raise UserError(
             f"{platform.name}: McPAT's energy of the memory controller is no sum over its events (off by {error:.1e}); "
             "no table is written, because it would be wrong"
         )
-    part = ask(render_memory(platform, {}, seconds=1.0)).find("Memory Controller")
-    leakage = Leakage(subthreshold_w=part[SUBTHRESHOLD], gate_w=part[GATE])
+    leakage = Leakage(subthreshold_w=still[SUBTHRESHOLD], gate_w=still[GATE])
     return MemoryTable(
         platform=platform.name, joules_per_event=joules, watts=idle, leakage=leakage, linearity_error=error,
         made_from=made_from(platform),

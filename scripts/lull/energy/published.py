@@ -4,10 +4,10 @@
 from functools import cache
 from typing import Annotated, Literal, get_args
 
-from pydantic import Field, ValidationError
+from pydantic import Field
 
 from lull import yaml_file
-from lull.blocks import Block, user_error
+from lull.blocks import Block, explained
 from lull.paths import ROOT
 from lull.platform.load import load_platform
 from lull.platform.schema import Cluster, Name, Opp, Platform, Source
@@ -68,7 +68,5 @@ class Published(Block):
 @cache
 def load() -> Published:
     shown = yaml_file.shown(FILE)
-    try:
+    with explained(shown, Published):
         return Published.model_validate(yaml_file.read(FILE, shown, "published", "power-models/README.md"))
-    except ValidationError as error:
-        raise user_error(shown, error, Published) from None

@@ -11,14 +11,13 @@ from pathlib import Path
 
 import pyarrow.parquet as pq
 
-from lull import yaml_file
+from lull import gem5_names, yaml_file
 from lull.energy import activity
 from lull.energy.mcpat_xml import Chip, render
 from lull.errors import UserError
 from lull.platform.schema import Cluster, Opp, Platform
 from lull.rundir import RunDir
-
-STATS = "stats.parquet"
+from lull.runs import STATS_TABLE
 
 
 @dataclass
@@ -65,19 +64,18 @@ def _spent(rundir: RunDir, platform: Platform) -> Iterator[tuple[tuple[Cluster, 
     gem5 = version(rundir)
     clusters = platform.resolved_clusters()
     found: dict[tuple[int, int], Spent] = {}
-    for stats in windows(rundir / STATS):
+    for stats in windows(rundir / STATS_TABLE):
         for number, cluster in enumerate(clusters):
-            name = f"system.cluster{number}"
-            counts = [activity.core_counts(stats, f"{name}.cpu{cpu}", gem5) for cpu in range(cluster.cpus)]
-            place = found.setdefault((number, _level(stats, name, cluster)), Spent())
-            place.add(stats["simSeconds"], counts, activity.l2_counts(stats, f"{name}.l2", gem5))
+            counts = [activity.core_counts(stats, gem5_names.cpu(number, cpu), gem5) for cpu in range(cluster.cpus)]
+            place = found.setdefault((number, _level(stats, number, cluster)), Spent())
+            place.add(stats["simSeconds"], counts, activity.l2_counts(stats, gem5_names.l2(number), gem5))
     for (number, level), each in sorted(found.items()):
         yield (clusters[number], clusters[number].opps.table[level]), each
 
 
-def _level(stats: Mapping[str, float], name: str, cluster: Cluster) -> int:
+def _level(stats: Mapping[str, float], number: int, cluster: Cluster) -> int:
     """gem5's clocks are whole picoseconds, so the nearest operating point is the one."""
-    key = f"{name}.clk_domain.clock"
+    key = gem5_names.clock(number)
     if key not in stats:
         raise UserError(f"{key}: not among the run's statistics; run it with a gem5 that lull supports")
     mhz = 1e6 / stats[key]

@@ -3,7 +3,7 @@
 
 from dataclasses import dataclass
 
-from lull import cpuidle
+from lull import cpuidle, gem5_names
 from lull.cpuidle import Row
 from lull.energy.windows import Window
 from lull.errors import UserError
@@ -82,14 +82,9 @@ def open_run(rundir: RunDir) -> Run:
     return Run(rundir, spec, range(start, start + ticks), float(hz), windows, cpuidle.read(rundir / CPUIDLE), gem5)
 
 
-def cluster_path(number: int) -> str:
-    """gem5's object."""
-    return f"system.cluster{number}"
-
-
 def period(window: Window, number: int) -> float:
     """Ticks of a cycle of a cluster's clock."""
-    name = f"{cluster_path(number)}.clk_domain.clock"
+    name = gem5_names.clock(number)
     if name not in window:
         raise UserError(f"window {window.number}: no statistic {name}; gem5 24 and 25 have it")
     return window[name]
@@ -102,6 +97,6 @@ def opp_of(window: Window, number: int, cluster: Cluster, hz: float) -> Opp:
         if abs(hz / opp.hz - ticks) <= CLOCK_TOLERANCE_TICKS:
             return opp
     raise UserError(
-        f"window {window.number}: {cluster_path(number)}.clk_domain.clock is {ticks:g} ticks, which is no operating "
+        f"window {window.number}: {gem5_names.clock(number)} is {ticks:g} ticks, which is no operating "
         f"point of {cluster.name}; the run is of another platform than its run.json says"
     )

@@ -4,10 +4,10 @@
 from functools import cache
 from typing import Annotated, Any, TypeVar
 
-from pydantic import Field, ValidationError
+from pydantic import Field
 
 from lull import yaml_file
-from lull.blocks import Block, user_error
+from lull.blocks import Block, explained
 from lull.errors import UserError
 from lull.paths import ROOT
 from lull.platform.schema import Source
@@ -119,7 +119,5 @@ def read(name: str, model: type[AnyBlock]) -> AnyBlock:
     file = FOLDER / name
     shown = yaml_file.shown(file)
     data: dict[str, Any] = yaml_file.read(file, shown, "power model", "power-models/README.md")
-    try:
+    with explained(shown, model):
         return model.model_validate(data)
-    except ValidationError as error:
-        raise user_error(shown, error, model) from None

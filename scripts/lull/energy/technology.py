@@ -4,10 +4,10 @@
 from functools import cache
 from typing import Annotated, Literal
 
-from pydantic import AfterValidator, Field, ValidationError
+from pydantic import AfterValidator, Field
 
 from lull import yaml_file
-from lull.blocks import Block, fault, quoted, user_error
+from lull.blocks import Block, explained, fault, quoted
 from lull.errors import UserError
 from lull.paths import ROOT
 from lull.platform.schema import Name, Platform, Source
@@ -73,8 +73,6 @@ def _all() -> dict[str, PlatformTechnology]:
     data = yaml_file.read(FILE, shown, "technology", "power-models/README.md")
     found = {}
     for name, block in data.items():
-        try:
+        with explained(f"{shown}: {name}", PlatformTechnology):
             found[name] = PlatformTechnology.model_validate(block)
-        except ValidationError as error:
-            raise user_error(f"{shown}: {name}", error, PlatformTechnology) from None
     return found

@@ -21,7 +21,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
-from lull import latency_devices
+from lull import gem5_names, latency_devices
 from lull.errors import UserError
 from lull.figures.source import Run, Runs
 from lull.runs import STATS_TABLE
@@ -185,7 +185,7 @@ class _Statistics:
     def gated_s(self, cpu: int) -> float:
         """gem5 does not write down what is 0, but some state every CPU was in."""
         index, _, number = self.run.place_of(cpu)
-        states = f"system.cluster{index}.cpu{number}.power_state.pwrStateResidencyTicks::"
+        states = f"{gem5_names.cpu(index, number)}.power_state.pwrStateResidencyTicks::"
         if not any(name.startswith(states) for name in self.values):
             raise UserError(
                 f"{self.run.path / STATS_TABLE}: no statistic {states}* in window 1; gem5 24 and 25 have it"

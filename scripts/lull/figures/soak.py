@@ -13,7 +13,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
-from lull import cpuidle
+from lull import cpuidle, latency_devices
 from lull.errors import UserError
 from lull.figures.result import Check, Result, markdown_table
 from lull.figures.source import Run, Runs
@@ -25,8 +25,6 @@ BEFORE, AFTER = "interrupts.before", "interrupts.after"
 ASKED = 100_000
 """Entries of each CPU into each state, over all points."""
 SOURCES = ("timer", "call", "device")
-SLICES = 8
-"""Loads of a latency device that make up one cost (`gem5-configs/idle.py`); each is two packets, there and back."""
 
 
 def analyse(runs: Runs) -> Result:
@@ -161,12 +159,12 @@ def read_interrupts(text: str, origin: str) -> dict[int, Counter[str]]:
 
 def _exits(run: Run) -> list[int]:
     """How often the CPUs of each cluster came back from an idle state that firmware enters."""
-    table = pq.read_table(run.path / STATS_TABLE)
-    table = table.filter(pc.match_substring_regex(table["statistic"], r"iobus\.pktCount_.*latency_cluster\d+_.*_exit"))
-    packets: Counter[int] = Counter()
-    for name, value in zip(table["statistic"].to_pylist(), table["value"].to_pylist(), strict=True):
-        packets[int(name.partition("latency_cluster")[2].partition("_")[0])] += int(value)
-    return [packets[number] // (2 * SLICES) for number, _ in enumerate(run.spec.platform.resolved_clusters())]
+    table = pq.read_table(run.path / STATS_TABLE).group_by("statistic").aggregate([("value", "sum")])
+    statistics = dict(zip(table["statistic"].to_pylist(), table["value_sum"].to_pylist(), strict=True))
+    return [
+        int(sum(latency_devices.times(statistics, number, kind, "exit") for kind in latency_devices.KINDS))
+        for number, _ in enumerate(run.spec.platform.resolved_clusters())
+    ]
 
 
 def _error_of(run: Run) -> str:

@@ -106,7 +106,7 @@ def _read(run: Run) -> list[Steady]:
     rundir = run.rundir()
     accounting.account(rundir, Options())
     by_window: dict[int, list[dict[str, Any]]] = {}
-    for row in rows.grouped(rundir / accounting.LEDGER, _KEYS, ["joules"]).to_pylist():
+    for row in rows.grouped(rundir / rows.LEDGER, _KEYS, ["joules"]).to_pylist():
         by_window.setdefault(row["window"], []).append(row)
     times = [(own[0]["start"], own[0]["end"], number) for number, own in by_window.items()]
     record = recording.load(rundir)

@@ -7,10 +7,10 @@ block says where its numbers are from. Latencies of units are cycles from issue 
 
 from typing import Annotated, Any, Literal, get_args
 
-from pydantic import AfterValidator, Field, ValidationError, model_validator
+from pydantic import AfterValidator, Field, model_validator
 
 from lull import yaml_file
-from lull.blocks import Block, fault, quoted, user_error
+from lull.blocks import Block, explained, fault, quoted
 from lull.errors import UserError
 from lull.paths import ROOT
 from lull.platform.schema import LINE_BYTES, Name, Source
@@ -211,10 +211,8 @@ def load_core(name: str) -> Core:
     shown, data = _read(name)
     if "same_as" not in data:
         return _checked(shown, data)
-    try:
+    with explained(shown, Twin):
         twin = Twin.model_validate(data)
-    except ValidationError as error:
-        raise user_error(shown, error, Twin) from None
     _check_name(shown, twin.name, name)
     origin_shown, origin = _read(twin.same_as)
     if "same_as" in origin:
@@ -227,10 +225,8 @@ def _checked(shown: str, data: dict[str, Any]) -> Core:
     model = InOrderCore if data.get("pipeline") == "in-order" else OutOfOrderCore
     if data.get("pipeline") not in ("in-order", "out-of-order"):
         raise UserError(f"{shown}: pipeline: {data.get('pipeline')!r} is not known; use `in-order` or `out-of-order`")
-    try:
+    with explained(shown, model):
         core: Core = model.model_validate(data)
-    except ValidationError as error:
-        raise user_error(shown, error, model) from None
     _check_name(shown, core.name, shown.rpartition("/")[2].removesuffix(".yaml"))
     return core
 

@@ -3,10 +3,8 @@
 
 from collections.abc import Sequence
 
-from pydantic import ValidationError
-
 from lull import yaml_file
-from lull.blocks import quoted, user_error
+from lull.blocks import explained, quoted
 from lull.errors import UserError
 from lull.paths import ROOT
 from lull.platform.cores import list_cores
@@ -26,10 +24,8 @@ def load_platform(name_or_path: str, overrides: Sequence[str] = ()) -> Platform:
     file = yaml_file.locate(name_or_path, "platform", PLATFORMS / f"{name_or_path}.yaml", list_platforms())
     shown = yaml_file.shown(file)
     data = apply(yaml_file.read(file, shown, "platform", "platforms/README.md"), overrides)
-    try:
+    with explained(shown, Platform):
         platform = Platform.model_validate(data)
-    except ValidationError as error:
-        raise user_error(shown, error, Platform) from None
     _check_cores(platform, shown)
     return platform
 

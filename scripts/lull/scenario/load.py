@@ -3,10 +3,8 @@
 
 import importlib.util
 
-from pydantic import ValidationError
-
 from lull import yaml_file
-from lull.blocks import user_error
+from lull.blocks import explained
 from lull.errors import UserError
 from lull.paths import ROOT
 from lull.scenario.schema import Scenario
@@ -25,10 +23,8 @@ def load_scenario(name_or_path: str) -> Scenario:
     file = yaml_file.locate(name_or_path, "scenario", BENCHMARKS / name_or_path / FILE, list_scenarios())
     name = yaml_file.shown(file)
     data = yaml_file.read(file, name, "scenario", "benchmarks/README.md")
-    try:
+    with explained(name, Scenario):
         scenario = Scenario.model_validate(data)
-    except ValidationError as error:
-        raise user_error(name, error, Scenario) from None
     if importlib.util.find_spec(f"lull.figures.{scenario.analysis}") is None:
         raise UserError(f"{name}: analysis: no module `{scenario.analysis}` in scripts/lull/figures; write it")
     return scenario

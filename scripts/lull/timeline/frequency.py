@@ -5,6 +5,7 @@ from collections.abc import Iterator
 
 import pyarrow.parquet as pq
 
+from lull import gem5_names
 from lull.platform.schema import Platform
 from lull.rundir import RunDir
 from lull.runs import STATS_TABLE
@@ -37,9 +38,7 @@ def _of_linux(record: Recording) -> Iterator[Sample]:
 
 def _of_gem5(rundir: RunDir, platform: Platform) -> Iterator[Sample]:
     """A window has one frequency, because every change begins another."""
-    clocks = {
-        f"system.cluster{number}.clk_domain.clock": cpus for number, (cpus, _) in enumerate(platform.cpu_ranges())
-    }
+    clocks = {gem5_names.clock(number): cpus for number, (cpus, _) in enumerate(platform.cpu_ranges())}
     names = ["finalTick", "simTicks", *clocks]
     table = pq.read_table(rundir / STATS_TABLE, filters=[("statistic", "in", names)])
     windows: dict[int, dict[str, float]] = {}

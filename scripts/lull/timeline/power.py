@@ -7,17 +7,16 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
+from lull.energy.rows import LEDGER, NO_CPU
 from lull.rundir import RunDir
 from lull.trace.clock import TICK_HZ
 
-ENERGY = "energy.parquet"
-NO_CPU = -1
 _KEYS = ("cpu", "start", "end")
 
 
 def samples(rundir: RunDir) -> Iterator[tuple[int, int, float]]:
     """CPU (NO_CPU for what they share), start of the window, watts; nothing where there is no account."""
-    path = rundir / ENERGY
+    path = rundir / LEDGER
     if not path.is_file():
         return
     names = pq.read_schema(path).names

@@ -1,0 +1,20 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""What gem5's statistics call the machine's parts, as `gem5-configs` names them."""
+
+
+def cluster(number: int) -> str:
+    return f"system.cluster{number}"
+
+
+def cpu(number: int, index: int) -> str:
+    """The CPU `index` of a cluster."""
+    return f"{cluster(number)}.cpu{index}"
+
+
+def l2(number: int) -> str:
+    return f"{cluster(number)}.l2"
+
+
+def clock(number: int) -> str:
+    """The statistic that is the period of a cluster's clock, in ticks."""
+    return f"{cluster(number)}.clk_domain.clock"
