@@ -16,14 +16,14 @@
 #include <linux/types.h>
 
 /*
- * Numbers, the same on every architecture. Upstream has used 462 of the common table in 6.12; 600 is
- * far enough from its next ones that a kernel with ESM runs programs of years to come.
+ * Numbers, the same on every architecture. Upstream has used 462 of the common table in 6.12; 600
+ * is far enough from its next ones that a kernel with ESM runs programs of years to come.
  */
-#define ESM_NR_REGISTER		600
-#define ESM_NR_WAIT		601
+#define ESM_NR_REGISTER 600
+#define ESM_NR_WAIT 601
 
 /* In place of a type or a code: all of them. */
-#define ESM_ANY			0xffff
+#define ESM_ANY 0xffff
 
 /**
  * struct esm_registration - an event, and what the calling task wants done with it
@@ -46,15 +46,15 @@ struct esm_registration {
 	__u32 reserved;
 };
 
-#define ESM_REGISTRATION_SIZE_VER0	24
+#define ESM_REGISTRATION_SIZE_VER0 24
 
 /* esm_wait(): come back with EAGAIN instead of waiting. */
-#define ESM_WAIT_NONBLOCK	(1U << 0)
+#define ESM_WAIT_NONBLOCK (1U << 0)
 
 /* @flags of an event: this one stands for @value others that the queue had no room for. */
-#define ESM_EVENT_OVERFLOW	(1U << 0)
+#define ESM_EVENT_OVERFLOW (1U << 0)
 /* The last value of its packet that this task gets. */
-#define ESM_EVENT_LAST		(1U << 1)
+#define ESM_EVENT_LAST (1U << 1)
 
 /**
  * struct esm_event - one event, as it is delivered
@@ -80,6 +80,6 @@ struct esm_event {
 	__u32 flags;
 };
 
-#define ESM_EVENT_SIZE_VER0		48
+#define ESM_EVENT_SIZE_VER0 48
 
 #endif /* _LULL_ESM_ABI_H */
