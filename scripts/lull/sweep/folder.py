@@ -1,0 +1,80 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The folder of a sweep: a record of all its points, and their runs by content.
+
+A run lies in `points/<key>`, and the key is of everything that its result depends on: the RunSpec, the engine, the
+kernel, the image and the firmware. So a sweep with more values, in another order or of a second file finds the runs
+that it shares with an earlier one, and none is ever taken for another.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from lull import json_file
+from lull.errors import UserError
+from lull.scenario.schema import Value, text_of
+
+RECORD = "sweep.json"
+POINTS = "points"
+REMEDY = "choose another --out"
+
+
+@dataclass(frozen=True)
+class Entry:
+    """One point of a sweep as its record has it."""
+
+    name: str
+    """The scenario's own: group and values of its matrix."""
+    group: str
+    values: Mapping[str, Value]
+    """Of the scenario's parameters."""
+    settings: Mapping[str, Value]
+    """Of the grid, in its order."""
+    seed: int
+    hash: str
+    """Of the RunSpec."""
+    key: str
+
+    @property
+    def title(self) -> str:
+        """Unlike that of any other point of the sweep."""
+        return " ".join([self.name, *(f"{key}={text_of(value)}" for key, value in self.settings.items())])
+
+
+class Folder:
+    def __init__(self, path: Path) -> None:
+        self.path = path
+
+    @classmethod
+    def create(cls, path: Path) -> "Folder":
+        """An empty one, or one that was a sweep's before; anything else is left alone."""
+        if path.exists() and not (path / RECORD).is_file() and (not path.is_dir() or any(path.iterdir())):
+            raise UserError(f"{path}: not a folder of a sweep; {REMEDY}")
+        try:
+            path.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise UserError(f"{path}: cannot be made ({error.strerror}); {REMEDY}") from error
+        return cls(path.resolve())
+
+    @classmethod
+    def open(cls, path: Path) -> "Folder":
+        if not (path / RECORD).is_file():
+            raise UserError(f"{path}: not a folder of a sweep ({RECORD} is missing); name one made by `lull sweep`")
+        return cls(path.resolve())
+
+    def record(self, about: Mapping[str, object], entries: Sequence[Entry]) -> None:
+        json_file.write(self.path / RECORD, {**about, "points": [vars(entry) for entry in entries]})
+
+    def read(self) -> dict[str, Any]:
+        """`name`, `scenario`, `title`, `command`, `engine`, `grid` (key to values), `seeds` and `points`."""
+        return json_file.read(self.path / RECORD, "run the sweep again")
+
+    def entries(self) -> list[Entry]:
+        try:
+            return [Entry(**point) for point in self.read()["points"]]
+        except (KeyError, TypeError) as error:
+            raise UserError(f"{self.path / RECORD}: of another version of lull; run the sweep again") from error
+
+    def run_of(self, key: str) -> Path:
+        return self.path / POINTS / key
