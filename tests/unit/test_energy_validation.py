@@ -11,7 +11,7 @@ from lull.energy import published
 from lull.figures import energy_validation
 from lull.figures.result import Result
 from lull.platform.load import load_platform
-from tests import energy_runs, steady_runs
+from tests import drawn, energy_runs, steady_runs
 from tests.steady_runs import LENGTH, STATES, Made
 
 TINY = load_platform("tiny")
@@ -68,7 +68,7 @@ def test_a_core_that_burns_what_is_published_holds(tmp_path: Path, monkeypatch: 
         assert row["raw_static_w"] == pytest.approx(energy_runs.CORE_LEAKAGE_W)
     assert rows[-1]["published_w"] == pytest.approx(530e-6 * 1100, rel=1e-6)
     assert all(check.passed for check in found.checks), [check.says for check in found.checks]
-    assert list(found.figures) == ["busy"]
+    assert list(drawn.figures("energy-validation", found)) == ["busy"]
 
 
 def test_a_mean_error_above_the_limit_fails_with_its_worst(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -117,4 +117,4 @@ def test_idle_states_stand_beside_junos_as_shares(tmp_path: Path, monkeypatch: p
 def test_a_deeper_state_that_burns_as_much_fails(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     found = _analysed(tmp_path, monkeypatch, {"idle/tiny": [Made("C3"), Made("C2")]})
     assert [check.name for check in found.checks if not check.passed] == ["a deeper idle state of tiny burns less"]
-    assert "busy" not in found.figures
+    assert drawn.figures("energy-validation", found) == {}

@@ -9,7 +9,7 @@ from lull.errors import UserError
 from lull.figures import multicore_power
 from lull.figures.result import Result
 from lull.platform.load import load_platform
-from tests import energy_runs, steady_runs, wakes
+from tests import drawn, energy_runs, steady_runs, wakes
 from tests.steady_runs import LENGTH, Made
 
 POINT = "steps/exynos5422"
@@ -60,7 +60,7 @@ def test_each_cpu_adds_what_it_burns_and_the_first_turns_its_cluster_on(
     cycles = big.opps.table[-1].mhz * 1e6 * seconds
     dynamic = (cycles * energy_runs.J_PER_CYCLE + 1.5 * BIG * energy_runs.J_PER_OP) / seconds
     assert steps[5] == pytest.approx(dynamic + 0.97 * energy_runs.CORE_LEAKAGE_W, rel=1e-3)
-    assert list(found.figures) == ["power"]
+    assert list(drawn.figures("multicore-power", found)) == ["power"]
     assert "37 W" not in found.summary, "the server's figure stands by the server only"
 
 

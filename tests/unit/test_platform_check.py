@@ -15,7 +15,7 @@ from lull.rundir import FILES
 from lull.scenario.load import load_scenario
 from lull.scenario.points import Wishes, resolve, select
 from lull.scenario.sweep import Sweep
-from tests import wakes
+from tests import drawn, wakes
 
 Lines = list[dict[str, Any]]
 EVENTS = 40
@@ -49,7 +49,7 @@ def test_a_time_inverse_to_the_frequency_holds(tmp_path: Path) -> None:
     ]
     assert all(check.passed for check in found.checks)
     assert {row["runs"] for row in found.tables["frequency"].to_pylist()} == {3}
-    assert list(found.figures) == ["frequency"]
+    assert list(drawn.figures("platform-check", found)) == ["frequency"]
 
 
 def test_a_cluster_whose_clock_does_not_follow_is_named(tmp_path: Path) -> None:
@@ -61,7 +61,8 @@ def test_a_cluster_whose_clock_does_not_follow_is_named(tmp_path: Path) -> None:
 def test_qemu_times_no_loop(tmp_path: Path) -> None:
     found = _analysed(tmp_path, "frequency", _loops(), engine="qemu")
     assert found.tables["frequency"].num_rows == 6
-    assert (found.checks, found.figures) == ([], {})
+    assert found.checks == []
+    assert drawn.figures("platform-check", found, drawn.QEMU) == {}
 
 
 def _windows(change: Mapping[tuple[str, int, str], int] | None = None) -> Lines:

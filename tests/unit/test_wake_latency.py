@@ -16,7 +16,7 @@ from lull.figures.source import Runs, read
 from lull.scenario.load import load_scenario
 from lull.scenario.points import Point
 from lull.scenario.sweep import Sweep
-from tests import wakes
+from tests import drawn, wakes
 
 Rows = npt.NDArray[Any]
 FIRMWARE = {"entry": 20.0, "firmware": 14.0, "kernel": 6.0, "task": 10.0}
@@ -221,7 +221,7 @@ def test_qemu_has_no_timing_and_no_place_in_results(tmp_path: Path, monkeypatch:
     runs = wakes.runs(tmp_path / "runs", make, patterns=["states/*", "exit/C3-*"], engine="qemu")
     found = wake_latency.analyse(runs)
     assert "linearity" not in found.tables
-    for name, figure in found.figures.items():
+    for name, figure in drawn.figures("wake-latency", found, runs.origin).items():
         title = figure.get_suptitle()
         assert "QEMU" in title, name
         assert "functional, no timing" in title, name

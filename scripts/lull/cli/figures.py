@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """`lull figures`: the tables and figures of a scenario's runs."""
 
-import importlib
 from pathlib import Path
 from typing import Annotated
 
@@ -43,17 +42,16 @@ def make_if_complete(sweep: Sweep, scenario: Scenario) -> None:
 
 def make(sweep: Sweep, scenario: Scenario, publish: bool) -> None:
     # matplotlib takes a second to load, which commands that draw nothing do not pay.
-    from lull.figures import result, source
+    from lull.figures import drawing, result, source
 
     runs = source.read(sweep, scenario)
     if runs.missing:
         report(f"figures: without {len(runs.missing)} points that have not finished, such as {runs.missing[0]}")
-    analysis = importlib.import_module(f"lull.figures.{scenario.analysis}")
     folder = sweep.path / FOLDER
     with Progress(f"analyse {len(runs.runs)} points"):
-        found: result.Result = analysis.analyse(runs)
+        found: result.Result = drawing.analysis_of(runs.scenario).analyse(runs)
         result.write(found, runs, folder)
-    typer.echo((folder / result.SUMMARY).read_text())
+    typer.echo((folder / drawing.SUMMARY).read_text())
     report(f"figures: {folder}")
     if publish:
         report(f"results: {yaml_file.shown(result.publish(runs, folder))}")

@@ -8,6 +8,7 @@ from matplotlib.artist import Artist
 from matplotlib.figure import Figure
 
 from lull.figures import residency, style
+from lull.figures.drawing import Drawing, Stored
 from lull.figures.result import Check, Result, markdown_table
 from lull.figures.source import Runs
 
@@ -26,11 +27,14 @@ def extend(result: Result, runs: Runs) -> None:
         "## Time asleep by source\n\n" + _residency_text(table) + "\n## cpuidle\n\n" + _cpuidle_text(cpuidle)
     )
     result.checks += checks(agreement, runs)
-    if agreement.num_rows:
-        result.figures["agreement"] = plot_agreement(agreement, runs.label)
-        result.captions["agreement"] = (
-            f"Difference in time asleep between sources, per CPU and state; the band is ±{TOLERANCE:.0%}. {runs.label}."
-        )
+
+
+def draw(stored: Stored) -> list[Drawing]:
+    table = stored.rows("agreement")
+    if table is None:
+        return []
+    caption = f"Difference in time asleep between sources, per CPU and state; the band is ±{TOLERANCE:.0%}."
+    return [Drawing("agreement", plot_agreement(table, stored.label), caption)]
 
 
 def df_agreement(table: pa.Table) -> pa.Table:

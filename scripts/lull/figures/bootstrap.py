@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Confidence intervals without assuming a distribution: latencies have steps and long tails."""
 
+import math
 from collections.abc import Sequence
 
 import numpy as np
@@ -31,6 +32,24 @@ def draws(values: Numbers, shares: Sequence[float], generator: np.random.Generat
         picked = values[generator.integers(0, len(values), (_AT_ONCE, len(values)))]
         found[:, start : start + _AT_ONCE] = np.quantile(picked, shares, axis=1)
     return found
+
+
+def mean(values: Numbers) -> tuple[float, float]:
+    """The ends of the mean's interval."""
+    generator = np.random.default_rng(SEED)
+    return interval(
+        np.concatenate(
+            [
+                values[generator.integers(0, len(values), (_AT_ONCE, len(values)))].mean(axis=1)
+                for _ in range(RESAMPLES // _AT_ONCE)
+            ]
+        )
+    )
+
+
+def band(count: int) -> float:
+    """How far a distribution of so many values may be from the true one, anywhere: Dvoretzky, Kiefer, Wolfowitz."""
+    return math.sqrt(math.log(2 / (1 - LEVEL)) / (2 * count))
 
 
 def medians(groups: Sequence[Numbers]) -> Numbers:

@@ -11,6 +11,7 @@ from matplotlib.figure import Figure
 from lull.energy import published, technology
 from lull.energy.rows import BANDS, CALIBRATED, RAW
 from lull.figures import asleep, steady, style
+from lull.figures.drawing import Drawing, Stored
 from lull.figures.result import Check, Result, markdown_table
 from lull.figures.source import Runs
 from lull.figures.steady import Steady
@@ -33,14 +34,16 @@ def analyse(runs: Runs) -> Result:
         tables={"busy": table, "windows": steady.df_windows([*busy, *idle])},
         checks=[steady.check([*busy, *idle]), *checks(table)],
     )
-    if table.num_rows:
-        result.figures["busy"] = plot_busy(table, runs.label)
-        result.captions["busy"] = (
-            "Dynamic power of one busy core at every operating point: published, calibrated, and raw McPAT. "
-            f"{runs.label}."
-        )
     asleep.extend(result, idle, busy)
     return result
+
+
+def draw(stored: Stored) -> list[Drawing]:
+    table = stored.rows("busy")
+    if table is None:
+        return []
+    caption = "Dynamic power of one busy core at every operating point: published, calibrated, and raw McPAT."
+    return [Drawing("busy", plot_busy(table, stored.label), caption)]
 
 
 def df_busy(windows: Sequence[Steady]) -> pa.Table:

@@ -13,6 +13,7 @@ from matplotlib.artist import Artist
 from matplotlib.figure import Figure
 
 from lull.figures import style
+from lull.figures.drawing import Drawing, Stored
 from lull.figures.result import Check, Result, markdown_table
 from lull.figures.source import Runs
 
@@ -34,8 +35,14 @@ def extend(result: Result, runs: Runs) -> None:
     result.summary += "\n## A loop's time at every operating point\n\n" + markdown_table(headings, rows)
     if runs.timed:
         result.checks += checks(table)
-        result.figures["frequency"] = plot_frequency(table, runs.label)
-        result.captions["frequency"] = f"A loop's median time over the period of the clock. {runs.label}."
+
+
+def draw(stored: Stored) -> list[Drawing]:
+    table = stored.rows("frequency")
+    if table is None or not stored.origin.timed:
+        return []
+    caption = "A loop's median time over the period of the clock."
+    return [Drawing("frequency", plot_frequency(table, stored.label), caption)]
 
 
 def df_frequency(runs: Runs) -> pa.Table:

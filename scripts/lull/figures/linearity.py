@@ -10,11 +10,12 @@ from dataclasses import dataclass
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
-from matplotlib.artist import Artist
+from matplotlib.container import Container
 from matplotlib.figure import Figure
 
 from lull.figures import bootstrap, style, wake
 from lull.figures.bootstrap import Numbers
+from lull.figures.drawing import Drawing, Stored
 from lull.figures.result import Check, Result, markdown_table
 from lull.figures.source import Runs
 
@@ -70,10 +71,6 @@ def extend(result: Result, runs: Runs, wakes: pa.Table) -> None:
     if not table.num_rows:
         return
     result.tables["linearity"] = table
-    result.figures["linearity"] = plot_linearity(wakes, table, runs.label)
-    result.captions["linearity"] = (
-        f"Measured entry and exit over the configured actual latency, medians and fitted lines. {runs.label}."
-    )
     rows = [
         (
             row["phase"], row["cluster"], row["state"], row["n"],
@@ -86,6 +83,14 @@ def extend(result: Result, runs: Runs, wakes: pa.Table) -> None:
     headings = ("phase", "cluster", "state", "n", "slope", "intercept, µs", "measured at 0, µs")
     result.summary += "\n## Configured latency against measured\n\n" + markdown_table(headings, rows)
     result.checks += [_check(row) for row in table.to_pylist()]
+
+
+def draw(stored: Stored) -> list[Drawing]:
+    table = stored.rows("linearity")
+    if table is None:
+        return []
+    caption = "Measured entry and exit over the configured actual latency: medians, their 95 % intervals, fitted lines."
+    return [Drawing("linearity", plot_linearity(stored.tables["wakes"], table, stored.label), caption)]
 
 
 def df_linearity(wakes: pa.Table) -> pa.Table:
@@ -126,7 +131,7 @@ def plot_linearity(wakes: pa.Table, table: pa.Table, label: str) -> Figure:
     places = list(dict.fromkeys((row["phase"], row["state"]) for row in rows))
     clusters = list(dict.fromkeys(row["cluster"] for row in rows))
     figure, axes = style.panels(len(places), 3, 2.2)
-    handles: dict[str, Artist] = {}
+    handles: dict[str, Container] = {}
     for axis, (phase, state) in zip(axes, places, strict=True):
         for row in (row for row in rows if (row["phase"], row["state"]) == (phase, state)):
             swept = wakes.filter(pc.equal(wakes["group"], phase))
@@ -136,9 +141,10 @@ def plot_linearity(wakes: pa.Table, table: pa.Table, label: str) -> Figure:
                 configured, row["intercept_us"] + row["slope"] * configured,
                 color="0.5", linewidth=0.8, linestyle=style.LINES[number % 4],
             )  # fmt: skip
-            (points,) = axis.plot(
-                configured, [float(np.median(group)) for group in measured], linestyle="none",
-                marker=style.MARKERS[number % 8], markersize=4, markerfacecolor="none", color="black",
+            found = np.array([bootstrap.quantiles(group, [0.5])[0] for group in measured])
+            points = axis.errorbar(
+                configured, found[:, 0], yerr=[found[:, 0] - found[:, 1], found[:, 2] - found[:, 0]], linestyle="none",
+                marker=style.MARKERS[number % 8], markersize=4, markerfacecolor="none", color="black", linewidth=0.8,
             )  # fmt: skip
             handles.setdefault(row["cluster"], points)
         axis.set_title(f"{phase} of {state}")

@@ -10,16 +10,25 @@ from matplotlib.ticker import MaxNLocator
 
 from lull.energy.rows import CALIBRATED, RAW
 from lull.figures import steady, style
+from lull.figures.drawing import Drawing, Stored
 from lull.figures.result import Check, Result, markdown_table
 from lull.figures.source import Runs
 from lull.figures.steady import Steady
 
 GROUP = "steps"
+PAPER_FIRST_W, PAPER_FURTHER_W = 37, 8
 PAPER = {
-    "server": "figure 3 A, Xeon E5-2620 v3: 37 W for the first CPU, 8 W or less for each further one",
+    "server": f"figure 3 A, Xeon E5-2620 v3: {PAPER_FIRST_W} W for the first CPU, {PAPER_FURTHER_W} W or less for each "
+    "further one",
     "exynos5422": "figure 3 B, Galaxy S5: a disproportionate jump at the fifth CPU, the first big one; no number",
 }
 """What the engagement paper says of the machine that a platform stands for. Nothing here is tuned to it."""
+MARKED = {
+    "server": f"paper (Xeon E5-2620 v3): +{PAPER_FIRST_W} W for the first,\nat most +{PAPER_FURTHER_W} W for each "
+    "further one",
+    "exynos5422": "paper (Galaxy S5): a jump\nat the first big CPU",
+}
+"""As a figure says it: in words, because the server's watts are of another size."""
 PARTS = ("cores", "l2", "rest")
 
 Row = dict[str, Any]
@@ -30,7 +39,7 @@ def analyse(runs: Runs) -> Result:
         return Result(summary=f"{runs.label}: no joules, and so nothing to show.\n")
     windows = steady.read(runs, GROUP)
     table = df_steps(windows)
-    result = Result(
+    return Result(
         summary="## Watts by number of active CPUs\n\n"
         + _steps_text(table)
         + "\n## Beside the paper\n\n"
@@ -38,12 +47,17 @@ def analyse(runs: Runs) -> Result:
         tables={"steps": table, "windows": steady.df_windows(windows)},
         checks=[steady.check(windows), *checks(table)],
     )
-    result.figures["power"] = plot_steps(table, runs.label)
-    result.captions["power"] = (
+
+
+def draw(stored: Stored) -> list[Drawing]:
+    table = stored.rows("steps")
+    if table is None:
+        return []
+    caption = (
         "Mean power over the number of active CPUs, all others in their deepest idle state: calibrated, by part, and "
-        f"raw McPAT. {runs.label}."
+        "raw McPAT."
     )
-    return result
+    return [Drawing("power", plot_steps(table, stored.label), caption)]
 
 
 def df_steps(windows: Sequence[Steady]) -> pa.Table:
@@ -95,6 +109,8 @@ def plot_steps(table: pa.Table, label: str) -> Figure:
         for row, before in zip(here[2:], here[1:], strict=False):
             if row["newest"] != before["newest"]:
                 axis.axvline(row["active"] - 0.5, color="0.5", linewidth=0.8, linestyle=":")
+        if platform in MARKED:
+            axis.text(0.03, 0.97, MARKED[platform], transform=axis.transAxes, va="top")
         axis.xaxis.set_major_locator(MaxNLocator(integer=True))
         axis.set_title(platform)
         axis.set_xlabel("active CPUs")

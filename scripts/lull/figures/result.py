@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """What an analysis hands back, and the folder that it becomes.
 
-An analysis is a module of this package with a function `analyse(runs) -> Result`. It draws and computes; files are
-written here, and here it is seen to that nothing but gem5's numbers enters `results/`.
+An analysis is a module of this package with a function `analyse(runs) -> Result`, and one that draws what it stored
+(`drawing`). Files are written here, and here it is seen to that nothing but gem5's numbers enters `results/`.
 """
 
 import json
@@ -14,17 +14,15 @@ from pathlib import Path
 
 import pyarrow as pa
 import pyarrow.parquet as pq
-from matplotlib.figure import Figure
 
 from lull import paths
 from lull.errors import UserError
-from lull.figures import style
+from lull.figures import drawing
+from lull.figures.drawing import MANIFEST, SUMMARY
 from lull.figures.source import Runs
 
 RESULTS = paths.ROOT / "results"
-SUMMARY = "summary.md"
 CHECKS = "checks.json"
-MANIFEST = "manifest.json"
 
 
 class CheckFailed(UserError):
@@ -47,21 +45,18 @@ class Result:
     summary: str
     """Markdown: the tables that a reader looks at first."""
     tables: dict[str, pa.Table] = field(default_factory=dict)
-    figures: dict[str, Figure] = field(default_factory=dict)
-    captions: dict[str, str] = field(default_factory=dict)
     checks: list[Check] = field(default_factory=list)
 
 
 def write(result: Result, runs: Runs, folder: Path) -> None:
-    """All files of a result, in place of those of an earlier one."""
+    """All files of a result, in place of those of an earlier one. Its figures are drawn from its tables as stored."""
     with _replaced(folder) as place:
         for name, table in result.tables.items():
             pq.write_table(table, place / f"{name}.parquet", compression="zstd", compression_level=19)
-        for name, figure in result.figures.items():
-            style.save(figure, place, name)
         (place / CHECKS).write_text(json.dumps([vars(check) for check in result.checks], indent=1) + "\n")
         (place / SUMMARY).write_text(_page(result, runs))
         (place / MANIFEST).write_text(json.dumps(runs.manifest(), indent=1, sort_keys=True) + "\n")
+        drawing.draw(place)
 
 
 def publish(runs: Runs, made: Path) -> Path:
@@ -106,7 +101,4 @@ def _page(result: Result, runs: Runs) -> str:
     if result.checks:
         rows = [("holds" if check.passed else "**fails**", check.name, check.says) for check in result.checks]
         parts.append("## Checks\n\n" + markdown_table(("", "check", "numbers"), rows))
-    if result.captions:
-        parts.append("## Figures\n")
-        parts += [f"- `{name}`: {caption}" for name, caption in result.captions.items()]
     return "\n".join(parts) + "\n"

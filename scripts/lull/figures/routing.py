@@ -12,6 +12,7 @@ import pyarrow as pa
 from matplotlib.figure import Figure
 
 from lull.figures import style
+from lull.figures.drawing import Drawing, Stored
 from lull.figures.result import Check, Result, markdown_table
 from lull.figures.source import Run, Runs
 
@@ -46,11 +47,17 @@ def extend(result: Result, runs: Runs) -> None:
         result.summary += _text(windows, cost)
         if runs.engine == "gem5":
             result.checks += checks(machine, windows)
-        result.figures["routing"] = plot_windows(windows, runs.label)
-        result.captions["routing"] = (
-            f"Residency in the deepest state and entries into it, with and without routing of {machine.events} events. "
-            f"{runs.label}."
-        )
+
+
+def draw(stored: Stored) -> list[Drawing]:
+    table = stored.rows("routing")
+    if table is None:
+        return []
+    caption = (
+        "Residency in the deepest state and entries into it: without events, with events that are routed to the shadow "
+        "CPU, and with the same events unrouted."
+    )
+    return [Drawing("routing", plot_windows(table, stored.label), caption)]
 
 
 def df_windows(run: Run, machine: Machine, lines: list[dict[str, Any]]) -> pa.Table:

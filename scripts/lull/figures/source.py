@@ -9,12 +9,11 @@ from pathlib import Path
 from typing import Any
 
 from lull.errors import UserError
+from lull.figures.origin import Origin
 from lull.rundir import FILES, RunDir
 from lull.runspec import RunSpec
 from lull.scenario.schema import Scenario, Value
 from lull.scenario.sweep import Sweep, finished, hung, is_of
-
-NO_TIMING = "functional, no timing"
 
 
 @dataclass(frozen=True)
@@ -84,18 +83,17 @@ class Runs:
     """Of the missing ones, those that a limit ended."""
 
     @property
+    def origin(self) -> Origin:
+        version = self.runs[0].manifest["engine"]["version"]
+        return Origin(self.engine, version, self.cpu, self.platform)
+
+    @property
     def timed(self) -> bool:
-        """Whether times mean anything."""
-        return self.engine == "gem5" and self.cpu != "atomic"
+        return self.origin.timed
 
     @property
     def label(self) -> str:
-        """What every figure says of its data."""
-        engine = self.runs[0].manifest["engine"]
-        if self.engine == "qemu":
-            return f"QEMU {engine['version']}: {NO_TIMING}; {self.platform}"
-        caveat = "" if self.timed else f" ({NO_TIMING})"
-        return f"gem5 {engine['version']}, {self.cpu} CPUs{caveat}, {self.platform}"
+        return self.origin.label
 
     def group(self, *names: str) -> tuple[Run, ...]:
         return tuple(run for run in self.runs if run.group in names)

@@ -3,6 +3,7 @@
 
 from collections.abc import Sequence
 from pathlib import Path
+from typing import cast
 
 import matplotlib
 
@@ -10,6 +11,7 @@ matplotlib.use("Agg")
 
 from matplotlib.artist import Artist
 from matplotlib.axes import Axes
+from matplotlib.container import Container
 from matplotlib.figure import Figure
 
 GREYS = ("0.80", "0.25", "0.50", "0.70", "0.95")
@@ -44,8 +46,11 @@ def panels(count: int, columns: int, height_in: float, shared: bool = False) -> 
     return figure, every[:count]
 
 
-def legend_below(figure: Figure, handles: Sequence[Artist], labels: Sequence[str], columns: int = 5) -> None:
-    figure.legend(handles, labels, loc="outside lower center", ncols=columns)
+def legend_below(
+    figure: Figure, handles: Sequence[Artist | Container], labels: Sequence[str], columns: int = 5
+) -> None:
+    # A container of artists is drawn in a legend as well as one of them; matplotlib's types do not know.
+    figure.legend(cast("Sequence[Artist]", handles), labels, loc="outside lower center", ncols=columns)
 
 
 def save(figure: Figure, folder: Path, name: str) -> list[Path]:

@@ -7,11 +7,13 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 from matplotlib.artist import Artist
+from matplotlib.container import Container
 from matplotlib.figure import Figure
 from matplotlib.ticker import NullFormatter
 
 from lull.figures import bootstrap, firmware_path, linearity, style, wake
 from lull.figures.bootstrap import Numbers
+from lull.figures.drawing import Drawing, Stored
 from lull.figures.result import Check, Result, markdown_table
 from lull.figures.source import Runs
 
@@ -25,6 +27,7 @@ STACK = {
     "kernel": "kernel, to the handler",
     "task": "handler to task",
 }
+INTERVAL, BAND = "95 % interval of the mean", "95 % band"
 SHARES = {"median": 0.5, "p90": 0.9, "p99": 0.99}
 ENOUGH = 2 / 3
 """Of the wake-ups asked for, the share that has to count: fewer, and those that do may be a choice of their own. A tick
@@ -44,14 +47,22 @@ def analyse(runs: Runs) -> Result:
         tables={"wakes": wakes, "summary": summary, "dropped": dropped},
         checks=[_enough(dropped)],
     )
-    if as_it_is.num_rows:
-        _add(result, runs, "phases", plot_phases(as_it_is, runs.label), "Mean time of each phase of a wake-up.")
-        text = "Distribution of the time from event to task; each curve is one idle state."
-        _add(result, runs, "distribution", plot_distribution(as_it_is, runs.label), text)
     if runs.timed:
         linearity.extend(result, runs, wakes)
         firmware_path.extend(result, runs, wakes)
     return result
+
+
+def draw(stored: Stored) -> list[Drawing]:
+    wakes = stored.tables["wakes"]
+    as_it_is = wakes.filter(pc.equal(wakes["group"], STATES))
+    found = []
+    if as_it_is.num_rows:
+        text = "Mean time of each phase of a wake-up, and the 95 % interval of their sum."
+        found.append(Drawing("phases", plot_phases(as_it_is, stored.label), text))
+        text = "Distribution of the time from event to task; each curve is one idle state, with its 95 % band."
+        found.append(Drawing("distribution", plot_distribution(as_it_is, stored.label), text))
+    return [*found, *linearity.draw(stored)]
 
 
 def df_summary(wakes: pa.Table) -> pa.Table:
@@ -75,7 +86,7 @@ def plot_phases(wakes: pa.Table, label: str) -> Figure:
     """A panel per state, because a deep one takes a hundred times as long as WFI; a bar per cluster."""
     states = sorted({state for _, state in wake.cells(wakes)})
     figure, axes = style.panels(len(states), 2, 1.5)
-    handles: dict[str, Artist] = {}
+    handles: dict[str, Artist | Container] = {}
     for axis, state in zip(axes, states, strict=True):
         clusters = [cluster for cluster, other in wake.cells(wakes) if other == state]
         for row, cluster in enumerate(clusters):
@@ -88,10 +99,18 @@ def plot_phases(wakes: pa.Table, label: str) -> Figure:
                 )  # fmt: skip
                 handles.setdefault(STACK[phase], bar.patches[0])
                 start += length
+            # The phases' means add up to the mean of the whole.
+            low, high = bootstrap.mean(wake.microseconds(wake.cell(wakes, cluster, state), "total"))
+            interval = axis.errorbar(
+                start, row, xerr=[[max(0.0, start - low)], [max(0.0, high - start)]], color="black", capsize=3,
+                linewidth=1, linestyle="none",
+            )  # fmt: skip
+            handles.setdefault(INTERVAL, interval)
         axis.set_yticks(range(len(clusters)), clusters)
         axis.invert_yaxis()
         axis.set_title(state)
         axis.set_xlabel("mean time since the event (µs)")
+    handles[INTERVAL] = handles.pop(INTERVAL)  # the last in the legend
     figure.suptitle(f"Phases of a wake-up\n{label}")
     style.legend_below(figure, list(handles.values()), list(handles), columns=3)
     return figure
@@ -107,13 +126,20 @@ def plot_distribution(wakes: pa.Table, label: str) -> Figure:
             values = np.sort(wake.microseconds(wake.cell(wakes, cluster, state), "total"))
             shares = np.arange(1, len(values) + 1) / len(values)
             dashes = style.LINES[(int(state[1:]) - 1) % 4]
+            apart = bootstrap.band(len(values))
+            shade = axis.fill_between(
+                values, np.clip(shares - apart, 0, 1), np.clip(shares + apart, 0, 1), step="post", color="0.85",
+                linewidth=0,
+            )  # fmt: skip
             (line,) = axis.step(values, shares, where="post", color="black", linestyle=dashes, linewidth=1)
             handles.setdefault(state, line)
+            handles.setdefault(BAND, shade)
         axis.set_xscale("log")
         axis.xaxis.set_minor_formatter(NullFormatter())
         axis.set_title(cluster)
         axis.set_xlabel("event to task (µs)")
         axis.grid(visible=True, which="major", color="0.85", linewidth=0.5)
+    handles[BAND] = handles.pop(BAND)
     axes[0].set_ylabel("share of wake-ups")
     figure.suptitle(f"Time from event to task\n{label}")
     style.legend_below(figure, list(handles.values()), list(handles))
@@ -155,8 +181,3 @@ def _dropped_text(dropped: pa.Table) -> str:
         counts[row["reason"]] = counts.get(row["reason"], 0) + row["count"]
     rows = [(counts[reason], reason, why) for reason, why in wake.REASONS.items() if reason in counts]
     return markdown_table(("count", "reason", "meaning"), rows)
-
-
-def _add(result: Result, runs: Runs, name: str, figure: Figure, caption: str) -> None:
-    result.figures[name] = figure
-    result.captions[name] = f"{caption} {runs.label}."

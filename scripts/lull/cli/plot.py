@@ -1,0 +1,49 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""`lull plot`: the figures of results/, from its own data."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from lull import paths
+from lull.blocks import quoted
+from lull.errors import UserError
+from lull.report import Progress, report
+
+ALL = "all"
+MANIFEST = "manifest.json"
+
+
+def plot(
+    experiment: Annotated[str, typer.Argument(help="a folder of results/, or `all`", metavar="[EXPERIMENT|all]")] = ALL,
+    out: Annotated[
+        Path | None, typer.Option(help="write below this folder and leave results/ alone", metavar="FOLDER")
+    ] = None,
+) -> None:
+    """Draw published figures again, as PDF and PNG, from the tables in results/: no simulator, no runs.
+
+    The same data makes the same figures, so what git then shows as changed was not drawn from this data.
+
+    Example: lull plot wake-latency --out /tmp/figures
+    """
+    folders = chosen(paths.ROOT / "results", experiment)
+    # matplotlib takes a second to load, which commands that draw nothing do not pay.
+    from lull.figures import drawing
+
+    for folder in folders:
+        into = None if out is None else out / folder.name
+        if into is not None:
+            into.mkdir(parents=True, exist_ok=True)
+        with Progress(f"draw {folder.name}"):
+            saved = drawing.draw(folder, into)
+        for path in saved:
+            report(f"figure: {path}")
+
+
+def chosen(results: Path, experiment: str) -> list[Path]:
+    """The folders of results/ that a user means."""
+    known = sorted(path.parent.name for path in results.glob(f"*/{MANIFEST}"))
+    if experiment != ALL and experiment not in known:
+        raise UserError(f"{experiment}: no such folder in {results}; use {quoted([ALL, *known])}")
+    return [results / name for name in known if experiment in (ALL, name)]

@@ -1,0 +1,35 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""What made a result's data, as every figure says it."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+NO_TIMING = "functional, no timing"
+
+
+@dataclass(frozen=True)
+class Origin:
+    engine: str
+    version: str
+    cpu: str | None
+    platform: str
+    """One or several, as text."""
+
+    @classmethod
+    def of_manifest(cls, manifest: Mapping[str, Any]) -> "Origin":
+        """Of a result's manifest."""
+        engine = manifest["engine"]
+        return cls(engine["name"], engine["version"], manifest["cpu"], manifest["platform"])
+
+    @property
+    def timed(self) -> bool:
+        """Whether times mean anything."""
+        return self.engine == "gem5" and self.cpu != "atomic"
+
+    @property
+    def label(self) -> str:
+        if self.engine == "qemu":
+            return f"QEMU {self.version}: {NO_TIMING}; {self.platform}"
+        caveat = "" if self.timed else f" ({NO_TIMING})"
+        return f"gem5 {self.version}, {self.cpu} CPUs{caveat}, {self.platform}"

@@ -1,0 +1,84 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""`lull plot`: what is published is what its own data draws."""
+
+import re
+import shutil
+import zlib
+from pathlib import Path
+
+import numpy as np
+import pyarrow.parquet as pq
+import pytest
+from matplotlib.image import imread
+from typer.testing import CliRunner
+
+from lull import paths
+from lull.cli.app import app
+from lull.cli.plot import chosen
+from lull.errors import UserError
+from lull.figures import drawing
+
+RESULTS = paths.ROOT / "results"
+PUBLISHED = [folder.name for folder in chosen(RESULTS, "all")]
+STREAM = re.compile(rb"stream\r?\n(.*?)\r?\nendstream", re.DOTALL)
+
+
+def _inflated(path: Path) -> list[bytes]:
+    """The contents of a PDF, whichever zlib packed them."""
+    return [zlib.decompress(found) for found in STREAM.findall(path.read_bytes())]
+
+
+@pytest.mark.parametrize("name", PUBLISHED)
+def test_a_published_figure_is_drawn_from_its_tables(name: str, tmp_path: Path) -> None:
+    saved = {path.name for path in drawing.draw(RESULTS / name, tmp_path)}
+    theirs = {path.name for kind in ("pdf", "png") for path in (RESULTS / name).glob(f"*.{kind}")}
+    assert saved == theirs
+    for figure in sorted(saved):
+        if figure.endswith(".png"):
+            assert np.array_equal(imread(tmp_path / figure), imread(RESULTS / name / figure)), figure
+        else:
+            assert _inflated(tmp_path / figure) == _inflated(RESULTS / name / figure) != [], figure
+    summary = drawing.SUMMARY
+    assert (tmp_path / summary).read_text() == (RESULTS / name / summary).read_text()
+
+
+def test_other_data_draws_another_figure(tmp_path: Path) -> None:
+    """The comparison above can fail."""
+    folder = tmp_path / "platform-check"
+    shutil.copytree(RESULTS / "platform-check", folder)
+    drawing.draw(folder)
+    before = imread(folder / "routing.png")
+    table = pq.read_table(folder / "routing.parquet")
+    place = table.column_names.index("residency")
+    changed = table.set_column(place, "residency", [[value / 2 for value in table["residency"].to_pylist()]])
+    pq.write_table(changed, folder / "routing.parquet")
+    drawing.draw(folder)
+    assert not np.array_equal(before, imread(folder / "routing.png"))
+
+
+def test_a_figure_that_is_drawn_no_more_goes_but_only_from_its_own_folder(tmp_path: Path) -> None:
+    folder, other = tmp_path / "platform-check", tmp_path / "other"
+    shutil.copytree(RESULTS / "platform-check", folder)
+    other.mkdir()
+    for place in (folder, other):
+        (place / "old.png").touch()
+    drawing.draw(folder, other)
+    assert (other / "old.png").exists()
+    assert (folder / "old.png").exists()
+    drawing.draw(folder)
+    assert not (folder / "old.png").exists()
+
+
+def test_the_command_writes_elsewhere_if_asked(tmp_path: Path) -> None:
+    before = {path: path.stat().st_mtime_ns for path in RESULTS.rglob("*")}
+    said = CliRunner().invoke(app, ["plot", "platform-check", "--out", str(tmp_path)])
+    assert said.exit_code == 0, said.output
+    assert sorted(path.name for path in (tmp_path / "platform-check").glob("*.pdf")) == [
+        "agreement.pdf", "frequency.pdf", "routing.pdf",
+    ]  # fmt: skip
+    assert {path: path.stat().st_mtime_ns for path in RESULTS.rglob("*")} == before
+
+
+def test_an_experiment_that_is_not_there_is_named() -> None:
+    with pytest.raises(UserError, match=r"no_such: no such folder in .*; use `all`, "):
+        chosen(RESULTS, "no_such")
