@@ -6,7 +6,7 @@ import sys
 
 import typer
 
-from lull.cli import bench, boot, build, demo, doctor, energy, figures, platform, plot, run, show, timeline
+from lull.cli import bench, boot, build, compare, demo, doctor, energy, figures, platform, plot, run, show, timeline
 from lull.errors import UserError
 from lull.report import report
 
@@ -26,6 +26,7 @@ app.command()(boot.boot)
 app.command()(run.run)
 app.command()(figures.figures)
 app.command()(plot.plot)
+app.command()(compare.compare)
 app.command()(show.show)
 app.command()(timeline.timeline)
 app.command()(doctor.doctor)

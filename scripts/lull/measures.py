@@ -1,0 +1,82 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The numbers of a run that may be set beside those of another: energy, residency, latency, what the guest reported.
+
+Names have colons, the coarse word first. What a run did not leave is not in it; nothing is estimated.
+"""
+
+import numpy as np
+
+from lull import cpuidle
+from lull.energy import rows
+from lull.figures import wake
+from lull.rundir import CPUIDLE, FILES
+from lull.sweep import table
+from lull.sweep.table import Point
+from lull.trace.clock import TICK_HZ
+
+_NOT_RESULTS = ("point", "name", "platform", "engine", "cpu", "seed", "wall_s")
+PERCENTILES = {"p50": 50, "p90": 90, "p99": 99}
+
+
+def of_point(point: Point) -> dict[str, float]:
+    found = {**_reported(point), **_power(point), **_residency(point), **_wake_ups(point)}
+    return {name: float(value) for name, value in found.items()}
+
+
+def unit_of(name: str) -> str:
+    """Of a measure, as its name tells it."""
+    if name.startswith("joules:"):
+        return "J"
+    if name.startswith("watts:"):
+        return "W"
+    if name.startswith("residency:"):
+        return "share"
+    words = name.replace(":", "_").split("_")
+    return next((unit for unit in ("us", "ns", "ms", "s", "w", "mw", "mhz") if unit in words), "").replace("us", "µs")
+
+
+def _reported(point: Point) -> dict[str, float]:
+    """The row of a sweep's table, without what is a setting or no number."""
+    (row,) = table.flat([point])
+    return {
+        name: value
+        for name, value in row.items()
+        if name not in _NOT_RESULTS and name not in point.settings and isinstance(value, int | float)
+        and not isinstance(value, bool)
+    }  # fmt: skip
+
+
+def _power(point: Point) -> dict[str, float]:
+    """Mean watts over the time that the ledger covers."""
+    if point.ledger is None:
+        return {}
+    windows = rows.grouped(point.ledger, ["start", "end"], []).to_pylist()
+    seconds = (max(row["end"] for row in windows) - min(row["start"] for row in windows)) / TICK_HZ
+    return {f"watts:{backend}:{band}": joules / seconds for (backend, band), joules in point.joules().items()}
+
+
+def _residency(point: Point) -> dict[str, float]:
+    """As Linux counted it, by cluster."""
+    counted = cpuidle.read(point.run.path / CPUIDLE)
+    if not counted:
+        return {}
+    found: dict[str, float] = {}
+    for cluster in cpuidle.by_cluster(counted, point.run.spec.platform):
+        for state, use in cluster.states.items():
+            found[f"residency:{cluster.name}:{state}"] = use.share
+            found[f"entries:{cluster.name}:{state}"] = use.entries
+    return found
+
+
+def _wake_ups(point: Point) -> dict[str, float]:
+    """Of the guest program wake-latency: from the event to the task, in µs, over all CPUs."""
+    path = point.run.path / FILES / wake.FILE
+    if not path.is_file():
+        return {}
+    samples = wake.read_samples(path)
+    kept = samples.rows[wake.reasons(samples.rows, expects_firmware=False) == 0]
+    if not len(kept):
+        return {}
+    total = (kept["task"] - kept["event"]).astype(np.float64) * 1e6 / samples.frequency
+    found = {"wake:total_us:mean": float(total.mean())}
+    return found | {f"wake:total_us:{name}": float(np.percentile(total, p)) for name, p in PERCENTILES.items()}

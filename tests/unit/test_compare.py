@@ -1,0 +1,149 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""`lull compare`: what differs is told, what is significant is what a table of Student's t says, and n = 1 is not."""
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+from typer.testing import CliRunner
+
+from lull import compare, samples
+from lull.cli.app import app
+from lull.compare import Difference, difference, welch
+from lull.errors import UserError
+from lull.rundir import CPUIDLE, FILES
+from lull.scenario.load import load_scenario
+from lull.scenario.points import Wishes, resolve
+from lull.settings import resolve as resolved
+from lull.sweep.folder import Entry, Folder
+from tests import wakes
+
+RECORDED = Path(__file__).parent / "data" / "trace" / "tiny-gem5"
+POINT = resolve(load_scenario("wake-latency"), Wishes("gem5"))[0]
+
+
+def _sweep(path: Path, latencies: Mapping[str, Sequence[float]], seeds: Sequence[int] = (1, 2, 3)) -> Path:
+    """A sweep over a governor; each seed of it left one line with a latency, and its CPU 0 slept for half the time."""
+    folder, entries = Folder.create(path), []
+    for governor, values in latencies.items():
+        for seed, latency in zip(seeds, values, strict=True):
+            policy = resolved("tiny", [f"governor={governor}"]).policy
+            spec = POINT.spec.model_copy(update={"policy": policy, "seed": seed})
+            rundir = wakes.finish(folder.run_of(f"{governor}-{seed}"), replace(POINT, spec=spec))
+            wakes.dump(rundir / FILES / "guest.jsonl", [{"latency_us": latency, "constant": 7}])
+            idle = {"cpu": 0, "name": "C1", "usage": 2, "time_us": 500, "window_us": 1000, "disabled": False}
+            wakes.dump(rundir / CPUIDLE, [{**idle, "above": 0, "below": 0, "rejected": 0}])
+            entries.append(
+                Entry(
+                    POINT.name,
+                    POINT.group,
+                    POINT.values,
+                    {"governor": governor},
+                    seed,
+                    spec.hash(),
+                    f"{governor}-{seed}",
+                )
+            )
+    about = {
+        "name": "made",
+        "scenario": "wake-latency",
+        "title": "made up",
+        "command": "./lull sweep",
+        "engine": "gem5",
+    }
+    folder.record({**about, "grid": {"governor": list(latencies)}, "seeds": list(seeds)}, entries)
+    return path
+
+
+def _latency(found: compare.Comparison) -> Difference:
+    (one,) = [item for item in found.differences if item.measure == "guest:latency_us"]
+    return one
+
+
+def test_welch_is_what_the_textbook_has() -> None:
+    """The second of the three examples of Wikipedia's article: t = -1.57, 9.9 degrees of freedom."""
+    first = [17.2, 20.9, 22.6, 18.1, 21.7, 21.4, 23.5, 24.2, 14.7, 21.8]
+    second = [21.5, 22.8, 21.0, 23.0, 21.6, 23.6, 22.5, 20.7, 23.4, 21.8]
+    second += [20.7, 21.7, 21.5, 22.5, 23.6, 21.5, 22.5, 23.5, 21.5, 21.8]
+    assert welch(np.array(first), np.array(second)) == pytest.approx(0.149, abs=0.001)
+
+
+@pytest.mark.parametrize(("t", "freedom", "p"), [(12.706, 1, 0.05), (2.262, 9, 0.05), (2.750, 30, 0.01), (0, 5, 1)])
+def test_students_t_is_the_table(t: float, freedom: float, p: float) -> None:
+    assert compare.incomplete_beta(freedom / (freedom + t * t), freedom / 2, 0.5) == pytest.approx(p, rel=2e-3)
+
+
+def test_a_difference_beyond_the_seeds_spread_is_significant_and_one_within_is_not(tmp_path: Path) -> None:
+    a = samples.read(_sweep(tmp_path / "a", {"menu": [100.0, 101.0, 102.0]}))
+    far = _latency(compare.compare(a, samples.read(_sweep(tmp_path / "b", {"menu": [200.0, 201.0, 202.0]}))))
+    near = _latency(compare.compare(a, samples.read(_sweep(tmp_path / "c", {"menu": [99.0, 102.0, 103.0]}))))
+    assert (far.n_first, far.n_second) == (3, 3)
+    assert far.change == pytest.approx(100 / 101)
+    assert far.significant
+    assert far.low is not None
+    assert far.high is not None
+    assert 95 < far.low < 100 < far.high < 105
+    assert near.significant is False
+    assert near.low is not None
+    assert near.high is not None
+    assert near.low < 0 < near.high
+
+
+def test_one_seed_gives_no_significance_and_says_so(tmp_path: Path) -> None:
+    a = samples.read(_sweep(tmp_path / "a", {"menu": [100.0]}, [1]))
+    b = samples.read(_sweep(tmp_path / "b", {"menu": [200.0, 201.0, 202.0]}))
+    found = _latency(compare.compare(a, b))
+    assert (found.low, found.p, found.significant) == (None, None, None)
+    assert "n = 1" in found.why
+
+
+def test_seeds_without_spread_are_no_test() -> None:
+    found = difference("x", "y", np.array([5.0, 5.0]), np.array([6.0, 6.0]))
+    assert (found.p, found.why) == (None, compare.NO_SPREAD)
+
+
+def test_points_pair_by_their_settings_and_the_rest_is_named(tmp_path: Path) -> None:
+    a = samples.read(_sweep(tmp_path / "a", {"menu": [1.0, 2.0, 3.0], "teo": [4.0, 5.0, 6.0]}))
+    b = samples.read(_sweep(tmp_path / "b", {"teo": [4.0, 5.0, 6.5], "haltpoll": [1.0, 1.0, 1.0]}))
+    found = compare.compare(a, b)
+    assert found.only_first == [f"{POINT.name} governor=menu"]
+    assert found.only_second == [f"{POINT.name} governor=haltpoll"]
+    assert {item.point for item in found.differences} == {f"{POINT.name} governor=teo"}
+    assert found.same > 0, "the residency, and what the guest says is constant"
+    assert found.settings == []
+
+
+def test_two_runs_differ_in_what_was_set(tmp_path: Path) -> None:
+    _sweep(tmp_path / "a", {"menu": [100.0], "teo": [80.0]}, [1])
+    sides = [samples.read(tmp_path / "a" / "points" / f"{governor}-1") for governor in ("menu", "teo")]
+    found = compare.compare(*sides)
+    assert [(one.key, one.first, one.second) for one in found.settings] == [("policy.governor", "menu", "teo")]
+    assert _latency(found).change == pytest.approx(-0.2)
+
+
+def test_the_command_says_it_all_as_text_and_as_json(tmp_path: Path) -> None:
+    a = str(_sweep(tmp_path / "a", {"menu": [100.0, 101.0, 102.0]}))
+    b = str(_sweep(tmp_path / "b", {"menu": [200.0, 201.0, 202.0]}))
+    shown = CliRunner().invoke(app, ["compare", a, b, "--measure", "latency"], env={"COLUMNS": "200"})
+    assert shown.exit_code == 0, shown.output
+    assert "guest:latency_us" in shown.output
+    assert "+99.01%" in shown.output
+    assert "* p < 0.05" in shown.output
+    found = json.loads(CliRunner().invoke(app, ["compare", a, b, "--json"]).stdout)
+    (latency,) = [one for one in found["differences"] if one["measure"] == "guest:latency_us"]
+    assert (latency["unit"], latency["first"], latency["second"], latency["significant"]) == ("µs", 101, 201, True)
+
+
+def test_a_recorded_run_is_the_same_as_itself() -> None:
+    one = samples.read(RECORDED)
+    found = compare.compare(one, one)
+    assert (found.settings, found.differences) == ([], [])
+    assert found.same > 5
+
+
+def test_a_folder_of_something_else_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(UserError, match="neither a run's folder nor a sweep's"):
+        samples.read(tmp_path)
