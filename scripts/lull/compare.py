@@ -193,8 +193,8 @@ def _about(points: Sequence[Point]) -> dict[str, Any]:
         **{key: value for key, value in spec.items() if key not in _SEED},
         "seeds": sorted(point.seed for point in points),
         "engine": {key: value for key, value in manifest["engine"].items() if key != "path"},
-        "artifacts": {name: entry["key"] for name, entry in manifest["artifacts"].items()},
-        "lull": manifest["lull"]["commit"],
+        "artifacts": {name: entry["key"] for name, entry in manifest.get("artifacts", {}).items()},
+        "lull": manifest.get("lull", {}).get("commit"),
     }
 
 

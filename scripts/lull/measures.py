@@ -8,8 +8,10 @@ import numpy as np
 
 from lull import cpuidle
 from lull.energy import rows
-from lull.figures import wake
+from lull.errors import UserError
+from lull.figures import traced_wakes, wake
 from lull.rundir import CPUIDLE, FILES
+from lull.runs import TRACE
 from lull.sweep import table
 from lull.sweep.table import Point
 from lull.trace.clock import TICK_HZ
@@ -19,7 +21,7 @@ PERCENTILES = {"p50": 50, "p90": 90, "p99": 99}
 
 
 def of_point(point: Point) -> dict[str, float]:
-    found = {**_reported(point), **_power(point), **_residency(point), **_wake_ups(point)}
+    found = {**_reported(point), **_power(point), **_residency(point), **_wake_ups(point), **_way_out(point)}
     return {name: float(value) for name, value in found.items()}
 
 
@@ -80,3 +82,18 @@ def _wake_ups(point: Point) -> dict[str, float]:
     total = (kept["task"] - kept["event"]).astype(np.float64) * 1e6 / samples.frequency
     found = {"wake:total_us:mean": float(total.mean())}
     return found | {f"wake:total_us:{name}": float(np.percentile(total, p)) for name, p in PERCENTILES.items()}
+
+
+def _way_out(point: Point) -> dict[str, float]:
+    """Of a traced run: from the interrupt to Linux, over all CPUs and states. A trace that lost events has none."""
+    if not (point.run.path / TRACE).is_file():
+        return {}
+    try:
+        table = traced_wakes.df_wake_ups(point.run.rundir())
+    except UserError:
+        return {}
+    if not table.num_rows:
+        return {}
+    out = table["out_us"].to_numpy()
+    found = {"wake:out_us:mean": float(out.mean())}
+    return found | {f"wake:out_us:{name}": float(np.percentile(out, p)) for name, p in PERCENTILES.items()}

@@ -3,7 +3,6 @@
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -14,48 +13,14 @@ from lull import compare, samples
 from lull.cli.app import app
 from lull.compare import Difference, difference, welch
 from lull.errors import UserError
-from lull.rundir import CPUIDLE, FILES
-from lull.scenario.load import load_scenario
-from lull.scenario.points import Wishes, resolve
-from lull.settings import resolve as resolved
-from lull.sweep.folder import Entry, Folder
-from tests import wakes
+from tests import sweeps
+from tests.sweeps import POINT
 
 RECORDED = Path(__file__).parent / "data" / "trace" / "tiny-gem5"
-POINT = resolve(load_scenario("wake-latency"), Wishes("gem5"))[0]
 
 
 def _sweep(path: Path, latencies: Mapping[str, Sequence[float]], seeds: Sequence[int] = (1, 2, 3)) -> Path:
-    """A sweep over a governor; each seed of it left one line with a latency, and its CPU 0 slept for half the time."""
-    folder, entries = Folder.create(path), []
-    for governor, values in latencies.items():
-        for seed, latency in zip(seeds, values, strict=True):
-            policy = resolved("tiny", [f"governor={governor}"]).policy
-            spec = POINT.spec.model_copy(update={"policy": policy, "seed": seed})
-            rundir = wakes.finish(folder.run_of(f"{governor}-{seed}"), replace(POINT, spec=spec))
-            wakes.dump(rundir / FILES / "guest.jsonl", [{"latency_us": latency, "constant": 7}])
-            idle = {"cpu": 0, "name": "C1", "usage": 2, "time_us": 500, "window_us": 1000, "disabled": False}
-            wakes.dump(rundir / CPUIDLE, [{**idle, "above": 0, "below": 0, "rejected": 0}])
-            entries.append(
-                Entry(
-                    POINT.name,
-                    POINT.group,
-                    POINT.values,
-                    {"governor": governor},
-                    seed,
-                    spec.hash(),
-                    f"{governor}-{seed}",
-                )
-            )
-    about = {
-        "name": "made",
-        "scenario": "wake-latency",
-        "title": "made up",
-        "command": "./lull sweep",
-        "engine": "gem5",
-    }
-    folder.record({**about, "grid": {"governor": list(latencies)}, "seeds": list(seeds)}, entries)
-    return path
+    return sweeps.make(path, {name: [(value, 1.0) for value in values] for name, values in latencies.items()}, seeds)
 
 
 def _latency(found: compare.Comparison) -> Difference:

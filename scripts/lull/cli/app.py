@@ -7,6 +7,7 @@ import sys
 import typer
 
 from lull.cli import bench, boot, build, compare, demo, doctor, energy, figures, platform, plot, run, show, timeline
+from lull.cli import report as report_page
 from lull.errors import UserError
 from lull.report import report
 
@@ -27,6 +28,7 @@ app.command()(run.run)
 app.command()(figures.figures)
 app.command()(plot.plot)
 app.command()(compare.compare)
+app.command()(report_page.report)
 app.command()(show.show)
 app.command()(timeline.timeline)
 app.command()(doctor.doctor)

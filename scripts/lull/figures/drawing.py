@@ -59,11 +59,16 @@ def of_tables(scenario: str, stored: Stored) -> list[Drawing]:
     return [] if draw is None else list(draw(stored))
 
 
-def of_folder(folder: Path) -> list[Drawing]:
-    """The figures of a result that was written."""
+def read(folder: Path) -> tuple[str, Stored]:
+    """A result that was written, with its scenario."""
     manifest = json_file.read(folder / MANIFEST, "publish the result again")
     tables = {path.stem: pq.read_table(path) for path in sorted(folder.glob("*.parquet"))}
-    return of_tables(str(manifest["scenario"]), Stored(Origin.of_manifest(manifest), tables))
+    return str(manifest["scenario"]), Stored(Origin.of_manifest(manifest), tables)
+
+
+def of_folder(folder: Path) -> list[Drawing]:
+    """The figures of a result that was written."""
+    return of_tables(*read(folder))
 
 
 def draw(folder: Path, into: Path | None = None) -> list[Path]:

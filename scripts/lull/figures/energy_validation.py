@@ -11,6 +11,7 @@ from matplotlib.figure import Figure
 from lull.energy import published, technology
 from lull.energy.rows import BANDS, CALIBRATED, RAW
 from lull.figures import asleep, steady, style
+from lull.figures.against import Against
 from lull.figures.drawing import Drawing, Stored
 from lull.figures.result import Check, Result, markdown_table
 from lull.figures.source import Runs
@@ -44,6 +45,21 @@ def draw(stored: Stored) -> list[Drawing]:
         return []
     caption = "Dynamic power of one busy core at every operating point: published, calibrated, and raw McPAT."
     return [Drawing("busy", plot_busy(table, stored.label), caption)]
+
+
+def against(stored: Stored) -> list[Against]:
+    """At the fastest operating point of each cluster that somebody has published."""
+    table = stored.rows("busy")
+    rows = [row for row in (table.to_pylist() if table else []) if row["loop"] == "primes" and row["published_w"]]
+    fastest = {(row["platform"], row["cluster"]): row for row in sorted(rows, key=lambda row: float(row["mhz"]))}
+    return [
+        Against(
+            f"{platform}: dynamic power of a busy core of {cluster} at {row['mhz']:g} MHz", "mW",
+            f"{row['calibrated_dynamic_w'] * 1e3:.4g} (raw McPAT {row['raw_dynamic_w'] * 1e3:.4g})",
+            f"{row['published_w'] * 1e3:.4g}", source="power-models/published.yaml",
+        )
+        for (platform, cluster), row in fastest.items()
+    ]  # fmt: skip
 
 
 def df_busy(windows: Sequence[Steady]) -> pa.Table:

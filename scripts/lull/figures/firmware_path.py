@@ -14,6 +14,8 @@ import pyarrow.compute as pc
 
 from lull import paths, yaml_file
 from lull.figures import wake
+from lull.figures.against import Against
+from lull.figures.drawing import Stored
 from lull.figures.result import Result, markdown_table
 from lull.figures.source import Runs
 
@@ -41,6 +43,18 @@ def extend(result: Result, runs: Runs, wakes: pa.Table) -> None:
         + markdown_table(headings, rows)
         + f"\nJuno: {_published()['source']}\n"
     )
+
+
+def against(stored: Stored) -> list[Against]:
+    table = stored.rows("firmware-path")
+    source = str(_published()["source"]).partition(":")[0]
+    return [
+        Against(
+            f"firmware's {row['path']} of {row['state']}, {row['cluster']} ({row['core']}, {row['clock_mhz']:g} MHz)",
+            "µs", f"{row['ours_us']:.2f}", f"{row['juno_us']:g} at {row['juno_clock_mhz']:g} MHz", source=source,
+        )
+        for row in (table.to_pylist() if table else [])
+    ]  # fmt: skip
 
 
 def df_firmware_path(runs: Runs, wakes: pa.Table) -> pa.Table:

@@ -10,6 +10,7 @@ from matplotlib.ticker import MaxNLocator
 
 from lull.energy.rows import CALIBRATED, RAW
 from lull.figures import steady, style
+from lull.figures.against import Against
 from lull.figures.drawing import Drawing, Stored
 from lull.figures.result import Check, Result, markdown_table
 from lull.figures.source import Runs
@@ -58,6 +59,19 @@ def draw(stored: Stored) -> list[Drawing]:
         "raw McPAT."
     )
     return [Drawing("power", plot_steps(table, stored.label), caption)]
+
+
+def against(stored: Stored) -> list[Against]:
+    table = stored.rows("steps")
+    return [
+        Against(
+            f"{platform}: power of the first CPU of {name}, of each further one", "W",
+            f"{steps[0]:.3g}" + (f", {min(steps[1:]):.3g} to {max(steps[1:]):.3g}" if steps[1:] else ""),
+            PAPER.get(platform, "-"), source="engagement paper",
+        )
+        for platform, clusters in (_clusters(table) if table else {}).items()
+        for name, steps in clusters.items()
+    ]  # fmt: skip
 
 
 def df_steps(windows: Sequence[Steady]) -> pa.Table:

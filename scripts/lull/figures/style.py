@@ -49,6 +49,8 @@ def panels(count: int, columns: int, height_in: float, shared: bool = False) -> 
 def legend_below(
     figure: Figure, handles: Sequence[Artist | Container], labels: Sequence[str], columns: int = 5
 ) -> None:
+    for handle, label in zip(handles, labels, strict=True):
+        handle.set_label(label)  # for what reads the figure instead of looking at it
     # A container of artists is drawn in a legend as well as one of them; matplotlib's types do not know.
     figure.legend(cast("Sequence[Artist]", handles), labels, loc="outside lower center", ncols=columns)
 

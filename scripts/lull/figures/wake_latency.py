@@ -12,6 +12,7 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import NullFormatter
 
 from lull.figures import bootstrap, firmware_path, linearity, style, wake
+from lull.figures.against import Against
 from lull.figures.bootstrap import Numbers
 from lull.figures.drawing import Drawing, Stored
 from lull.figures.result import Check, Result, markdown_table
@@ -63,6 +64,10 @@ def draw(stored: Stored) -> list[Drawing]:
         text = "Distribution of the time from event to task; each curve is one idle state, with its 95 % band."
         found.append(Drawing("distribution", plot_distribution(as_it_is, stored.label), text))
     return [*found, *linearity.draw(stored)]
+
+
+def against(stored: Stored) -> list[Against]:
+    return firmware_path.against(stored)
 
 
 def df_summary(wakes: pa.Table) -> pa.Table:
@@ -123,10 +128,11 @@ def plot_distribution(wakes: pa.Table, label: str) -> Figure:
     handles: dict[str, Artist] = {}
     for axis, cluster in zip(axes, clusters, strict=True):
         for state in [other for name, other in wake.cells(wakes) if name == cluster]:
-            values = np.sort(wake.microseconds(wake.cell(wakes, cluster, state), "total"))
-            shares = np.arange(1, len(values) + 1) / len(values)
+            every = wake.microseconds(wake.cell(wakes, cluster, state), "total")
+            values, counts = np.unique(every, return_counts=True)
+            shares = np.cumsum(counts) / len(every)
             dashes = style.LINES[(int(state[1:]) - 1) % 4]
-            apart = bootstrap.band(len(values))
+            apart = bootstrap.band(len(every))
             shade = axis.fill_between(
                 values, np.clip(shares - apart, 0, 1), np.clip(shares + apart, 0, 1), step="post", color="0.85",
                 linewidth=0,

@@ -1,0 +1,58 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""`lull report`: a run, a sweep or results/ as one HTML page."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from lull import paths
+from lull.cli.plot import ALL, chosen
+from lull.errors import UserError
+from lull.report import Progress
+from lull.report import report as say
+
+RESULTS = "results"
+PAGE = "report.html"
+
+
+def report(
+    what: Annotated[
+        str,
+        typer.Argument(
+            help="a folder made by lull boot, run or sweep; or `results`, what is published",
+            metavar="[RUNDIR|SWEEP|results]",
+        ),
+    ] = RESULTS,
+    out: Annotated[
+        Path | None, typer.Option(help="the page; report.html in the folder, or here for results", metavar="FILE")
+    ] = None,
+) -> None:
+    """Write one self-contained HTML page with interactive figures: no network, no other file.
+
+    Of a run: idle states, wake-ups, power over time, manifest. Of a sweep: energy against latency, and its points. Of
+    results: every figure and check, beside what papers say.
+
+    Example: lull report runs/mine --out mine.html
+    """
+    # numpy, pyarrow and matplotlib take a second to load, which commands that show nothing do not pay.
+    from lull import samples
+    from lull.page import of_results, of_run, of_sweep
+    from lull.page.page import render
+
+    path = Path(what)
+    published = paths.ROOT / RESULTS
+    if samples.kind_of(path) is None and (what == RESULTS or path.resolve() == published):
+        target = out or Path(PAGE)
+        with Progress("make the page of results"):
+            text = render(of_results.page(chosen(published, ALL)))
+    else:
+        found = samples.read(path)
+        target = out or found.path / PAGE
+        with Progress(f"make the page of {path}"):
+            text = render(of_run.page(found) if found.kind == "run" else of_sweep.page(found))
+    try:
+        target.write_text(text, encoding="utf-8")
+    except OSError as error:
+        raise UserError(f"{target}: cannot be written ({error.strerror}); choose another --out") from error
+    say(f"report: {target.resolve()}")

@@ -1,0 +1,78 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Where the time of each CPU went, as Linux's cpuidle counted it."""
+
+from collections.abc import Sequence
+
+import pyarrow as pa
+from matplotlib.artist import Artist
+from matplotlib.figure import Figure
+
+from lull import cpuidle
+from lull.figures import style
+from lull.rundir import CPUIDLE
+from lull.sweep.table import Point
+
+AWAKE = "awake"
+
+
+def df_residency(points: Sequence[Point]) -> pa.Table:
+    """A row per point, CPU and state: the share of the command's time. What is in no idle state is awake."""
+    rows: list[dict[str, object]] = []
+    for point in points:
+        counted = cpuidle.read(point.run.path / CPUIDLE)
+        for cpus, cluster in point.run.spec.platform.cpu_ranges():
+            for cpu in cpus:
+                own = [row for row in counted if row["cpu"] == cpu]
+                shares = {str(row["name"]): _int(row, "time_us") / max(1, _int(row, "window_us")) for row in own}
+                if not own:
+                    continue
+                shares[AWAKE] = max(0.0, 1 - sum(shares.values()))
+                place = {"point": point.title, "seed": point.seed, "cluster": cluster.name, "cpu": cpu}
+                rows += [{**place, "state": state, "share": share} for state, share in shares.items()]
+    names = [(name, pa.string()) for name in ("point", "cluster", "state")]
+    return pa.Table.from_pylist(
+        rows, schema=pa.schema([*names, ("seed", pa.int64()), ("cpu", pa.int32()), ("share", pa.float64())])
+    )
+
+
+def plot_residency(table: pa.Table) -> Figure:
+    """Of one point: a bar for each CPU."""
+    rows = table.to_pylist()
+    names = {row["cpu"]: f"CPU {row['cpu']} ({row['cluster']})" for row in rows}
+    shares = {(names[row["cpu"]], row["state"]): row["share"] for row in rows}
+    return _stacked(list(names.values()), shares, "Time in idle states", "share of the time (%)")
+
+
+def plot_by_point(table: pa.Table) -> Figure:
+    """A bar for each point: the mean over its CPUs and seeds."""
+    found = table.group_by(["point", "state"]).aggregate([("share", "mean")]).to_pylist()
+    shares = {(row["point"] or "run", row["state"]): row["share_mean"] for row in found}
+    points = list(dict.fromkeys(row["point"] or "run" for row in table.select(["point"]).to_pylist()))
+    return _stacked(points, shares, "Time in idle states, mean of all CPUs", "share of the time (%)")
+
+
+def _stacked(bars: Sequence[str], shares: dict[tuple[str, str], float], title: str, unit: str) -> Figure:
+    states = sorted({state for _, state in shares}, key=lambda state: (state != AWAKE, state))
+    figure, (axis,) = style.panels(1, 1, 0.6 + 0.2 * len(bars))
+    handles: dict[str, Artist] = {}
+    left = dict.fromkeys(bars, 0.0)
+    for number, state in enumerate(states):
+        widths = [100 * shares.get((bar, state), 0.0) for bar in bars]
+        drawn = axis.barh(
+            range(len(bars)), widths, left=[left[bar] for bar in bars], height=0.7, label=state, edgecolor="black",
+            color=style.GREYS[number % 5], hatch=style.HATCHES[number % 5], linewidth=0.5,
+        )  # fmt: skip
+        handles[state] = drawn.patches[0]
+        left = {bar: left[bar] + width for bar, width in zip(bars, widths, strict=True)}
+    axis.set_yticks(range(len(bars)), bars)
+    axis.invert_yaxis()
+    axis.set_xlim(0, 100)
+    axis.set_xlabel(unit)
+    figure.suptitle(title)
+    return figure
+
+
+def _int(row: dict[str, object], key: str) -> int:
+    value = row[key]
+    assert isinstance(value, int)
+    return value

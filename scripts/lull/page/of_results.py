@@ -1,0 +1,73 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The page of results/: every published experiment, beside what others have published."""
+
+import json
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from markdown_it import MarkdownIt
+
+from lull import json_file
+from lull.figures import against, drawing
+from lull.figures.drawing import MANIFEST, SUMMARY
+from lull.figures.origin import Origin
+from lull.figures.result import CHECKS
+from lull.page import manifest
+from lull.page.page import Page, Section
+
+_MARKDOWN = MarkdownIt("commonmark", {"html": False}).enable("table")
+
+
+def page(folders: Sequence[Path]) -> Page:
+    made = Page("Published results", ["Each experiment's data, figures and manifest lie in its folder of results/."])
+    summary, compared = made.section("Summary"), made.section("Beside papers and baselines", "against")
+    overview: list[Sequence[object]] = []
+    beside: list[Sequence[object]] = []
+    for folder in folders:
+        section, checks, about = made.section(folder.name), _checks(folder), _manifest(folder)
+        failed = [check["name"] for check in checks if not check["passed"]]
+        overview.append(
+            (folder.name, title(folder), Origin.of_manifest(about).label, len(about["points"]),
+             f"{len(checks) - len(failed)} of {len(checks)} hold", ", ".join(failed) or "-")
+        )  # fmt: skip
+        beside += [
+            (folder.name, one.what, one.unit, one.here, one.baseline, one.published, one.source)
+            for one in against.of_folder(folder)
+        ]
+        show(section, folder)
+    summary.table(("experiment", "question", "made on", "points", "checks", "fails"), overview)
+    compared.text("What others published, for orientation: nothing here is tuned to a paper's result.")
+    heads = ("experiment", "what", "unit", "here", "modern baseline", "published", "source")
+    compared.table(heads, beside)
+    return made
+
+
+def show(section: Section, folder: Path) -> None:
+    """One result: figures, checks, all tables, manifest."""
+    about = _manifest(folder)
+    section.text(f"{title(folder)}. {Origin.of_manifest(about).label}. Made by {about['command']}.")
+    for item in drawing.of_folder(folder):
+        section.figure(item.name, item.figure, item.caption)
+    rows = [("holds" if check["passed"] else "fails", check["name"], check["says"]) for check in _checks(folder)]
+    if rows:
+        section.table(("", "check", "numbers"), rows, "Checks")
+    text = (folder / SUMMARY).read_text(encoding="utf-8").partition("\n## Checks\n")[0]
+    section.folded("All tables", html=_MARKDOWN.render(text.partition("\n")[2]))
+    inner = Section("", f"{section.id}-manifest")
+    manifest.show(inner, about, without=("points",))
+    section.table(**{key: inner.parts[0][key] for key in ("heads", "rows")}, title="Manifest")
+    section.folded(f"Manifest of its {len(about['points'])} points", json.dumps(about["points"], indent=1))
+
+
+def title(folder: Path) -> str:
+    return (folder / SUMMARY).read_text(encoding="utf-8").partition("\n")[0].removeprefix("# ")
+
+
+def _checks(folder: Path) -> list[dict[str, Any]]:
+    found: list[dict[str, Any]] = json.loads((folder / CHECKS).read_text(encoding="utf-8"))
+    return found
+
+
+def _manifest(folder: Path) -> dict[str, Any]:
+    return json_file.read(folder / MANIFEST, "publish the result again")

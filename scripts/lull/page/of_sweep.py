@@ -1,0 +1,145 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The page of a sweep, or of a scenario's runs: its points beside each other."""
+
+import json
+import re
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import pyarrow.compute as pc
+from matplotlib.figure import Figure
+
+from lull import measures
+from lull.energy import rows, view
+from lull.figures import style, time_asleep
+from lull.figures.drawing import MANIFEST
+from lull.figures.origin import Origin
+from lull.page import manifest, of_results
+from lull.page.page import Page, Section
+from lull.samples import Samples
+from lull.scenario.schema import text_of
+from lull.sweep.table import Point
+from lull.trace.clock import TICK_HZ
+
+FIGURES = "figures"
+"""Of a scenario's runs, what `lull figures` made."""
+CURVES_SHOWN = 12
+_ENERGY = ("joules:mcpat:calibrated", "joules:em:calibrated")
+_LATENCY = (r"wake:total_us:p99", r".*latency.*:p99", r"wake:out_us:p99", r".*:p99", r"simulated_s")
+"""What is taken for the latency, the first that any point has; the page lets its reader choose another."""
+
+
+def page(samples: Samples) -> Page:
+    spec = samples.points[0].run.spec
+    platforms = ", ".join(dict.fromkeys(point.run.spec.platform.name for point in samples.points))
+    version = str(samples.points[0].run.manifest["engine"]["version"])
+    origin = Origin(spec.engine, version, spec.cpu, platforms)
+    made = Page(f"Sweep {samples.title}", [f"{origin.label}. {len(samples.points)} runs. Made by {samples.command}."])
+    if not origin.timed:
+        made.warnings.append("These runs are functional only: their times, latencies and powers are no measurements.")
+    if samples.missing:
+        made.warnings.append(f"{len(samples.missing)} points have not finished, such as {samples.missing[0]}.")
+    found = [measures.of_point(point) for point in samples.points]
+    _pareto(made.section("Energy against latency", "tradeoff"), samples, found)
+    _residency(made.section("Idle states", "residency"), samples)
+    _power(made.section("Power over time", "power"), samples)
+    made_already = samples.path / FIGURES
+    if (made_already / MANIFEST).is_file():
+        of_results.show(made.section("Analysis"), made_already)
+    _points(made.section("Points"), samples, found)
+    section = made.section("Manifest")
+    section.text("Of the first point; the others differ in their settings and seed.")
+    manifest.show(section, samples.points[0].run.manifest)
+    return made
+
+
+def axes(names: Sequence[str]) -> tuple[str, str]:
+    """Which measures the Pareto view begins with: latency across, energy up."""
+    latency = next((name for like in _LATENCY for name in names if re.fullmatch(like, name)), names[0])
+    return latency, next((name for name in _ENERGY if name in names), names[-1])
+
+
+def _pareto(section: Section, samples: Samples, found: Sequence[dict[str, float]]) -> None:
+    names = list(dict.fromkeys(name for row in found for name in row))
+    of_point = {id(point): row for point, row in zip(samples.points, found, strict=True)}
+    points = [
+        {
+            "title": title,
+            "settings": _settings(points[0]),
+            "values": [{name: float(f"{value:.7g}") for name, value in of_point[id(one)].items()} for one in points],
+        }
+        for title, points in samples.by_title().items()
+    ]
+    across, up = axes(names)
+    data: dict[str, Any] = {
+        "measures": names, "units": {name: measures.unit_of(name) for name in names}, "points": points, "x": across,
+        "y": up,
+    }  # fmt: skip
+    caption = "Each mark is one point of the sweep, the mean over its seeds; less is better both ways. "
+    section.pareto(data, caption + "Any two measures may be set against each other.")
+    if not any(name in names for name in _ENERGY):
+        section.text("No account of energy yet: lull energy RUNDIR makes one for a run on gem5.")
+
+
+def _settings(point: Point) -> list[str]:
+    told = [f"{key} = {text_of(value)}" for key, value in point.settings.items()]
+    return [point.title, *told] if point.title else told
+
+
+def _residency(section: Section, samples: Samples) -> None:
+    table = time_asleep.df_residency(samples.points)
+    if table.num_rows:
+        section.figure("shares", time_asleep.plot_by_point(table), "Of the time of the command, by Linux's own count.")
+    else:
+        section.text("These runs left no count of idle states.")
+
+
+def _power(section: Section, samples: Samples) -> None:
+    curves = [(title, points[0]) for title, points in samples.by_title().items() if points[0].ledger]
+    if not curves:
+        section.text("No account of energy yet.")
+        return
+    section.figure("total", plot_total(curves[:CURVES_SHOWN]), "The whole machine's, of the first seed of each point.")
+    if len(curves) > CURVES_SHOWN:
+        section.text(f"{len(curves) - CURVES_SHOWN} more points: lull report RUNDIR shows each by itself.")
+
+
+def plot_total(curves: Sequence[tuple[str, Point]]) -> Figure:
+    """Watts of the whole machine over time, a curve for each point."""
+    figure, (axis,) = style.panels(1, 1, 2.6)
+    for number, (title, point) in enumerate(curves):
+        assert point.ledger is not None
+        backend = next(iter(point.joules()))[0]
+        power = view.df_power(point.ledger, backend, rows.CALIBRATED)
+        whole = power.group_by(["start", "end"]).aggregate([("watts", "sum")]).sort_by("start")
+        start, watts = whole["start"].to_numpy(), whole["watts_sum"].to_numpy()
+        begin, end = start[0], pc.max(whole["end"]).as_py()
+        axis.step(
+            np.append(start - begin, end - begin) * 1e3 / TICK_HZ, np.append(watts, watts[-1]), where="post",
+            color=str(0.6 * (number // len(style.LINES)) / 3), linestyle=style.LINES[number % len(style.LINES)],
+            label=title or "run",
+        )  # fmt: skip
+    axis.set(xlabel="time (ms)", ylabel="power (W)", ylim=(0, None))
+    figure.suptitle("Power over time")
+    return figure
+
+
+def _points(section: Section, samples: Samples, found: Sequence[dict[str, float]]) -> None:
+    settings = list(dict.fromkeys(key for point in samples.points for key in point.settings))
+    names = list(dict.fromkeys(name for row in found for name in row))
+    across = list(dict.fromkeys([*axes(names), *(name for name in names if name.startswith(("watts:", "residency:")))]))
+    table = [
+        [point.run.name, *(_text(point.settings.get(key)) for key in settings), point.seed,
+         *(f"{row[name]:.6g}" if name in row else None for name in across)]
+        for point, row in zip(samples.points, found, strict=True)
+    ]  # fmt: skip
+    section.table(["point", *settings, "seed", *across], table)
+    every = [
+        {"point": point.title, "seed": point.seed, **row} for point, row in zip(samples.points, found, strict=True)
+    ]
+    section.folded("Every measure of every point", json.dumps(every, indent=1))
+
+
+def _text(value: Any) -> str | None:
+    return None if value is None else text_of(value)

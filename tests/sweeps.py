@@ -1,0 +1,35 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The folder of a sweep over governors, made without an engine: what `lull sweep` would have left."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+
+from lull.rundir import CPUIDLE, FILES
+from lull.scenario.load import load_scenario
+from lull.scenario.points import Wishes, resolve
+from lull.settings import resolve as resolved
+from lull.sweep.folder import Entry, Folder
+from tests import wakes
+
+POINT = resolve(load_scenario("wake-latency"), Wishes("gem5"))[0]
+
+
+def make(path: Path, made: Mapping[str, Sequence[tuple[float, float]]], seeds: Sequence[int] = (1, 2, 3)) -> Path:
+    """By governor, latency and watts of each seed, in a line that the guest left. CPU 0 slept for half the time."""
+    folder, entries = Folder.create(path), []
+    for governor, values in made.items():
+        for seed, (latency, watts) in zip(seeds, values, strict=True):
+            key = f"{governor}-{seed}"
+            policy = resolved("tiny", [f"governor={governor}"]).policy
+            spec = POINT.spec.model_copy(update={"policy": policy, "seed": seed})
+            rundir = wakes.finish(folder.run_of(key), replace(POINT, spec=spec))
+            line = {"latency_us": latency, "power_w": watts, "constant": 7}
+            wakes.dump(rundir / FILES / "guest.jsonl", [line])
+            idle = {"cpu": 0, "name": "C1", "usage": 2, "time_us": 500, "window_us": 1000, "disabled": False}
+            wakes.dump(rundir / CPUIDLE, [{**idle, "above": 0, "below": 0, "rejected": 0}])
+            settings = {"governor": governor}
+            entries.append(Entry(POINT.name, POINT.group, POINT.values, settings, seed, spec.hash(), key))
+    about = {"name": "made", "scenario": "wake-latency", "title": "made up", "command": "./lull sweep"}
+    folder.record({**about, "engine": "gem5", "grid": {"governor": list(made)}, "seeds": list(seeds)}, entries)
+    return path
