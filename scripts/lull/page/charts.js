@@ -4,7 +4,7 @@
 "use strict";
 
 const SVG = "http://www.w3.org/2000/svg";
-const COLOURS = 8;
+const COLOURS = 12;
 const REACH = 28; // pixels of the drawing within which the pointer finds a value
 const ROWS_SHOWN = 3000;
 

@@ -104,7 +104,7 @@ def _energy(section: Section, point: Point) -> None:
     if point.ledger is None:
         section.text(f"No account of its energy yet: lull energy {point.run.path.name} makes one, of a run on gem5.")
         return
-    backends = list(dict.fromkeys(backend for backend, _ in point.joules()))
+    backends = sorted({backend for backend, _ in point.joules()}, key=("mcpat", "em").index)
     for backend in backends:
         figure = view.plot_power(view.df_power(point.ledger, backend))
         figure.suptitle(f"Power over time, {backend}")
