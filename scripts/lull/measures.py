@@ -21,7 +21,7 @@ PERCENTILES = {"p50": 50, "p90": 90, "p99": 99}
 
 
 def of_point(point: Point) -> dict[str, float]:
-    found = {**_reported(point), **_power(point), **_residency(point), **_wake_ups(point), **_way_out(point)}
+    found = {**_wake_ups(point), **_reported(point), **_power(point), **_residency(point), **_way_out(point)}
     return {name: float(value) for name, value in found.items()}
 
 

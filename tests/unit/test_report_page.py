@@ -83,7 +83,7 @@ def test_a_page_renders_whole_with_a_silent_console_and_no_network(kind: str, pa
         names
         >= {
             "run": {"residency-shares", "wake-ups-phases", "energy-power-mcpat", "energy-power-em"},
-            "sweep": {"tradeoff-pareto", "residency-shares"},
+            "sweep": {"tradeoff-pareto", "residency-shares", "wake-ups-phases"},
             "results": {"wake-latency-phases", "wake-latency-distribution", "wake-latency-linearity"},
         }[kind]
     )
@@ -193,6 +193,7 @@ def test_the_pareto_view_tells_a_points_settings_and_takes_other_measures(pages:
     said = browser.js(TIP)
     assert "governor = " in said
     assert "2 seeds" in said
+    assert "wake:total_us:p99 (µs): " in said
     assert browser.js(f"document.querySelectorAll('{chart} .series.points .mark').length") == 2
     label = f"document.querySelector('{chart} svg.panel').getAttribute('aria-label')"
     before = browser.js(label)

@@ -1,20 +1,27 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """What a wake-up took, of any traced run: from the interrupt to Linux, and on to the task if one runs.
 
-The trace's way out begins when the timer was due or the IPI was sent; where that is not known it is as long as the
+The guest program wake-latency measures both, in its own run, from the event to the handler and on to the task.
+
+The way out begins when the timer was due or the IPI was sent; where that is not known it is as long as the
 platform file says (`lull.trace.spans`), so these are no measurements of the state itself: `lull run wake-latency` is.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 from matplotlib.artist import Artist
+from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from lull.figures import bootstrap, style
+from lull.errors import UserError
+from lull.figures import bootstrap, style, wake
 from lull.platform.schema import Platform
-from lull.rundir import RunDir
+from lull.rundir import FILES, RunDir
+from lull.runs import TRACE
+from lull.sweep.table import Point
 from lull.trace import recording, spans, wakes
 from lull.trace.clock import TICK_HZ
 from lull.trace.origins import TASK
@@ -40,6 +47,60 @@ def df_wake_ups(rundir: RunDir) -> pa.Table:
     return pa.Table.from_pylist(rows, schema=_SCHEMA)
 
 
+def df_measured(point: Point) -> pa.Table:
+    """The same of a run of wake-latency: a row per wake-up that was as asked for."""
+    run = point.run
+    samples = wake.read_samples(run.file(wake.FILE))
+    kept = samples.rows[wake.reasons(samples.rows, expects_firmware=False) == 0]
+    places = {cpu: run.place_of(cpu)[:2] for cpu in np.unique(kept["cpu"]).tolist()}
+    states = {
+        (cpu, index): run.spec.platform.resolved_clusters()[place].cstates[index].name
+        for cpu, (place, _) in places.items()
+        for index in np.unique(kept["state"][kept["cpu"] == cpu]).tolist()
+    }
+    scale = 1e6 / samples.frequency
+    columns = {
+        "cluster": [places[cpu][1] for cpu in kept["cpu"].tolist()],
+        "cpu": kept["cpu"].astype(np.int32),
+        "state": [states[place] for place in zip(kept["cpu"].tolist(), kept["state"].tolist(), strict=True)],
+        "out_us": (kept["irq"] - kept["event"]) * scale,
+        "to_task_us": (kept["task"] - kept["irq"]) * scale,
+    }
+    return pa.table(columns, schema=_SCHEMA)
+
+
+def df_by_point(points: Sequence[Point]) -> pa.Table:
+    """Of all points that tell of wake-ups, measured or traced; one whose trace lost events does not."""
+    found = []
+    for point in points:
+        try:
+            if (point.run.path / FILES / wake.FILE).is_file():
+                table = df_measured(point)
+            elif (point.run.path / TRACE).is_file():
+                table = df_wake_ups(point.run.rundir())
+            else:
+                continue
+        except UserError:
+            continue
+        found.append(table.append_column("point", pa.array([point.title or "run"] * table.num_rows, pa.string())))
+    return pa.concat_tables(found) if found else _SCHEMA.append(pa.field("point", pa.string())).empty_table()
+
+
+def plot_by_point(table: pa.Table) -> Figure:
+    """A bar for each point: the means of both phases over all its wake-ups that led to a task."""
+    reached = table.filter(pc.is_valid(table["to_task_us"]))
+    points = list(dict.fromkeys(reached["point"].to_pylist()))
+    figure, (axis,) = style.panels(1, 1, 0.6 + 0.2 * len(points))
+    handles: dict[str, Artist] = {}
+    for row, point in enumerate(points):
+        _bar(axis, row, reached.filter(pc.equal(reached["point"], point)), handles)
+    axis.set_yticks(range(len(points)), points)
+    axis.invert_yaxis()
+    axis.set_xlabel("mean time since the interrupt (µs)")
+    figure.suptitle("Wake-ups by point")
+    return figure
+
+
 def df_sources(rundir: RunDir) -> pa.Table:
     """How often each CPU was woken by what, out of which state."""
     found = wakes.wakes(rundir)
@@ -60,23 +121,7 @@ def plot_wake_ups(table: pa.Table) -> Figure:
         for row, cluster in enumerate(clusters):
             own = here.filter(pc.equal(here["cluster"], cluster))
             reached = own.filter(pc.is_valid(own["to_task_us"]))
-            counted = reached if reached.num_rows else own
-            start = 0.0
-            for number, (name, text) in enumerate(PHASES.items()):
-                values = counted[f"{name}_us"].drop_null().to_numpy()
-                if not len(values):
-                    continue
-                bar = axis.barh(
-                    row, float(values.mean()), left=start, height=0.6, color=style.GREYS[number],
-                    hatch=style.HATCHES[number], edgecolor="black", linewidth=0.5,
-                )  # fmt: skip
-                handles.setdefault(text, bar.patches[0])
-                start += float(values.mean())
-            low, high = bootstrap.mean(pc.add(counted["out_us"], pc.fill_null(counted["to_task_us"], 0.0)).to_numpy())
-            axis.errorbar(
-                start, row, xerr=[[max(0.0, start - low)], [max(0.0, high - start)]], color="black", capsize=3,
-                linestyle="none", label="95 % interval of the mean",
-            )  # fmt: skip
+            _bar(axis, row, reached if reached.num_rows else own, handles)
         axis.set_yticks(range(len(clusters)), clusters)
         axis.invert_yaxis()
         axis.set_title(state)
@@ -84,6 +129,26 @@ def plot_wake_ups(table: pa.Table) -> Figure:
     figure.suptitle("Wake-ups, by the trace")
     style.legend_below(figure, list(handles.values()), list(handles))
     return figure
+
+
+def _bar(axis: Axes, row: int, counted: pa.Table, handles: dict[str, Artist]) -> None:
+    """Both phases end to end, with the interval of their sum."""
+    start = 0.0
+    for number, (name, text) in enumerate(PHASES.items()):
+        values = counted[f"{name}_us"].drop_null().to_numpy()
+        if not len(values):
+            continue
+        bar = axis.barh(
+            row, float(values.mean()), left=start, height=0.6, color=style.GREYS[number], hatch=style.HATCHES[number],
+            edgecolor="black", linewidth=0.5, label=text,
+        )  # fmt: skip
+        handles.setdefault(text, bar.patches[0])
+        start += float(values.mean())
+    low, high = bootstrap.mean(pc.add(counted["out_us"], pc.fill_null(counted["to_task_us"], 0.0)).to_numpy())
+    axis.errorbar(
+        start, row, xerr=[[max(0.0, start - low)], [max(0.0, high - start)]], color="black", capsize=3,
+        linestyle="none", label="95 % interval of the mean",
+    )  # fmt: skip
 
 
 def _of_cpu(own: list[Span]) -> Iterator[dict[str, object]]:

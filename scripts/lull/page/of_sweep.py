@@ -12,7 +12,7 @@ from matplotlib.figure import Figure
 
 from lull import measures
 from lull.energy import rows, view
-from lull.figures import style, time_asleep
+from lull.figures import style, time_asleep, traced_wakes
 from lull.figures.drawing import MANIFEST
 from lull.figures.origin import Origin
 from lull.page import manifest, of_results
@@ -43,6 +43,7 @@ def page(samples: Samples) -> Page:
     found = [measures.of_point(point) for point in samples.points]
     _pareto(made.section("Energy against latency", "tradeoff"), samples, found)
     _residency(made.section("Idle states", "residency"), samples)
+    _wake_ups(made.section("Wake-ups"), samples)
     _power(made.section("Power over time", "power"), samples)
     made_already = samples.path / FIGURES
     if (made_already / MANIFEST).is_file():
@@ -93,6 +94,17 @@ def _residency(section: Section, samples: Samples) -> None:
         section.figure("shares", time_asleep.plot_by_point(table), "Of the time of the command, by Linux's own count.")
     else:
         section.text("These runs left no count of idle states.")
+
+
+def _wake_ups(section: Section, samples: Samples) -> None:
+    table = traced_wakes.df_by_point(samples.points)
+    if table.num_rows:
+        caption = (
+            "Means over all wake-ups that led to a task, of every seed; where nothing measured them, by the trace."
+        )
+        section.figure("phases", traced_wakes.plot_by_point(table), caption)
+    else:
+        section.text("These runs tell nothing of single wake-ups: neither a trace nor wake-latency's own records.")
 
 
 def _power(section: Section, samples: Samples) -> None:
