@@ -67,7 +67,7 @@ def _show_settings(console: Console, found: "Comparison") -> None:
         shown = [one for one in found.settings if not (other_machine and PLATFORM_FILE.match(one.key))]
         for setting in shown:
             table.add_row(setting.key, _text(setting.first), _text(setting.second))
-        console.print(table, markup=False)
+        console.print(table)
         if hidden := len(found.settings) - len(shown):
             console.print(f"  {hidden} more keys of the two platform files; --json has them", markup=False)
     for side, names in (("A", found.only_first), ("B", found.only_second)):
@@ -77,23 +77,31 @@ def _show_settings(console: Console, found: "Comparison") -> None:
 
 def _show_differences(console: Console, found: "Comparison", wanted: "list[Difference]") -> None:
     console.print("\nresults", style="bold")
-    table = Table("point", "measure", "A", "B", "change", "95 % of B - A", "p", box=None, pad_edge=False)
-    for item in wanted:
-        unit = f" {item.unit}" if item.unit else ""
-        change = "-" if item.change is None else f"{item.change:+.2%}"
-        interval = "-" if item.low is None or item.high is None else f"[{item.low:.4g}, {item.high:.4g}]"
-        p = "-" if item.p is None else f"{item.p:.2g}{' *' if item.significant else ''}"
-        table.add_row(
-            item.point or "-", f"{item.measure}", f"{item.first:.6g}{unit}", f"{item.second:.6g}{unit}", change,
-            interval, p,
-        )  # fmt: skip
-    if wanted:
-        console.print(table, markup=False)
+    heads = ("point", "measure", "A", "B", "change", "95 % of B - A", "p")
+    rows = [_cells(item) for item in wanted]
+    used = [place for place, _ in enumerate(heads) if any(row[place] != "-" for row in rows)]
+    table = Table(*(Column(heads[place], overflow="fold") for place in used), box=None, pad_edge=False)
+    for row in rows:
+        table.add_row(*(row[place] for place in used))
+    if rows:
+        console.print(table)
     console.print(f"  {found.same} more measures are the same in both", markup=False)
     for why in dict.fromkeys(item.why for item in wanted if item.why):
         console.print(f"  {why}", markup=False, soft_wrap=True)
     if any(item.significant for item in wanted):
         console.print("  * p < 0.05, of one test; of many, one in twenty does so by chance", markup=False)
+
+
+def _cells(item: "Difference") -> tuple[str, ...]:
+    change = "-" if item.change is None else f"{item.change:+.2%}"
+    interval = "-" if item.low is None or item.high is None else f"[{item.low:.4g}, {item.high:.4g}]"
+    p = "-" if item.p is None else f"{item.p:.2g}{' *' if item.significant else ''}"
+    values = (_value(item.first, item.unit), _value(item.second, item.unit))
+    return (item.point or "-", item.measure, *values, change, interval, p)
+
+
+def _value(value: float, unit: str) -> str:
+    return f"{value:.2%}" if unit == "share" else f"{value:.6g} {unit}".rstrip()
 
 
 def _count(runs: int) -> str:

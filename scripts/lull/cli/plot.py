@@ -16,7 +16,7 @@ MANIFEST = "manifest.json"
 
 
 def plot(
-    experiment: Annotated[str, typer.Argument(help="a folder of results/, or `all`", metavar="[EXPERIMENT|all]")] = ALL,
+    experiment: Annotated[str, typer.Argument(help="a folder of results/, or `all`", metavar="EXPERIMENT|all")] = ALL,
     out: Annotated[
         Path | None, typer.Option(help="write below this folder and leave results/ alone", metavar="FOLDER")
     ] = None,

@@ -21,7 +21,7 @@ def report(
         str,
         typer.Argument(
             help="a folder made by lull boot, run or sweep; or `results`, what is published",
-            metavar="[RUNDIR|SWEEP|results]",
+            metavar="RUNDIR|SWEEP|results",
         ),
     ] = RESULTS,
     out: Annotated[

@@ -11,11 +11,12 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
+from matplotlib.figure import Figure
 
 from lull import paths, yaml_file
-from lull.figures import wake
+from lull.figures import style, wake
 from lull.figures.against import Against
-from lull.figures.drawing import Stored
+from lull.figures.drawing import Drawing, Stored
 from lull.figures.result import Result, markdown_table
 from lull.figures.source import Runs
 
@@ -55,6 +56,44 @@ def against(stored: Stored) -> list[Against]:
         )
         for row in (table.to_pylist() if table else [])
     ]  # fmt: skip
+
+
+def draw(stored: Stored) -> list[Drawing]:
+    table = stored.rows("firmware-path")
+    if table is None:
+        return []
+    caption = "Median time of the firmware's own path, beside what is published of it on Arm's Juno board."
+    return [Drawing("firmware-path", plot_firmware_path(table, stored.label), caption)]
+
+
+def plot_firmware_path(table: pa.Table, label: str) -> Figure:
+    """A panel per path and state; Juno's value is marked on each bar."""
+    rows = table.to_pylist()
+    places = list(dict.fromkeys((row["path"], row["state"]) for row in rows))
+    figure, axes = style.panels(len(places), 2, 1.5)
+    for axis, (path, state) in zip(axes, places, strict=True):
+        here = [row for row in rows if (row["path"], row["state"]) == (path, state)]
+        names = [f"{row['cluster']} ({row['core']}, {row['clock_mhz']:g} MHz)" for row in here]
+        axis.barh(
+            range(len(here)), [row["ours_us"] for row in here], height=0.6, color=style.GREYS[0], edgecolor="black",
+            linewidth=0.5, label="here",
+        )  # fmt: skip
+        axis.plot(
+            [row["juno_us"] for row in here], range(len(here)), linestyle="none", marker="D", color="black",
+            markersize=4, label=f"Juno ({_clocks(here)})",
+        )  # fmt: skip
+        axis.set_yticks(range(len(here)), names)
+        axis.invert_yaxis()
+        axis.set_title(f"{path} of {state}")
+        axis.set_xlabel("firmware's path (µs)")
+    figure.suptitle(f"The firmware's path beside Juno's\n{label}")
+    style.legend_below(figure, *axes[0].get_legend_handles_labels())
+    return figure
+
+
+def _clocks(rows: list[dict[str, Any]]) -> str:
+    clocks = dict.fromkeys((row["core"], row["juno_clock_mhz"]) for row in rows)
+    return ", ".join(f"{core} at {mhz:g} MHz" for core, mhz in clocks)
 
 
 def df_firmware_path(runs: Runs, wakes: pa.Table) -> pa.Table:

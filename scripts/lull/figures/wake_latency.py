@@ -63,7 +63,7 @@ def draw(stored: Stored) -> list[Drawing]:
         found.append(Drawing("phases", plot_phases(as_it_is, stored.label), text))
         text = "Distribution of the time from event to task; each curve is one idle state, with its 95 % band."
         found.append(Drawing("distribution", plot_distribution(as_it_is, stored.label), text))
-    return [*found, *linearity.draw(stored)]
+    return [*found, *linearity.draw(stored), *firmware_path.draw(stored)]
 
 
 def against(stored: Stored) -> list[Against]:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""A figure as data for `charts.js`: what matplotlib would draw, with its numbers kept.
+"""A figure as data for the page's script: what matplotlib would draw, with its numbers kept.
 
 Every figure of the project becomes interactive this way, with nothing written for it. What belongs to an entry of the
 legend is told by how it looks, as a reader of the figure tells it. An artist of an unknown kind is an error: a figure

@@ -26,6 +26,7 @@ FIGURES = "figures"
 """Of a scenario's runs, what `lull figures` made."""
 CURVES_SHOWN = 12
 _ENERGY = ("joules:mcpat:calibrated", "joules:em:calibrated")
+_ELSE = "simulated_s"
 _LATENCY = (r"wake:total_us:p99", r".*latency.*:p99", r"wake:out_us:p99", r".*:p99", r"simulated_s")
 """What is taken for the latency, the first that any point has; the page lets its reader choose another."""
 
@@ -58,7 +59,7 @@ def page(samples: Samples) -> Page:
 def axes(names: Sequence[str]) -> tuple[str, str]:
     """Which measures the Pareto view begins with: latency across, energy up."""
     latency = next((name for like in _LATENCY for name in names if re.fullmatch(like, name)), names[0])
-    return latency, next((name for name in _ENERGY if name in names), names[-1])
+    return latency, next((name for name in (*_ENERGY, _ELSE) if name in names), names[-1])
 
 
 def _pareto(section: Section, samples: Samples, found: Sequence[dict[str, float]]) -> None:
@@ -77,8 +78,11 @@ def _pareto(section: Section, samples: Samples, found: Sequence[dict[str, float]
         "measures": names, "units": {name: measures.unit_of(name) for name in names}, "points": points, "x": across,
         "y": up,
     }  # fmt: skip
-    caption = "Each mark is one point of the sweep, the mean over its seeds; less is better both ways. "
-    section.pareto(data, caption + "Any two measures may be set against each other.")
+    caption = (
+        "Each mark is one point of the sweep, the mean over its seeds. The line joins those that no other point beats "
+        "in both, where less is better. Any two measures may be set against each other."
+    )
+    section.pareto(data, caption)
     if not any(name in names for name in _ENERGY):
         section.text("No account of energy yet: lull energy RUNDIR makes one for a run on gem5.")
 

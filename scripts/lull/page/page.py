@@ -15,6 +15,8 @@ from lull import __version__
 from lull.page import chart
 
 _HERE = Path(__file__).parent
+_SCRIPTS = ("scale.js", "panel.js", "chart.js", "pareto.js", "main.js")
+"""In the order in which they need each other."""
 Part = dict[str, Any]
 """What the template tells apart by `kind`."""
 
@@ -83,7 +85,7 @@ def render(page: Page) -> str:
     return environment.get_template("page.html.j2").render(
         page=page,
         css=(_HERE / "page.css").read_text(encoding="utf-8"),
-        script=(_HERE / "charts.js").read_text(encoding="utf-8"),
+        script="\n".join((_HERE / name).read_text(encoding="utf-8") for name in _SCRIPTS),
         # Within <script>, only its own end could be taken for markup.
         data=json.dumps(data, separators=(",", ":"), allow_nan=False).replace("<", "\\u003c"),
     )
