@@ -31,4 +31,4 @@ setup:
 	@scripts/setup
 
 clean:
-	rm -rf .venv .setup.log .setup.lock .mypy_cache .ruff_cache .pytest_cache runs
+	rm -rf .venv .setup.log .setup.lock .mypy_cache .ruff_cache .pytest_cache

@@ -34,6 +34,7 @@ app = typer.Typer(
 
 app.command("tables")(energy_tables.tables)
 app.command("mcpat-xml")(energy_tables.mcpat_xml)
+app.command("activity")(energy_tables.activity)
 app.command("validation")(energy_tables.validation)
 
 

@@ -55,14 +55,17 @@ def mcpat_xml(
 
 def activity(
     run: Annotated[Path, typer.Argument(help="the folder of a run on gem5 with --cpu detailed", metavar="RUNDIR")],
+    window_us: Annotated[float | None, typer.Option(help="look at windows of this length only", min=1)] = None,
 ) -> None:
     """Print what each type of core did in a cycle of a run, as power-models/busy.yaml holds it.
 
-    Example: lull energy activity runs/x
+    Of all windows, the one counts in which it had the most instructions.
+
+    Example: lull energy activity runs/x --window-us 200
     """
     from lull.energy import busy
 
-    for core, events in busy.recorded(RunDir.open(run)).items():
+    for core, events in busy.recorded(RunDir.open(run), window_us).items():
         typer.echo(f"{core}:\n  per_cycle:")
         for event, count in events.items():
             typer.echo(f"    {event}: {count:.6f}")

@@ -8,7 +8,7 @@ from pydantic import Field, TypeAdapter
 
 from lull import gem5_names, yaml_file
 from lull.blocks import Block, explained, quoted
-from lull.energy import activity, run_xml
+from lull.energy import activity, source, windows
 from lull.energy.events import CYCLES
 from lull.errors import UserError
 from lull.paths import ROOT
@@ -16,8 +16,13 @@ from lull.platform.cores import load_core
 from lull.platform.schema import Name, Source
 from lull.rundir import RunDir
 from lull.runs import STATS_TABLE
+from lull.trace.clock import TICK_HZ
 
 FILE = ROOT / "power-models" / "busy.yaml"
+
+
+LENGTH_TOLERANCE = 0.01
+INSTRUCTIONS = "total_instructions"
 
 
 class Busy(Block):
@@ -37,20 +42,24 @@ def per_cycle(core: str) -> dict[str, float]:
     return known[name].per_cycle
 
 
-def source(core: str) -> str:
-    return _all()[core].source
+def recorded(rundir: RunDir, window_us: float | None = None) -> dict[str, dict[str, float]]:
+    """The same for a run's cores: of each type, what one did in its window with the most instructions.
 
-
-def recorded(rundir: RunDir) -> dict[str, dict[str, float]]:
-    """The same for a run's cores: of each type, what one did in its window with the most cycles."""
+    With `window_us`, only windows of this length count: those that `steady-power` opened, and nothing in between.
+    """
     found: dict[str, dict[str, float]] = {}
-    gem5 = run_xml.version(rundir)
-    for stats in run_xml.windows(rundir / STATS_TABLE):
+    run = source.open_run(rundir)
+    for window in windows.read(rundir / STATS_TABLE):
+        if window_us is not None and abs(window.ticks / (window_us * TICK_HZ / 1e6) - 1) > LENGTH_TOLERANCE:
+            continue
         for number, cluster in enumerate(rundir.spec().platform.resolved_clusters()):
             for cpu in range(cluster.cpus):
-                counts = activity.core_counts(stats, gem5_names.cpu(number, cpu), gem5)
-                if counts[CYCLES] > found.get(cluster.core, {}).get(CYCLES, 0):
+                counts = activity.core_counts(window, gem5_names.cpu(number, cpu), run.gem5)
+                if counts[INSTRUCTIONS] > found.get(cluster.core, {}).get(INSTRUCTIONS, 0):
                     found[cluster.core] = counts
+    if not found:
+        length = "" if window_us is None else f" of {window_us:g} us"
+        raise UserError(f"{rundir / STATS_TABLE}: no window{length} in which a core ran; run one in which it does")
     return {core: {event: count / counts[CYCLES] for event, count in counts.items()} for core, counts in found.items()}
 
 

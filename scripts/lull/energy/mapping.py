@@ -6,11 +6,13 @@ it was tested with; anything else that is not there is an error, and so are part
 """
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from typing import Annotated, Any
 
+import numpy as np
+from numpy.typing import NDArray
 from pydantic import Field, model_validator
 
 from lull import yaml_file
@@ -21,6 +23,7 @@ from lull.paths import ROOT
 FOLDER = ROOT / "power-models" / "mapping"
 
 Stats = Mapping[str, float]
+Matrix = NDArray[np.float64]
 
 _TERM = re.compile(r"(?:(?P<times>[0-9.]+) \* )?(?P<name>[A-Za-z0-9_.:]+?)(?:<(?P<group>[a-z]+)>)?")
 _ROUNDING = 1e-9
@@ -66,41 +69,45 @@ class Term:
     silent: bool
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Compiled:
-    """A table for one object of gem5, with every name in full."""
+    """A table for one object of gem5, with every name in full, as matrices: it is asked for each CPU and window."""
 
     model: str
     versions: tuple[str, ...]
-    events: dict[str, tuple[Term, ...]]
-    checks: tuple[tuple[Term, tuple[Term, ...]], ...]
+    silent: dict[str, bool]
+    """Each statistic once, in the order of the matrices' columns: whether gem5 leaves it out where it is 0."""
+    events: tuple[str, ...]
+    times: Matrix
+    """Of each event, how often each statistic counts."""
+    wholes: tuple[str, ...]
+    whole: Matrix
+    parts: Matrix
+    """Of each check, what has to be the same."""
 
     def counts(self, stats: Stats, gem5: str) -> dict[str, float]:
         """The events of one window; `gem5` is the version that wrote it."""
-        for whole, parts in self.checks:
-            expected, found = self._value(whole, stats, gem5), self._sum(parts, stats, gem5)
+        values = np.array([self._value(name, stats, gem5) for name in self.silent])
+        for name, expected, found in zip(self.wholes, self.whole @ values, self.parts @ values, strict=True):
             if abs(found - expected) > _ROUNDING * expected:
                 raise UserError(
-                    f"{whole.statistic}: {expected:g}, and its parts in the {self.model} table make {found:g}; gem5 "
+                    f"{name}: {expected:g}, and its parts in the {self.model} table make {found:g}; gem5 "
                     f"{gem5} counts something under another name, so add it to power-models/mapping"
                 )
-        return {event: self._sum(terms, stats, gem5) for event, terms in self.events.items()}
+        return dict(zip(self.events, (self.times @ values).tolist(), strict=True))
 
-    def _sum(self, terms: Sequence[Term], stats: Stats, gem5: str) -> float:
-        return sum(term.times * self._value(term, stats, gem5) for term in terms)
-
-    def _value(self, term: Term, stats: Stats, gem5: str) -> float:
-        value = stats.get(term.statistic)
+    def _value(self, statistic: str, stats: Stats, gem5: str) -> float:
+        value = stats.get(statistic)
         if value is None:
-            if term.silent and _release(gem5) in self.versions:
+            if self.silent[statistic] and _release(gem5) in self.versions:
                 return 0.0
             raise UserError(
-                f"{term.statistic}: not among the statistics of gem5 {gem5}; the {self.model} table in "
+                f"{statistic}: not among the statistics of gem5 {gem5}; the {self.model} table in "
                 f"power-models/mapping knows the names of {', '.join(self.versions)}, so use that or amend the table"
             )
         if not value >= 0:
             raise UserError(
-                f"{term.statistic}: {value:g} in gem5 {gem5}, where a count is 0 or more; the run is no use for energy"
+                f"{statistic}: {value:g} in gem5 {gem5}, where a count is 0 or more; the run is no use for energy"
             )
         return value
 
@@ -122,11 +129,28 @@ def compiled(name: str, prefix: str) -> Compiled:
     def expand(texts: Sequence[str]) -> tuple[Term, ...]:
         return tuple(term for text in texts for term in _expanded(table, text, prefix))
 
+    events = {event: expand(entry.from_) for event, entry in table.events.items()}
+    wholes = [expand([check.whole]) for check in table.checks]
+    parts = [expand(check.parts) for check in table.checks]
+    silent = {term.statistic: term.silent for terms in (*events.values(), *wholes, *parts) for term in terms}
+
+    def matrix(sums: Collection[Sequence[Term]]) -> Matrix:
+        places = {name: place for place, name in enumerate(silent)}
+        found = np.zeros((len(sums), len(silent)))
+        for row, terms in zip(found, sums, strict=True):
+            for term in terms:
+                row[places[term.statistic]] += term.times
+        return found
+
     return Compiled(
         model=table.model,
         versions=tuple(table.versions),
-        events={event: expand(entry.from_) for event, entry in table.events.items()},
-        checks=tuple((expand([check.whole])[0], expand(check.parts)) for check in table.checks),
+        silent=silent,
+        events=tuple(events),
+        times=matrix(events.values()),
+        wholes=tuple(whole[0].statistic for whole in wholes),
+        whole=matrix(wholes),
+        parts=matrix(parts),
     )
 
 
