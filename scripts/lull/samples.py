@@ -7,10 +7,12 @@ from pathlib import Path
 from typing import Any, Literal
 
 from lull.errors import UserError
-from lull.figures import source
+from lull.figures import source, wake
 from lull.figures.source import Run
-from lull.rundir import MANIFEST, RUN, RunDir
+from lull.rundir import FILES, MANIFEST, RUN, RunDir
+from lull.runspec import RunSpec
 from lull.scenario.load import load_scenario
+from lull.scenario.schema import Value
 from lull.scenario.sweep import RECORD as SCENARIO_RECORD
 from lull.scenario.sweep import Sweep
 from lull.sweep import folder as sweep_folder
@@ -62,7 +64,7 @@ def _of_run(path: Path) -> Samples:
         raise UserError(f"{path}: this run has not finished ({manifest.get('state')}); wait, or run it again")
     spec = rundir.spec()
     told: dict[str, Any] = {"simulated_s": None, "wall_s": None, "instructions": None, **manifest}
-    run = Run(rundir.path.name, "", {}, rundir.path, spec, told)
+    run = Run(rundir.path.name, "", _values(rundir, spec), rundir.path, spec, told)
     point = Point("", {}, spec.seed, run)
     return Samples(rundir.path, "run", rundir.path.name, _command(manifest), (point,))
 
@@ -85,6 +87,19 @@ def _of_sweep(path: Path) -> Samples:
     about = found.about
     title = f"{about['name']}: {about['title']}" if about.get("title") else str(about["name"])
     return Samples(found.path, "sweep", title, str(about["command"]), found.points, found.missing)
+
+
+def _values(rundir: RunDir, spec: RunSpec) -> dict[str, Value]:
+    """A run by itself does not say which parameters its scenario had; the records of wake-latency tell its own."""
+    path = rundir / FILES / wake.FILE
+    if not path.is_file():
+        return {}
+    rows = wake.read_samples(path).rows
+    if not len(rows):
+        return {"state": ""}
+    cpu, state = int(rows["asked_cpu"][0]), int(rows["asked_state"][0])
+    names = [own.name for cpus, cluster in spec.platform.cpu_ranges() if cpu in cpus for own in cluster.cstates]
+    return {"state": names[state]}
 
 
 def _varied(values: list[Mapping[str, Any]]) -> list[str]:

@@ -3,6 +3,8 @@
 
 from pathlib import Path
 
+import numpy as np
+import numpy.typing as npt
 import pyarrow.compute as pc
 import pytest
 
@@ -10,8 +12,10 @@ from lull import measures, samples
 from lull.figures import time_asleep, traced_wakes
 from lull.page import of_sweep
 from lull.rundir import RunDir
+from lull.scenario.points import Point
 from lull.trace import wakes
 from tests import sweeps
+from tests import wakes as made
 
 RECORDED = Path(__file__).parent / "data" / "trace" / "tiny-gem5"
 
@@ -61,3 +65,22 @@ def test_time_that_is_in_no_idle_state_is_awake(tmp_path: Path) -> None:
     found = samples.read(sweeps.make(tmp_path / "s", {"menu": [(100, 1.0)]}, [1]))
     table = time_asleep.df_residency(found.points).to_pylist()
     assert [(row["cpu"], row["state"], row["share"]) for row in table] == [(0, "C1", 0.5), (0, "awake", 0.5)]
+
+
+def test_a_scenarios_points_are_told_apart_by_what_varies(tmp_path: Path) -> None:
+    def make(point: Point, cpu: int) -> npt.NDArray[np.void]:
+        phases = {"entry": 5.0, "hardware": 50.0, "firmware": 5.0, "kernel": 3.0, "interrupt": 4.0, "task": 10.0}
+        state = str(point.values["state"])
+        return made.good(cpu, state, phases, 5, stamped=state != "C1")
+
+    made.runs(tmp_path / "runs", make, patterns=["states/*"])
+    found = samples.read(tmp_path / "runs")
+    assert (found.kind, len(found.missing)) == ("scenario", 0)
+    assert {point.title: dict(point.settings) for point in found.points} == {
+        f"states/{state}": {"state": state} for state in ("C1", "C2", "C3", "C4")
+    }
+    one = samples.read(tmp_path / "runs" / "states" / "C3").points[0]
+    assert one.run.values == {"state": "C3"}
+    table = traced_wakes.df_measured(one)
+    assert set(table["state"].to_pylist()) == {"C3"}
+    assert set(table["cluster"].to_pylist()) == {"little", "big", "shadow"}
