@@ -14,6 +14,7 @@ from typer.testing import CliRunner
 from lull import paths
 from lull.cli.app import app
 from lull.cli.plot import chosen
+from lull.cli.report import published
 from lull.figures import drawing, style
 from lull.page import chart
 from lull.page.chart import Block
@@ -110,3 +111,10 @@ def test_a_page_names_no_other_place(tmp_path: Path) -> None:
     assert "@import" not in text
     assert "url(#" in text.replace("${clip}", "x")
     assert len(text) < 2_000_000
+
+
+def test_results_are_meant_by_name_or_by_path() -> None:
+    every = [RESULTS / name for name in PUBLISHED]
+    assert published(Path("results")) == published(RESULTS) == every
+    assert published(RESULTS / "wake-latency") == [RESULTS / "wake-latency"]
+    assert published(Path("runs/results")) == []

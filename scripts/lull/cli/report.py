@@ -41,11 +41,11 @@ def report(
     from lull.page.page import render
 
     path = Path(what)
-    published = paths.ROOT / RESULTS
-    if samples.kind_of(path) is None and (what == RESULTS or path.resolve() == published):
+    folders = [] if samples.kind_of(path) else published(path)
+    if folders:
         target = out or Path(PAGE)
         with Progress("make the page of results"):
-            text = render(of_results.page(chosen(published, ALL)))
+            text = render(of_results.page(folders))
     else:
         found = samples.read(path)
         target = out or found.path / PAGE
@@ -56,3 +56,11 @@ def report(
     except OSError as error:
         raise UserError(f"{target}: cannot be written ({error.strerror}); choose another --out") from error
     say(f"report: {target.resolve()}")
+
+
+def published(path: Path) -> list[Path]:
+    """The results that are meant by `results`, from wherever it is said, or by the path of one of them."""
+    results = paths.ROOT / RESULTS
+    if path == Path(RESULTS) or path.resolve() == results:
+        return chosen(results, ALL)
+    return chosen(results, path.name) if path.resolve().parent == results else []
