@@ -124,7 +124,9 @@ static long waits(void)
 
 static void order_end(timer_t timer)
 {
-	uint64_t length_us = times.settle_us + times.windows * times.window_us + drain_ms * 1000;
+	/* A poll may find the last event only after its sleep. */
+	uint64_t drain_us = drain_ms * 1000 + (strcmp(mode, "pull") == 0 ? delay_us : 0);
+	uint64_t length_us = times.settle_us + times.windows * times.window_us + drain_us;
 	const struct itimerspec when = {
 		.it_value = clock_time(run.ordered_ns + length_us * 1000),
 		.it_interval = clock_time(AGAIN_NS),
