@@ -14,7 +14,7 @@
 #include "sysfs.h"
 
 #define SECOND_US 1000000
-/* A finger stays on a key for so long, or half the interval if that is shorter. */
+/* A finger stays on a key for at most so long, or half the interval if that is shorter. */
 #define HOLD_US 80000
 #define WARM_UP 3
 #define MAX_EVENTS (1 << 18)
@@ -52,6 +52,8 @@ static int add_one(enum kind kind, uint64_t start_us, uint64_t interval_us, uint
 	uint64_t room_us = kind == MOVES ? interval_us : interval_us - hold_us;
 	uint64_t at_us = start_us + next_random(numbers) % room_us;
 
+	if (kind != MOVES)
+		hold_us -= next_random(numbers) % (hold_us / 2);
 	if (kind == KEYS)
 		return add_tap(at_us, hold_us, (uint16_t)(KEY_1 + next_random(numbers) % 10));
 	if (kind == CLICKS)

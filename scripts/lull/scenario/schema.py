@@ -126,8 +126,8 @@ class Scenario(Block):
         self._check_template(group.command or "", "groups", number, "command")
         for index, text in enumerate(group.overrides):
             self._check_template(text, "groups", number, "overrides", index)
-        for name, values in (("parameters", group.parameters), ("about", group.about)):
-            for key, value in values.items():
+        for name, given in (("parameters", group.parameters), ("about", group.about)):
+            for key, value in given.items():
                 self._check_value(key, value, "groups", number, name, key)
         for key in group.about:
             if key in group.matrix or key in group.parameters:
