@@ -99,7 +99,7 @@ def _finish(folder: Path, point: Point, made: Made, engine: str) -> Recording:
 
 def _write_guest(files: Path, made: Made) -> None:
     begin_ns = ORDERED * 1000 // US + SETTLE * 1000 // US
-    events = []
+    events: list[dict[str, object]] = []
     for index, latencies in enumerate(made.latency_us):
         for number, latency in enumerate(latencies):
             hardware_ns = begin_ns + (index * LENGTH + _event_at(number)) * 1000 // US
