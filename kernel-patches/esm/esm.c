@@ -30,7 +30,7 @@
 static_assert(sizeof(struct esm_registration) == ESM_REGISTRATION_SIZE_VER0);
 static_assert(sizeof(struct esm_event) == ESM_EVENT_SIZE_VER0);
 
-DEFINE_MUTEX(esm_mutex);
+DEFINE_MUTEX(esm_mutex); /* see esm.h */
 bool esm_on;
 unsigned int esm_fifo_size = 256;
 DEFINE_PER_CPU(struct esm_stats, esm_stats);
@@ -274,6 +274,8 @@ static ssize_t sources_show(struct kobject *kobj, struct kobj_attribute *attr, c
 static struct kobj_attribute sources_attr = __ATTR_RO(sources);
 
 static const struct attribute *const esm_attrs[] = {
+	&esm_dispatch_attr.attr,
+	&esm_dispatcher_cpus_attr.attr,
 	&fifo_attr.attr,
 	&sources_attr.attr,
 	&esm_foreground_attr.attr,
@@ -284,9 +286,11 @@ static int __init esm_init(void)
 {
 	int error;
 
+	esm_dispatch_init();
 	error = lull_register_system(&esm_system);
 	if (error)
 		return error;
+	esm_debug_init();
 	error = sysfs_create_files(esm_system.kobj, esm_attrs);
 	if (error)
 		lull_unregister_system(&esm_system);

@@ -132,6 +132,8 @@ struct esm_subscription {
  * @node: in esm_applications, and from here on under esm_mutex
  * @subscriptions: one for each source
  * @foreground: whether it may receive now; also read without the mutex
+ * @consumer_cpu: the CPU that it last told routing of, which only the task itself uses
+ * @consumer_generation: when it did
  * @rcu: for the end
  */
 struct esm_application {
@@ -148,6 +150,8 @@ struct esm_application {
 	struct list_head node;
 	struct list_head subscriptions;
 	bool foreground;
+	int consumer_cpu;
+	unsigned int consumer_generation;
 	struct rcu_head rcu;
 };
 
@@ -174,12 +178,30 @@ extern unsigned int esm_fifo_size;
 /* esm_application.c */
 int esm_application_create(void);
 void esm_application_wake(struct esm_application *application);
+void esm_application_resume(struct esm_application *application);
 void esm_application_push(struct esm_application *application, const struct esm_packet *packet);
 int esm_application_wait(struct esm_application *application, bool block);
 unsigned int esm_application_peek(struct esm_application *application, struct esm_event *events,
 				  unsigned int count);
 void esm_application_drop(struct esm_application *application, unsigned int count);
 bool esm_application_idle(struct esm_application *application);
+
+/* esm_dispatch.c */
+extern struct kobj_attribute esm_dispatch_attr;
+extern struct kobj_attribute esm_dispatcher_cpus_attr;
+void esm_dispatch_init(void);
+int esm_dispatcher_start(struct esm_application *application);
+void esm_dispatcher_stop(struct esm_application *application);
+void esm_dispatch(struct esm_application *application);
+void esm_hand_over(struct esm_application *application);
+
+/* esm_consumer.c */
+void esm_consumer_changed(void);
+void esm_consumer_set(struct esm_source *source, int cpu);
+void esm_consumer_here(struct esm_application *application);
+
+/* esm_debug.c */
+void esm_debug_init(void);
 
 /* esm_subscription.c */
 int esm_subscribe(struct esm_application *application, struct esm_source *source,

@@ -26,6 +26,14 @@
 
 LIST_HEAD(esm_applications);
 
+/* An interrupt that still looks at it finds no registration, and leaves the queue alone. */
+static void esm_application_free(struct esm_application *application)
+{
+	put_pid(application->process);
+	kvfree(application->fifo.events);
+	kfree_rcu(application, rcu);
+}
+
 /**
  * esm_application_create - make the calling task an application
  *
@@ -51,12 +59,17 @@ int esm_application_create(void)
 	INIT_LIST_HEAD(&application->subscriptions);
 
 	mutex_lock(&esm_mutex);
-	application->foreground = esm_foreground_has(application->process);
-	list_add_tail(&application->node, &esm_applications);
+	error = esm_dispatcher_start(application);
+	if (!error) {
+		application->foreground = esm_foreground_has(application->process);
+		list_add_tail(&application->node, &esm_applications);
+		current->esm = application;
+	}
 	mutex_unlock(&esm_mutex);
-	current->esm = application;
+	if (error)
+		esm_application_free(application);
 
-	return 0;
+	return error;
 }
 
 /**
@@ -72,21 +85,8 @@ void esm_application_end(void)
 	mutex_unlock(&esm_mutex);
 
 	current->esm = NULL;
-	put_pid(application->process);
-	/* An interrupt that still looks at it gives it nothing. */
-	kvfree(application->fifo.events);
-	kfree_rcu(application, rcu);
-}
-
-/* Hands over what is in the queue, or that there is nothing to wait for. */
-static void esm_hand_over(struct esm_application *application)
-{
-	lockdep_assert_held(&application->lock);
-
-	application->waiting = false;
-	trace_esm_hand_over(task_pid_nr(application->task), application->fifo.used);
-	if (wake_up_state(application->task, TASK_EV_WAIT))
-		esm_count(ESM_WAKE_UPS, 1);
+	esm_dispatcher_stop(application);
+	esm_application_free(application);
 }
 
 /**
@@ -121,8 +121,19 @@ void esm_application_push(struct esm_application *application, const struct esm_
 		trace_esm_overflow(packet, tid, events);
 	}
 
-	if (application->waiting)
-		esm_hand_over(application);
+	esm_dispatch(application);
+}
+
+/**
+ * esm_application_resume - an application is in the foreground again
+ * @application: the application
+ */
+void esm_application_resume(struct esm_application *application)
+{
+	raw_spin_lock_irq(&application->lock);
+	if (!esm_fifo_empty(&application->fifo))
+		esm_dispatch(application);
+	raw_spin_unlock_irq(&application->lock);
 }
 
 /**
@@ -137,6 +148,9 @@ void esm_application_push(struct esm_application *application, const struct esm_
 int esm_application_wait(struct esm_application *application, bool block)
 {
 	int error;
+
+	if (block)
+		esm_consumer_here(application);
 
 	for (;;) {
 		raw_spin_lock_irq(&application->lock);

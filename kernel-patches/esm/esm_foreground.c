@@ -96,6 +96,8 @@ static void esm_foreground_apply(struct esm_application *application)
 	WRITE_ONCE(application->foreground, foreground);
 	list_for_each_entry(subscription, &application->subscriptions, of_application)
 		esm_subscription_activate(subscription, foreground);
+	if (foreground)
+		esm_application_resume(application);
 }
 
 static ssize_t foreground_store(struct kobject *kobj, struct kobj_attribute *attr,

@@ -35,15 +35,21 @@ static struct esm_subscription *esm_subscription_find(struct esm_application *ap
  */
 void esm_subscription_activate(struct esm_subscription *subscription, bool active)
 {
+	struct esm_source *source = subscription->source;
+
 	lockdep_assert_held(&esm_mutex);
 
 	if (subscription->is_active == active)
 		return;
-	if (active)
-		list_add_tail_rcu(&subscription->active, &subscription->source->active);
-	else
-		list_del_rcu(&subscription->active);
 	subscription->is_active = active;
+	if (active) {
+		list_add_tail_rcu(&subscription->active, &source->active);
+		esm_consumer_changed();
+	} else {
+		list_del_rcu(&subscription->active);
+		if (list_empty(&source->active))
+			esm_consumer_set(source, -1);
+	}
 }
 
 /* An input device is open while somebody may receive from it. */
