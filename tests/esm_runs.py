@@ -3,6 +3,7 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cache
 from itertools import pairwise
 from pathlib import Path
 
@@ -13,6 +14,7 @@ from lull.figures.source import Runs, read
 from lull.platform.schema import Platform
 from lull.rundir import FILES, MANIFEST
 from lull.runs import STATS_TABLE, TRACE
+from lull.runspec import EngineName
 from lull.scenario.load import load_scenario
 from lull.scenario.points import Point, Wishes, resolve, select
 from lull.scenario.sweep import Sweep
@@ -46,6 +48,8 @@ class Made:
     """Events that the schedule had besides."""
     wall_gap_us: float = 0.0
     """The wall clock says so much more."""
+    clocked: bool = True
+    """Somebody asked what the wall clock was at the hardware."""
     cut_at: int | None = None
     """Somebody else's dump of statistics, across the edges of windows."""
 
@@ -60,7 +64,7 @@ def runs(
 ) -> Runs:
     """The scenario's points of these names, each with what is made of it."""
     scenario = load_scenario(name)
-    points = select(resolve(scenario, Wishes("gem5" if engine == "gem5" else "qemu")), patterns)
+    points = select(_points(name, "gem5" if engine == "gem5" else "qemu"), patterns)
     sweep = Sweep.create(out, scenario.name, "./lull run", points)
     records: dict[Path, Recording] = {}
     for point in points:
@@ -68,6 +72,12 @@ def runs(
         records[folder] = _finish(folder, point, make(point), engine)
     monkeypatch.setattr(recording, "load", lambda rundir: records[rundir.path])
     return read(sweep, scenario)
+
+
+@cache
+def _points(name: str, engine: EngineName) -> list[Point]:
+    """Each point resolves a platform of its own, which takes longer than all that is done with it here."""
+    return resolve(load_scenario(name), Wishes(engine))
 
 
 def begin() -> int:
@@ -107,7 +117,8 @@ def _write_guest(files: Path, made: Made) -> None:
             events.append(
                 {
                     "serial": len(events) + 7, "type": 1, "hardware_ns": hardware_ns,
-                    "handler_ns": hardware_ns + round(latency * 1000), "hardware_count": count,
+                    "handler_ns": hardware_ns + round(latency * 1000),
+                    "hardware_count": count if made.clocked else None,
                     "handler_count": (count + round(latency + made.wall_gap_us)) % (1 << 32),
                 }
             )  # fmt: skip

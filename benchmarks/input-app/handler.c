@@ -92,7 +92,10 @@ void handler_print(FILE *out)
 		jsonl_int(&line, "type", record->type);
 		jsonl_int(&line, "hardware_ns", (int64_t)record->hardware_ns);
 		jsonl_int(&line, "handler_ns", (int64_t)record->handler_ns);
-		jsonl_int(&line, "hardware_count", record->hardware_count);
+		if (record->hardware_count)
+			jsonl_int(&line, "hardware_count", record->hardware_count);
+		else
+			jsonl_null(&line, "hardware_count");
 		jsonl_int(&line, "handler_count", record->handler_count);
 		jsonl_end(&line);
 	}

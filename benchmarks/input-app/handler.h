@@ -11,7 +11,8 @@ int handler_prepare(unsigned int events, uint64_t work, uint64_t work_kib);
 
 /*
  * Notes when it begins, by CLOCK_MONOTONIC and by the wall clock, and works. `hardware_ns` and
- * `hardware_count` are the same clocks when the hardware raised the event.
+ * `hardware_count` are the same clocks when the hardware raised the event; the latter may be 0,
+ * not known. `serial` grows.
  */
 void handle(uint64_t hardware_ns, uint32_t hardware_count, uint32_t serial, uint16_t type);
 

@@ -103,13 +103,8 @@ static int wait_by_epoll(void)
 	return error;
 }
 
-/* Of the packet that is being delivered: its own values come last. */
-static uint32_t serial, hardware_count;
-
-static void on_serial(const struct esm_event *event)
-{
-	serial = (uint32_t)event->value;
-}
+/* Of the packet that is being delivered: the event itself comes after it. 0 is not known. */
+static uint32_t hardware_count;
 
 static void on_count(const struct esm_event *event)
 {
@@ -118,7 +113,7 @@ static void on_count(const struct esm_event *event)
 
 static void on_event(const struct esm_event *event)
 {
-	handle(event->hardware_ns, hardware_count, serial, event->type);
+	handle(event->hardware_ns, hardware_count, (uint32_t)event->packet, event->type);
 }
 
 static void on_overflow(const struct esm_event *event)
@@ -150,10 +145,13 @@ static int prepare_esm(void)
 		return error;
 	complaint = "registering for events";
 	esm_on_overflow(on_overflow);
-	if (esm_register(device.fd, EV_MSC, MSC_SERIAL, on_serial) ||
-	    esm_register(device.fd, EV_MSC, MSC_TIMESTAMP, on_count) ||
-	    esm_register(device.fd, EV_KEY, ESM_ANY, on_event) ||
-	    (!options.only_keys && esm_register(device.fd, EV_REL, ESM_ANY, on_event)))
+	if (esm_register(device.fd, EV_KEY, ESM_ANY, on_event))
+		return -errno;
+	if (options.only_keys)
+		return 0;
+	/* The wall clock is in every packet: asking for it brings those of motions, too. */
+	if (esm_register(device.fd, EV_REL, ESM_ANY, on_event) ||
+	    esm_register(device.fd, EV_MSC, MSC_TIMESTAMP, on_count))
 		return -errno;
 	return 0;
 }

@@ -161,7 +161,7 @@ def test_events_that_nobody_asked_for_are_aside(tmp_path: Path, monkeypatch: pyt
 
     def make(point: Point) -> Made:
         ignored = point.values["listen"] == "keys" and point.values["mode"] == "esm"
-        return Made([[50.0]] * 3) if ignored else Made([[50.0] * 5] * 3)
+        return Made([[50.0]] * 3, clocked=False) if ignored else Made([[50.0] * 5] * 3)
 
     patterns = ["models/*-10", "models/*-100", "clicks-only*"]
     runs = esm_runs.runs(tmp_path, "esm-gesture", make, monkeypatch, patterns)
@@ -172,6 +172,8 @@ def test_events_that_nobody_asked_for_are_aside(tmp_path: Path, monkeypatch: pyt
     assert {row["series"] for row in found.tables["points"].to_pylist() if row["group"] == "models"} == {
         "pull 16 ms", "epoll", "ESM",
     }  # fmt: skip
+    rows = {row["point"]: row for row in found.tables["points"].to_pylist()}
+    assert (rows["clicks-only/esm-10"]["wall_us"], rows["clicks-only/esm-10"]["latency_us"]) == (None, 50)
     assert "| latency saved, ms | 100 motions/s | 6 | 0 ± 0 |" in found.summary
 
 

@@ -4,6 +4,9 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+import numpy as np
+import pyarrow as pa
+
 from lull.figures.esm_points import EPOLL, ESM, ESM_SHADOW, PULL, Row, common
 from lull.figures.esm_runs import Measured
 from lull.figures.result import Check
@@ -28,7 +31,11 @@ def delivered(points: Sequence[Measured]) -> Check:
 
 def clocks(points: Sequence[Measured]) -> list[Check]:
     """The paper's wall clock and the kernel's clock mean the same latency."""
-    gaps = {own.run.name: float((own.wall_us - own.latency_us).mean()) for own in points if own.latency_us.size}
+    gaps = {
+        own.run.name: float(np.nanmean(own.wall_us - own.latency_us))
+        for own in points
+        if not np.isnan(own.wall_us).all()
+    }
     if not gaps:
         return []
     name, gap = max(gaps.items(), key=lambda item: abs(item[1]))
@@ -47,6 +54,17 @@ def against_epoll(curves: Curves, heading: str) -> list[Check]:
         found += _less(curves, ESM, EPOLL, name, f"ESM is no slower than epoll: {what}", "µs", heading)
     name = "ESM with the shadow core burns less than epoll"
     return found + _less(curves, ESM_SHADOW, EPOLL, "power_w", name, "mW", heading)
+
+
+def less_power(table: pa.Table, one: str, other: str, axis: str, name: str) -> list[Check]:
+    """A check of two groups of points against each other: mean power, at all places that both have."""
+    rows = table.to_pylist()
+    ours, theirs = ({row[axis]: row for row in rows if row["point"].startswith(prefix)} for prefix in (one, other))
+    pairs = common(ours, theirs, "power_w")
+    if not pairs:
+        return []
+    says = "; ".join(f"at {at}: {a * 1e3:.5g} and {b * 1e3:.5g} mW" for at, a, b in pairs)
+    return [Check(name, all(a < b for _, a, b in pairs), says)]
 
 
 def _less(curves: Curves, one: str, other: str, measure: str, name: str, unit: str, heading: str) -> list[Check]:

@@ -6,12 +6,13 @@ from dataclasses import dataclass
 from typing import Any
 
 import pyarrow as pa
+from matplotlib.figure import Figure
 
 from lull.figures import esm_checks, esm_plots, esm_points, esm_runs
 from lull.figures.esm_plots import Curves, Mark
 from lull.figures.esm_points import ESM, PULL, difference
 from lull.figures.esm_runs import Measured
-from lull.figures.result import Check, Result, markdown_table
+from lull.figures.result import Result, markdown_table
 from lull.figures.source import Runs
 
 
@@ -28,12 +29,12 @@ class Experiment:
 
 def analyse(
     runs: Runs, what: Experiment, aside: Callable[[Measured], bool] = lambda _: False
-) -> tuple[Result, list[Measured], pa.Table]:
+) -> tuple[Result, pa.Table]:
     """All but what is one experiment's own: points that are `aside` are in the tables, not on its curves."""
     points = esm_runs.read(runs)
     table = esm_points.df_points(points, what.axis)
-    ordinary = [own for own in points if not aside(own)]
-    curves = esm_points.by_series(esm_points.df_points(ordinary, what.axis), what.axis)
+    ordinary = [row for own, row in zip(points, table.to_pylist(), strict=True) if not aside(own)]
+    curves = esm_points.by_series(ordinary, what.axis)
     result = Result(
         summary="## Points\n\nMeans with 95 % intervals over repetitions (Student's t); quantiles of all events of a "
         "point, with bootstrap intervals. Power is the whole machine's.\n\n"
@@ -43,27 +44,22 @@ def analyse(
     )
     if not runs.timed:
         result.summary += f"\n{runs.label}: no joules, and so no figures and nothing to compare.\n"
-        return result, points, table
+        return result, table
     result.checks += esm_checks.clocks(points)
     result.checks += esm_checks.against_pull(curves, what.heading) + esm_checks.against_epoll(curves, what.heading)
     result.summary += "\n## Beside the paper\n\n" + _paper(curves, what)
-    add = _Adder(result, runs.label)
-    add("power", esm_plots.plot_power(curves, what.heading, runs.label), "Mean power by two methods.")
-    add("latency", esm_plots.plot_latency(curves, what.heading, runs.label), "From the device to the handler.")
+    power, latency = (draw(curves, what.heading, runs.label) for draw in (esm_plots.plot_power, esm_plots.plot_latency))
+    _add(result, runs, "power", power, "Mean power by two methods.")
+    _add(result, runs, "latency", latency, "From the device to the handler.")
     if {ESM, PULL} <= curves.keys():
         gain = esm_plots.plot_gain(curves, what.heading, runs.label, what.sooner_ms, what.saved_percent)
-        add("gain", gain, "What ESM saves against a 16 ms poll, beside the paper's numbers.")
-    return result, points, table
+        _add(result, runs, "gain", gain, "What ESM saves against a 16 ms poll, beside the paper's numbers.")
+    return result, table
 
 
-@dataclass(frozen=True)
-class _Adder:
-    result: Result
-    label: str
-
-    def __call__(self, name: str, figure: Any, caption: str) -> None:
-        self.result.figures[name] = figure
-        self.result.captions[name] = f"{caption} {self.label}."
+def _add(result: Result, runs: Runs, name: str, figure: Figure, caption: str) -> None:
+    result.figures[name] = figure
+    result.captions[name] = f"{caption} {runs.label}."
 
 
 def _paper(curves: Curves, what: Experiment) -> str:
@@ -90,14 +86,3 @@ def _paper(curves: Curves, what: Experiment) -> str:
             name = "latency saved" if unit == "ms" else "power saved"
             rows.append((f"{name}, {unit}", mark.what, f"{mark.value:g}", ours))
     return markdown_table(("ESM against a 16 ms poll", "", "paper", "here"), rows)
-
-
-def less_at(table: pa.Table, one: str, other: str, axis: str, name: str) -> list[Check]:
-    """A check of two groups of points against each other: mean power, at all places that both have."""
-    rows = table.to_pylist()
-    ours, theirs = ({row[axis]: row for row in rows if row["point"].startswith(prefix)} for prefix in (one, other))
-    pairs = esm_points.common(ours, theirs, "power_w")
-    if not pairs:
-        return []
-    says = "; ".join(f"at {at}: {a * 1e3:.5g} and {b * 1e3:.5g} mW" for at, a, b in pairs)
-    return [Check(name, all(a < b for _, a, b in pairs), says)]

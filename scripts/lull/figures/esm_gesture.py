@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """The analysis of the scenario `esm-gesture`: figures 6.3 and 6.4 of the paper, and events that nobody asked for."""
 
-from lull.figures import esm_events
+from lull.figures import esm_checks, esm_events
 from lull.figures.esm_events import Experiment
 from lull.figures.esm_plots import Mark
 from lull.figures.esm_runs import Measured
@@ -17,11 +17,11 @@ EXPERIMENT = Experiment(
 
 
 def analyse(runs: Runs) -> Result:
-    result, _, table = esm_events.analyse(runs, EXPERIMENT, aside=_about_clicks)
+    result, table = esm_events.analyse(runs, EXPERIMENT, aside=_about_clicks)
     if runs.timed:
         for group, name in (("clicks-only", "ESM"), ("clicks-only-shadow", "ESM with the shadow core")):
             says = f"{name} burns less than epoll where most events are not asked for"
-            result.checks += esm_events.less_at(table, f"{group}/esm-", "clicks-only/epoll-", EXPERIMENT.axis, says)
+            result.checks += esm_checks.less_power(table, f"{group}/esm-", "clicks-only/epoll-", EXPERIMENT.axis, says)
     return result
 
 

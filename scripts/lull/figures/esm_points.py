@@ -5,6 +5,7 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+import numpy as np
 import pyarrow as pa
 
 from lull.figures import bootstrap, student
@@ -84,7 +85,8 @@ def _of_repetition(own: Repetition) -> Row:
 
 
 def _mean(values: bootstrap.Numbers) -> float | None:
-    return float(values.mean()) if values.size else None
+    known = values[~np.isnan(values)]
+    return float(known.mean()) if known.size else None
 
 
 def _of_point(point: Measured, axis: str) -> Row:
@@ -133,10 +135,9 @@ def points_text(table: pa.Table, axis: str, heading: str) -> str:
     return markdown_table(headings, rows)
 
 
-def by_series(table: pa.Table, axis: str) -> dict[str, dict[Any, Row]]:
-    """Rows by series and place on the axis, in the order of figures."""
+def by_series(rows: Sequence[Row], axis: str) -> dict[str, dict[Any, Row]]:
+    """Points by series and place on the axis, in the order of figures."""
     found: dict[str, dict[Any, Row]] = {}
-    rows = table.to_pylist()
     present = list(dict.fromkeys(row["series"] for row in rows))
     for name in [*(name for name in SERIES if name in present), *(name for name in present if name not in SERIES)]:
         found[name] = {row[axis]: row for row in rows if row["series"] == name}

@@ -40,7 +40,7 @@ class Repetition:
     latency_us: Numbers
     """From the hardware to the handler, by CLOCK_MONOTONIC, event by event."""
     wall_us: Numbers
-    """The same by the wall clock, in its steps."""
+    """The same by the wall clock, in its steps; NaN where nobody asked what it was at the hardware."""
     cpu_s: float
     """That the application had a CPU for, as the trace has it: without interrupts."""
     wakes: Mapping[str, int]
@@ -138,14 +138,14 @@ def _told(line: Mapping[str, Any], record: Recording) -> _Told:
 
 
 def _events(lines: Sequence[Mapping[str, Any]], told: _Told) -> dict[str, Numbers]:
-    names = ("serial", "hardware_ns", "handler_ns", "hardware_count", "handler_count")
+    names = ("serial", "hardware_ns", "handler_ns", "handler_count")
     column = {name: np.array([int(line[name]) for line in lines], np.int64) for name in names}
-    counts = (column["handler_count"] - column["hardware_count"]) % _WRAPS
+    hardware = np.array([np.nan if (count := line["hardware_count"]) is None else int(count) for line in lines], float)
     return {
         "serial": column["serial"].astype(np.float64),
         "window": np.floor_divide(column["hardware_ns"] - told.begin_ns, told.length_ns).astype(np.float64),
         "latency_us": (column["handler_ns"] - column["hardware_ns"]) / 1e3,
-        "wall_us": counts * 1e6 / told.wall_hz,
+        "wall_us": (column["handler_count"] - hardware) % _WRAPS * 1e6 / told.wall_hz,
     }
 
 
