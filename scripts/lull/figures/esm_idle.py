@@ -7,6 +7,7 @@ import pyarrow as pa
 from matplotlib.figure import Figure
 
 from lull.figures import esm_points, esm_runs, style
+from lull.figures.esm_plots import METHODS
 from lull.figures.esm_runs import Measured
 from lull.figures.result import Check, Result, markdown_table
 from lull.figures.source import Runs
@@ -63,11 +64,9 @@ def plot_cpu(table: pa.Table, label: str) -> Figure:
 
 
 def plot_power(table: pa.Table, label: str) -> Figure:
-    figure, axes = style.panels(2, 2, 2.6)
+    figure, axes = style.panels(len(METHODS), 2, 2.2)
     polls, waiting = _split(table)
-    for axis, (measure, title) in zip(
-        axes, (("power_w", "event counts (McPAT, calibrated)"), ("em_w", "utilisation x power (em)")), strict=True
-    ):
+    for axis, (measure, title) in zip(axes, METHODS.items(), strict=True):
         axis.errorbar(
             [row[AXIS] for row in polls], [row[measure] * 1e3 for row in polls],
             yerr=[(row[f"{measure}_pm"] or 0) * 1e3 for row in polls],

@@ -24,13 +24,20 @@ class Mark:
     at: float | None = None
 
 
+METHODS = {
+    "power_w": "machine, event counts (McPAT, calibrated)",
+    "em_w": "machine, utilisation x power (em)",
+    "cpus_w": "CPUs, event counts (McPAT, calibrated)",
+    "em_cpus_w": "CPUs, utilisation x power (em)",
+}
+"""The paper's two methods, beside each other."""
+
+
 def plot_power(curves: Curves, heading: str, label: str) -> Figure:
-    """The paper's two methods, beside each other: what the whole machine burns, and utilisation times power."""
-    figure, axes = style.panels(2, 2, 2.6)
+    """Of the whole machine, most of which is memory in this model, and of its CPUs."""
+    figure, axes = style.panels(len(METHODS), 2, 2.2)
     handles: dict[str, Artist] = {}
-    for axis, (measure, title) in zip(
-        axes, (("power_w", "event counts (McPAT, calibrated)"), ("em_w", "utilisation x power (em)")), strict=True
-    ):
+    for axis, (measure, title) in zip(axes, METHODS.items(), strict=True):
         _curves(axis, curves, measure, 1e3, handles)
         axis.set_title(title)
         axis.set_xlabel(heading)
@@ -60,14 +67,15 @@ def plot_gain(curves: Curves, heading: str, label: str, sooner: Sequence[Mark], 
     places = [at for at in curves[ESM] if at in curves[PULL]]
     ours = [difference(curves[PULL][at], curves[ESM][at], "latency_us") for at in places if _both(curves, at)]
     heard = [at for at in places if _both(curves, at)]
-    _dots(axes[0], heard, [gap / 1e3 for gap, _ in ours], [half / 1e3 for _, half in ours])
+    _dots(axes[0], heard, [gap / 1e3 for gap, _ in ours], [half / 1e3 for _, half in ours], "here")
     axes[0].set_ylabel("latency saved (ms)")
-    shares = []
-    for at in places:
-        before = curves[PULL][at]["power_w"]
-        gap, half = difference(curves[PULL][at], curves[ESM][at], "power_w")
-        shares.append((100 * gap / before, 100 * half / before))
-    _dots(axes[1], places, [share for share, _ in shares], [half for _, half in shares])
+    for number, (measure, name) in enumerate({"power_w": "machine", "cpus_w": "CPUs"}.items()):
+        shares = []
+        for at in places:
+            gap, half = difference(curves[PULL][at], curves[ESM][at], measure)
+            before = curves[PULL][at][measure]
+            shares.append((100 * gap / before, 100 * half / before))
+        _dots(axes[1], places, [share for share, _ in shares], [half for _, half in shares], f"here, {name}", number)
     axes[1].set_ylabel("power saved (%)")
     for axis, marks in zip(axes, (sooner, saved), strict=True):
         for number, mark in enumerate(marks):
@@ -87,10 +95,12 @@ def _both(curves: Curves, at: Any) -> bool:
     return all(curves[name][at]["latency_us"] is not None for name in (ESM, PULL))
 
 
-def _dots(axis: Axes, places: Sequence[float], values: Sequence[float], halves: Sequence[float]) -> None:
+def _dots(
+    axis: Axes, places: Sequence[float], values: Sequence[float], halves: Sequence[float], name: str, number: int = 0
+) -> None:
     axis.errorbar(
-        places, values, yerr=halves, color="black", linewidth=1, marker=style.MARKERS[0], markersize=3, capsize=2,
-        label="here",
+        places, values, yerr=halves, color="black", linewidth=1, linestyle=style.LINES[number],
+        marker=style.MARKERS[number], markersize=3, capsize=2, label=name,
     )  # fmt: skip
 
 

@@ -114,7 +114,7 @@ def cell(row: Row, name: str, scale: float = 1.0, digits: int = 4) -> str:
 
 def points_text(table: pa.Table, axis: str, heading: str) -> str:
     headings = (
-        "", heading, "events", "mW", "raw", "`em`", "main", "shadow", "CPU time, %", "wake-ups/s", "own", "device",
+        "", heading, "events", "mW", "raw", "`em`", "CPUs", "CPUs, `em`", "CPU time, %", "wake-ups/s", "own", "device",
         "shadow", "latency, µs", "median", "p99",
     )  # fmt: skip
     rows = [

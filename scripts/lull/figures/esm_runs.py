@@ -24,9 +24,9 @@ from lull.trace.spans import ACTIVE
 
 FILE, EVENTS = "run.jsonl", "events.jsonl"
 LENGTH_TOLERANCE = 0.01
-POWERS = ("power", "raw", "em", "main", "shadow", "rest")
-"""Watts: calibrated, McPAT's own, the backend `em`; and of the calibrated ones by place, `rest` being what clusters
-share."""
+POWERS = ("power", "raw", "em", "cpus", "em_cpus", "main", "shadow")
+"""Watts of the whole machine: calibrated, McPAT's own, and by the backend `em`. Without what clusters share, which is
+memory above all: `cpus`, `em_cpus`. Of `cpus` the part of the main clusters and of the shadow."""
 
 Numbers = NDArray[np.float64]
 _TICKS_PER_US = TICK_HZ // 10**6
@@ -216,9 +216,9 @@ def _watts(run: Run, edges: NDArray[np.int64]) -> list[dict[str, float]]:
 
 def _names(row: Mapping[str, Any], shadows: set[str]) -> tuple[str, ...]:
     """The sums that a row of the ledger counts in."""
-    if row["backend"] == "em":
-        return ("em",) if row["band"] == rows.CALIBRATED else ()
+    shared = row["cluster"] is None
     if row["band"] == rows.RAW:
-        return ("raw",)
-    place = "rest" if row["cluster"] is None else "shadow" if row["cluster"] in shadows else "main"
-    return ("power", place)
+        return ("raw",) if row["backend"] == "mcpat" else ()
+    if row["backend"] == "em":
+        return ("em",) if shared else ("em", "em_cpus")
+    return ("power",) if shared else ("power", "cpus", "shadow" if row["cluster"] in shadows else "main")
