@@ -96,7 +96,14 @@ int events_next(struct events *events, struct event *event)
 		const struct input_event *input;
 
 		if (events->at == events->used) {
-			ssize_t size = read(events->fd, events->buffer, sizeof(events->buffer));
+			ssize_t size;
+
+			/* What filled only a part of the buffer was all: no need to ask again. */
+			if (events->drained) {
+				events->drained = false;
+				return 0;
+			}
+			size = read(events->fd, events->buffer, sizeof(events->buffer));
 
 			if (size < 0 && errno == EINTR)
 				continue;
@@ -106,6 +113,7 @@ int events_next(struct events *events, struct event *event)
 			events->used = (unsigned int)((size_t)size / sizeof(*input));
 			if (!events->used)
 				return 0;
+			events->drained = (size_t)size < sizeof(events->buffer);
 		}
 		input = &events->buffer[events->at++];
 		if (input->type == EV_SYN && input->code == SYN_DROPPED) {

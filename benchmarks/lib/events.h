@@ -34,7 +34,7 @@ struct events {
 	unsigned int used, at;
 	struct event event;
 	uint32_t raw;
-	bool has_raw, skipping;
+	bool has_raw, skipping, drained;
 };
 
 /* Opens the device; its reads do not block. 0, -ENOENT without such a device, -errno. */

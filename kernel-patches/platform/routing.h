@@ -3,6 +3,7 @@
 #define _LULL_ROUTING_H
 
 #include <linux/cpumask.h>
+#include <linux/errno.h>
 #include <linux/jump_label.h>
 #include <linux/types.h>
 
@@ -42,6 +43,11 @@ static inline void lull_irq_target_set(struct irq_desc *desc)
 
 static inline void lull_irq_target_set(struct irq_desc *desc)
 {
+}
+
+static inline int lull_route_set_consumer(unsigned int irq, int consumer)
+{
+	return -EINVAL;
 }
 
 #endif /* CONFIG_LULL_ROUTING */

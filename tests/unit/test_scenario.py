@@ -80,6 +80,21 @@ def test_a_parameter_that_the_user_sets_holds_everywhere(tmp_path: Path) -> None
     assert {point.spec.cpu for point in points} == {None}
 
 
+def test_a_group_has_no_points_where_a_user_sets_what_it_is_about(tmp_path: Path) -> None:
+    groups: list[dict[str, object]] = [
+        {"name": "all", "help": "x", "matrix": {"state": ["C1", "C2"]}},
+        {"name": "fast", "help": "x", "about": {"state": "C3", "fast": True}},
+    ]
+    scenario = _small(tmp_path, groups=groups)
+    points = resolve(scenario, Wishes("qemu"))
+    assert [point.name for point in points] == ["all/C1", "all/C2", "fast"]
+    assert (points[2].values["state"], points[2].values["fast"]) == ("C3", True)
+    for state, names in {"C1": ["all/C1"], "C3": ["all/C3", "fast"]}.items():
+        assert [point.name for point in resolve(scenario, Wishes("qemu", settings=(f"state={state}",)))] == names
+    with pytest.raises(UserError, match=r"small: no group is about state=C1; leave some of it out"):
+        resolve(_small(tmp_path, groups=groups[1:]), Wishes("qemu", settings=("state=C1",)))
+
+
 def test_words_of_a_user_cannot_leave_their_place_in_the_command(tmp_path: Path) -> None:
     points = resolve(_small(tmp_path), Wishes("qemu", settings=("words=x; reboot",)))
     assert "'x; reboot'" in points[0].spec.command
@@ -175,6 +190,8 @@ def _with(group: dict[str, object]) -> dict[str, object]:
         (_with({"matrix": {"count": [1, 1]}}), "groups[0].matrix.count[1]: 1 is there twice"),
         (_with({"matrix": {"count": []}}), "groups[0].matrix.count: the list is empty"),
         (_with({"matrix": {"words": ["a b"]}}), "groups[0].matrix.words[0]: 'a b' cannot name a folder"),
+        (_with({"about": {"state": "C9"}}), "groups[0].about.state: `C9` is not known here"),
+        (_with({"about": {"count": 1}, "matrix": {"count": [1]}}), "groups[0].about.count: said by the group in"),
         (_with({"parameters": {"state": "C9"}}), "groups[0].parameters.state: `C9` is not known here"),
         ({"parameters": {"x": {"default": "y", "help": "z"}}}, "parameters.x.default: a word that may be anything"),
         ({"parameters": {"x": {"default": "y", "pattern": "(", "help": "z"}}}, "parameters.x.pattern: not a regular"),

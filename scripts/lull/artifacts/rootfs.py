@@ -32,7 +32,13 @@ APPLETS = "benchmarks/guest/busybox-applets.txt"
 OVERLAY = "buildroot-overlay/board/rootfs-overlay"
 PROGRAM_FOLDERS = (
     *("benchmarks/guest", "benchmarks/selftests"),
-    *("benchmarks/wake-latency", "benchmarks/platform-check", "benchmarks/soak", "benchmarks/energy-validation"),
+    *(
+        "benchmarks/wake-latency",
+        "benchmarks/platform-check",
+        "benchmarks/soak",
+        "benchmarks/energy-validation",
+        "benchmarks/input-app",
+    ),
 )
 """What we build for every image, each with a Makefile of its own."""
 

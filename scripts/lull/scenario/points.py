@@ -44,6 +44,8 @@ def resolve(scenario: Scenario, wishes: Wishes) -> list[Point]:
     period = wishes.stats_period_s or (scenario.stats_period_s if wishes.engine == "gem5" else None)
     points: list[Point] = []
     for group in scenario.groups:
+        if any(chosen.get(key, value) != value for key, value in group.about.items()):
+            continue
         for platform, name, values in _cells(scenario, group, chosen, wishes.platform):
             if scenario.needs_state and not _has_state(platform, fill(scenario.needs_state, values)):
                 continue
@@ -62,6 +64,8 @@ def resolve(scenario: Scenario, wishes: Wishes) -> list[Point]:
                 seed=wishes.seed,
             )
             points.append(Point(name, group.name, values, spec))
+    if not points and not scenario.needs_state:
+        raise UserError(f"{scenario.name}: no group is about {', '.join(wishes.settings)}; leave some of it out")
     if not points:
         platform = wishes.platform or scenario.platform
         raise UserError(f"{scenario.name}: platform {platform} has none of the idle states it is about; choose another")
@@ -113,7 +117,7 @@ def _cells(
 ) -> Iterator[tuple[str, str, dict[str, Value]]]:
     """Platform, name and values. What the user sets keeps that value everywhere: its axis shrinks to one."""
     base = {key: parameter.default for key, parameter in scenario.parameters.items()}
-    base |= group.parameters
+    base |= {**group.parameters, **group.about}
     base |= chosen
     for key in chosen.keys() & group.matrix.keys():
         if not FOLDER.fullmatch(text_of(chosen[key])):

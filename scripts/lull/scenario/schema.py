@@ -77,6 +77,8 @@ class Group(Block):
     help: Help
     matrix: dict[Key, Annotated[list[Value], Field(min_length=1)]] = Field(default_factory=dict)
     parameters: dict[Key, Value] = Field(default_factory=dict)
+    about: dict[Key, Value] = Field(default_factory=dict)
+    """Parameters that make the group what it is: it has no points where a user sets them to anything else."""
     overrides: list[str] = Field(default_factory=list)
     """Templates of `--set`, on top of the scenario's and the user's."""
     command: Annotated[str, Field(min_length=1)] | None = None
@@ -124,8 +126,12 @@ class Scenario(Block):
         self._check_template(group.command or "", "groups", number, "command")
         for index, text in enumerate(group.overrides):
             self._check_template(text, "groups", number, "overrides", index)
-        for key, value in group.parameters.items():
-            self._check_value(key, value, "groups", number, "parameters", key)
+        for name, given in (("parameters", group.parameters), ("about", group.about)):
+            for key, value in given.items():
+                self._check_value(key, value, "groups", number, name, key)
+        for key in group.about:
+            if key in group.matrix or key in group.parameters:
+                raise fault("said by the group in another way too; say it once", "groups", number, "about", key)
         for key, values in group.matrix.items():
             for index, value in enumerate(values):
                 self._check_value(key, value, "groups", number, "matrix", key, index)

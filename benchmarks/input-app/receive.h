@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The three ways in which an application gets its events. */
+#ifndef INPUT_APP_RECEIVE_H
+#define INPUT_APP_RECEIVE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct receiver {
+	/* Gets ready; 0 or -errno. */
+	int (*prepare)(void);
+	/* Handles events until receive_stop(); 0 or -errno. */
+	int (*run)(void);
+};
+
+/* NULL for a name that is none. */
+const struct receiver *receiver_named(const char *mode);
+
+/* For a poll: the sleep between two looks. For ESM: how events are handed over. */
+struct receive_options {
+	uint64_t delay_us;
+	const char *dispatch;
+	/* Motions are not what the application is about: it does not handle them. */
+	bool only_keys;
+};
+
+/* Opens the device, whatever the mode. 0 or -errno. */
+int receive_open(const struct receive_options *options);
+
+/* In a signal handler, which is called again until run() is back. */
+void receive_stop(void);
+
+/* Events that the kernel had no room for, as far as it says how many. */
+unsigned int receive_lost(void);
+
+/* Why prepare() or run() failed, or NULL: what could not be done. */
+const char *receive_complaint(void);
+
+#endif

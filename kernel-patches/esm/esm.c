@@ -1,0 +1,300 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * The Event Stream Model: its switch and its two system calls.
+ *
+ *   /sys/kernel/lull/esm/enabled   0 or 1, 0 after boot
+ *   /sys/kernel/lull/esm/fifo      events that the queue of an application has
+ *                                  room for, if it registers from now on
+ *   /sys/kernel/lull/esm/sources   number, interrupt, packets so far and name
+ */
+#define pr_fmt(fmt) "lull: esm: " fmt
+
+#include <linux/capability.h>
+#include <linux/file.h>
+#include <linux/init.h>
+#include <linux/kstrtox.h>
+#include <linux/sched.h>
+#include <linux/sched/signal.h>
+#include <linux/syscalls.h>
+#include <linux/sysfs.h>
+#include <linux/uaccess.h>
+
+#include "esm.h"
+#include "esm_stats.h"
+#include "esm_task.h"
+#include "lull.h"
+
+#define CREATE_TRACE_POINTS
+#include "esm_trace.h"
+
+static_assert(sizeof(struct esm_registration) == ESM_REGISTRATION_SIZE_VER0);
+static_assert(sizeof(struct esm_event) == ESM_EVENT_SIZE_VER0);
+
+DEFINE_MUTEX(esm_mutex); /* see esm.h */
+bool esm_on;
+unsigned int esm_fifo_size = 256;
+DEFINE_PER_CPU(struct esm_stats, esm_stats);
+
+/* Events that are copied at a time: as many as the stack is good for. */
+#define ESM_COPY 8
+
+static int esm_registration_check(const struct esm_registration *what)
+{
+	if (what->reserved)
+		return -EINVAL;
+	if (what->fd == -1 ? !what->source : what->source)
+		return -EINVAL;
+	if (what->type == ESM_ANY)
+		return what->code == ESM_ANY ? 0 : -EINVAL;
+	if (what->type >= EV_CNT)
+		return -EINVAL;
+	/* The end of a packet is told by ESM_EVENT_LAST. */
+	if (what->type == EV_SYN && what->code == SYN_REPORT)
+		return -EINVAL;
+
+	return 0;
+}
+
+/* What a registration is about: a file that reads a device, or a number. */
+static struct esm_source *esm_registration_source(const struct esm_registration *what,
+						  struct file *file, struct esm_reader **reader)
+{
+	struct input_dev *dev;
+
+	if (!file) {
+		*reader = NULL;
+		return esm_source_by_number(what->source) ?: ERR_PTR(-ENODEV);
+	}
+
+	*reader = evdev_stream_reader(file, &dev);
+	if (IS_ERR(*reader))
+		return ERR_CAST(*reader);
+	return esm_source_by_device(dev) ?: ERR_PTR(-ENODEV);
+}
+
+static int esm_registration_apply(const struct esm_registration *what, struct file *file)
+{
+	struct esm_application *application = current->esm;
+	struct esm_reader *reader;
+	struct esm_source *source;
+
+	guard(mutex)(&esm_mutex);
+
+	if (!esm_on)
+		return -EOPNOTSUPP;
+	source = esm_registration_source(what, file, &reader);
+	if (IS_ERR(source))
+		return PTR_ERR(source);
+
+	if (what->handler)
+		return esm_subscribe(application, source, file, reader, what);
+	return esm_unsubscribe(application, source, esm_key(what->type, what->code));
+}
+
+/**
+ * sys_esm_register - say what is to be done with an event, or nothing any more
+ * @what: the event, its source and the handler
+ * @size: of @what, as the program knows it
+ * @flags: 0
+ */
+SYSCALL_DEFINE3(esm_register, const struct esm_registration __user *, what, size_t, size,
+		unsigned int, flags)
+{
+	struct esm_registration registration;
+	struct file *file = NULL;
+	int error;
+
+	if (flags || size < ESM_REGISTRATION_SIZE_VER0)
+		return -EINVAL;
+	if (size > PAGE_SIZE)
+		return -E2BIG;
+	error = copy_struct_from_user(&registration, sizeof(registration), what, size);
+	if (!error)
+		error = esm_registration_check(&registration);
+	if (error)
+		return error;
+	if (!READ_ONCE(esm_on))
+		return -EOPNOTSUPP;
+
+	if (registration.fd != -1) {
+		file = fget(registration.fd);
+		if (!file)
+			return -EBADF;
+	} else if (registration.handler && !capable(CAP_SYS_ADMIN)) {
+		return -EPERM;
+	}
+
+	if (!current->esm)
+		error = registration.handler ? esm_application_create() : -ENOENT;
+	if (!error)
+		error = esm_registration_apply(&registration, file);
+	if (file)
+		fput(file);
+	if (current->esm && esm_application_idle(current->esm))
+		esm_application_end();
+
+	return error;
+}
+
+static bool esm_copy_event(void __user *to, const struct esm_event *event, size_t size)
+{
+	size_t known = min(size, sizeof(*event));
+
+	return !copy_to_user(to, event, known) && !clear_user(to + known, size - known);
+}
+
+/* Events leave the queue once they have been copied. */
+static long esm_deliver(struct esm_application *application, void __user *events, size_t size,
+			unsigned int count)
+{
+	struct esm_event some[ESM_COPY];
+	unsigned int peeked, copied;
+	long delivered = 0;
+
+	do {
+		peeked = esm_application_peek(application, some,
+					      min_t(long, count - delivered, ESM_COPY));
+		for (copied = 0; copied < peeked; copied++, delivered++)
+			if (!esm_copy_event(events + delivered * size, &some[copied], size))
+				break;
+		esm_application_drop(application, copied);
+	} while (copied == ESM_COPY);
+
+	if (!delivered)
+		return -EFAULT;
+	esm_count(ESM_DELIVERED, delivered);
+	trace_esm_deliver(task_pid_nr(current), delivered);
+	return delivered;
+}
+
+/**
+ * sys_esm_wait - wait for events
+ * @events: where to put them
+ * @event_size: of one of them, as the program knows it
+ * @count: how many there is room for
+ * @flags: ESM_WAIT_NONBLOCK or 0
+ *
+ * Return: how many events there were, at least one.
+ */
+SYSCALL_DEFINE4(esm_wait, struct esm_event __user *, events, size_t, event_size,
+		unsigned int, count, unsigned int, flags)
+{
+	struct esm_application *application = current->esm;
+	int error;
+
+	if (flags & ~ESM_WAIT_NONBLOCK || !count || event_size < ESM_EVENT_SIZE_VER0)
+		return -EINVAL;
+	if (event_size > PAGE_SIZE)
+		return -E2BIG;
+	if (!access_ok(events, count * event_size))
+		return -EFAULT;
+
+	error = -ENODEV;
+	if (application && READ_ONCE(esm_on))
+		error = esm_application_wait(application, !(flags & ESM_WAIT_NONBLOCK));
+	if (!error)
+		return esm_deliver(application, events, event_size, count);
+
+	if (!READ_ONCE(esm_on))
+		error = -EOPNOTSUPP;
+	if (application && (error == -ENODEV || error == -EOPNOTSUPP))
+		esm_application_end();
+	return error;
+}
+
+static int esm_enable(struct lull_system *system)
+{
+	int error;
+
+	mutex_lock(&esm_mutex);
+	WRITE_ONCE(esm_on, true);
+	mutex_unlock(&esm_mutex);
+
+	error = esm_input_register();
+	if (error)
+		WRITE_ONCE(esm_on, false);
+
+	return error;
+}
+
+/* Whoever waits is woken, because its registrations end. */
+static int esm_disable(struct lull_system *system)
+{
+	struct esm_source *source;
+
+	mutex_lock(&esm_mutex);
+	WRITE_ONCE(esm_on, false);
+	list_for_each_entry(source, &esm_sources, node)
+		esm_source_silence(source);
+	mutex_unlock(&esm_mutex);
+
+	esm_input_unregister();
+	return 0;
+}
+
+static struct lull_system esm_system = {
+	.name = "esm",
+	.enable = esm_enable,
+	.disable = esm_disable,
+};
+
+static ssize_t fifo_show(struct kobject *kobj, struct kobj_attribute *attr, char *buf)
+{
+	return sysfs_emit(buf, "%u\n", READ_ONCE(esm_fifo_size));
+}
+
+static ssize_t fifo_store(struct kobject *kobj, struct kobj_attribute *attr,
+			  const char *buf, size_t count)
+{
+	unsigned int size;
+
+	if (kstrtouint(buf, 10, &size) || size < ESM_FIFO_MIN || size > ESM_FIFO_MAX)
+		return -EINVAL;
+	WRITE_ONCE(esm_fifo_size, size);
+
+	return count;
+}
+
+static struct kobj_attribute fifo_attr = __ATTR_RW(fifo);
+
+static ssize_t sources_show(struct kobject *kobj, struct kobj_attribute *attr, char *buf)
+{
+	struct esm_source *source;
+	ssize_t length = 0;
+
+	mutex_lock(&esm_mutex);
+	list_for_each_entry(source, &esm_sources, node)
+		length += sysfs_emit_at(buf, length, "%u %u %llu %s\n", source->number,
+					source->irq, READ_ONCE(source->packets), source->name);
+	mutex_unlock(&esm_mutex);
+
+	return length;
+}
+
+static struct kobj_attribute sources_attr = __ATTR_RO(sources);
+
+static const struct attribute *const esm_attrs[] = {
+	&esm_dispatch_attr.attr,
+	&esm_dispatcher_cpus_attr.attr,
+	&fifo_attr.attr,
+	&sources_attr.attr,
+	&esm_foreground_attr.attr,
+	NULL
+};
+
+static int __init esm_init(void)
+{
+	int error;
+
+	esm_dispatch_init();
+	error = lull_register_system(&esm_system);
+	if (error)
+		return error;
+	esm_debug_init();
+	error = sysfs_create_files(esm_system.kobj, esm_attrs);
+	if (error)
+		lull_unregister_system(&esm_system);
+
+	return error;
+}
+late_initcall(esm_init);

@@ -1,0 +1,19 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The analysis of the scenario `esm-keyboard`: figures 6.2 and 6.5 of the paper."""
+
+from lull.figures import esm_events
+from lull.figures.esm_events import Experiment
+from lull.figures.esm_plots import Mark
+from lull.figures.result import Result
+from lull.figures.source import Runs
+
+EXPERIMENT = Experiment(
+    axis="rate",
+    heading="keys a minute",
+    sooner_ms=[Mark("mean", 13.6)],
+    saved_percent=[Mark("at most", 23.8)],
+)
+
+
+def analyse(runs: Runs) -> Result:
+    return esm_events.analyse(runs, EXPERIMENT)[0]

@@ -1,0 +1,218 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The analyses of the ESM experiments, on runs whose every number is known."""
+
+from pathlib import Path
+
+import pyarrow.parquet as pq
+import pytest
+
+from lull.errors import UserError
+from lull.figures import esm_gesture, esm_idle, esm_keyboard, student
+from lull.figures.result import Result, must_hold
+from lull.scenario.points import Point
+from tests import energy_runs, esm_runs, steady_runs
+from tests import wakes as made_runs
+from tests.esm_runs import LENGTH, Made
+
+US_PER_S = 1_000_000
+
+
+@pytest.fixture(autouse=True)
+def _made_up(monkeypatch: pytest.MonkeyPatch) -> None:
+    steady_runs.pretend(monkeypatch)
+
+
+def _ideal(point: Point) -> Made:
+    """A poll answers late and wakes often, epoll sooner, ESM soonest; the spread over windows is known."""
+    mode = str(point.values["mode"])
+    base = {"pull": 8000.0, "epoll": 60.0, "esm": 50.0}[mode]
+    count = min(3, int(point.values.get("rate", point.values.get("moves", 0))))
+    latencies = [[base + window] * count for window in (-1, 0, 1)]
+    return Made(latencies, polls=3 if mode == "pull" else 0, work_us={"pull": 50, "epoll": 60, "esm": 50}[mode])
+
+
+def _keyboard(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, make: object = _ideal, **how: object) -> Result:
+    runs = esm_runs.runs(tmp_path, "esm-keyboard", make, monkeypatch, **{"patterns": ["models/*-60", "*/60"], **how})  # type: ignore[arg-type]
+    return esm_keyboard.analyse(runs)
+
+
+def test_students_quantiles_are_the_published_ones() -> None:
+    published = {1: 12.706, 2: 4.303, 3: 3.182, 4: 2.776, 9: 2.262, 10: 2.228, 29: 2.045, 30: 2.042, 120: 1.980}
+    assert {degrees: round(student.quantile(degrees), 3) for degrees in published} == published
+    assert student.quantile(7, 0.99) == pytest.approx(3.499, abs=5e-4)
+
+
+def test_a_mean_of_one_has_no_interval() -> None:
+    assert student.mean([3.0]) == (3.0, None)
+    middle, half = student.mean([1.0, 2.0, 3.0])
+    assert middle == 2.0
+    assert half == pytest.approx(4.3027 / 3**0.5, rel=1e-4)
+
+
+def test_points_have_what_their_repetitions_had(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    found = _keyboard(tmp_path, monkeypatch)
+    rows = {row["point"]: row for row in found.tables["points"].to_pylist()}
+    assert [row["series"] for row in rows.values()] == [
+        "pull 16 ms", "epoll", "ESM", "pull 100 ms", "ESM, shadow", "epoll, shadow", "ESM, thread",
+    ]  # fmt: skip
+    seconds = LENGTH / energy_runs.HZ
+    pull, esm = rows["models/pull-60"], rows["models/esm-60"]
+    assert (pull["events"], pull["repetitions"]) == (9, 3)
+    assert pull["latency_us"] == pytest.approx(8000)
+    assert pull["latency_us_pm"] == pytest.approx(4.3027 / 3**0.5, rel=1e-4)
+    assert pull["wall_us"] == pytest.approx(8000)
+    assert (esm["median_us"], esm["p99_us"]) == (pytest.approx(50), pytest.approx(51))
+    assert pull["cpu_share"] == pytest.approx((3 * 50 + 3 * esm_runs.POLL_US) / US_PER_S / seconds, rel=1e-3)
+    assert (pull["own_wakes_hz"], pull["device_wakes_hz"], pull["main_wakes_hz"]) == (300, 300, 600)
+    assert (esm["own_wakes_hz"], esm["device_wakes_hz"], esm["shadow_wakes_hz"]) == (0, 300, 0)
+    assert esm["clock_cpu_share"] == 0.25
+    assert esm["cpus_w"] == pytest.approx(esm["main_w"] + esm["shadow_w"])
+    assert esm["power_w"] > esm["cpus_w"] > esm["shadow_w"] > 0
+    # The backend `em` knows of busy CPUs alone, and of what clusters share.
+    assert pull["em_cpus_w"] / esm["em_cpus_w"] == pytest.approx(pull["cpu_share"] / esm["cpu_share"])
+    assert esm["em_w"] > esm["em_cpus_w"] > 0
+    assert list(found.figures) == ["power", "latency", "gain"]
+    repetitions = found.tables["repetitions"].to_pylist()
+    assert len(repetitions) == 3 * len(rows)
+    assert [row["latency_us"] for row in repetitions[:3]] == [7999, 8000, 8001]
+
+
+def test_power_of_a_repetition_is_that_of_its_own_windows(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Only the second window has work, so only its joules are above those of sleep; and they sum to the ledger's."""
+    found = _keyboard(tmp_path, monkeypatch, lambda _: Made([[], [50.0] * 5, []]), patterns=["models/esm-60"])
+    watts = [row["power_w"] for row in found.tables["repetitions"].to_pylist()]
+    assert watts[1] > 1.01 * max(watts[0], watts[2])
+    begin = esm_runs.begin() + LENGTH
+    whole = energy_runs.total(
+        tmp_path / "models/esm-60/energy.parquet", start=begin, backend="mcpat", band="calibrated"
+    )
+    assert watts[1] == pytest.approx(whole / (LENGTH / energy_runs.HZ))
+
+
+def test_what_must_hold_holds_where_esm_is_better(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    checks = {check.name: check for check in _keyboard(tmp_path, monkeypatch).checks}
+    assert all(check.passed for check in checks.values()), [check.says for check in checks.values() if not check.passed]
+    assert list(checks) == [
+        "every event comes once and in order",
+        "both clocks tell the same latency",
+        "ESM answers sooner than a 16 ms poll",
+        "ESM burns no more than a 16 ms poll",
+        "ESM is no slower than epoll: median",
+        "ESM is no slower than epoll: 99th percentile",
+        "ESM with the shadow core burns less than epoll",
+    ]
+    assert "at 60 keys a minute: ESM 50, pull 16 ms 8000 µs; holds at 1 of 1" in checks[
+        "ESM answers sooner than a 16 ms poll"
+    ].says  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("wrong", "name"),
+    [
+        (Made([[50.0]] * 3, missing=1), "every event comes once and in order"),
+        (Made([[50.0]] * 3, wall_gap_us=5), "both clocks tell the same latency"),
+        (Made([[9000.0]] * 3), "ESM answers sooner than a 16 ms poll"),
+        (Made([[50.0] * 3] * 3, work_us=400), "ESM burns no more than a 16 ms poll"),
+        (Made([[61.5] * 3] * 3), "ESM is no slower than epoll: 99th percentile"),
+    ],
+)
+def test_an_esm_that_is_worse_fails_with_its_numbers(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, wrong: Made, name: str
+) -> None:
+    found = _keyboard(tmp_path, monkeypatch, lambda point: wrong if point.values["mode"] == "esm" else _ideal(point))
+    assert name in [check.name for check in found.checks if not check.passed]
+    with pytest.raises(UserError, match="check failed"):
+        must_hold(found.checks)
+
+
+def test_the_papers_numbers_stand_beside_ours(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    found = _keyboard(tmp_path, monkeypatch)
+    assert "| power saved, CPUs, % | at most | 23.8 |" in found.summary
+    assert "| latency saved, ms | mean | 13.6 | mean 7.95, 7.95 to 7.95 |" in found.summary
+    assert "| power saved, machine, % | at most | 23.8 |" in found.summary
+
+
+def test_rates_without_events_have_power_and_no_latency(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    found = _keyboard(tmp_path, monkeypatch, patterns=["models/*-0", "models/*-60"])
+    rows = {row["point"]: row for row in found.tables["points"].to_pylist()}
+    assert rows["models/esm-0"]["latency_us"] is None
+    assert rows["models/esm-0"]["power_w"] < rows["models/esm-60"]["power_w"]
+    assert all(check.passed for check in found.checks)
+
+
+def test_a_window_across_an_edge_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    with pytest.raises(UserError, match=r"repetition 0 takes 0\.01 s and its windows of statistics 0\.01333") as said:
+        _keyboard(tmp_path, monkeypatch, lambda _: Made([[50.0]] * 3, cut_at=2), patterns=["models/esm-60"])
+    assert "\n" not in str(said.value)
+
+
+def test_lines_of_another_program_are_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    runs = esm_runs.runs(tmp_path, "esm-keyboard", _ideal, monkeypatch, ["models/esm-60"])
+    made_runs.dump(runs.runs[0].file("run.jsonl"), [{"pid": 7}])
+    with pytest.raises(UserError, match=r"run\.jsonl: not what this scenario writes"):
+        esm_keyboard.analyse(runs)
+
+
+def test_qemu_has_latencies_in_tables_and_no_figures(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    found = _keyboard(tmp_path, monkeypatch, engine="qemu")
+    assert not found.figures
+    assert [check.name for check in found.checks] == ["every event comes once and in order"]
+    assert "no joules" in found.summary
+
+
+def test_events_that_nobody_asked_for_are_aside(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """With the shadow core ESM sleeps on where epoll wakes for each; without joules between them nothing passes."""
+
+    def make(point: Point) -> Made:
+        ignored = point.values["listen"] == "keys" and point.values["mode"] == "esm"
+        return Made([[50.0]] * 3, clocked=False) if ignored else Made([[50.0] * 5] * 3)
+
+    patterns = ["models/*-10", "models/*-100", "clicks-only*"]
+    runs = esm_runs.runs(tmp_path, "esm-gesture", make, monkeypatch, patterns)
+    found = esm_gesture.analyse(runs)
+    mine = [check for check in found.checks if "not asked for" in check.name]
+    assert [check.passed for check in mine] == [True, True]
+    assert mine[0].says.startswith("at 10: ")
+    assert {row["series"] for row in found.tables["points"].to_pylist() if row["group"] == "models"} == {
+        "pull 16 ms", "epoll", "ESM",
+    }  # fmt: skip
+    rows = {row["point"]: row for row in found.tables["points"].to_pylist()}
+    assert (rows["clicks-only/esm-10"]["wall_us"], rows["clicks-only/esm-10"]["latency_us"]) == (None, 50)
+    assert "| latency saved, ms | 100 motions/s | 6 | 0 ± 0 |" in found.summary
+
+
+def _idle(point: Point) -> Made:
+    polls = {1: 9, 10: 9, 100: 8, 1000: 7, 10000: 6, 16000: 5, 100000: 2, 1000000: 1}
+    return Made([[]] * 3, polls=polls[int(point.values["delay_us"])] if point.values["mode"] == "pull" else 0)
+
+
+def test_an_idle_application_costs_what_its_polls_cost(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    found = esm_idle.analyse(esm_runs.runs(tmp_path, "esm-idle", _idle, monkeypatch))
+    rows = {row["series"]: row for row in found.tables["points"].to_pylist()}
+    poll_s = 5 * esm_runs.POLL_US / US_PER_S
+    assert rows["pull 16 ms"]["cpu_share"] == pytest.approx(poll_s / (LENGTH / energy_runs.HZ), rel=1e-3)
+    assert (rows["ESM"]["cpu_share"], rows["ESM"]["own_wakes_hz"]) == (0, 0)
+    assert all(check.passed for check in found.checks), [check.says for check in found.checks if not check.passed]
+    assert "| pull 16 ms | 1.2 ± 0 | 30 | 500 ± 0 | 12.14 |" in found.summary
+    assert list(found.figures) == ["cpu-time", "power"]
+
+
+def test_an_esm_application_that_polls_is_found_out(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    runs = esm_runs.runs(
+        tmp_path,
+        "esm-idle",
+        lambda point: Made([[]] * 3, polls=9) if point.values["mode"] == "esm" else _idle(point),
+        monkeypatch,
+    )
+    assert [check.name for check in esm_idle.analyse(runs).checks if not check.passed] == [
+        "an idle ESM application uses no CPU",
+        "an idle ESM application burns no more than any poll",
+    ]
+
+
+def test_tables_are_the_same_in_parquet(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whole columns without a number, of QEMU, are still tables."""
+    found = _keyboard(tmp_path / "runs", monkeypatch, engine="qemu")
+    for name, table in found.tables.items():
+        pq.write_table(table, tmp_path / f"{name}.parquet")
+        assert pq.read_table(tmp_path / f"{name}.parquet").num_rows == table.num_rows
