@@ -17,6 +17,7 @@ from lull.engines.base import Engine
 from lull.errors import LimitReached, UserError
 from lull.report import clock, report
 from lull.rundir import MANIFEST, RUN, STDOUT, RunDir
+from lull.runspec import Flavour, RunSpec
 from lull.scenario.points import Point
 
 RECORD = "scenario.json"
@@ -80,25 +81,25 @@ class Sweep:
 def refuse_others(out: Path, points: Sequence[Point], engine: Engine) -> None:
     """Before anything changes: finished points of other settings are neither taken for ours nor replaced by them."""
     if (out / RECORD).is_file():
-        made_of = _made_of(engine, points[0])
+        made = made_of(engine, points[0].spec.flavour)
         for point in points:
-            _kept(out / point.name, point, made_of)
+            _kept(out / point.name, point, made)
 
 
 def run_points(
     sweep: Sweep, points: Sequence[Point], engine: Engine, again: bool, say: Callable[[str], None] = report
 ) -> list[Done]:
     """Run what is not there yet, one after the other. A point that fails does not stop the others."""
-    made_of = _made_of(engine, points[0])
+    made = made_of(engine, points[0].spec.flavour)
     done: list[Done] = []
     spent = ran = 0.0
     for number, point in enumerate(points, start=1):
         folder = sweep.folder(point.name)
         with locks.exclusive(sweep.path / ".locks" / point.name.replace("/", "."), _waiting(say, point.name)):
-            result = None if again else _kept(folder, point, made_of)
+            result = None if again else _kept(folder, point, made)
             if result is None:
                 begun = time.monotonic()
-                result = _run(folder, point, engine)
+                result = attempt(folder, point.name, point.spec, engine)
                 spent, ran = spent + time.monotonic() - begun, ran + 1
         done.append(result)
         left = len(points) - number
@@ -111,35 +112,36 @@ def _waiting(say: Callable[[str], None], name: str) -> Callable[[], None]:
     return lambda: say(f"{name}: another command is running it, waiting")
 
 
-def _run(folder: Path, point: Point, engine: Engine) -> Done:
+def attempt(folder: Path, name: str, spec: RunSpec, engine: Engine) -> Done:
+    """One run, in place of whatever an earlier one left."""
     _clear(folder)
     folder.parent.mkdir(parents=True, exist_ok=True)
     try:
-        rundir, outcome = runs.execute(point.spec, engine, folder, lambda _: None)
+        rundir, outcome = runs.execute(spec, engine, folder, lambda _: None)
     except LimitReached as error:
-        return Done(point.name, "hung", str(error))
+        return Done(name, "hung", str(error))
     except UserError as error:
-        return Done(point.name, "failed", str(error))
+        return Done(name, "failed", str(error))
     if outcome.status != 0:
         said = (rundir / STDOUT).read_text(errors="replace").strip().rpartition("\n")[2]
         note = f"the guest's command ended with status {outcome.status} ({said or 'it said nothing'})"
-        return Done(point.name, "failed", note, outcome.simulated_s, outcome.wall_s)
-    return Done(point.name, "ran", "", outcome.simulated_s, outcome.wall_s)
+        return Done(name, "failed", note, outcome.simulated_s, outcome.wall_s)
+    return Done(name, "ran", "", outcome.simulated_s, outcome.wall_s)
 
 
-def _kept(folder: Path, point: Point, made_of: str) -> Done | None:
+def _kept(folder: Path, point: Point, made: str) -> Done | None:
     """The finished run of this very point, if there is one, or the one that hung.
 
     A finished run of anything else is hours of simulation, which an option typed differently must not throw away.
     """
-    if (manifest := hung(folder)) and is_of(folder, point.spec.hash()) and _identity(manifest) == made_of:
+    if (manifest := hung(folder)) and is_of(folder, point.spec.hash()) and identity(manifest) == made:
         return Done(point.name, "hung", str(manifest["error"]))
     manifest = finished(folder)
     if manifest is None:
         return None
     if not is_of(folder, point.spec.hash()):
         what = "with other settings"
-    elif _identity(manifest) != made_of:
+    elif identity(manifest) != made:
         what = "with another engine, kernel, image or firmware"
     else:
         simulated, wall = manifest["simulated_s"], manifest["wall_s"]
@@ -175,11 +177,11 @@ def _manifest(folder: Path) -> dict[str, object]:
         return {}
 
 
-def _made_of(engine: Engine, point: Point) -> str:
-    return _identity({"engine": engine.describe(), "artifacts": engine.artifacts(point.spec.flavour).manifest()})
+def made_of(engine: Engine, flavour: Flavour) -> str:
+    return identity({"engine": engine.describe(), "artifacts": engine.artifacts(flavour).manifest()})
 
 
-def _identity(manifest: dict[str, object]) -> str:
+def identity(manifest: dict[str, object]) -> str:
     """What a result depends on besides its spec: engine and artifacts, wherever they are."""
     engine, artifacts = manifest["engine"], manifest["artifacts"]
     assert isinstance(engine, dict)
