@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from lull import json_file, locks, runs
-from lull.engines.base import Engine
+from lull.engines.base import Artifacts, Engine
 from lull.errors import LimitReached, UserError
 from lull.report import clock, report
 from lull.rundir import MANIFEST, RUN, STDOUT, RunDir
@@ -21,11 +21,12 @@ from lull.runspec import Flavour, RunSpec
 from lull.scenario.points import Point
 
 RECORD = "scenario.json"
+RAN, KEPT, FAILED, HUNG = "ran", "kept", "failed", "hung"
 
 
 @dataclass(frozen=True)
 class Done:
-    """How a point fared. `how` is ran, kept, failed or hung."""
+    """How a point fared. `how` is RAN, KEPT, FAILED or HUNG."""
 
     name: str
     how: str
@@ -112,21 +113,21 @@ def _waiting(say: Callable[[str], None], name: str) -> Callable[[], None]:
     return lambda: say(f"{name}: another command is running it, waiting")
 
 
-def attempt(folder: Path, name: str, spec: RunSpec, engine: Engine) -> Done:
+def attempt(folder: Path, name: str, spec: RunSpec, engine: Engine, artifacts: Artifacts | None = None) -> Done:
     """One run, in place of whatever an earlier one left."""
     _clear(folder)
     folder.parent.mkdir(parents=True, exist_ok=True)
     try:
-        rundir, outcome = runs.execute(spec, engine, folder, lambda _: None)
+        rundir, outcome = runs.execute(spec, engine, folder, lambda _: None, artifacts)
     except LimitReached as error:
-        return Done(name, "hung", str(error))
+        return Done(name, HUNG, str(error))
     except UserError as error:
-        return Done(name, "failed", str(error))
+        return Done(name, FAILED, str(error))
     if outcome.status != 0:
         said = (rundir / STDOUT).read_text(errors="replace").strip().rpartition("\n")[2]
         note = f"the guest's command ended with status {outcome.status} ({said or 'it said nothing'})"
-        return Done(name, "failed", note, outcome.simulated_s, outcome.wall_s)
-    return Done(name, "ran", "", outcome.simulated_s, outcome.wall_s)
+        return Done(name, FAILED, note, outcome.simulated_s, outcome.wall_s)
+    return Done(name, RAN, "", outcome.simulated_s, outcome.wall_s)
 
 
 def _kept(folder: Path, point: Point, made: str) -> Done | None:
@@ -135,7 +136,7 @@ def _kept(folder: Path, point: Point, made: str) -> Done | None:
     A finished run of anything else is hours of simulation, which an option typed differently must not throw away.
     """
     if (manifest := hung(folder)) and is_of(folder, point.spec.hash()) and identity(manifest) == made:
-        return Done(point.name, "hung", str(manifest["error"]))
+        return Done(point.name, HUNG, str(manifest["error"]))
     manifest = finished(folder)
     if manifest is None:
         return None
@@ -147,7 +148,7 @@ def _kept(folder: Path, point: Point, made: str) -> Done | None:
         simulated, wall = manifest["simulated_s"], manifest["wall_s"]
         assert isinstance(simulated, int | float)
         assert isinstance(wall, int | float)
-        return Done(point.name, "kept", "", simulated, wall)
+        return Done(point.name, KEPT, "", simulated, wall)
     raise UserError(f"{folder}: this point is finished, {what}; choose another --out, or --again to run it again")
 
 
