@@ -6,7 +6,7 @@ import sys
 
 import typer
 
-from lull.cli import bench, boot, build, demo, doctor, energy, figures, platform, run, show, timeline
+from lull.cli import bench, boot, build, demo, doctor, energy, figures, platform, point, run, show, sweep, timeline
 from lull.errors import UserError
 from lull.report import report
 
@@ -24,6 +24,8 @@ app.add_typer(bench.app, name="bench")
 app.command()(build.build)
 app.command()(boot.boot)
 app.command()(run.run)
+app.command()(sweep.sweep)
+app.command(hidden=True)(point.point)
 app.command()(figures.figures)
 app.command()(show.show)
 app.command()(timeline.timeline)
