@@ -4,5 +4,5 @@
 from lull.paths import ROOT
 
 
-def test_programs_have_the_kernel_s_header():
+def test_programs_have_the_kernel_s_header() -> None:
     assert (ROOT / "benchmarks/lib/esm_abi.h").read_bytes() == (ROOT / "kernel-patches/esm/esm_abi.h").read_bytes()
