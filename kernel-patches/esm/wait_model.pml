@@ -2,15 +2,19 @@
 /*
  * esm_wait() against all who may come in between, in every order of their
  * steps: two interrupts that bring packets, the dispatcher thread (-DTHREAD),
- * two signals, the foreground that leaves and comes back, and a device that
- * goes away. One step here is one access to what they share, or what a lock of
- * the scheduler makes one.
+ * a signal, the foreground that leaves and comes back, and a device that
+ * goes away.
  *
  *	spin -a [-DTHREAD] wait_model.pml && cc -DSAFETY -o pan pan.c && ./pan
  *
  * What is proved: when nobody can move any more, the application has got all
  * that was queued for it, and if it has no registration left, it has been told;
  * and what it got of each source was each packet once, in order.
+ *
+ * A critical section is one step up to where it touches a second time what
+ * others touch without the lock: the states of the two tasks, whether a signal
+ * is pending, and the foreground. One source raises two packets, the other one;
+ * with -DTHREAD there is only the first, to keep this below a minute.
  *
  * -DMUTANT=n breaks the code in one place. Each must be found:
  *	1  the queue is looked at without the lock
@@ -99,19 +103,21 @@ proctype interrupt(byte source)
 	byte packet = 1;
 
 	do
-	:: packet <= PACKETS ->
+	:: packet <= PACKETS - source ->
 		if
 		:: listed ->
-			lock();
-			if
-			:: registered ->
-				queue[queued] = source * PACKETS + packet - 1;
-				queued++;
-				accepted[source] = packet;
-				dispatch()
-			:: else
-			fi;
-			unlock()
+			atomic {
+				lock();
+				if
+				:: registered ->
+					queue[queued] = source * PACKETS + packet - 1;
+					queued++;
+					accepted[source] = packet;
+					dispatch()
+				:: else
+				fi;
+				unlock()
+			}
 		:: else		/* discarded */
 		fi;
 		packet++
@@ -123,21 +129,26 @@ proctype interrupt(byte source)
 /* esm_dispatcher(); it ends with the application, which is not looked at here */
 proctype dispatcher_thread()
 {
-	bool work;
+	bool work, allowed;
 
 	do
 	:: true ->
 #if MUTANT != 5
 		dispatcher = IDLE;
 #endif
-		lock();
-		work = dispatching;
-		dispatching = false;
-		if
-		:: work && waiting && foreground -> hand_over()
-		:: else
-		fi;
-		unlock();
+		atomic {
+			lock();
+			work = dispatching;
+			dispatching = false;
+			allowed = foreground
+		};
+		atomic {
+			if
+			:: work && waiting && allowed -> hand_over()
+			:: else
+			fi;
+			unlock()
+		};
 #if MUTANT == 5
 		dispatcher = IDLE;
 #endif
@@ -182,12 +193,14 @@ proctype session()
 	foreground = true;
 	listed = true;
 #if MUTANT != 6
-	lock();
-	if
-	:: queued -> dispatch()
-	:: else
-	fi;
-	unlock();
+	atomic {
+		lock();
+		if
+		:: queued -> dispatch()
+		:: else
+		fi;
+		unlock()
+	};
 #endif
 end:	skip
 }
@@ -200,17 +213,21 @@ proctype removal()
 	:: true
 	fi;
 
-	lock();
-	registered = false;
-	unlock();
+	atomic {
+		lock();
+		registered = false;
+		unlock()
+	};
 	listed = false;
 #if MUTANT != 4
-	lock();
-	if
-	:: waiting -> hand_over()
-	:: else
-	fi;
-	unlock();
+	atomic {
+		lock();
+		if
+		:: waiting -> hand_over()
+		:: else
+		fi;
+		unlock()
+	};
 #endif
 end:	skip
 }
@@ -244,12 +261,15 @@ active proctype application()
 call:	/* esm_application_wait() */
 #if MUTANT == 1
 	wait = queued == 0 && registered && !signalled;
-	lock();
-	waiting = wait;
+	atomic {
+		lock();
+		waiting = wait
+	};
 #else
-	lock();
-	waiting = false;
-	waiting = queued == 0 && registered && !signalled;
+	atomic {
+		lock();
+		waiting = queued == 0 && registered && !signalled
+	};
 #endif
 	if
 	:: waiting ->
@@ -257,8 +277,10 @@ call:	/* esm_application_wait() */
 		unlock();
 		task = EV_WAIT;
 #else
-		task = EV_WAIT;
-		unlock();
+		atomic {
+			task = EV_WAIT;
+			unlock()
+		};
 #endif
 		/* schedule() */
 		atomic {
@@ -278,20 +300,24 @@ end_wait:	task == RUNNING;
 	fi;
 
 	/* esm_deliver() */
-	lock();
-	event = queue[0];
+	atomic {
+		lock();
+		event = queue[0];
 #if MUTANT == 3
-	drop();
+		drop();
 #endif
-	unlock();
+		unlock()
+	};
 	if
 	:: deliver(event)
 	:: goto call		/* EFAULT */
 	fi;
 #if MUTANT != 3
-	lock();
-	drop();
-	unlock();
+	atomic {
+		lock();
+		drop();
+		unlock()
+	};
 #endif
 	event = 0;
 	goto call;
@@ -302,7 +328,9 @@ init
 {
 	atomic {
 		run interrupt(0);
+#ifndef THREAD
 		run interrupt(1);
+#endif
 		run signal();
 		run session();
 		run removal();
