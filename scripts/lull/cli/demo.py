@@ -22,7 +22,9 @@ def demo(
     platform: PlatformOption = "tiny",
     out: OutOption = None,
 ) -> None:
-    """Boot the patched kernel on the best engine found and print what it runs on.
+    """Boot the patched kernel and print what it runs on.
+
+    On gem5 if there is one, else on QEMU.
 
     Example: lull demo --platform exynos5422
     """
