@@ -4,7 +4,7 @@
 PYTHON := .venv/bin/python
 GUEST_C := $(shell git ls-files 'benchmarks/*.[ch]' 2>/dev/null)
 SCENARIO_SCRIPTS := $(wildcard benchmarks/*/*-check)
-SELFTESTS := $(filter-out %Makefile %.c %.h %.md,$(wildcard benchmarks/selftests/*))
+SELFTESTS := $(filter-out %Makefile %.c %.h %.md %/event-stream,$(wildcard benchmarks/selftests/*))
 SHELL_SCRIPTS := lull scripts/setup .ci/run benchmarks/guest/lull-selftest buildroot-overlay/board/post-build.sh \
 	$(SCENARIO_SCRIPTS) $(SELFTESTS)
 

@@ -12,6 +12,7 @@ from pathlib import Path
 
 BEHAVIOUR = "FAKE_GEM5"
 HANGS_IN_CHECKPOINT = {BEHAVIOUR: "hangs-in-checkpoint"}
+FAILS_IN_CHECKPOINT = {BEHAVIOUR: "fails-in-checkpoint"}
 HANGS_IN_RUN = {BEHAVIOUR: "hangs-in-run"}
 GUEST_HANGS = {BEHAVIOUR: "guest-hangs"}
 
@@ -42,6 +43,8 @@ def simulate(stage: str, checkpoint: Path, folder: Path, behaviour: str | None) 
     (folder / "system.terminal").write_text(f"{stage}\n")
     (folder / "system.realview.uart1.device").touch()
     (folder / "system.realview.uart3.device").write_text("firmware speaks\n")
+    if stage == "checkpoint" and behaviour == "fails-in-checkpoint":
+        sys.exit("lull-gem5: no disk")
     if stage == "checkpoint":
         checkpoint.mkdir()  # like gem5-configs/run.py, nothing may be there
         state.write_text(WHOLE[:3])

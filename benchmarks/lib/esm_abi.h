@@ -49,12 +49,12 @@ struct esm_registration {
 #define ESM_REGISTRATION_SIZE_VER0 24
 
 /* esm_wait(): come back with EAGAIN instead of waiting. */
-#define ESM_WAIT_NONBLOCK (1U << 0)
+#define ESM_WAIT_NONBLOCK 0x1
 
 /* @flags of an event: this one stands for @value others that the queue had no room for. */
-#define ESM_EVENT_OVERFLOW (1U << 0)
+#define ESM_EVENT_OVERFLOW 0x1
 /* The last value of its packet that this task gets. */
-#define ESM_EVENT_LAST (1U << 1)
+#define ESM_EVENT_LAST 0x2
 
 /**
  * struct esm_event - one event, as it is delivered

@@ -271,7 +271,8 @@ static ssize_t sources_show(struct kobject *kobj, struct kobj_attribute *attr, c
 	return length;
 }
 
-static struct kobj_attribute sources_attr = __ATTR_RO(sources);
+/* The count of packets tells when a user types, which is nobody else's business. */
+static struct kobj_attribute sources_attr = __ATTR_RO_MODE(sources, 0400);
 
 static const struct attribute *const esm_attrs[] = {
 	&esm_dispatch_attr.attr,

@@ -217,7 +217,11 @@ void esm_application_drop(struct esm_application *application, unsigned int coun
  */
 bool esm_application_idle(struct esm_application *application)
 {
-	guard(raw_spinlock_irq)(&application->lock);
+	bool idle;
 
-	return !application->registrations && esm_fifo_empty(&application->fifo);
+	raw_spin_lock_irq(&application->lock);
+	idle = !application->registrations && esm_fifo_empty(&application->fifo);
+	raw_spin_unlock_irq(&application->lock);
+
+	return idle;
 }

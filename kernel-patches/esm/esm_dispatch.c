@@ -65,16 +65,17 @@ void esm_dispatch(struct esm_application *application)
 /* Returns whether there was something to do. */
 static bool esm_dispatcher_work(struct esm_application *application)
 {
-	guard(raw_spinlock_irq)(&application->lock);
+	bool told;
 
-	if (!application->dispatching)
-		return false;
-
+	raw_spin_lock_irq(&application->lock);
+	told = application->dispatching;
 	application->dispatching = false;
 	/* If it has left the foreground since, its return calls us again. */
-	if (application->waiting && READ_ONCE(application->foreground))
+	if (told && application->waiting && READ_ONCE(application->foreground))
 		esm_hand_over(application);
-	return true;
+	raw_spin_unlock_irq(&application->lock);
+
+	return told;
 }
 
 static int esm_dispatcher(void *data)

@@ -85,19 +85,21 @@ static int esm_foreground_parse(struct esm_foreground *foreground, char *text)
 	return 0;
 }
 
-static void esm_foreground_apply(struct esm_application *application)
+/* Returns whether the application has left the foreground. */
+static bool esm_foreground_apply(struct esm_application *application)
 {
 	struct esm_subscription *subscription;
 	bool foreground = esm_foreground_has(application->process);
 
 	if (application->foreground == foreground)
-		return;
+		return false;
 
 	WRITE_ONCE(application->foreground, foreground);
 	list_for_each_entry(subscription, &application->subscriptions, of_application)
 		esm_subscription_activate(subscription, foreground);
 	if (foreground)
 		esm_application_resume(application);
+	return !foreground;
 }
 
 static ssize_t foreground_store(struct kobject *kobj, struct kobj_attribute *attr,
@@ -106,6 +108,7 @@ static ssize_t foreground_store(struct kobject *kobj, struct kobj_attribute *att
 	struct esm_foreground next = {};
 	struct esm_application *application;
 	char *text = kstrndup(buf, count, GFP_KERNEL);
+	bool left = false;
 	int error;
 
 	if (!text)
@@ -117,9 +120,10 @@ static ssize_t foreground_store(struct kobject *kobj, struct kobj_attribute *att
 		mutex_lock(&esm_mutex);
 		swap(esm_foreground, next);
 		list_for_each_entry(application, &esm_applications, node)
-			esm_foreground_apply(application);
-		/* Whoever left the lists of sources now may be put back by the next write. */
-		synchronize_rcu();
+			left |= esm_foreground_apply(application);
+		/* Who has left the lists of sources may be put back by the next write. */
+		if (left)
+			synchronize_rcu();
 		mutex_unlock(&esm_mutex);
 	}
 	esm_foreground_release(&next);

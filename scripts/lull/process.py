@@ -7,6 +7,7 @@ import re
 import signal
 import subprocess
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from pathlib import Path
 
 from lull import disk, locks
@@ -26,18 +27,18 @@ class BuildFailed(UserError):
     exit_status = 1
 
 
-def die_with_parent() -> None:
+def die_with_parent(number: int = signal.SIGTERM) -> None:
     """Run in the child: a killed command takes its compilers and simulators with it."""
-    _libc.prctl(_PR_SET_PDEATHSIG, signal.SIGTERM)
+    _libc.prctl(_PR_SET_PDEATHSIG, number)
 
 
-def start(argv: Sequence[str], **options: object) -> subprocess.Popen[bytes]:
-    """A child that dies with us and keeps our locks while it lives."""
+def start(argv: Sequence[str], *, dies_by: int = signal.SIGTERM, **options: object) -> subprocess.Popen[bytes]:
+    """A child that dies with us, by that signal, and keeps our locks while it lives."""
     return subprocess.Popen(  # type: ignore[call-overload, no-any-return]
         list(argv),
         stdin=subprocess.DEVNULL,
         pass_fds=locks.held(),
-        preexec_fn=die_with_parent,
+        preexec_fn=partial(die_with_parent, dies_by),
         start_new_session=True,
         **options,
     )

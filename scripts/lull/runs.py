@@ -5,7 +5,7 @@ from contextlib import suppress
 from pathlib import Path
 
 from lull import disk
-from lull.engines.base import Engine, Outcome, Sink
+from lull.engines.base import Artifacts, Engine, Outcome, Sink
 from lull.errors import LimitReached, UserError
 from lull.rundir import FILES, STDOUT, RunDir
 from lull.runspec import RunSpec
@@ -15,9 +15,11 @@ STATS_TABLE = "stats.parquet"
 TRACE = "trace.dat"
 
 
-def execute(spec: RunSpec, engine: Engine, out: Path | None, sink: Sink) -> tuple[RunDir, Outcome]:
-    """Build what is missing, run, and leave a complete folder. A run that fails keeps its logs."""
-    artifacts = engine.artifacts(spec.flavour)
+def execute(
+    spec: RunSpec, engine: Engine, out: Path | None, sink: Sink, artifacts: Artifacts | None = None
+) -> tuple[RunDir, Outcome]:
+    """Build what is missing, unless it is given, run, and leave a complete folder. A run that fails keeps its logs."""
+    artifacts = artifacts or engine.artifacts(spec.flavour)
     rundir = RunDir.create(out, spec)
     with disk.named_when_full(rundir.path):
         rundir.begin(engine.describe(), artifacts.manifest())

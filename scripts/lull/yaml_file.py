@@ -2,6 +2,7 @@
 """The YAML files that people write: platforms, cores, scenarios. What is wrong with one is one sentence."""
 
 from collections.abc import Iterable
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -38,7 +39,7 @@ def read(file: Path, name: str, kind: str, manual: str) -> dict[str, Any]:
     except UnicodeDecodeError:
         raise UserError(f"{name}: not a text file; give the path of a {kind} file") from None
     try:
-        data = yaml.load(text, _Loader)
+        data = _parsed(text)
     except yaml.MarkedYAMLError as error:
         mark = error.problem_mark
         line = f"line {mark.line + 1}" if mark else "somewhere"
@@ -64,6 +65,12 @@ class _Loader(yaml.SafeLoader):
                 raise yaml.constructor.ConstructorError(None, None, f"key `{key}` again", key_node.start_mark)
             seen.add(key)
         return super().construct_mapping(node, deep)
+
+
+@lru_cache(maxsize=16)
+def _parsed(text: str) -> Any:
+    """A sweep resolves a platform's file for each of its points, and PyYAML takes a quarter of a second for it."""
+    return yaml.load(text, _Loader)
 
 
 def _unshared(data: Any) -> Any:

@@ -8,9 +8,11 @@ import pytest
 
 from lull.errors import UserError
 from lull.figures import esm_gesture, esm_idle, esm_keyboard, student
+from lull.figures.drawing import Stored
 from lull.figures.result import Result, must_hold
+from lull.page import chart
 from lull.scenario.points import Point
-from tests import energy_runs, esm_runs, steady_runs
+from tests import drawn, energy_runs, esm_runs, steady_runs
 from tests import wakes as made_runs
 from tests.esm_runs import LENGTH, Made
 
@@ -71,7 +73,12 @@ def test_points_have_what_their_repetitions_had(tmp_path: Path, monkeypatch: pyt
     # The backend `em` knows of busy CPUs alone, and of what clusters share.
     assert pull["em_cpus_w"] / esm["em_cpus_w"] == pytest.approx(pull["cpu_share"] / esm["cpu_share"])
     assert esm["em_w"] > esm["em_cpus_w"] > 0
-    assert list(found.figures) == ["power", "latency", "gain"]
+    figures = drawn.figures("esm-keyboard", found)
+    assert list(figures) == ["power", "latency", "gain"]
+    assert "paper: mean" in chart.of_figure("gain", figures["gain"]).legend
+    beside = esm_keyboard.against(Stored(drawn.GEM5, found.tables))
+    assert [(one.unit, one.published) for one in beside] == [("ms", "13.6"), ("%", "23.8"), ("%", "23.8")]
+    assert all(one.baseline.startswith("epoll: mean ") for one in beside)
     repetitions = found.tables["repetitions"].to_pylist()
     assert len(repetitions) == 3 * len(rows)
     assert [row["latency_us"] for row in repetitions[:3]] == [7999, 8000, 8001]
@@ -155,7 +162,7 @@ def test_lines_of_another_program_are_refused(tmp_path: Path, monkeypatch: pytes
 
 def test_qemu_has_latencies_in_tables_and_no_figures(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     found = _keyboard(tmp_path, monkeypatch, engine="qemu")
-    assert not found.figures
+    assert drawn.figures("esm-keyboard", found, drawn.QEMU) == {}
     assert [check.name for check in found.checks] == ["every event comes once and in order"]
     assert "no joules" in found.summary
 
@@ -194,7 +201,11 @@ def test_an_idle_application_costs_what_its_polls_cost(tmp_path: Path, monkeypat
     assert (rows["ESM"]["cpu_share"], rows["ESM"]["own_wakes_hz"]) == (0, 0)
     assert all(check.passed for check in found.checks), [check.says for check in found.checks if not check.passed]
     assert "| pull 16 ms | 1.2 ± 0 | 30 | 500 ± 0 | 12.14 |" in found.summary
-    assert list(found.figures) == ["cpu-time", "power"]
+    figures = drawn.figures("esm-idle", found)
+    assert list(figures) == ["cpu-time", "power"]
+    assert {"pull", "paper, pull"} <= set(chart.of_figure("cpu-time", figures["cpu-time"]).legend)
+    (paper,) = esm_idle.against(Stored(drawn.GEM5, found.tables))
+    assert (paper.here, paper.published, paper.unit) == ("1.2 ± 0", "12.14", "s")
 
 
 def test_an_esm_application_that_polls_is_found_out(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -20,10 +20,10 @@ from lull.artifacts.toolchain import CROSS_COMPILE
 from lull.errors import UserError
 from lull.process import Run
 
-PACKAGES = ("busybox-static", "rt-tests", "trace-cmd")
+PACKAGES = ("busybox-static", "evtest", "rt-tests", "trace-cmd")
 """The packages whose dependency closure `build` takes its programs and libraries from."""
 
-PROGRAMS = ("busybox", "cyclictest", "hackbench", "trace-cmd")
+PROGRAMS = ("busybox", "cyclictest", "evtest", "hackbench", "trace-cmd")
 
 LOADED_LIBRARIES = ("libgcc_s.so.1",)
 """Libraries that no program names as needed: the C library opens this one when a thread is cancelled or exits."""
@@ -31,7 +31,7 @@ LOADED_LIBRARIES = ("libgcc_s.so.1",)
 APPLETS = "benchmarks/guest/busybox-applets.txt"
 OVERLAY = "buildroot-overlay/board/rootfs-overlay"
 PROGRAM_FOLDERS = (
-    *("benchmarks/guest", "benchmarks/selftests"),
+    *("benchmarks/guest", "benchmarks/selftests", "benchmarks/esm-preload"),
     *(
         "benchmarks/wake-latency",
         "benchmarks/platform-check",

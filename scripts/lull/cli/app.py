@@ -6,7 +6,23 @@ import sys
 
 import typer
 
-from lull.cli import bench, boot, build, compare, demo, doctor, energy, figures, platform, plot, run, show, timeline
+from lull.cli import (
+    bench,
+    boot,
+    build,
+    compare,
+    demo,
+    doctor,
+    energy,
+    figures,
+    platform,
+    plot,
+    point,
+    run,
+    show,
+    sweep,
+    timeline,
+)
 from lull.cli import report as report_page
 from lull.errors import UserError
 from lull.report import report
@@ -27,6 +43,8 @@ app.add_typer(bench.app, name="bench")
 app.command()(build.build)
 app.command()(boot.boot)
 app.command()(run.run)
+app.command()(sweep.sweep)
+app.command(hidden=True)(point.point)
 app.command()(figures.figures)
 app.command()(plot.plot)
 app.command()(compare.compare)

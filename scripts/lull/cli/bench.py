@@ -10,9 +10,11 @@ from rich.console import Console
 from rich.table import Table
 
 from lull.cli.energy_tables import McPatOption
+from lull.cli.options import PlatformOption
 from lull.errors import UserError
 from lull.report import Progress, report
 from lull.rundir import RunDir
+from lull.runspec import CpuMode
 
 app = typer.Typer(
     help="How fast something is on this machine.\n\nExample: lull bench energy runs/mine --gb 1", no_args_is_help=True
@@ -30,11 +32,6 @@ from lull.rundir import RunDir
 account(RunDir.open(Path(sys.argv[2])), Options(backends=("mcpat",)))
 """
 """In processes of their own, whose memory is theirs alone."""
-
-
-@app.callback()
-def _commands() -> None:
-    """Keeps `energy` a command of its own while it is the only one."""
 
 
 @app.command()
@@ -77,6 +74,43 @@ def energy(
     rate = count / accounted.processor_s
     console.print(f"ledger: {rate:.0f} windows a second of processor time, trace included")
     _beside_mcpat(console, rundir, mcpat, windows, accounted.processor_s / count)
+
+
+@app.command()
+def sweep(
+    platform: PlatformOption = "tiny",
+    cpu: Annotated[CpuMode, typer.Option(help="CPU models")] = "detailed",
+    points: Annotated[int, typer.Option(min=2, max=1000, help="exit latencies of C3, 10 µs apart")] = 20,
+    alone: Annotated[
+        int | None, typer.Option(min=1, help="make so few independent calls, and scale; all if not given")
+    ] = None,
+    settings: Annotated[list[str] | None, typer.Option("--set", help="of wake-latency: how long a point is")] = None,
+    jobs: Annotated[int, typer.Option("--jobs", "-j", min=1, help="runs of the sweep at once")] = 1,
+) -> None:
+    """A C-state sweep, and independent calls that each boot the machine and run one of its points.
+
+    Example: lull bench sweep --points 20 --set count=50
+    """
+    from lull.bench import sweep as bench
+
+    what = bench.What(platform, cpu, points, settings or ("count=50",), jobs)
+    count = min(alone or points, points)
+    with tempfile.TemporaryDirectory(prefix="lull-bench-") as scratch:
+        together = bench.swept(what, Path(scratch))
+        apart = bench.independent(what, Path(scratch), count)
+    scale = points / count
+    shown = Table("", "points", "wall", "gem5: boots", "gem5: runs", "beyond, each", box=None, pad_edge=False)
+    for name, took, times in (("a sweep", together, 1.0), ("independent calls", apart, scale)):
+        seconds = (f"{times * part:.1f} s" for part in (took.wall_s, took.boots_s, took.runs_s))
+        shown.add_row(name, str(round(took.points * times)), *seconds, f"{took.beyond_s:.2f} s")
+    console = Console(highlight=False)
+    console.print(shown)
+    if count < points:
+        console.print(f"independent calls: {count} measured, scaled to {points}")
+    share = together.beyond_s * points / together.runs_s
+    console.print(f"{apart.wall_s * scale / together.wall_s:.1f} times less wall time")
+    if jobs == 1:
+        console.print(f"beyond simulation: {share:.1%} of the time of a point")
 
 
 def _beside_mcpat(console: Console, rundir: RunDir, chosen: str | None, windows: int, ledger_s: float) -> None:

@@ -52,6 +52,7 @@ OPTIONAL_TOOLS = {
     "ccache": ("ccache", "nothing but quick rebuilds"),
     "clang-format": ("clang-format", "`make lint`"),
     "shellcheck": ("shellcheck", "`make lint`"),
+    "sbatch": ("slurm-client", "`lull sweep --executor slurm`"),
 }
 
 

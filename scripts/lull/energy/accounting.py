@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from lull import __version__, digest
-from lull.energy import causes, ledger, rows, source, states, view, windows
+from lull.energy import causes, ledger, rows, source, states, windows
 from lull.energy.backend import Backend
 from lull.energy.em import EnergyModel
 from lull.energy.ledger import Totals
@@ -15,7 +15,6 @@ from lull.energy.mcpat import McPat
 from lull.energy.occupancy import Occupancy
 from lull.energy.source import Run
 from lull.energy.uncore import Uncore
-from lull.figures import style
 from lull.platform.schema import Platform
 from lull.rundir import RunDir
 from lull.runs import STATS_TABLE, TRACE
@@ -51,7 +50,8 @@ class Traced:
     """Changes of what CPUs do that the trace does tell."""
 
 
-def account(rundir: RunDir, options: Options) -> Accounted:
+def account(rundir: RunDir, options: Options, draw: bool = True) -> Accounted:
+    """The ledger and, if wanted, its figure, in the run's folder."""
     run = source.open_run(rundir)
     traced = _traced(run, options.allow_lost)
     backends = [_backend(name, run, options) for name in options.backends]
@@ -60,9 +60,19 @@ def account(rundir: RunDir, options: Options) -> Accounted:
     occupancy = traced.occupancy if traced else None
     totals = ledger.write(run, found, backends, Uncore(options.rest_w), occupancy, path, _about(run, options))
     first = backends[0].name
-    style.save(view.plot_power(view.df_power(path, first), f"{run.platform.name}, {first}"), rundir.path, FIGURE)
+    if draw:
+        _draw(path, run, first)
     notes = [_mixed()] if traced is None else [*_disagreement(totals), *_lost(traced, path, first)]
     return Accounted(path, run.platform, totals, notes)
+
+
+def _draw(path: Path, run: Run, backend: str) -> None:
+    # matplotlib takes a second to load, which the runs of a sweep do not pay.
+    from lull.energy import view
+    from lull.figures import style
+
+    figure = view.plot_power(view.df_power(path, backend), f"{run.platform.name}, {backend}")
+    style.save(figure, run.rundir.path, FIGURE)
 
 
 def _about(run: Run, options: Options) -> dict[str, object]:

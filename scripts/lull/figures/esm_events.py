@@ -1,17 +1,17 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """What the analyses of `esm-keyboard` and `esm-gesture` share: the same application, other events."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import pyarrow as pa
-from matplotlib.figure import Figure
 
 from lull.figures import esm_checks, esm_plots, esm_points, esm_runs
+from lull.figures.against import Against
+from lull.figures.drawing import Drawing, Stored
 from lull.figures.esm_plots import Curves, Mark
-from lull.figures.esm_points import ESM, PULL, difference
-from lull.figures.esm_runs import Measured
+from lull.figures.esm_points import EPOLL, ESM, PULL, difference
 from lull.figures.result import Result, markdown_table
 from lull.figures.source import Runs
 
@@ -25,16 +25,19 @@ class Experiment:
     """The paper's gains in latency over the 16 ms poll."""
     saved_percent: Sequence[Mark]
     """The paper's gains in power."""
+    aside: Sequence[str] = ()
+    """Groups of points that are in the tables, and not on the curves."""
+
+    def curves(self, table: pa.Table) -> Curves:
+        ordinary = [row for row in table.to_pylist() if row["group"] not in self.aside]
+        return esm_points.by_series(ordinary, self.axis)
 
 
-def analyse(
-    runs: Runs, what: Experiment, aside: Callable[[Measured], bool] = lambda _: False
-) -> tuple[Result, pa.Table]:
-    """All but what is one experiment's own: points that are `aside` are in the tables, not on its curves."""
+def analyse(runs: Runs, what: Experiment) -> tuple[Result, pa.Table]:
+    """All but what is one experiment's own."""
     points = esm_runs.read(runs)
     table = esm_points.df_points(points, what.axis)
-    ordinary = [row for own, row in zip(points, table.to_pylist(), strict=True) if not aside(own)]
-    curves = esm_points.by_series(ordinary, what.axis)
+    curves = what.curves(table)
     result = Result(
         summary="## Points\n\nMeans with 95 % intervals over repetitions (Student's t); quantiles of all events of a "
         "point, with bootstrap intervals. Power is the whole machine's.\n\n"
@@ -48,44 +51,80 @@ def analyse(
     result.checks += esm_checks.clocks(points)
     result.checks += esm_checks.against_pull(curves, what.heading) + esm_checks.against_epoll(curves, what.heading)
     result.summary += "\n## Beside the paper\n\n" + _paper(curves, what)
-    power, latency = (draw(curves, what.heading, runs.label) for draw in (esm_plots.plot_power, esm_plots.plot_latency))
-    _add(result, runs, "power", power, "Mean power by two methods.")
-    _add(result, runs, "latency", latency, "From the device to the handler.")
-    if {ESM, PULL} <= curves.keys():
-        gain = esm_plots.plot_gain(curves, what.heading, runs.label, what.sooner_ms, what.saved_percent)
-        _add(result, runs, "gain", gain, "What ESM saves against a 16 ms poll, beside the paper's numbers.")
     return result, table
 
 
-def _add(result: Result, runs: Runs, name: str, figure: Figure, caption: str) -> None:
-    result.figures[name] = figure
-    result.captions[name] = f"{caption} {runs.label}."
+def draw(stored: Stored, what: Experiment) -> list[Drawing]:
+    table = stored.rows("points")
+    if table is None or not stored.origin.timed:
+        return []
+    curves = what.curves(table)
+    power, latency = (
+        plot(curves, what.heading, stored.label) for plot in (esm_plots.plot_power, esm_plots.plot_latency)
+    )
+    found = [
+        Drawing("power", power, "Mean power by two methods."),
+        Drawing("latency", latency, "From the device to the handler."),
+    ]
+    if {ESM, PULL} <= curves.keys():
+        gain = esm_plots.plot_gain(curves, what.heading, stored.label, what.sooner_ms, what.saved_percent)
+        found.append(Drawing("gain", gain, "What ESM saves against a 16 ms poll, beside the paper's numbers."))
+    return found
+
+
+def against(stored: Stored, what: Experiment) -> list[Against]:
+    """The paper's gains; the baseline is what blocking in epoll gains over the same poll."""
+    table = stored.rows("points")
+    if table is None or not stored.origin.timed:
+        return []
+    curves = what.curves(table)
+    found = []
+    for name, marks, measure, unit in _measures(what):
+        ours, epoll = (_gains(curves, series, measure, unit) for series in (ESM, EPOLL))
+        for mark in marks:
+            if here := _says(ours, mark):
+                title = f"{name} by ESM against a 16 ms poll, {mark.what}"
+                baseline = _says(epoll, mark) or "-"
+                found.append(Against(title, unit, here, f"{mark.value:g}", f"epoll: {baseline}", "ESM paper"))
+    return found
+
+
+def _measures(what: Experiment) -> list[tuple[str, Sequence[Mark], str, str]]:
+    return [
+        ("latency saved", what.sooner_ms, "latency_us", "ms"),
+        ("power saved, machine", what.saved_percent, "power_w", "%"),
+        ("power saved, CPUs", what.saved_percent, "cpus_w", "%"),
+    ]
+
+
+def _gains(curves: Curves, series: str, measure: str, unit: str) -> dict[Any, tuple[float, float]]:
+    """Of a series over the 16 ms poll, with half the interval, where both have a number."""
+    pull, own = curves.get(PULL, {}), curves.get(series, {})
+    gains: dict[Any, tuple[float, float]] = {}
+    for at in pull:
+        if at in own and pull[at][measure] is not None and own[at][measure] is not None:
+            gap, half = difference(pull[at], own[at], measure)
+            scale = 1e-3 if unit == "ms" else 100 / pull[at][measure]
+            gains[at] = gap * scale, half * scale
+    return gains
+
+
+def _says(gains: Mapping[Any, tuple[float, float]], mark: Mark) -> str | None:
+    """Where the paper has a number; of all places their mean and range. None where nothing is known."""
+    if not gains or (mark.at is not None and mark.at not in gains):
+        return None
+    if mark.at is not None:
+        return f"{gains[mark.at][0]:.3g} ± {gains[mark.at][1]:.2g}"
+    every = [gap for gap, _ in gains.values()]
+    return f"mean {sum(every) / len(every):.3g}, {min(every):.3g} to {max(every):.3g}"
 
 
 def _paper(curves: Curves, what: Experiment) -> str:
     """The gains of ESM over the 16 ms poll: where the paper has a number, and the mean over all places."""
-    pull, esm = curves.get(PULL, {}), curves.get(ESM, {})
-    rows = []
-    for name, marks, measure, unit in (
-        ("latency saved", what.sooner_ms, "latency_us", "ms"),
-        ("power saved, machine", what.saved_percent, "power_w", "%"),
-        ("power saved, CPUs", what.saved_percent, "cpus_w", "%"),
-    ):
-        gains: dict[Any, tuple[float, float]] = {}
-        for at in pull:
-            if at in esm and pull[at][measure] is not None and esm[at][measure] is not None:
-                gap, half = difference(pull[at], esm[at], measure)
-                scale = 1e-3 if unit == "ms" else 100 / pull[at][measure]
-                gains[at] = gap * scale, half * scale
-        if not gains:
-            continue
-        for mark in marks:
-            if mark.at is not None and mark.at not in gains:
-                continue
-            if mark.at is not None:
-                ours = f"{gains[mark.at][0]:.3g} ± {gains[mark.at][1]:.2g}"
-            else:
-                every = [gap for gap, _ in gains.values()]
-                ours = f"mean {sum(every) / len(every):.3g}, {min(every):.3g} to {max(every):.3g}"
-            rows.append((f"{name}, {unit}", mark.what, f"{mark.value:g}", ours))
+    rows = [
+        (f"{name}, {unit}", mark.what, f"{mark.value:g}", ours)
+        for name, marks, measure, unit in _measures(what)
+        for mark in marks
+        if (ours := _says(_gains(curves, ESM, measure, unit), mark))
+    ]
     return markdown_table(("ESM against a 16 ms poll", "", "paper", "here"), rows)

@@ -2,9 +2,10 @@
 """The analysis of the scenario `esm-gesture`: figures 6.3 and 6.4 of the paper, and events that nobody asked for."""
 
 from lull.figures import esm_checks, esm_events
+from lull.figures.against import Against
+from lull.figures.drawing import Drawing, Stored
 from lull.figures.esm_events import Experiment
 from lull.figures.esm_plots import Mark
-from lull.figures.esm_runs import Measured
 from lull.figures.result import Result
 from lull.figures.source import Runs
 
@@ -13,11 +14,12 @@ EXPERIMENT = Experiment(
     heading="motions a second",
     sooner_ms=[Mark("mean", 9.6), Mark("clicks only", 14, at=0), Mark("100 motions/s", 6, at=100)],
     saved_percent=[],
+    aside=("clicks-only", "clicks-only-shadow"),
 )
 
 
 def analyse(runs: Runs) -> Result:
-    result, table = esm_events.analyse(runs, EXPERIMENT, aside=_about_clicks)
+    result, table = esm_events.analyse(runs, EXPERIMENT)
     if runs.timed:
         for group, name in (("clicks-only", "ESM"), ("clicks-only-shadow", "ESM with the shadow core")):
             says = f"{name} burns less than epoll where most events are not asked for"
@@ -25,5 +27,9 @@ def analyse(runs: Runs) -> Result:
     return result
 
 
-def _about_clicks(point: Measured) -> bool:
-    return point.run.values["listen"] == "keys"
+def draw(stored: Stored) -> list[Drawing]:
+    return esm_events.draw(stored, EXPERIMENT)
+
+
+def against(stored: Stored) -> list[Against]:
+    return esm_events.against(stored, EXPERIMENT)

@@ -7,6 +7,8 @@ import pyarrow as pa
 from matplotlib.figure import Figure
 
 from lull.figures import esm_points, esm_runs, style
+from lull.figures.against import Against
+from lull.figures.drawing import Drawing, Stored
 from lull.figures.esm_plots import METHODS
 from lull.figures.esm_runs import Measured
 from lull.figures.result import Check, Result, markdown_table
@@ -33,13 +35,34 @@ def analyse(runs: Runs) -> Result:
         return result
     result.summary += "\n## Points\n\n" + esm_points.points_text(table, AXIS, "delay, µs")
     result.checks += power_checks(table)
-    for name, figure, caption in (
-        ("cpu-time", plot_cpu(table, runs.label), "CPU time of an idle application over the delay of its poll."),
-        ("power", plot_power(table, runs.label), "Mean power with an idle application, over the delay of its poll."),
-    ):
-        result.figures[name] = figure
-        result.captions[name] = f"{caption} {runs.label}."
     return result
+
+
+def draw(stored: Stored) -> list[Drawing]:
+    table = stored.rows("points")
+    if table is None or not stored.origin.timed:
+        return []
+    cpu, power = plot_cpu(table, stored.label), plot_power(table, stored.label)
+    return [
+        Drawing("cpu-time", cpu, "CPU time of an idle application over the delay of its poll."),
+        Drawing("power", power, "Mean power with an idle application, over the delay of its poll."),
+    ]
+
+
+def against(stored: Stored) -> list[Against]:
+    """CPU time of the polls that the paper has; the baseline waits in epoll."""
+    table = stored.rows("points")
+    polls, waiting = _split(table) if table is not None else ([], [])
+    epoll = [f"epoll: {row['cpu_share'] * PAPER_S:.3g}" for row in waiting if row["series"] == esm_points.EPOLL]
+    baseline = epoll[0] if epoll else "-"
+    return [
+        Against(
+            f"CPU time in {PAPER_S} s of {row['series']}", "s", esm_points.cell(row, "cpu_share", PAPER_S),
+            f"{PAPER[row[AXIS]]:g}", baseline, "ESM paper",
+        )
+        for row in polls
+        if row[AXIS] in PAPER
+    ]  # fmt: skip
 
 
 def plot_cpu(table: pa.Table, label: str) -> Figure:

@@ -2,6 +2,8 @@
 """The analysis of the scenario `esm-keyboard`: figures 6.2 and 6.5 of the paper."""
 
 from lull.figures import esm_events
+from lull.figures.against import Against
+from lull.figures.drawing import Drawing, Stored
 from lull.figures.esm_events import Experiment
 from lull.figures.esm_plots import Mark
 from lull.figures.result import Result
@@ -17,3 +19,11 @@ EXPERIMENT = Experiment(
 
 def analyse(runs: Runs) -> Result:
     return esm_events.analyse(runs, EXPERIMENT)[0]
+
+
+def draw(stored: Stored) -> list[Drawing]:
+    return esm_events.draw(stored, EXPERIMENT)
+
+
+def against(stored: Stored) -> list[Against]:
+    return esm_events.against(stored, EXPERIMENT)

@@ -129,23 +129,24 @@ class Recorded:
 
 
 def read(runs: Runs) -> list[Recorded]:
-    recorded = []
-    for run in runs.runs:
-        samples, state = read_samples(run.file(FILE)), str(run.values["state"])
-        stamped = run.spec.engine == "gem5" and state != "C1"
-        recorded.append(Recorded(run, state, stamped, samples, reasons(samples.rows, stamped)))
-    return recorded
+    return [recorded(run) for run in runs.runs]
 
 
-def df_wakes(recorded: Sequence[Recorded]) -> pa.Table:
+def recorded(run: Run) -> Recorded:
+    samples, state = read_samples(run.file(FILE)), str(run.values["state"])
+    stamped = run.spec.engine == "gem5" and state != "C1"
+    return Recorded(run, state, stamped, samples, reasons(samples.rows, stamped))
+
+
+def df_wakes(runs: Sequence[Recorded]) -> pa.Table:
     """One row per wake-up that counts; phases in ns, null where nothing was stamped."""
-    return pa.concat_tables([_wakes_schema().empty_table(), *map(_wakes_of, recorded)])
+    return pa.concat_tables([_wakes_schema().empty_table(), *map(_wakes_of, runs)])
 
 
-def df_dropped(recorded: Sequence[Recorded]) -> pa.Table:
+def df_dropped(runs: Sequence[Recorded]) -> pa.Table:
     """How many wake-ups of each point and cluster count, and why the others do not."""
     rows: list[dict[str, object]] = []
-    for item in recorded:
+    for item in runs:
         asked_cpus = item.samples.rows["asked_cpu"]
         for cpu in np.unique(asked_cpus):
             here = item.reasons[asked_cpus == cpu]
@@ -192,9 +193,9 @@ def _wakes_schema() -> pa.Schema:
     return pa.schema([*words, ("cpu", pa.int32()), ("delay_ns", pa.int64()), *actual, *phases])
 
 
-def _wakes_of(recorded: Recorded) -> pa.Table:
-    run, state = recorded.run, recorded.state
-    kept = recorded.samples.rows[recorded.reasons == 0]
+def _wakes_of(here: Recorded) -> pa.Table:
+    run, state = here.run, here.state
+    kept = here.samples.rows[here.reasons == 0]
     clusters = {int(cpu): run.cluster_of(int(cpu)) for cpu in np.unique(kept["asked_cpu"])}
     actual = {cluster: _actual(run, cluster, state) for cluster in clusters.values()}
     names = [clusters[int(cpu)] for cpu in kept["asked_cpu"]]
@@ -209,9 +210,9 @@ def _wakes_of(recorded: Recorded) -> pa.Table:
         "actual_exit_us": [actual[name][1] for name in names],
     }
     for phase, (begin, end) in PHASES.items():
-        known = recorded.stamped or phase not in OF_FIRMWARE
+        known = here.stamped or phase not in OF_FIRMWARE
         ticks = kept[end] - kept[begin]
-        columns[f"{phase}_ns"] = _ns(ticks, recorded.samples.frequency) if known else [None] * len(kept)
+        columns[f"{phase}_ns"] = _ns(ticks, here.samples.frequency) if known else [None] * len(kept)
     return pa.table(columns, schema=_wakes_schema())
 
 

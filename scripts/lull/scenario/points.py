@@ -37,17 +37,21 @@ class Wishes:
     stats_period_s: float | None = None
 
 
-def resolve(scenario: Scenario, wishes: Wishes) -> list[Point]:
-    """All points, in the order of the file."""
+def resolve(scenario: Scenario, wishes: Wishes, only: Sequence[str] = ()) -> list[Point]:
+    """All points, or those whose names match a pattern, in the order of the file."""
     chosen, overrides = split(scenario, wishes.settings)
     cpu = wishes.cpu or (scenario.cpu if wishes.engine == "gem5" else None)
     period = wishes.stats_period_s or (scenario.stats_period_s if wishes.engine == "gem5" else None)
     points: list[Point] = []
+    names: list[str] = []
     for group in scenario.groups:
         if any(chosen.get(key, value) != value for key, value in group.about.items()):
             continue
         for platform, name, values in _cells(scenario, group, chosen, wishes.platform):
             if scenario.needs_state and not _has_state(platform, fill(scenario.needs_state, values)):
+                continue
+            names.append(name)
+            if not _matches(name, only):
                 continue
             of_file = [fill(text, values) for text in scenario.overrides]
             of_group = [fill(text, values) for text in group.overrides]
@@ -64,21 +68,30 @@ def resolve(scenario: Scenario, wishes: Wishes) -> list[Point]:
                 seed=wishes.seed,
             )
             points.append(Point(name, group.name, values, spec))
-    if not points and not scenario.needs_state:
+    if not names and not scenario.needs_state:
         raise UserError(f"{scenario.name}: no group is about {', '.join(wishes.settings)}; leave some of it out")
-    if not points:
+    if not names:
         platform = wishes.platform or scenario.platform
         raise UserError(f"{scenario.name}: platform {platform} has none of the idle states it is about; choose another")
+    _check_patterns(names, only)
     return points
 
 
 def select(points: Sequence[Point], patterns: Sequence[str]) -> list[Point]:
     """The points that a user names; `*` and `?` stand for anything."""
+    _check_patterns([point.name for point in points], patterns)
+    return [point for point in points if _matches(point.name, patterns)]
+
+
+def _check_patterns(names: Sequence[str], patterns: Sequence[str]) -> None:
     for pattern in patterns:
-        if not any(fnmatchcase(point.name, pattern) for point in points):
-            known = quoted([point.name for point in points[:8]])
-            raise UserError(f"--points {pattern}: no such point; `--list` names all {len(points)}, such as {known}")
-    return [point for point in points if not patterns or any(fnmatchcase(point.name, pattern) for pattern in patterns)]
+        if not any(fnmatchcase(name, pattern) for name in names):
+            known = quoted(names[:8])
+            raise UserError(f"--points {pattern}: no such point; `--list` names all {len(names)}, such as {known}")
+
+
+def _matches(name: str, patterns: Sequence[str]) -> bool:
+    return not patterns or any(fnmatchcase(name, pattern) for pattern in patterns)
 
 
 def split(scenario: Scenario, settings: Sequence[str]) -> tuple[dict[str, Value], list[str]]:

@@ -13,18 +13,20 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from lull import json_file, locks, runs
-from lull.engines.base import Engine
+from lull.engines.base import Artifacts, Engine
 from lull.errors import LimitReached, UserError
 from lull.report import clock, report
 from lull.rundir import MANIFEST, RUN, STDOUT, RunDir
+from lull.runspec import Flavour, RunSpec
 from lull.scenario.points import Point
 
 RECORD = "scenario.json"
+RAN, KEPT, FAILED, HUNG = "ran", "kept", "failed", "hung"
 
 
 @dataclass(frozen=True)
 class Done:
-    """How a point fared. `how` is ran, kept, failed or hung."""
+    """How a point fared. `how` is RAN, KEPT, FAILED or HUNG."""
 
     name: str
     how: str
@@ -80,25 +82,25 @@ class Sweep:
 def refuse_others(out: Path, points: Sequence[Point], engine: Engine) -> None:
     """Before anything changes: finished points of other settings are neither taken for ours nor replaced by them."""
     if (out / RECORD).is_file():
-        made_of = _made_of(engine, points[0])
+        made = made_of(engine, points[0].spec.flavour)
         for point in points:
-            _kept(out / point.name, point, made_of)
+            _kept(out / point.name, point, made)
 
 
 def run_points(
     sweep: Sweep, points: Sequence[Point], engine: Engine, again: bool, say: Callable[[str], None] = report
 ) -> list[Done]:
     """Run what is not there yet, one after the other. A point that fails does not stop the others."""
-    made_of = _made_of(engine, points[0])
+    made = made_of(engine, points[0].spec.flavour)
     done: list[Done] = []
     spent = ran = 0.0
     for number, point in enumerate(points, start=1):
         folder = sweep.folder(point.name)
         with locks.exclusive(sweep.path / ".locks" / point.name.replace("/", "."), _waiting(say, point.name)):
-            result = None if again else _kept(folder, point, made_of)
+            result = None if again else _kept(folder, point, made)
             if result is None:
                 begun = time.monotonic()
-                result = _run(folder, point, engine)
+                result = attempt(folder, point.name, point.spec, engine)
                 spent, ran = spent + time.monotonic() - begun, ran + 1
         done.append(result)
         left = len(points) - number
@@ -111,41 +113,42 @@ def _waiting(say: Callable[[str], None], name: str) -> Callable[[], None]:
     return lambda: say(f"{name}: another command is running it, waiting")
 
 
-def _run(folder: Path, point: Point, engine: Engine) -> Done:
+def attempt(folder: Path, name: str, spec: RunSpec, engine: Engine, artifacts: Artifacts | None = None) -> Done:
+    """One run, in place of whatever an earlier one left."""
     _clear(folder)
     folder.parent.mkdir(parents=True, exist_ok=True)
     try:
-        rundir, outcome = runs.execute(point.spec, engine, folder, lambda _: None)
+        rundir, outcome = runs.execute(spec, engine, folder, lambda _: None, artifacts)
     except LimitReached as error:
-        return Done(point.name, "hung", str(error))
+        return Done(name, HUNG, str(error))
     except UserError as error:
-        return Done(point.name, "failed", str(error))
+        return Done(name, FAILED, str(error))
     if outcome.status != 0:
         said = (rundir / STDOUT).read_text(errors="replace").strip().rpartition("\n")[2]
         note = f"the guest's command ended with status {outcome.status} ({said or 'it said nothing'})"
-        return Done(point.name, "failed", note, outcome.simulated_s, outcome.wall_s)
-    return Done(point.name, "ran", "", outcome.simulated_s, outcome.wall_s)
+        return Done(name, FAILED, note, outcome.simulated_s, outcome.wall_s)
+    return Done(name, RAN, "", outcome.simulated_s, outcome.wall_s)
 
 
-def _kept(folder: Path, point: Point, made_of: str) -> Done | None:
+def _kept(folder: Path, point: Point, made: str) -> Done | None:
     """The finished run of this very point, if there is one, or the one that hung.
 
     A finished run of anything else is hours of simulation, which an option typed differently must not throw away.
     """
-    if (manifest := hung(folder)) and is_of(folder, point.spec.hash()) and _identity(manifest) == made_of:
-        return Done(point.name, "hung", str(manifest["error"]))
+    if (manifest := hung(folder)) and is_of(folder, point.spec.hash()) and identity(manifest) == made:
+        return Done(point.name, HUNG, str(manifest["error"]))
     manifest = finished(folder)
     if manifest is None:
         return None
     if not is_of(folder, point.spec.hash()):
         what = "with other settings"
-    elif _identity(manifest) != made_of:
+    elif identity(manifest) != made:
         what = "with another engine, kernel, image or firmware"
     else:
         simulated, wall = manifest["simulated_s"], manifest["wall_s"]
         assert isinstance(simulated, int | float)
         assert isinstance(wall, int | float)
-        return Done(point.name, "kept", "", simulated, wall)
+        return Done(point.name, KEPT, "", simulated, wall)
     raise UserError(f"{folder}: this point is finished, {what}; choose another --out, or --again to run it again")
 
 
@@ -175,11 +178,11 @@ def _manifest(folder: Path) -> dict[str, object]:
         return {}
 
 
-def _made_of(engine: Engine, point: Point) -> str:
-    return _identity({"engine": engine.describe(), "artifacts": engine.artifacts(point.spec.flavour).manifest()})
+def made_of(engine: Engine, flavour: Flavour) -> str:
+    return identity({"engine": engine.describe(), "artifacts": engine.artifacts(flavour).manifest()})
 
 
-def _identity(manifest: dict[str, object]) -> str:
+def identity(manifest: dict[str, object]) -> str:
     """What a result depends on besides its spec: engine and artifacts, wherever they are."""
     engine, artifacts = manifest["engine"], manifest["artifacts"]
     assert isinstance(engine, dict)

@@ -6,17 +6,20 @@ kernel, the image and the firmware. So a sweep with more values, in another orde
 that it shares with an earlier one, and none is ever taken for another.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from lull import json_file
+from lull import json_file, locks
 from lull.errors import UserError
+from lull.report import report
 from lull.scenario.schema import Value, text_of
 
 RECORD = "sweep.json"
 POINTS = "points"
+LOCKS = ".locks"
 REMEDY = "choose another --out"
 
 
@@ -34,12 +37,17 @@ class Entry:
     seed: int
     hash: str
     """Of the RunSpec."""
-    key: str
+    key: str = ""
+    """Of all that the result depends on."""
 
     @property
     def title(self) -> str:
-        """Unlike that of any other point of the sweep."""
+        """The same for all seeds, and unlike that of any other point of the sweep."""
         return " ".join([self.name, *(f"{key}={text_of(value)}" for key, value in self.settings.items())])
+
+    @property
+    def full_title(self) -> str:
+        return f"{self.title} seed={self.seed}"
 
 
 class Folder:
@@ -47,21 +55,38 @@ class Folder:
         self.path = path
 
     @classmethod
-    def create(cls, path: Path) -> "Folder":
-        """An empty one, or one that was a sweep's before; anything else is left alone."""
+    def create(cls, path: Path, name: str) -> "Folder":
+        """An empty one, or one that was this sweep's before; anything else is left alone."""
         if path.exists() and not (path / RECORD).is_file() and (not path.is_dir() or any(path.iterdir())):
             raise UserError(f"{path}: not a folder of a sweep; {REMEDY}")
         try:
             path.mkdir(parents=True, exist_ok=True)
         except OSError as error:
             raise UserError(f"{path}: cannot be made ({error.strerror}); {REMEDY}") from error
-        return cls(path.resolve())
+        folder = cls(path.resolve())
+        if (path / RECORD).is_file() and folder.read()["name"] != name:
+            raise UserError(f"{path}: has the sweep {folder.read()['name']}; {REMEDY}")
+        return folder
 
     @classmethod
     def open(cls, path: Path) -> "Folder":
         if not (path / RECORD).is_file():
             raise UserError(f"{path}: not a folder of a sweep ({RECORD} is missing); name one made by `lull sweep`")
         return cls(path.resolve())
+
+    @contextmanager
+    def locked(self) -> Iterator[None]:
+        """Only one command at a time decides what is missing."""
+        with locks.exclusive(
+            self.path / LOCKS / "sweep", lambda: report(f"{self.path}: another command is running this sweep, waiting")
+        ):
+            yield
+
+    @contextmanager
+    def locked_run(self, key: str) -> Iterator[None]:
+        """A run may outlive the command that wanted it, where others execute it."""
+        with locks.exclusive(self.path / LOCKS / key, lambda: report(f"{key}: another command is running it, waiting")):
+            yield
 
     def record(self, about: Mapping[str, object], entries: Sequence[Entry]) -> None:
         json_file.write(self.path / RECORD, {**about, "points": [vars(entry) for entry in entries]})

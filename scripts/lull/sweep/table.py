@@ -7,7 +7,8 @@ which `lull sweep` leaves as `table.parquet` and `table.csv`.
 In a row, a guest's number is named `<file>:<field>`. Where the guest left more than one line of a file, the row has
 `<file>:<field>:mean`, `:p50`, `:p99` and `:max` over all its lines, and `<file>:lines` says how many there were.
 Percentiles are those of numpy: between two values, on a line. Text, lists and what lies in blocks are not in the row;
-`Point.lines` has them.
+`Point.lines` has them. `stdout` is such a file where all of it is JSON lines. `joules:<backend>:<band>` are of the
+whole machine and run, `wake:…` are latencies (`lull.sweep.wakes`).
 """
 
 import csv
@@ -24,9 +25,10 @@ import pyarrow.parquet as pq
 from lull.energy import rows
 from lull.errors import UserError
 from lull.figures.source import Run
-from lull.rundir import FILES, RunDir
+from lull.rundir import FILES, STDOUT, RunDir
 from lull.scenario.schema import Value
 from lull.scenario.sweep import finished, is_of
+from lull.sweep import wakes
 from lull.sweep.folder import Entry, Folder
 
 TABLE = "table.parquet"
@@ -49,10 +51,19 @@ class Point:
 
     def files(self) -> list[str]:
         """The JSON lines that the guest left, by name."""
-        return sorted(path.name for path in (self.run.path / FILES).glob(f"*{SUFFIX}"))
+        left = sorted(path.name for path in (self.run.path / FILES).glob(f"*{SUFFIX}"))
+        return [*left, STDOUT] if self._printed() else left
 
     def lines(self, name: str) -> list[dict[str, Any]]:
-        return self.run.lines(name)
+        return self._printed() if name == STDOUT else self.run.lines(name)
+
+    def _printed(self) -> list[dict[str, Any]]:
+        """Empty unless all that the guest printed is objects of JSON."""
+        try:
+            found = [json.loads(line) for line in (self.run.path / STDOUT).read_text().splitlines()]
+        except (OSError, ValueError):
+            return []
+        return found if all(isinstance(line, dict) for line in found) else []
 
     @property
     def ledger(self) -> Path | None:
@@ -95,7 +106,7 @@ def read(path: Path) -> Points:
         run = folder.run_of(entry.key)
         manifest = finished(run)
         if manifest is None or not is_of(run, entry.hash):
-            missing.append(f"{entry.title} seed={entry.seed}")
+            missing.append(entry.full_title)
         else:
             found.append(_point(entry, run, manifest))
     return Points(folder.path, {key: about[key] for key in about if key != "points"}, tuple(found), tuple(missing))
@@ -144,6 +155,7 @@ def _row(point: Point) -> Row:
         "instructions": manifest["instructions"],
     }
     row |= {f"joules:{backend}:{band}": joules for (backend, band), joules in point.joules().items()}
+    row |= wakes.numbers(point.run)
     for name in point.files():
         row |= _summary(name.removesuffix(SUFFIX), point.lines(name))
     return row

@@ -1,0 +1,13 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* TAP, numbered through all cases although each is a process of its own: ../esm.c. */
+#ifndef EVENT_STREAM_REPORT_H
+#define EVENT_STREAM_REPORT_H
+
+#include <stdbool.h>
+
+__attribute__((format(printf, 2, 3))) bool check(bool passed, const char *format, ...);
+__attribute__((format(printf, 1, 2))) void note(const char *format, ...);
+/* Something that the test needs cannot be had: the case fails here. */
+__attribute__((format(printf, 1, 2), noreturn)) void give_up(const char *format, ...);
+
+#endif

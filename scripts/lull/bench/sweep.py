@@ -1,0 +1,108 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""A sweep over an exit latency, beside calls that each boot the machine and run one of its points.
+
+Both begin with all that a boot is made of and no checkpoint, in caches of their own. What counts as simulation is the
+time of gem5's processes: the boot, and each run from its restore to its end.
+"""
+
+import json
+import os
+import subprocess
+import sys
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from lull import json_file, paths
+from lull.engines.gem5 import OUTCOME
+from lull.errors import UserError
+from lull.rundir import MANIFEST
+from lull.runspec import CpuMode
+
+AXIS = "cstates.C3.exit_us"
+STEP_US = 10
+SHARED = ("debian", "firmware", "gem5", "kernel", "rootfs")
+
+
+@dataclass(frozen=True)
+class What:
+    platform: str
+    cpu: CpuMode
+    points: int
+    settings: Sequence[str]
+    """Of the scenario, which make a point long or short."""
+    jobs: int
+
+    @property
+    def values(self) -> list[int]:
+        return [STEP_US * (number + 1) for number in range(self.points)]
+
+    def words(self) -> list[str]:
+        fixed = [word for setting in self.settings for word in ("--set", setting)]
+        return ["--points", "states/C3", "-e", "gem5", "-p", self.platform, "--cpu", self.cpu, *fixed]
+
+
+@dataclass(frozen=True)
+class Took:
+    points: int
+    wall_s: float
+    boots_s: float
+    runs_s: float
+    """In gem5, as `boots_s`."""
+
+    @property
+    def beyond_s(self) -> float:
+        """Of a point: what is not gem5. Means something where one runs at a time."""
+        return (self.wall_s - self.boots_s - self.runs_s) / self.points
+
+
+def independent(what: What, scratch: Path, count: int) -> Took:
+    """The first `count` points, one call after the other, each with a boot of its own."""
+    wall = boots = runs = 0.0
+    for value in what.values[:count]:
+        place = scratch / f"alone-{value}"
+        cache = _cache(place)
+        words = ["run", "wake-latency", *what.words(), "--set", f"{AXIS}={value}", "--out", str(place / "out")]
+        wall += _call(words, cache)
+        boots += _boots_s(cache)
+        runs += _runs_s(place / "out" / "states")
+    return Took(count, wall, boots, runs)
+
+
+def swept(what: What, scratch: Path) -> Took:
+    place = scratch / "sweep"
+    cache = _cache(place)
+    words = ["sweep", "--scenario", "wake-latency", *what.words(), "-j", str(what.jobs), "--out", str(place / "out")]
+    wall = _call([*words, "--grid", f"{AXIS}={','.join(map(str, what.values))}"], cache)
+    return Took(what.points, wall, _boots_s(cache), _runs_s(place / "out" / "points"))
+
+
+def _cache(place: Path) -> Path:
+    """Everything that the user's cache has, but the checkpoints."""
+    cache = place / "cache"
+    cache.mkdir(parents=True)
+    for name in SHARED:
+        (paths.cache_dir() / name).mkdir(parents=True, exist_ok=True)
+        (cache / name).symlink_to(paths.cache_dir() / name)
+    return cache
+
+
+def _call(words: Sequence[str], cache: Path) -> float:
+    begun = time.monotonic()
+    env = {**os.environ, "LULL_CACHE": str(cache)}
+    done = subprocess.run([sys.executable, "-m", "lull", *words], env=env, stdout=subprocess.DEVNULL, check=False)
+    if done.returncode:
+        raise UserError(f"`lull {words[0]}` ended with status {done.returncode}; it said why above")
+    return time.monotonic() - begun
+
+
+def _boots_s(cache: Path) -> float:
+    return sum(
+        float(json_file.read(entry / OUTCOME, "run the benchmark again")["host_seconds"])
+        for entry in (cache / "checkpoint").iterdir()
+    )
+
+
+def _runs_s(folder: Path) -> float:
+    return sum(float(json.loads(path.read_text())["wall_s"]) for path in folder.glob(f"*/{MANIFEST}"))

@@ -1,0 +1,29 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""`lull point`: one job of a sweep. Snakemake calls it; people call `lull sweep`."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from lull.report import report
+from lull.scenario.sweep import KEPT, RAN
+from lull.sweep import job as jobs
+from lull.sweep.folder import Folder
+
+
+def point(
+    job: Annotated[Path, typer.Argument(help="a file that `lull sweep` made")],
+    folder: Annotated[Path, typer.Option(help="the sweep's")],
+    state: Annotated[Path, typer.Option(help="where to say how far it is")],
+    boot: Annotated[bool, typer.Option("--boot", help="only make the checkpoint that it needs")] = False,
+) -> None:
+    """Run one job of a sweep, in place of what an unfinished one left."""
+    asked = jobs.read(job)
+    if boot:
+        jobs.boot(asked)
+        return
+    done = jobs.run(asked, Folder.open(folder), state)
+    report(f"{done.how}{': ' if done.note else ''}{done.note}")
+    if done.how not in (RAN, KEPT):
+        raise typer.Exit(1)

@@ -1,0 +1,173 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""`lull sweep`: a scenario over a grid of settings, as many runs at once as wanted, going on where it was."""
+
+import os
+import shlex
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from lull.cli.options import EngineOption, Gem5Option, StatsPeriodOption, period
+from lull.engines.choose import choose
+from lull.errors import UserError
+from lull.report import report
+from lull.runspec import CpuMode
+from lull.scenario.load import list_scenarios, load_scenario
+from lull.scenario.schema import Scenario, text_of
+from lull.scenario.sweep import FAILED, HUNG, KEPT, RAN, Done, identity
+from lull.sweep import asked as wishes
+from lull.sweep import expand, pending, workflow
+from lull.sweep.asked import Asked
+from lull.sweep.expand import Planned
+from lull.sweep.folder import Folder
+from lull.sweep.workflow import LOCAL, How, Means
+
+AT_ONCE_ELSEWHERE = 100
+"""Runs given at once to an executor that has its own queue."""
+
+
+def sweep(
+    file: Annotated[Path | None, typer.Argument(help="a sweep file; options win over it", metavar="FILE")] = None,
+    scenario: Annotated[str | None, typer.Option(help="a name of a folder in benchmarks/, or a file")] = None,
+    grid: Annotated[
+        list[str] | None,
+        typer.Option(help="what varies: a key of --set, `platform` or `cpu`, and its values: cstates.C3.exit_us=10,50"),
+    ] = None,
+    seeds: Annotated[int | None, typer.Option(help="run every combination with the seeds 1 to this")] = None,
+    settings: Annotated[
+        list[str] | None, typer.Option("--set", help="what is the same in all points; as of `lull run`")
+    ] = None,
+    only: Annotated[
+        list[str] | None, typer.Option("--points", help="only the scenario's points of this name or pattern")
+    ] = None,
+    platform: Annotated[
+        str | None, typer.Option("--platform", "-p", help="from `lull platform list`; the scenario's own if not given")
+    ] = None,
+    engine: EngineOption = None,
+    cpu: Annotated[CpuMode | None, typer.Option(help="CPU models on gem5; the scenario's own if not given")] = None,
+    stats_period: StatsPeriodOption = None,
+    out: Annotated[
+        Path | None, typer.Option(help="folder for the runs; runs/sweep-<file or scenario>-<engine> if not given")
+    ] = None,
+    jobs: Annotated[
+        int | None, typer.Option("--jobs", "-j", min=1, help="runs at once; here, one for each processor if not given")
+    ] = None,
+    executor: Annotated[str, typer.Option(help="of Snakemake's: local, slurm, or another that is installed")] = LOCAL,
+    again: Annotated[bool, typer.Option("--again", help="run points that hung again, too")] = False,
+    list_points: Annotated[bool, typer.Option("--list", help="list the points, run nothing")] = False,
+    gem5: Gem5Option = None,
+) -> None:
+    """Run points of a scenario over a grid of settings.
+
+    With every combination of them; one table says what came out. A point whose result is there already is not run
+    again; one that fails is reported at the end, and the others go on. Killed at any moment and started again, it
+    runs what is missing. A machine is booted once for all its points.
+
+    Example: lull sweep --scenario wake-latency --points states/C3 --grid cstates.C3.exit_us=10,50,100 --seeds 5
+
+    The same as a file, for lull sweep FILE: benchmarks/wake-latency/exit-latency.yaml
+    """
+    varied = wishes.parse_grid(grid or ())
+    given = {
+        "scenario": scenario, "platform": platform, "cpu": cpu, "stats_period_s": period(stats_period),
+        "points": only, "seeds": seeds, "set": wishes.parse_set(settings or ()), "grid": varied,
+    }  # fmt: skip
+    asked = _asked(file, given)
+    of = load_scenario(asked.scenario)
+    chosen = choose(engine, gem5)
+    how = How(executor, jobs or (_processors() if executor == LOCAL else AT_ONCE_ELSEWHERE))
+    how.check()
+    found = expand.expand(asked, of, chosen.name, _where(file, varied))
+    if list_points:
+        for planned in found:
+            typer.echo(planned.entry.full_title)
+        return
+    name = file.stem if file else of.name
+    folder = Folder.create(out or Path("runs") / f"sweep-{name}-{chosen.name}", name)
+    artifacts = chosen.artifacts("default")
+    made_of = identity({"engine": chosen.describe(), "artifacts": artifacts.manifest()})
+    points = expand.keyed(found, made_of)
+    with folder.locked():
+        folder.record(_about(name, of, asked, chosen.name), [planned.entry for planned in points])
+        done = pending.known(folder, points, again)
+        missing = pending.missing(points, done)
+        if missing:
+            done |= workflow.run(folder, missing, Means(chosen, artifacts, made_of), how)
+        _conclude(folder, points, done)
+
+
+def _asked(file: Path | None, given: Mapping[str, Any]) -> Asked:
+    """The file's with the options in place of, or beside, what it says."""
+    if file is None and given["scenario"] is None:
+        raise UserError(f"no scenario given; name a sweep file, or one of {', '.join(list_scenarios())} by --scenario")
+    base = wishes.load(file) if file else Asked(scenario=str(given["scenario"]))
+    changes = {key: value for key, value in given.items() if value}
+    for key in ("set", "grid"):
+        changes[key] = getattr(base, key) | given[key]
+    if given["seeds"] is not None and not 1 <= given["seeds"] <= wishes.SEEDS_MAX:
+        raise UserError(f"--seeds {given['seeds']}: give 1 to {wishes.SEEDS_MAX}")
+    return base.model_copy(update=changes)
+
+
+def _where(file: Path | None, of_options: Mapping[str, object]) -> expand.Where:
+    return lambda key: f"{file}: grid.{key}" if file and key not in of_options else f"--grid {key}"
+
+
+def _about(name: str, scenario: Scenario, asked: Asked, engine: str) -> dict[str, object]:
+    return {
+        "name": name,
+        "scenario": scenario.name,
+        "title": scenario.title,
+        "command": _command(asked, engine),
+        "engine": engine,
+        "grid": asked.grid,
+        "seeds": asked.seeds,
+    }
+
+
+def _command(asked: Asked, engine: str) -> str:
+    """What asks for these very points elsewhere; a value with a comma in it can only be written in a file."""
+    words = ["./lull", "sweep", "--scenario", asked.scenario, "-e", engine]
+    words += ["-p", asked.platform] if asked.platform else []
+    words += ["--cpu", asked.cpu] if asked.cpu else []
+    words += ["--stats-period", f"{asked.stats_period_s * 1e6:g}us"] if asked.stats_period_s else []
+    words += [word for pattern in asked.points for word in ("--points", pattern)]
+    words += [word for key, value in asked.set.items() for word in ("--set", f"{key}={text_of(value)}")]
+    words += [
+        word for key, values in asked.grid.items() for word in ("--grid", f"{key}={','.join(map(text_of, values))}")
+    ]
+    words += ["--seeds", str(asked.seeds)] if asked.seeds > 1 else []
+    return shlex.join(words)
+
+
+def _processors() -> int:
+    return len(os.sched_getaffinity(0))
+
+
+def _conclude(folder: Folder, points: Sequence[Planned], done: Mapping[str, Done]) -> None:
+    """The table, and what failed. Exit status 1 unless every point has finished."""
+    # pyarrow takes a second to load, and all points may have failed.
+    count = Counter(done[planned.entry.key].how for planned in points)
+    if count[RAN] or count[KEPT]:
+        from lull.sweep import joules, table
+
+        found = table.read(folder.path)
+        for sentence, runs in joules.account_all([point.run.path for point in found.points]).items():
+            report(f"no energy of {runs} points: {sentence}")
+        report(f"table: {table.write(found)}")
+    failed = [planned for planned in points if done[planned.entry.key].how in (FAILED, HUNG)]
+    report(
+        f"{len(points)} points: {count[RAN]} ran, {count[KEPT]} were there, {count[FAILED]} failed, {count[HUNG]} hung"
+    )
+    if failed:
+        # Not a table of rich's, which cuts what is wider than the terminal.
+        width = max(len(planned.entry.full_title) for planned in failed)
+        for planned in failed:
+            item = done[planned.entry.key]
+            why = item.note.partition("\n")[0]
+            typer.echo(f"{planned.entry.full_title:{width}}  {item.how:6}  {why}")
+        report(f"logs: {folder.path / workflow.LOGS}; the same command runs again what failed, with --again what hung")
+        raise typer.Exit(1)

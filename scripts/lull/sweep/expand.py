@@ -1,0 +1,121 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""From what was asked to runs: every point of the scenario in every cell of the grid with every seed, checked."""
+
+import itertools
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import get_args
+
+from lull import digest
+from lull.blocks import quoted
+from lull.errors import UserError
+from lull.runspec import CpuMode, EngineName, RunSpec
+from lull.scenario.points import Wishes, resolve
+from lull.scenario.schema import Scenario, Value, text_of
+from lull.sweep.asked import Asked
+from lull.sweep.folder import Entry
+
+SEED = "seed"
+"""A parameter of a scenario with this name is what the guest program draws from, and follows the sweep's seed."""
+PLATFORM, CPU = "platform", "cpu"
+
+Where = Callable[[str], str]
+"""How a user wrote an axis of the grid: `--grid governor`, `mine.yaml: grid.governor`."""
+
+
+@dataclass(frozen=True)
+class Planned:
+    entry: Entry
+    spec: RunSpec
+
+
+def expand(asked: Asked, scenario: Scenario, engine: EngineName, where: Where) -> list[Planned]:
+    """All points, without their keys; `where` tells where an axis was written."""
+    _check_values(asked.grid, where)
+    if asked.seeds > 1 and SEED in scenario.parameters and (SEED in asked.set or SEED in asked.grid):
+        raise UserError(f"seeds: {scenario.name} has its own `{SEED}`, which is set as well; give one of the two")
+    found: list[Planned] = []
+    for values in itertools.product(*asked.grid.values()):
+        cell = dict(zip(asked.grid, values, strict=True))
+        for seed in range(1, asked.seeds + 1):
+            wishes = _wishes(asked, scenario, engine, cell, seed, where)
+            try:
+                points = resolve(scenario, wishes, asked.points)
+            except UserError as error:
+                raise UserError(_named(str(error), cell, where)) from None
+            for point in points:
+                entry = Entry(point.name, point.group, dict(point.values), cell, seed, point.spec.hash())
+                found.append(Planned(entry, point.spec))
+    _check_settings_matter(found, where)
+    return found
+
+
+def keyed(found: Sequence[Planned], made_of: str) -> list[Planned]:
+    """With their keys; `made_of` is all that results depend on besides the spec, and takes long to build."""
+    return [
+        replace(planned, entry=replace(planned.entry, key=digest.of_json([planned.entry.hash, made_of])[:16]))
+        for planned in found
+    ]
+
+
+def _wishes(
+    asked: Asked, scenario: Scenario, engine: EngineName, cell: Mapping[str, Value], seed: int, where: Where
+) -> Wishes:
+    settings = {**asked.set, **{key: value for key, value in cell.items() if key not in (PLATFORM, CPU)}}
+    if SEED in scenario.parameters and asked.seeds > 1:
+        settings[SEED] = seed
+    return Wishes(
+        engine=engine,
+        platform=_platform(cell, where) or asked.platform,
+        cpu=_cpu(cell, where) or asked.cpu,
+        settings=[f"{key}={text_of(value)}" for key, value in settings.items()],
+        seed=seed,
+        stats_period_s=asked.stats_period_s,
+    )
+
+
+def _platform(cell: Mapping[str, Value], where: Where) -> str | None:
+    name = cell.get(PLATFORM)
+    if name is None or isinstance(name, str):
+        return name
+    raise UserError(f"{where(PLATFORM)}: {text_of(name)} is not a name; use those of `lull platform list`")
+
+
+def _cpu(cell: Mapping[str, Value], where: Where) -> CpuMode | None:
+    wanted = cell.get(CPU)
+    for mode in get_args(CpuMode):
+        if wanted == mode:
+            return mode  # type: ignore[no-any-return]
+    if wanted is None:
+        return None
+    raise UserError(f"{where(CPU)}: `{text_of(wanted)}` is not known here; use {quoted(get_args(CpuMode))}")
+
+
+def _named(sentence: str, cell: Mapping[str, Value], where: Where) -> str:
+    """An axis of the grid is set for each point; who wrote it there looks for it there."""
+    key = sentence.removeprefix("--set ").partition(":")[0].partition("=")[0]
+    named = sentence.startswith("--set ") and key in cell
+    return where(key) + sentence.removeprefix(f"--set {key}") if named else sentence
+
+
+def _check_values(grid: Mapping[str, Sequence[Value]], where: Where) -> None:
+    for key, values in grid.items():
+        for number, value in enumerate(values):
+            if value in values[:number]:
+                raise UserError(f"{where(key)}: {text_of(value)} is there twice; drop one")
+
+
+def _check_settings_matter(found: Sequence[Planned], where: Where) -> None:
+    """A point that runs the same whatever an axis says would be drawn as if it had been varied."""
+    first: dict[str, Entry] = {}
+    for planned in found:
+        entry = planned.entry
+        other = first.setdefault(entry.hash, entry)
+        if other.settings == entry.settings:
+            continue
+        axis = next(key for key, value in entry.settings.items() if other.settings[key] != value)
+        same = f"{text_of(other.settings[axis])} and {text_of(entry.settings[axis])}"
+        raise UserError(
+            f"{where(axis)}: {entry.name} runs the same with {same}; "
+            "choose the points that it is for by --points, or drop it"
+        )

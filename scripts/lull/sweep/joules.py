@@ -1,0 +1,35 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The energy of a sweep's runs: accounted for where there is any to know of, and never a reason to lose a run."""
+
+from collections import Counter
+from collections.abc import Iterable
+from pathlib import Path
+
+from lull.errors import UserError
+from lull.rundir import RunDir
+
+LEDGER = "energy.parquet"
+
+
+def account_all(paths: Iterable[Path]) -> Counter[str]:
+    """Sentences that say why there is none, with how many runs each is about."""
+    return Counter(sentence for path in paths if (sentence := account(path)))
+
+
+def is_due(path: Path) -> bool:
+    """Only detailed CPUs count the events that energy is made of."""
+    return RunDir.open(path).spec().cpu == "detailed" and not (path / LEDGER).is_file()
+
+
+def account(path: Path) -> str | None:
+    """Why there is no ledger; None if there is one, or none is due."""
+    if not is_due(path):
+        return None
+    # numpy and pyarrow take a second to load, which runs without energy do not pay.
+    from lull.energy import accounting
+
+    try:
+        accounting.account(RunDir.open(path), accounting.Options(), draw=False)
+    except UserError as error:
+        return str(error)
+    return None

@@ -1,0 +1,26 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Which points of a sweep are there already. Only their runs are asked: no list of what was done can be wrong."""
+
+from collections.abc import Mapping, Sequence
+
+from lull.scenario.sweep import HUNG, KEPT, Done, finished, hung, is_of
+from lull.sweep.expand import Planned
+from lull.sweep.folder import Folder
+
+
+def known(folder: Folder, points: Sequence[Planned], again: bool) -> dict[str, Done]:
+    """Those that have finished, and those that hung, which would do so again, by key."""
+    found: dict[str, Done] = {}
+    for planned in points:
+        key = planned.entry.key
+        run = folder.run_of(key)
+        if finished(run) and is_of(run, planned.entry.hash):
+            found[key] = Done(key, KEPT)
+        elif not again and (manifest := hung(run)):
+            found[key] = Done(key, HUNG, str(manifest["error"]))
+    return found
+
+
+def missing(points: Sequence[Planned], known: Mapping[str, Done]) -> list[Planned]:
+    """Each once: points of different names may be the same run."""
+    return list({planned.entry.key: planned for planned in points if planned.entry.key not in known}.values())

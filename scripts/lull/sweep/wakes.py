@@ -1,0 +1,25 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The latencies of a run of the guest program wake-latency, as numbers of a table: over all CPUs that it woke."""
+
+import numpy as np
+
+from lull.figures import wake
+from lull.figures.source import Run
+from lull.rundir import FILES
+
+PHASES = ("total", "exit", "entry")
+PERCENTILES = (50, 90, 99)
+
+
+def numbers(run: Run) -> dict[str, int | float]:
+    """Of wake-ups that count. Empty for any other program."""
+    if not (run.path / FILES / wake.FILE).is_file():
+        return {}
+    wakes = wake.df_wakes([wake.recorded(run)])
+    found: dict[str, int | float] = {"wake:count": wakes.num_rows}
+    for phase in PHASES:
+        values = wake.microseconds(wakes, phase)
+        if values.size:
+            found[f"wake:{phase}_us:mean"] = float(values.mean())
+            found |= {f"wake:{phase}_us:p{p}": float(np.percentile(values, p)) for p in PERCENTILES}
+    return found

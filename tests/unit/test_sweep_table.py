@@ -1,0 +1,152 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""What a sweep leaves for people and programs, and how far it says it is."""
+
+import csv
+import json
+from pathlib import Path
+
+import pyarrow.parquet as pq
+import pytest
+
+from lull.errors import UserError
+from lull.scenario.load import load_scenario
+from lull.scenario.sweep import Done, attempt
+from lull.sweep import table
+from lull.sweep.asked import Asked
+from lull.sweep.expand import Planned, expand, keyed
+from lull.sweep.folder import Folder
+from lull.sweep.job import RUNNING
+from lull.sweep.tally import Tally
+from tests.unit.test_sweep import FakeEngine
+
+ABOUT = {
+    "name": "mine",
+    "scenario": "wake-latency",
+    "title": "",
+    "command": "",
+    "engine": "qemu",
+    "grid": {},
+    "seeds": 1,
+}
+
+
+@pytest.fixture
+def engine(tmp_path: Path) -> FakeEngine:
+    return FakeEngine(tmp_path / "cache", tmp_path / "log")
+
+
+@pytest.fixture
+def points() -> list[Planned]:
+    asked = Asked(scenario="wake-latency", points=["states/C3"], grid={"governor": ["menu", "teo"], "count": [5, 6]})
+    return keyed(expand(asked, load_scenario("wake-latency"), "qemu", lambda key: key), "kernel")
+
+
+@pytest.fixture
+def folder(tmp_path: Path, points: list[Planned]) -> Folder:
+    made = Folder.create(tmp_path / "out", "mine")
+    made.record(
+        {**ABOUT, "grid": {"governor": ["menu", "teo"], "count": [5, 6]}}, [planned.entry for planned in points]
+    )
+    return made
+
+
+def _run(folder: Folder, planned: Planned, engine: FakeEngine, lines: list[object]) -> None:
+    engine.leaves = {"events.text": b""}
+    attempt(folder.run_of(planned.entry.key), planned.entry.key, planned.spec, engine)
+    files = folder.run_of(planned.entry.key) / "files"
+    files.mkdir()
+    (files / "events.jsonl").write_text("".join(f"{json.dumps(line)}\n" for line in lines))
+
+
+def test_a_row_for_each_point_that_has_finished(folder: Folder, points: list[Planned], engine: FakeEngine) -> None:
+    one = {"us": 7, "task": "a", "ok": True, "list": [1]}
+    _run(folder, points[0], engine, [one])
+    _run(folder, points[2], engine, [{"us": float(number)} for number in range(101)])
+    found = table.read(folder.path)
+    assert found.missing == tuple(points[number].entry.full_title for number in (1, 3))
+    assert found.axes == {"governor": ["menu", "teo"], "count": [5, 6]}
+    assert [point.settings for point in found.points] == [
+        {"governor": "menu", "count": 5},
+        {"governor": "teo", "count": 5},
+    ]
+    assert found.points[0].files() == ["events.jsonl"]
+    assert found.points[0].lines("events.jsonl") == [one]
+    assert (found.points[0].ledger, found.points[0].joules()) == (None, {})
+    first, second = table.flat(found.points)
+    assert (first["governor"], first["count"], first["seed"], first["simulated_s"]) == ("menu", 5, 1, 0.5)
+    assert {name: value for name, value in first.items() if name.startswith("events")} == {
+        "events:lines": 1,
+        "events:us": 7,
+    }
+    assert {name: value for name, value in second.items() if name.startswith("events")} == {
+        "events:lines": 101,
+        "events:us:mean": 50,
+        "events:us:p50": 50,
+        "events:us:p99": 99,
+        "events:us:max": 100,
+    }
+    path = table.write(found)
+    assert pq.read_table(path).to_pylist()[1]["events:us:p99"] == 99
+    assert pq.read_table(path).to_pylist()[0]["events:us:p99"] is None
+    with (folder.path / "table.csv").open() as file:
+        assert [row["governor"] for row in csv.DictReader(file)] == ["menu", "teo"]
+
+
+def test_what_a_guest_prints_counts_if_all_of_it_is_json(
+    folder: Folder, points: list[Planned], engine: FakeEngine
+) -> None:
+    _run(folder, points[0], engine, [])
+    (point,) = table.read(folder.path).points
+    assert point.files() == ["events.jsonl"]
+    (point.run.path / "stdout").write_text('{"misses":3}\n')
+    assert point.files() == ["events.jsonl", "stdout"]
+    assert table.flat([point])[0]["stdout:misses"] == 3
+
+
+def test_an_axis_of_numbers_and_words_is_text(folder: Folder, points: list[Planned], engine: FakeEngine) -> None:
+    for planned, value in zip(points[:2], (5, "all"), strict=True):
+        _run(folder, planned, engine, [])
+        planned.entry.settings["count"] = value  # type: ignore[index]
+    folder.record(ABOUT, [planned.entry for planned in points])
+    path = table.write(table.read(folder.path))
+    assert pq.read_table(path)["count"].to_pylist() == ["5", "all"]
+
+
+def test_a_run_of_other_settings_is_not_taken_for_the_points(
+    folder: Folder, points: list[Planned], engine: FakeEngine
+) -> None:
+    _run(folder, points[0], engine, [])
+    folder.run_of(points[0].entry.key).rename(folder.run_of(points[1].entry.key))
+    assert len(table.read(folder.path).missing) == 4
+
+
+def test_folders_that_are_no_sweeps(tmp_path: Path, folder: Folder) -> None:
+    with pytest.raises(UserError, match=r"sweep.json is missing\); name one made by `lull sweep`"):
+        table.read(tmp_path)
+    with pytest.raises(UserError, match="out: has the sweep mine; choose another --out"):
+        Folder.create(folder.path, "other")
+    (folder.path / "sweep.json").write_text('{"name": "mine", "points": [{"what": 1}]}')
+    with pytest.raises(UserError, match=r"sweep.json: of another version of lull; run the sweep again"):
+        folder.entries()
+
+
+def test_progress_is_of_states_and_what_was_simulated(
+    tmp_path: Path, folder: Folder, points: list[Planned], engine: FakeEngine
+) -> None:
+    state = tmp_path / "state"
+    state.mkdir()
+    keys = [planned.entry.key for planned in points]
+    tally = Tally(folder, state, keys, [tmp_path / "booted"])
+    tally.look(now=100.0)
+    assert (tally.ended, tally.line(now=101.0)) == (0, "0 of 4 done, 0 running, 0 failed, 1 to boot first")
+    (tmp_path / "booted").touch()
+    _run(folder, points[0], engine, [])
+    for key, how in zip(keys, ("ran", RUNNING, "failed"), strict=False):
+        (state / f"{key}.json").write_text(json.dumps(vars(Done(key, how, "why"))))
+    running = folder.run_of(keys[1])
+    running.mkdir()
+    (running / "progress").write_text("0.25 3000000")
+    tally.look(now=200.0)
+    said = tally.line(now=202.0)
+    assert (tally.ended, said) == (2, "1 of 4 done, 1 running, 1 failed, 0.750 s simulated, 1.50 MIPS")
+    assert tally.states[keys[2]] == Done(keys[2], "failed", "why")
