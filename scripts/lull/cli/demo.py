@@ -1,58 +1,92 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """`lull demo`: the main job, at the size of a first look."""
 
-import json
-import sys
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Annotated, Any
 
 import typer
 from rich.console import Console
 from rich.table import Table
 
-from lull import runs
-from lull.cli.boot import WHAT_IT_RUNS_ON
-from lull.cli.options import OutOption, PlatformOption
+from lull import paths
+from lull.cli import plot
+from lull.cli import report as page
+from lull.cli.options import PlatformOption
 from lull.engines.choose import choose
-from lull.report import report
-from lull.rundir import STDOUT
-from lull.runspec import Limits
-from lull.specs import load_spec
+from lull.report import Progress, report
+from lull.scenario import points as resolved
+from lull.scenario.load import load_scenario
+from lull.scenario.points import Wishes
+from lull.scenario.sweep import FAILED, HUNG, Sweep, refuse_others, run_points
+
+SCENARIO = "esm-keyboard"
+SMALL = ("rate=600", "windows=3", "window_ms=200", "settle_ms=50")
+"""Six keys in 0.6 s of the guest's time: to see it work, not to measure it."""
+POINTS = ("models/*",)
+AXIS = "rate"
+TIMED = {
+    "latency, µs": ("latency_us", 1.0),
+    "CPU time, %": ("cpu_share", 100.0),
+    "wake-ups/s of main CPUs": ("main_wakes_hz", 1.0),
+    "CPUs, mW": ("cpus_w", 1e3),
+    "machine, mW": ("power_w", 1e3),
+}
+"""Columns, each with its measure and what that is multiplied by."""
 
 
 def demo(
     platform: PlatformOption = "tiny",
-    out: OutOption = None,
+    out: Annotated[
+        Path | None, typer.Option(help="folder for the runs; runs/demo-PLATFORM-ENGINE if not given")
+    ] = None,
 ) -> None:
-    """Boot the patched kernel and print what it runs on.
+    """Run one application three ways, and make the page of all results.
 
-    On gem5 if there is one, else on QEMU.
+    It gets its keys by polling, by epoll and by ESM: on gem5 if there is one, with energy; else on QEMU, where it shows
+    that all works and nothing about time. Then the published figures are drawn again from their data, and report.html
+    is written.
 
     Example: lull demo --platform exynos5422
     """
     engine = choose(None)
-    spec = load_spec(
-        platform,
-        (),
-        WHAT_IT_RUNS_ON,
-        engine=engine.name,
-        cpu="detailed" if engine.name == "gem5" else None,
-        limits=Limits(simulated_s=10, wall_s=3600),
-    )
-    rundir, outcome = runs.execute(spec, engine, out, lambda _: None)
-    if outcome.status != 0:
-        sys.stdout.write((rundir / STDOUT).read_text(errors="replace"))
-        raise typer.Exit(outcome.status)
-    system, *cpus = (rundir / STDOUT).read_text().splitlines()
-    for_people = Console(highlight=False)
-    for_people.print(system, soft_wrap=True)
-    for_people.print(_table([json.loads(line) for line in cpus]))
-    report(f"engine: {engine.name} ({'cycle-level CPUs' if engine.name == 'gem5' else 'functional only: no timing'})")
-    report(f"run: {rundir.path}; next: ./lull show {rundir.path}")
+    timed = engine.name == "gem5"
+    scenario = load_scenario(SCENARIO)
+    wishes = Wishes(engine.name, platform, "detailed" if timed else None, SMALL)
+    points = resolved.resolve(scenario, wishes, POINTS)
+    place = out or Path("runs") / f"demo-{platform}-{engine.name}"
+    refuse_others(place, points, engine)
+    sweep = Sweep.create(place, scenario.name, f"./lull demo --platform {platform}", points)
+    done = run_points(sweep, points, engine, again=False)
+    for item in done:
+        if item.how in (FAILED, HUNG):
+            report(f"{item.name} {item.how}: {item.note}; its folder is {sweep.folder(item.name)}")
+    if any(item.how in (FAILED, HUNG) for item in done):
+        raise typer.Exit(1)
+    # numpy, pyarrow and matplotlib take a second to load, which commands that show nothing do not pay.
+    from lull.figures import esm_points, esm_runs, source
+    from lull.page import of_results
+
+    with Progress("account for energy" if timed else "read what came"):
+        measured = esm_runs.read(source.read(sweep, scenario))
+    rows = esm_points.df_points(measured, AXIS).to_pylist()
+    Console(highlight=False).print(_table(rows, TIMED if timed else {}))
+    if timed:
+        report("the runs above, on gem5, are too short to conclude from: the intervals are those of 95 %")
+    else:
+        report("no gem5 found: the runs above, on QEMU, are functional only; they say nothing about time or energy")
+    plot.plot(plot.ALL)
+    page.report(page.RESULTS)
+    report("the figures and these sentences are from results/, all made on gem5:")
+    for sentence in of_results.sentences(plot.chosen(paths.ROOT / page.RESULTS, plot.ALL)):
+        report(f"- {sentence}")
 
 
-def _table(cpus: list[dict[str, object]]) -> Table:
-    table = Table("CPU", "model", "role", "cluster", "capacity", "idle states")
-    for cpu in cpus:
-        states = cpu.get("idle_states")
-        names = [str(state["name"]) for state in states] if isinstance(states, list) else []
-        table.add_row(*(str(cpu.get(key)) for key in ("cpu", "model", "role", "cluster", "capacity")), " ".join(names))
+def _table(rows: Sequence[Mapping[str, Any]], columns: Mapping[str, tuple[str, float]]) -> Table:
+    from lull.figures.esm_points import cell
+
+    table = Table("keys come by", "events", *columns)
+    for row in rows:
+        numbers = (cell(dict(row), name, scale) for name, scale in columns.values())
+        table.add_row(row["series"], str(row["events"]), *numbers)
     return table

@@ -16,6 +16,15 @@ from lull.figures.result import CHECKS
 from lull.page import manifest
 from lull.page.page import Page, Section
 
+HEADLINES = (
+    ("esm-keyboard", "ESM answers sooner"),
+    ("energy-validation", "a busy core of rk3399"),
+    ("platform-check", "gem5 and linux agree"),
+    ("wake-latency", "exit of C3 on big"),
+    ("platform-check", "only the shadow wakes"),
+)
+"""Experiments in the order of their weight, each with the beginning of the check that says most in a sentence."""
+
 _MARKDOWN = MarkdownIt("commonmark", {"html": False}).enable("table")
 
 
@@ -58,6 +67,19 @@ def show(section: Section, folder: Path) -> None:
     manifest.show(inner, about, without=("points",))
     section.table(**{key: inner.parts[0][key] for key in ("heads", "rows")}, title="Manifest")
     section.folded(f"Manifest of its {len(about['points'])} points", json.dumps(about["points"], indent=1))
+
+
+def sentences(folders: Sequence[Path]) -> list[str]:
+    """The main ones: of the first three experiments of HEADLINES that are published, one check with its numbers."""
+    known = {folder.name: folder for folder in folders}
+    found = []
+    for name, beginning in HEADLINES:
+        for check in _checks(known[name]) if name in known else ():
+            if check["name"].startswith(beginning):
+                outcome = "holds" if check["passed"] else "FAILS"
+                found.append(f"{name}: {check['name']} ({outcome}): {check['says']}")
+                break
+    return found[:3]
 
 
 def title(folder: Path) -> str:
