@@ -29,7 +29,9 @@ from lull.report import report
 
 app = typer.Typer(
     name="lull",
-    help="What a sleeping CPU costs, and what software can do about it.",
+    help="What a sleeping CPU costs, and what software can do about it.\n\n"
+    "Example: lull boot --exec 'nproc; cat /proc/interrupts' --out runs/mine; lull show runs/mine\n\n"
+    "Every command has --help with an example. README.md has a tour.",
     no_args_is_help=True,
     rich_markup_mode=None,
     pretty_exceptions_enable=False,

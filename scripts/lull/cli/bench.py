@@ -16,7 +16,9 @@ from lull.report import Progress, report
 from lull.rundir import RunDir
 from lull.runspec import CpuMode
 
-app = typer.Typer(help="How fast something is on this machine.", no_args_is_help=True)
+app = typer.Typer(
+    help="How fast something is on this machine.\n\nExample: lull bench energy runs/mine --gb 1", no_args_is_help=True
+)
 
 _TABULATE = """
 from pathlib import Path

@@ -63,7 +63,10 @@ def boot(
     gem5: Gem5Option = None,
     checkpoint: Annotated[Path | None, typer.Option(help="restore this checkpoint instead of the cache's")] = None,
 ) -> None:
-    """Boot the patched kernel on a platform, run a command in it, print its output, exit with its status.
+    """Boot the patched kernel on a platform and run a command.
+
+    Its output is printed, and its exit status becomes ours. What it leaves in /out comes back as files/ in the run's
+    folder.
 
     Example: lull boot -e gem5 -p rk3399 --cpu detailed --exec 'nproc; cat /sys/kernel/lull/platform'
     """

@@ -30,7 +30,9 @@ def build(
     gem5: Annotated[str | None, typer.Option(help="gem5 binary for `checkpoint`")] = None,
     refresh: Annotated[bool, typer.Option(help="ask Debian for newer packages first")] = False,
 ) -> None:
-    """Build artifacts into the cache; what is there already is not built again.
+    """Build artifacts into the cache.
+
+    What is there already is not built again.
 
     Example: lull build kernel --flavour debug
     """

@@ -28,10 +28,11 @@ def compare(
     ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="everything, as JSON on stdout")] = False,
 ) -> None:
-    """Say what differs between two runs or two sweeps: in settings, and in energy, residency and latency.
+    """Say what differs between two runs or two sweeps.
 
-    Points are paired by their settings, and seeds are repetitions: with two or more on both sides a difference has a
-    95 % interval and a probability (Welch's t-test); with one, no significance can be given, which is said.
+    In settings, and in energy, residency and latency. Points are paired by their settings, and seeds are repetitions:
+    with two or more on both sides a difference has a 95 % interval and a probability (Welch's t-test); with one, no
+    significance can be given, which is said.
 
     Example: lull compare runs/menu runs/teo --measure joules --measure residency
     """

@@ -41,10 +41,11 @@ def demo(
         Path | None, typer.Option(help="folder for the runs; runs/demo-PLATFORM-ENGINE if not given")
     ] = None,
 ) -> None:
-    """Run one application that gets its keys by polling, by epoll and by ESM, and make the page of all results.
+    """Run one application three ways, and make the page of all results.
 
-    On gem5 if there is one, with energy; else on QEMU, where it shows that all works and nothing about time. Then the
-    published figures are drawn again from their data, and report.html is written.
+    It gets its keys by polling, by epoll and by ESM: on gem5 if there is one, with energy; else on QEMU, where it shows
+    that all works and nothing about time. Then the published figures are drawn again from their data, and report.html
+    is written.
 
     Example: lull demo --platform exynos5422
     """

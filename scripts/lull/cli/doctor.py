@@ -57,7 +57,9 @@ OPTIONAL_TOOLS = {
 
 
 def doctor() -> None:
-    """Say what lull finds on this machine and what is missing. Exit status 0 when `make demo` can run.
+    """Say what lull finds on this machine and what is missing.
+
+    Also what that disables. Exit status 0 when `make demo` can run.
 
     Example: lull doctor
     """

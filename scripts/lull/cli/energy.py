@@ -27,7 +27,8 @@ class _RunDirByDefault(TyperGroup):
 
 app = typer.Typer(
     cls=_RunDirByDefault,
-    help="Joules of a run: lull energy RUNDIR. Tables and McPAT's own input: the commands below.",
+    help="Joules of a run: lull energy RUNDIR.\n\nTables and McPAT's own input: the commands below.\n\n"
+    "Example: lull energy runs/mine --rest-w 0.5",
     no_args_is_help=True,
 )
 
@@ -54,7 +55,10 @@ def account(
         bool, typer.Option("--allow-lost", help="account for a trace that lost events, and say how much that is")
     ] = False,
 ) -> None:
-    """Account for a run's energy: energy.parquet and power.pdf in its folder, and a summary here.
+    """Account for a run's energy.
+
+    energy.parquet and power.pdf in its folder, and a summary here; `lull energy RUNDIR` is short for it. Event counts
+    take a run on gem5 with detailed CPUs, and causes a traced one.
 
     Example: lull energy runs/20260101-120000-tiny-gem5 --rest-w 0.5
     """

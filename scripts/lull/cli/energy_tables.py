@@ -24,7 +24,9 @@ def tables(
     ] = None,
     force: Annotated[bool, typer.Option(help="make tables again that are up to date")] = False,
 ) -> None:
-    """Make power-models/tables anew where cores, caches, operating points or templates have changed.
+    """Make power-models/tables anew where their inputs have changed.
+
+    Cores, caches, operating points, templates.
 
     Example: lull energy tables --mcpat ~/mcpat/mcpat --platform rk3399
     """
@@ -43,7 +45,9 @@ def mcpat_xml(
     run: Annotated[Path, typer.Argument(help="the folder of a run on gem5 with --cpu detailed", metavar="RUNDIR")],
     out: Annotated[Path, typer.Option(help="folder for the XML files")] = Path("mcpat"),
 ) -> None:
-    """Write a run as input for McPAT itself, one file for each cluster and operating point.
+    """Write a run as input for McPAT itself.
+
+    One file for each cluster and operating point.
 
     Example: lull energy mcpat-xml runs/x --out mcpat; mcpat -infile mcpat/big-1100.xml -print_level 5
     """
@@ -57,9 +61,9 @@ def activity(
     run: Annotated[Path, typer.Argument(help="the folder of a run on gem5 with --cpu detailed", metavar="RUNDIR")],
     window_us: Annotated[float | None, typer.Option(help="look at windows of this length only", min=1)] = None,
 ) -> None:
-    """Print what each type of core did in a cycle of a run, as power-models/busy.yaml holds it.
+    """Print what each type of core did in a cycle of a run.
 
-    Of all windows, the one counts in which it had the most instructions.
+    As power-models/busy.yaml holds it. Of all windows, the one counts in which it had the most instructions.
 
     Example: lull energy activity runs/x --window-us 200
     """
@@ -72,7 +76,9 @@ def activity(
 
 
 def validation() -> None:
-    """Write power-models/validation.md: McPAT's watts, raw and calibrated, beside published ones.
+    """Write power-models/validation.md anew.
+
+    McPAT's watts, raw and calibrated, beside published ones.
 
     Example: lull energy validation
     """

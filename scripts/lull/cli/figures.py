@@ -21,7 +21,9 @@ def figures(
         bool, typer.Option("--publish", help="put them into results/ as well: complete runs on gem5 only")
     ] = False,
 ) -> None:
-    """Make the tables and figures of a scenario's runs again, of the points that have finished.
+    """Make the tables and figures of a scenario's runs again.
+
+    Of the points that have finished.
 
     Example: lull figures runs/wake-latency-tiny-gem5-detailed --publish
     """

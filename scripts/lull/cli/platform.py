@@ -17,7 +17,7 @@ from lull.platform.load import list_platforms, load_platform
 from lull.platform.schema import Cluster, CState, Platform
 
 app = typer.Typer(
-    help="Machines: list them, look into one, see its device tree, check a file of your own.",
+    help="Machines: list, look into, check, print as device tree.\n\nExample: lull platform show rk3399 --sources",
     no_args_is_help=True,
 )
 
@@ -83,7 +83,9 @@ def dts(
     settings: SetOption = None,
     shadow: ShadowOption = None,
 ) -> None:
-    """Print the device tree source that an engine boots with, except for where the initrd lies.
+    """Print the device tree source that an engine boots with.
+
+    Only where the initrd lies is added when it boots.
 
     Example: lull platform dts tiny --engine gem5 | dtc -O dtb -o tiny.dtb
     """
@@ -98,7 +100,7 @@ def check(
     settings: SetOption = None,
     shadow: ShadowOption = None,
 ) -> None:
-    """Check a platform file, and compile its device tree for both engines.
+    """Check a platform file, and compile its device trees.
 
     Example: lull platform check mine.yaml
     """

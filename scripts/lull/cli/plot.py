@@ -21,9 +21,10 @@ def plot(
         Path | None, typer.Option(help="write below this folder and leave results/ alone", metavar="FOLDER")
     ] = None,
 ) -> None:
-    """Draw published figures again, as PDF and PNG, from the tables in results/: no simulator, no runs.
+    """Draw published figures again from the tables in results/.
 
-    The same data makes the same figures, so what git then shows as changed was not drawn from this data.
+    As PDF and PNG, in seconds, without a simulator or runs. The same data makes the same figures, so what git then
+    shows as changed was not drawn from this data.
 
     Example: lull plot wake-latency --out /tmp/figures
     """

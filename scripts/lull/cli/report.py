@@ -28,10 +28,11 @@ def report(
         Path | None, typer.Option(help="the page; report.html in the folder, or here for results", metavar="FILE")
     ] = None,
 ) -> None:
-    """Write one self-contained HTML page with interactive figures: no network, no other file.
+    """Write one self-contained HTML page of a run or of results.
 
-    Of a run: idle states, wake-ups, power over time, manifest. Of a sweep: energy against latency, and its points. Of
-    results: every figure and check, beside what papers say.
+    Its figures are interactive; it needs no network and no other file. Of a run: idle states, wake-ups, power over
+    time, manifest. Of a sweep: energy against latency, and its points. Of results: every figure and check, beside
+    what papers say.
 
     Example: lull report runs/mine --out mine.html
     """

@@ -49,7 +49,7 @@ def run(
     stats_period: StatsPeriodOption = None,
     gem5: Gem5Option = None,
 ) -> None:
-    """Run all points of a scenario, then make its tables and figures.
+    """Run all points of a scenario, then make its figures.
 
     Started again it goes on: a point that has finished is kept. One that fails is reported, and the others go on; so
     is one that hangs until it reaches a limit, which would do so again and is run again only if asked.

@@ -20,7 +20,9 @@ LINES_OF_OUTPUT = 5
 def show(
     run: Annotated[Path, typer.Argument(help="a folder made by `lull boot`", metavar="RUNDIR")],
 ) -> None:
-    """Summarise a run on one screen: what ran, on what, how it ended, what it left.
+    """Summarise a run on one screen.
+
+    What ran, on what, how it ended, what it left.
 
     Example: lull show runs/20260101-120000-tiny-gem5
     """

@@ -60,10 +60,11 @@ def sweep(
     list_points: Annotated[bool, typer.Option("--list", help="list the points, run nothing")] = False,
     gem5: Gem5Option = None,
 ) -> None:
-    """Run points of a scenario with every combination of settings, and make one table of what came out.
+    """Run points of a scenario over a grid of settings.
 
-    A point whose result is there already is not run again; one that fails is reported at the end, and the others go on.
-    Killed at any moment and started again, it runs what is missing. A machine is booted once for all its points.
+    With every combination of them; one table says what came out. A point whose result is there already is not run
+    again; one that fails is reported at the end, and the others go on. Killed at any moment and started again, it
+    runs what is missing. A machine is booted once for all its points.
 
     Example: lull sweep --scenario wake-latency --points states/C3 --grid cstates.C3.exit_us=10,50,100 --seeds 5
 

@@ -15,7 +15,9 @@ def timeline(
     out: Annotated[Path | None, typer.Option(help="the file; RUNDIR/timeline.json.gz if not given")] = None,
     allow_lost: Annotated[bool, typer.Option("--allow-lost", help="show a trace that lost events")] = False,
 ) -> None:
-    """Write a run's idle states, tasks, interrupts, frequencies and power as one file for https://ui.perfetto.dev.
+    """Write a run as one file for https://ui.perfetto.dev.
+
+    Idle states, tasks, interrupts, frequencies, routing, and power if `lull energy` has accounted for it.
 
     Example: lull timeline runs/mine
     """

@@ -14,7 +14,7 @@ from lull.errors import UserError
 from lull.runspec import CpuMode
 from lull.scenario.schema import Value
 
-MANUAL = "benchmarks/README.md"
+MANUAL = "docs/sweeps.md"
 SEEDS_MAX = 10_000
 
 _INTEGER = re.compile(r"-?(0|[1-9][0-9]*)")
