@@ -38,6 +38,8 @@
 #define LINE_BYTES 64
 /* From the second dump to the first thing that anybody does. */
 #define SLACK_US 5
+/* Longer than any state takes to leave: the kernel counts a wake-up once it is through. */
+#define LEAVE_US 1500
 /* Housekeeping follows what woke a CPU, a few ticks long. */
 #define MAX_TRIES 16
 
@@ -186,7 +188,7 @@ static void take(struct window window)
 	uint64_t length_us;
 
 	window.settle_us = window.busy ? settle_us : rest_us;
-	length_us = window.settle_us + window_us + SLACK_US;
+	length_us = window.settle_us + window_us + (window.busy ? LEAVE_US : SLACK_US);
 	window.ordered = counter_now();
 	if (on_gem5) {
 		m5_dump_reset_stats(window.settle_us * 1000, 0);
