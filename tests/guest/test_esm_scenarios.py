@@ -39,7 +39,7 @@ def test_keys_reach_the_handler_in_all_ways(lull: Lull, tmp_path: Path) -> None:
 
 
 def test_an_idle_application_wakes_nobody_by_esm(lull: Lull, tmp_path: Path) -> None:
-    small = ("--set", "window_ms=100", "--points", "esm", "--points", "epoll", "--points", "pull/1000")
+    small = ("--set", "window_ms=100", "--points", "esm", "--points", "epoll", "--points", "pull-slow/1000")
     ran = lull("run", "esm-idle", *SMALL, *small)
     assert ran.returncode == 0, ran.stderr
     made = lull("figures", "out")
@@ -47,7 +47,7 @@ def test_an_idle_application_wakes_nobody_by_esm(lull: Lull, tmp_path: Path) -> 
     points = _points(tmp_path)
     for name in ("esm", "epoll"):
         assert (points[name]["cpu_share"], points[name]["own_wakes_hz"]) == (0, 0)
-    assert points["pull/1000"]["own_wakes_hz"] > 500
+    assert points["pull-slow/1000"]["own_wakes_hz"] > 500
 
 
 def test_what_nobody_asked_for_does_not_reach_the_application(lull: Lull, tmp_path: Path) -> None:
