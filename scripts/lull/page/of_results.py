@@ -18,6 +18,7 @@ from lull.page.page import Page, Section
 
 HEADLINES = (
     ("esm-keyboard", "ESM answers sooner"),
+    ("esm-idle", "an idle ESM application uses no CPU"),
     ("energy-validation", "a busy core of rk3399"),
     ("platform-check", "gem5 and linux agree"),
     ("wake-latency", "exit of C3 on big"),
