@@ -20,6 +20,7 @@ def test_without_gem5_the_demo_says_what_it_is(lull: Lull, tmp_path: Path, monke
         assert "12" in row.split(), "six keys, pressed and released"
     assert "functional only" in ran.stderr
     assert "µs" not in ran.stdout
+    assert list((tmp_path / "runs" / "published").glob("*/*.pdf"))
     assert (tmp_path / "report.html").stat().st_size > 50_000
     assert len([line for line in ran.stderr.splitlines() if line.startswith("- ")]) == 3
     again = lull("demo", "--out", "runs")

@@ -25,6 +25,8 @@ SMALL = ("rate=600", "windows=3", "window_ms=200", "settle_ms=50")
 """Six keys in 0.6 s of the guest's time: to see it work, not to measure it."""
 POINTS = ("models/*",)
 AXIS = "rate"
+FIGURES = "published"
+"""The folder beside the runs for the figures of results/, which itself is left alone."""
 TIMED = {
     "latency, µs": ("latency_us", 1.0),
     "CPU time, %": ("cpu_share", 100.0),
@@ -75,7 +77,7 @@ def demo(
         report("the runs above, on gem5, are too short to conclude from: the intervals are those of 95 %")
     else:
         report("no gem5 found: the runs above, on QEMU, are functional only; they say nothing about time or energy")
-    plot.plot(plot.ALL)
+    plot.plot(plot.ALL, sweep.path / FIGURES)
     page.report(page.RESULTS)
     report("the figures and these sentences are from results/, all made on gem5:")
     for sentence in of_results.sentences(plot.chosen(paths.ROOT / page.RESULTS, plot.ALL)):
