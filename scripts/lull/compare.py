@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from lull import measures
+from lull.figures import student
 from lull.figures.bootstrap import RESAMPLES, SEED, Numbers, interval
 from lull.samples import Samples
 from lull.sweep.table import Point
@@ -118,37 +119,7 @@ def welch(first: Numbers, second: Numbers) -> float:
     a, b = first.var(ddof=1) / len(first), second.var(ddof=1) / len(second)
     t = float((second.mean() - first.mean()) / math.sqrt(a + b))
     freedom = float((a + b) ** 2 / (a**2 / (len(first) - 1) + b**2 / (len(second) - 1)))
-    return incomplete_beta(freedom / (freedom + t * t), freedom / 2, 0.5)
-
-
-def incomplete_beta(x: float, a: float, b: float) -> float:
-    """The regularised one, by its continued fraction (Lentz), which is all that Student's t needs of scipy."""
-    if x <= 0 or x >= 1:
-        return min(max(x, 0.0), 1.0)
-    if x > (a + 1) / (a + b + 2):
-        return 1 - incomplete_beta(1 - x, b, a)
-    front = math.exp(
-        math.lgamma(a + b) - math.lgamma(a) - math.lgamma(b) + a * math.log(x) + b * math.log1p(-x)
-    ) / a  # fmt: skip
-    tiny = 1e-300
-    d = 1 - (a + b) * x / (a + 1)
-    d = 1 / (d if abs(d) > tiny else tiny)
-    c, value = 1.0, d
-    for m in range(1, 500):
-        step = 1.0
-        for term in (
-            m * (b - m) * x / ((a + 2 * m - 1) * (a + 2 * m)),
-            -(a + m) * (a + b + m) * x / ((a + 2 * m) * (a + 2 * m + 1)),
-        ):
-            d = 1 + term * d
-            d = 1 / (d if abs(d) > tiny else tiny)
-            c = 1 + term / c
-            c = c if abs(c) > tiny else tiny
-            step = c * d
-            value *= step
-        if abs(step - 1) < 1e-14:
-            break
-    return front * value
+    return student.beyond(t, freedom)
 
 
 def _interval(first: Numbers, second: Numbers) -> tuple[float, float]:

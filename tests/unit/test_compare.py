@@ -13,6 +13,7 @@ from lull import compare, samples
 from lull.cli.app import app
 from lull.compare import Difference, difference, welch
 from lull.errors import UserError
+from lull.figures import student
 from tests import sweeps
 from tests.sweeps import POINT
 
@@ -38,7 +39,7 @@ def test_welch_is_what_the_textbook_has() -> None:
 
 @pytest.mark.parametrize(("t", "freedom", "p"), [(12.706, 1, 0.05), (2.262, 9, 0.05), (2.750, 30, 0.01), (0, 5, 1)])
 def test_students_t_is_the_table(t: float, freedom: float, p: float) -> None:
-    assert compare.incomplete_beta(freedom / (freedom + t * t), freedom / 2, 0.5) == pytest.approx(p, rel=2e-3)
+    assert student.incomplete_beta(freedom / (freedom + t * t), freedom / 2, 0.5) == pytest.approx(p, rel=2e-3)
 
 
 def test_a_difference_beyond_the_seeds_spread_is_significant_and_one_within_is_not(tmp_path: Path) -> None:

@@ -59,11 +59,10 @@ def demo(
     place = out or Path("runs") / f"demo-{platform}-{engine.name}"
     refuse_others(place, points, engine)
     sweep = Sweep.create(place, scenario.name, f"./lull demo --platform {platform}", points)
-    done = run_points(sweep, points, engine, again=False)
-    for item in done:
-        if item.how in (FAILED, HUNG):
-            report(f"{item.name} {item.how}: {item.note}; its folder is {sweep.folder(item.name)}")
-    if any(item.how in (FAILED, HUNG) for item in done):
+    bad = [item for item in run_points(sweep, points, engine, again=False) if item.how in (FAILED, HUNG)]
+    for item in bad:
+        report(f"{item.name} {item.how}: {item.note}; its folder is {sweep.folder(item.name)}")
+    if bad:
         raise typer.Exit(1)
     # numpy, pyarrow and matplotlib take a second to load, which commands that show nothing do not pay.
     from lull.figures import esm_points, esm_runs, source

@@ -21,7 +21,6 @@ from lull.trace.clock import TICK_HZ
 FILE = ROOT / "power-models" / "busy.yaml"
 
 
-LENGTH_TOLERANCE = 0.01
 INSTRUCTIONS = "total_instructions"
 
 
@@ -49,10 +48,11 @@ def recorded(rundir: RunDir, window_us: float | None = None) -> dict[str, dict[s
     """
     found: dict[str, dict[str, float]] = {}
     run = source.open_run(rundir)
+    clusters = run.platform.resolved_clusters()
     for window in windows.read(rundir / STATS_TABLE):
-        if window_us is not None and abs(window.ticks / (window_us * TICK_HZ / 1e6) - 1) > LENGTH_TOLERANCE:
+        if window_us is not None and not windows.lasts(window.ticks, window_us * TICK_HZ / 1e6):
             continue
-        for number, cluster in enumerate(rundir.spec().platform.resolved_clusters()):
+        for number, cluster in enumerate(clusters):
             for cpu in range(cluster.cpus):
                 counts = activity.core_counts(window, gem5_names.cpu(number, cpu), run.gem5)
                 if counts[INSTRUCTIONS] > found.get(cluster.core, {}).get(INSTRUCTIONS, 0):

@@ -24,6 +24,7 @@ from lull.errors import UserError
 BATCH_ROWS = 1 << 17
 GAUGES = (".clock", ".voltage", "simFreq", "finalTick")
 """Ends of statistics that are no counters."""
+LENGTH_TOLERANCE = 0.01
 
 
 class Columns:
@@ -92,6 +93,11 @@ class Window(Mapping[str, float]):
     @property
     def ticks(self) -> int:
         return self.end - self.start
+
+
+def lasts(ticks: float, wanted: float) -> bool:
+    """Whether a window is as long as the one that somebody ordered."""
+    return abs(ticks - wanted) <= LENGTH_TOLERANCE * wanted
 
 
 def read(path: Path) -> Iterator[Window]:

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from lull.energy import accounting, rows
 from lull.energy.accounting import Options
+from lull.energy.windows import lasts
 from lull.errors import UserError
 from lull.figures.source import Run, Runs
 from lull.trace import recording, spans, wakes
@@ -23,7 +24,6 @@ from lull.trace.recording import Recording
 from lull.trace.spans import ACTIVE
 
 FILE, EVENTS = "run.jsonl", "events.jsonl"
-LENGTH_TOLERANCE = 0.01
 POWERS = ("power", "raw", "em", "cpus", "em_cpus", "main", "shadow")
 """Watts of the whole machine: calibrated, McPAT's own, and by the backend `em`. Without what clusters share, which is
 memory above all: `cpus`, `em_cpus`. Of `cpus` the part of the main clusters and of the shadow."""
@@ -204,7 +204,7 @@ def _watts(run: Run, edges: NDArray[np.int64]) -> list[dict[str, float]]:
     for index, own in enumerate(joules):
         length = int(edges[index + 1] - edges[index])
         ticks = sum(end - start for (start, end), window in windows.items() if window == index)
-        if abs(ticks - length) > LENGTH_TOLERANCE * length:
+        if not lasts(ticks, length):
             raise UserError(
                 f"{run.path}: repetition {index} takes {length / TICK_HZ:g} s and its windows of statistics "
                 f"{ticks / TICK_HZ:g} s, so something else dumped statistics across its edges; run it without "

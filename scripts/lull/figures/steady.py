@@ -13,6 +13,7 @@ import pyarrow as pa
 
 from lull.energy import accounting, rows
 from lull.energy.accounting import Options
+from lull.energy.windows import lasts
 from lull.errors import UserError
 from lull.figures.result import Check
 from lull.figures.source import Run, Runs
@@ -22,7 +23,6 @@ from lull.trace.clock import TICK_HZ
 from lull.trace.spans import ACTIVE, Span
 
 FILE = "windows.jsonl"
-LENGTH_TOLERANCE = 0.01
 ENOUGH = 0.95
 """Share of a window for which every CPU has to be as asked: an interrupt or a tick may take the rest."""
 _KEYS = ("window", "start", "end", "cluster", "cpu", "component", "kind", "backend", "band")
@@ -130,7 +130,7 @@ def _read(run: Run) -> list[Steady]:
 def _window(run: Run, times: Sequence[tuple[int, int, int]], begin: int, length: int) -> tuple[int, int, int]:
     middle = begin + length // 2
     for start, end, number in times:
-        if start <= middle < end and abs(end - start - length) <= LENGTH_TOLERANCE * length:
+        if start <= middle < end and lasts(end - start, length):
             return start, end, number
     raise UserError(
         f"{run.path}: no window of statistics is the one that the guest opened at tick {begin}, so something else "

@@ -1,5 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Means of a few repetitions. Assumed: repetitions are independent and their spread is normal, as means of many are."""
+"""Means of a few repetitions, and Student's distribution.
+
+Assumed: repetitions are independent and their spread is normal, as means of many are.
+"""
 
 import math
 from collections.abc import Sequence
@@ -23,21 +26,44 @@ def mean(values: Sequence[float]) -> tuple[float, float | None]:
 def quantile(degrees: int, level: float = LEVEL) -> float:
     """How many standard errors hold `level` of Student's distribution with so many degrees of freedom."""
     low, high = 0.0, 1.0
-    while _within(high, degrees) < level:
+    while 1 - beyond(high, degrees) < level:
         high *= 2
     while high - low > 1e-12 * high:
         middle = (low + high) / 2
-        low, high = (middle, high) if _within(middle, degrees) < level else (low, middle)
+        low, high = (middle, high) if 1 - beyond(middle, degrees) < level else (low, middle)
     return high
 
 
-def _within(t: float, degrees: int) -> float:
-    """The share between -t and t: Abramowitz and Stegun, 26.7.3 and 26.7.4."""
-    angle = math.atan(t / math.sqrt(degrees))
-    sine, cosine = math.sin(angle), math.cos(angle)
-    odd = degrees % 2
-    term = total = (cosine if odd else 1.0) * (degrees > 1)
-    for number in range(2 + odd, degrees - 1, 2):
-        term *= cosine**2 * (number - 1) / number
-        total += term
-    return 2 / math.pi * (angle + sine * total) if odd else sine * total
+def beyond(t: float, degrees: float) -> float:
+    """The share farther from 0 than t, on both sides."""
+    return incomplete_beta(degrees / (degrees + t * t), degrees / 2, 0.5)
+
+
+def incomplete_beta(x: float, a: float, b: float) -> float:
+    """The regularised one, by its continued fraction (Lentz), which is all that Student's t needs of scipy."""
+    if x <= 0 or x >= 1:
+        return min(max(x, 0.0), 1.0)
+    if x > (a + 1) / (a + b + 2):
+        return 1 - incomplete_beta(1 - x, b, a)
+    front = math.exp(
+        math.lgamma(a + b) - math.lgamma(a) - math.lgamma(b) + a * math.log(x) + b * math.log1p(-x)
+    ) / a  # fmt: skip
+    tiny = 1e-300
+    d = 1 - (a + b) * x / (a + 1)
+    d = 1 / (d if abs(d) > tiny else tiny)
+    c, value = 1.0, d
+    for m in range(1, 500):
+        step = 1.0
+        for term in (
+            m * (b - m) * x / ((a + 2 * m - 1) * (a + 2 * m)),
+            -(a + m) * (a + b + m) * x / ((a + 2 * m) * (a + 2 * m + 1)),
+        ):
+            d = 1 + term * d
+            d = 1 / (d if abs(d) > tiny else tiny)
+            c = 1 + term / c
+            c = c if abs(c) > tiny else tiny
+            step = c * d
+            value *= step
+        if abs(step - 1) < 1e-14:
+            break
+    return front * value
