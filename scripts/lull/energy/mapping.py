@@ -5,6 +5,7 @@ gem5 leaves some statistics out of a window in which they are 0. A table lists t
 it was tested with; anything else that is not there is an error, and so are parts that do not add up to their whole.
 """
 
+import math
 import re
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
@@ -17,6 +18,7 @@ from pydantic import Field, model_validator
 
 from lull import yaml_file
 from lull.blocks import Block, explained, fault
+from lull.energy.windows import Window
 from lull.errors import UserError
 from lull.paths import ROOT
 
@@ -75,8 +77,10 @@ class Compiled:
 
     model: str
     versions: tuple[str, ...]
-    silent: dict[str, bool]
-    """Each statistic once, in the order of the matrices' columns: whether gem5 leaves it out where it is 0."""
+    statistics: tuple[str, ...]
+    """In the order of the matrices' columns."""
+    silent: NDArray[np.bool_]
+    """Which of them gem5 leaves out where they are 0."""
     events: tuple[str, ...]
     times: Matrix
     """Of each event, how often each statistic counts."""
@@ -87,7 +91,7 @@ class Compiled:
 
     def counts(self, stats: Stats, gem5: str) -> dict[str, float]:
         """The events of one window; `gem5` is the version that wrote it."""
-        values = np.array([self._value(name, stats, gem5) for name in self.silent])
+        values = self._values(stats, gem5)
         for name, expected, found in zip(self.wholes, self.whole @ values, self.parts @ values, strict=True):
             if abs(found - expected) > _ROUNDING * expected:
                 raise UserError(
@@ -96,20 +100,25 @@ class Compiled:
                 )
         return dict(zip(self.events, (self.times @ values).tolist(), strict=True))
 
-    def _value(self, statistic: str, stats: Stats, gem5: str) -> float:
-        value = stats.get(statistic)
-        if value is None:
-            if self.silent[statistic] and _release(gem5) in self.versions:
-                return 0.0
+    def _values(self, stats: Stats, gem5: str) -> NDArray[np.float64]:
+        names = self.statistics
+        values = (
+            stats.row(names) if isinstance(stats, Window) else np.array([stats.get(name, math.nan) for name in names])
+        )
+        if _release(gem5) in self.versions:
+            values[np.isnan(values) & self.silent] = 0.0
+        wrong = np.flatnonzero(~(values >= 0))
+        if not wrong.size:
+            return values
+        statistic, value = names[wrong[0]], values[wrong[0]]
+        if statistic not in stats:
             raise UserError(
                 f"{statistic}: not among the statistics of gem5 {gem5}; the {self.model} table in "
                 f"power-models/mapping knows the names of {', '.join(self.versions)}, so use that or amend the table"
             )
-        if not value >= 0:
-            raise UserError(
-                f"{statistic}: {value:g} in gem5 {gem5}, where a count is 0 or more; the run is no use for energy"
-            )
-        return value
+        raise UserError(
+            f"{statistic}: {value:g} in gem5 {gem5}, where a count is 0 or more; the run is no use for energy"
+        )
 
 
 @cache
@@ -145,7 +154,8 @@ def compiled(name: str, prefix: str) -> Compiled:
     return Compiled(
         model=table.model,
         versions=tuple(table.versions),
-        silent=silent,
+        statistics=tuple(silent),
+        silent=np.array(list(silent.values())),
         events=tuple(events),
         times=matrix(events.values()),
         wholes=tuple(whole[0].statistic for whole in wholes),

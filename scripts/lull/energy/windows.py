@@ -25,6 +25,7 @@ BATCH_ROWS = 1 << 17
 GAUGES = (".clock", ".voltage", "simFreq", "finalTick")
 """Ends of statistics that are no counters."""
 LENGTH_TOLERANCE = 0.01
+_NOWHERE = 1 << 62
 
 
 class Columns:
@@ -34,12 +35,21 @@ class Columns:
         self.places: dict[str, int] = {}
         self._names: list[str] = []
         self._found: dict[re.Pattern[str], tuple[int, list[str]]] = {}
+        self._rows: dict[tuple[str, ...], tuple[int, NDArray[np.int64]]] = {}
 
     def place(self, name: str) -> int:
         place = self.places.setdefault(name, len(self._names))
         if place == len(self._names):
             self._names.append(name)
         return place
+
+    def places_of(self, names: tuple[str, ...]) -> NDArray[np.int64]:
+        """Beyond the end of any row for a name that was never seen."""
+        seen, places = self._rows.get(names, (-1, np.empty(0, np.int64)))
+        if seen != len(self._names):
+            places = np.array([self.places.get(name, _NOWHERE) for name in names], np.int64)
+            self._rows[names] = (len(self._names), places)
+        return places
 
     def matching(self, pattern: re.Pattern[str]) -> list[str]:
         """Each name is looked at once, however many windows there are."""
@@ -57,7 +67,7 @@ class Window(Mapping[str, float]):
     start: int
     end: int
     _columns: Columns
-    _values: list[float]
+    _values: NDArray[np.float64]
     """By column; what the window lacks is NaN or beyond the end."""
 
     def __getitem__(self, statistic: str) -> float:
@@ -67,15 +77,21 @@ class Window(Mapping[str, float]):
         return value
 
     def get(self, statistic: str, default: Any = None) -> Any:
-        """As any mapping's. It is asked some hundred times for each CPU and window, so it does without exceptions."""
         value = self._value(statistic)
         return default if value is None else value
+
+    def row(self, statistics: tuple[str, ...]) -> NDArray[np.float64]:
+        """NaN for those that are not there."""
+        places = self._columns.places_of(statistics)
+        there = places < len(self._values)
+        found: NDArray[np.float64] = np.where(there, self._values[np.where(there, places, 0)], np.nan)
+        return found
 
     def _value(self, statistic: str) -> float | None:
         place = self._columns.places.get(statistic)
         if place is None or place >= len(self._values):
             return None
-        value = self._values[place]
+        value = float(self._values[place])
         return None if math.isnan(value) else value
 
     def __contains__(self, statistic: object) -> bool:
@@ -117,7 +133,7 @@ def read(path: Path) -> Iterator[Window]:
             )
         begin = end if end is not None else last - ticks
         if last > begin:
-            yield Window(number, begin, last, columns, values.tolist())
+            yield Window(number, begin, last, columns, values)
         previous, end = (last - ticks, since_reset), last
     if end is None:
         raise UserError(f"{path}: no window in it; run the command again")
