@@ -17,6 +17,9 @@ from m5.params import allEnums
 ARCHITECTED_REGISTERS = 64
 """More than gem5's Arm has of a kind, banked and temporary ones included (42 integer, 44 vector)."""
 
+EXECUTE_BUFFER = 7
+"""Cycles of instructions that wait before Minor's execute by default, with a delay of one."""
+
 LONGEST_DELAY = 5
 """Stages of one delay that gem5's O3 buffers hold by default."""
 
@@ -50,9 +53,14 @@ def _in_order(cpu: Any, core: dict[str, Any]) -> None:
     cpu.executeCommitLimit = stages["issue_width"]
     cpu.executeMaxAccessesInMemory = stages["accesses_in_flight"]
     cpu.executeLSQStoreBufferSize = stages["store_buffer"]
-    # Three forward delays of a cycle each, the instruction cache and the ALU are in the way anyhow.
+    # Two forward delays and the way back to fetch take a cycle each, and the instruction cache and the ALU are in the
+    # way anyhow. The rest of a misprediction is the way to execute, as in a longer pipeline. It cannot be the way back:
+    # an interrupt in the cycles that WFI takes to get there finds fetch running, which then stops and is never woken.
     on_the_way = 3 + core["l1i"]["latency_cycles"] + _latency(core, "int-alu")
-    cpu.executeBranchDelay = max(1, stages["mispredict_cycles"] - on_the_way)
+    to_execute = max(1, stages["mispredict_cycles"] - on_the_way)
+    cpu.decodeToExecuteForwardDelay = to_execute
+    cpu.executeInputBufferSize = EXECUTE_BUFFER + to_execute - 1
+    cpu.executeBranchDelay = 1
     cpu.executeFuncUnits = objects.MinorFUPool(funcUnits=_minor_units(core))
     cpu.branchPred = _branch_predictor(core["branch"])
 

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """The same kernel and image, cycle level: boot, checkpoint, restore into every CPU model."""
 
+import configparser
 import json
 from pathlib import Path
 
@@ -63,6 +64,16 @@ def test_two_detailed_runs_have_the_same_statistics_and_energy(lull: Lull, tmp_p
     assert tables[0] == tables[1]
     assert ledgers[0].num_rows > 100
     assert ledgers[0].equals(ledgers[1])
+
+
+def test_fetch_of_an_in_order_core_stops_in_the_cycle_after_wfi(lull: Lull, tmp_path: Path) -> None:
+    """Later, an interrupt may come before it and be forgotten: Minor then waits forever (gem5-configs/cores.py)."""
+    ran = lull("boot", "-e", "gem5", "--cpu", "detailed", "--out", "run", "--exec", "true")
+    assert ran.returncode == 0, ran.stderr
+    settings = configparser.ConfigParser(interpolation=None)
+    settings.read(tmp_path / "run" / "config.ini")
+    delays = [one["executeBranchDelay"] for one in settings.values() if "executeBranchDelay" in one]
+    assert delays == ["1", "1"], "the little core and the shadow core"
 
 
 def test_a_command_that_never_ends_is_ended(lull: Lull) -> None:
