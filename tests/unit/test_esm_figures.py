@@ -7,7 +7,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from lull.errors import UserError
-from lull.figures import esm_gesture, esm_idle, esm_keyboard, student
+from lull.figures import esm_gesture, esm_idle, esm_keyboard, student, two_methods
 from lull.figures.drawing import Stored
 from lull.figures.result import Result, must_hold
 from lull.page import chart
@@ -80,6 +80,20 @@ def test_points_have_what_their_repetitions_had(tmp_path: Path, monkeypatch: pyt
     repetitions = found.tables["repetitions"].to_pylist()
     assert len(repetitions) == 3 * len(rows)
     assert [row["latency_us"] for row in repetitions[:3]] == [7999, 8000, 8001]
+
+
+def test_two_methods_are_compared_by_a_line_through_the_points() -> None:
+    rows = [{"em_w": watts, "power_w": 1.0 + 2 * watts} for watts in (0.1, 0.2, 0.4)]
+    straight = two_methods.agreement(rows, "power_w", "em_w")
+    assert straight is not None
+    assert straight.points == 3
+    assert [straight.slope, straight.constant, straight.correlation] == pytest.approx([2, 1, 1])
+    assert straight.worst == pytest.approx(0, abs=1e-12)
+    bent = two_methods.agreement([*rows, {"em_w": 0.3, "power_w": 2.0}], "power_w", "em_w")
+    assert bent is not None
+    assert bent.worst > 0.1
+    assert two_methods.agreement(rows[:2], "power_w", "em_w") is None
+    assert two_methods.agreement([rows[0]] * 3, "power_w", "em_w") is None
 
 
 def test_variants_are_series_of_their_own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

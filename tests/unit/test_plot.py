@@ -17,6 +17,8 @@ from lull.cli.app import app
 from lull.cli.plot import chosen
 from lull.errors import UserError
 from lull.figures import drawing
+from lull.figures.result import REASONS
+from lull.scenario.load import BENCHMARKS, list_scenarios
 
 RESULTS = paths.ROOT / "results"
 PUBLISHED = [folder.name for folder in chosen(RESULTS, "all")]
@@ -82,3 +84,9 @@ def test_the_command_writes_elsewhere_if_asked(tmp_path: Path) -> None:
 def test_an_experiment_that_is_not_there_is_named() -> None:
     with pytest.raises(UserError, match=r"no_such: no such folder in .*; use `all`, "):
         chosen(RESULTS, "no_such")
+
+
+@pytest.mark.parametrize("name", list_scenarios())
+def test_who_sets_numbers_beside_published_ones_says_why_they_differ(name: str) -> None:
+    if hasattr(drawing.analysis_of(name), "against"):
+        assert REASONS in (BENCHMARKS / name / "README.md").read_text().splitlines()

@@ -206,6 +206,8 @@ def test_a_result_is_files_that_repeat_and_say_what_made_them(tmp_path: Path) ->
     assert pq.read_table(folders[0] / "wakes.parquet").num_rows == 3 * (4 + 5) * 60
     page = (folders[0] / "summary.md").read_text()
     assert "gem5 24.0, detailed CPUs, tiny. Made by `./lull run wake-latency`." in page
+    assert page.count(result.REASONS) == 1
+    assert page.index("Juno") < page.index(result.REASONS) < page.index("## Checks")
     manifest = json.loads((folders[0] / "manifest.json").read_text())
     assert manifest["engine"] == {"name": "gem5", "version": "24.0", "sha256": "0"}, "no places of one machine"
     assert manifest["artifacts"] == {"kernel": "k", "rootfs": "r", "firmware": "f"}

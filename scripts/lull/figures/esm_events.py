@@ -7,7 +7,7 @@ from typing import Any
 
 import pyarrow as pa
 
-from lull.figures import esm_checks, esm_plots, esm_points, esm_runs
+from lull.figures import esm_checks, esm_plots, esm_points, esm_runs, two_methods
 from lull.figures.against import Against
 from lull.figures.drawing import Drawing, Stored
 from lull.figures.esm_plots import Curves, Mark
@@ -50,7 +50,7 @@ def analyse(runs: Runs, what: Experiment) -> tuple[Result, pa.Table]:
         return result, table
     result.checks += esm_checks.clocks(points)
     result.checks += esm_checks.against_pull(curves, what.heading) + esm_checks.against_epoll(curves, what.heading)
-    result.summary += "\n## Beside the paper\n\n" + _paper(curves, what)
+    result.summary += two_methods.text(table) + "\n## Beside the paper\n\n" + _paper(curves, what)
     return result, table
 
 

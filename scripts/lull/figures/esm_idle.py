@@ -6,7 +6,7 @@ from collections.abc import Sequence
 import pyarrow as pa
 from matplotlib.figure import Figure
 
-from lull.figures import esm_points, esm_runs, style
+from lull.figures import esm_points, esm_runs, style, two_methods
 from lull.figures.against import Against
 from lull.figures.drawing import Drawing, Stored
 from lull.figures.esm_plots import METHODS
@@ -34,6 +34,7 @@ def analyse(runs: Runs) -> Result:
         result.summary += f"\n{runs.label}: no joules, and so no figures.\n"
         return result
     result.summary += "\n## Points\n\n" + esm_points.points_text(table, AXIS, "delay, µs")
+    result.summary += two_methods.text(table)
     result.checks += power_checks(table)
     return result
 

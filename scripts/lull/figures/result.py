@@ -20,9 +20,11 @@ from lull.errors import UserError
 from lull.figures import drawing
 from lull.figures.drawing import MANIFEST, SUMMARY
 from lull.figures.source import Runs
+from lull.scenario import load
 
 RESULTS = paths.ROOT / "results"
 CHECKS = "checks.json"
+REASONS = "## Where it differs from what is published, and why"
 
 
 class CheckFailed(UserError):
@@ -97,8 +99,17 @@ def markdown_table(headings: Sequence[str], rows: Sequence[Sequence[object]]) ->
 
 
 def _page(result: Result, runs: Runs) -> str:
-    parts = [f"# {runs.title}\n", f"{runs.label}. Made by `{runs.command}`.\n", result.summary]
+    parts = [f"# {runs.title}\n", f"{runs.label}. Made by `{runs.command}`.\n", result.summary, _reasons(runs)]
     if result.checks:
         rows = [("holds" if check.passed else "**fails**", check.name, check.says) for check in result.checks]
         parts.append("## Checks\n\n" + markdown_table(("", "check", "numbers"), rows))
-    return "\n".join(parts) + "\n"
+    return "\n".join(part for part in parts if part) + "\n"
+
+
+def _reasons(runs: Runs) -> str:
+    """What the scenario's README says about a paper's numbers and ours, which a machine cannot know."""
+    readme = load.BENCHMARKS / runs.scenario / "README.md"
+    if not runs.timed or not readme.is_file():
+        return ""
+    _, heading, rest = readme.read_text().partition(f"\n{REASONS}\n")
+    return f"{REASONS}\n{rest.partition(f'{chr(10)}## ')[0]}" if heading else ""
