@@ -23,6 +23,7 @@ STATUS = "status"
 FILES = "files"
 CPUIDLE = "cpuidle.jsonl"
 FILES_TAR = "files.tar"
+LEDGER = "energy.parquet"
 
 
 class RunDir:

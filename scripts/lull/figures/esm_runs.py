@@ -18,6 +18,7 @@ from lull.energy.accounting import Options
 from lull.energy.windows import lasts
 from lull.errors import UserError
 from lull.figures.source import Run, Runs
+from lull.rundir import LEDGER
 from lull.trace import recording, spans, wakes
 from lull.trace.clock import TICK_HZ
 from lull.trace.recording import Recording
@@ -193,7 +194,7 @@ def _watts(run: Run, edges: NDArray[np.int64]) -> list[dict[str, float]]:
     joules = [dict.fromkeys(POWERS, 0.0) for _ in edges[1:]]
     windows: dict[tuple[int, int], int] = {}
     keys = ("start", "end", "cluster", "backend", "band")
-    for row in rows.grouped(rundir / rows.LEDGER, keys, ["joules"]).to_pylist():
+    for row in rows.grouped(rundir / LEDGER, keys, ["joules"]).to_pylist():
         index = int(np.searchsorted(edges, (row["start"] + row["end"]) // 2, side="right")) - 1
         if not 0 <= index < len(joules):
             continue

@@ -18,6 +18,7 @@ from lull.errors import UserError
 from lull.figures.result import Check
 from lull.figures.source import Run, Runs
 from lull.platform.schema import Cluster, Opp
+from lull.rundir import LEDGER
 from lull.trace import recording, spans
 from lull.trace.clock import TICK_HZ
 from lull.trace.spans import ACTIVE, Span
@@ -106,7 +107,7 @@ def _read(run: Run) -> list[Steady]:
     rundir = run.rundir()
     accounting.account(rundir, Options())
     by_window: dict[int, list[dict[str, Any]]] = {}
-    for row in rows.grouped(rundir / rows.LEDGER, _KEYS, ["joules"]).to_pylist():
+    for row in rows.grouped(rundir / LEDGER, _KEYS, ["joules"]).to_pylist():
         by_window.setdefault(row["window"], []).append(row)
     times = [(own[0]["start"], own[0]["end"], number) for number, own in by_window.items()]
     record = recording.load(rundir)
