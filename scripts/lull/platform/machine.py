@@ -2,7 +2,8 @@
 """The machine as gem5's configuration reads it: plain JSON, base units, no sources."""
 
 from lull.platform.cores import load_core
-from lull.platform.schema import Cluster, CState, EventTimer, Platform
+from lull.platform.cstates import CState
+from lull.platform.schema import Cluster, EventTimer, Platform
 
 
 def describe(platform: Platform) -> dict[str, object]:

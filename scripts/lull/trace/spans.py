@@ -20,7 +20,8 @@ from typing import NamedTuple
 import numpy as np
 
 from lull.errors import UserError
-from lull.platform.schema import Cluster, CState, Platform
+from lull.platform.cstates import CState
+from lull.platform.schema import Cluster, Platform
 from lull.rundir import RunDir
 from lull.trace import recording
 from lull.trace.activity import Changes
