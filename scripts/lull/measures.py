@@ -6,21 +6,18 @@ Names have colons, the coarse word first. What a run did not leave is not in it;
 
 from collections.abc import Mapping
 
-import numpy as np
-
 from lull import cpuidle
 from lull.energy import rows
 from lull.errors import UserError
 from lull.figures import traced_wakes
 from lull.rundir import CPUIDLE
 from lull.runs import TRACE
-from lull.sweep import table
+from lull.sweep import table, wakes
 from lull.sweep.table import Point
 from lull.trace.clock import TICK_HZ
 
 _NOT_RESULTS = ("point", "name", "platform", "engine", "cpu", "seed", "wall_s")
 _JOULES = "joules:"
-PERCENTILES = {"p50": 50, "p90": 90, "p99": 99}
 
 
 def of_point(point: Point) -> dict[str, float]:
@@ -85,6 +82,4 @@ def _way_out(point: Point) -> dict[str, float]:
         return {}
     if not table.num_rows:
         return {}
-    out = table["out_us"].to_numpy()
-    found = {"wake:out_us:mean": float(out.mean())}
-    return found | {f"wake:out_us:{name}": float(np.percentile(out, p)) for name, p in PERCENTILES.items()}
+    return wakes.spread("wake:out_us", table["out_us"].to_numpy())

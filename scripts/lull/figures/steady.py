@@ -20,7 +20,7 @@ from lull.figures.source import Run, Runs
 from lull.platform.schema import Cluster, Opp
 from lull.rundir import LEDGER
 from lull.trace import recording, spans
-from lull.trace.clock import TICK_HZ
+from lull.trace.clock import TICK_HZ, TICKS_PER_US
 from lull.trace.spans import ACTIVE, Span
 
 FILE = "windows.jsonl"
@@ -115,8 +115,8 @@ def _read(run: Run) -> list[Steady]:
     found = []
     for line in run.lines(FILE):
         try:
-            begin = int(line["ordered"]) * record.clock.period + int(line["settle_us"]) * TICK_HZ // 10**6
-            length = int(line["window_us"]) * TICK_HZ // 10**6
+            begin = int(line["ordered"]) * record.clock.period + int(line["settle_us"]) * TICKS_PER_US
+            length = int(line["window_us"]) * TICKS_PER_US
             state, busy = str(line["state"]), tuple(map(int, line["busy"]))
             loop, mhz = line["loop"], int(line["khz"]) / 1000
         except (KeyError, TypeError, ValueError) as error:

@@ -5,7 +5,7 @@ A source that starts with `assumed` has to go on with the reason.
 """
 
 import re
-from typing import Annotated
+from typing import Annotated, Any
 
 from pydantic import AfterValidator, Field
 
@@ -32,3 +32,10 @@ class SourcedInt(Block):
 class SourcedMicroseconds(Block):
     value: Annotated[float, Field(ge=0, le=1e6)]
     source: Source
+
+
+def without_sources(value: Any) -> Any:
+    """Of what was dumped: where a number is from does not change what it is."""
+    if isinstance(value, dict):
+        return {key: without_sources(item) for key, item in value.items() if key != "source"}
+    return [without_sources(item) for item in value] if isinstance(value, list) else value

@@ -22,6 +22,8 @@ from lull.runspec import Flavour, RunSpec
 from lull.scenario.points import Point
 
 RECORD = "scenario.json"
+FIGURES = "figures"
+"""Below the folder, what `lull figures` makes of all points."""
 RAN, KEPT, FAILED, HUNG = "ran", "kept", "failed", "hung"
 
 
