@@ -5,7 +5,8 @@ The device tree is part of the checkpoint, so a machine always boots with its pl
 that wants others writes them to /sys/kernel/lull/cstates: no sweep over them needs a second boot.
 """
 
-from lull.platform.schema import Advertised, Cluster, Platform, cpu_list
+from lull.platform.cstates import Advertised
+from lull.platform.schema import Cluster, Platform, cpu_list
 
 AtBoot = dict[str, dict[str, Advertised]]
 """By cluster and state: what the device tree says where the run wants something else."""

@@ -53,10 +53,10 @@ def dotted(path: Path) -> str:
     return text
 
 
-def nearest(word: str, known: Iterable[str], count: int = 3) -> list[str]:
+def nearest(word: str, known: Iterable[str]) -> list[str]:
     """The likely meant ones first; all of them when nothing looks alike."""
     names = sorted(known)
-    return difflib.get_close_matches(word, names, n=count, cutoff=0.5) or names
+    return difflib.get_close_matches(word, names, n=3, cutoff=0.5) or names
 
 
 def quoted(names: Iterable[str]) -> str:

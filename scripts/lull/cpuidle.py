@@ -48,10 +48,10 @@ def by_cluster(rows: Sequence[Row], platform: Platform) -> list[ClusterUse]:
     """Sums over the CPUs of each cluster."""
     found = []
     for cpus, cluster in platform.cpu_ranges():
-        own = [row for row in rows if _int(row, "cpu") in cpus]
+        own = [row for row in rows if number(row, "cpu") in cpus]
         names: list[str] = [state.name for state in cluster.cstates]
         states = {name: _use([row for row in own if row["name"] == name]) for name in names}
-        above, below, rejected = (sum(_int(row, key) for row in own) for key in ("above", "below", "rejected"))
+        above, below, rejected = (sum(number(row, key) for row in own) for key in ("above", "below", "rejected"))
         found.append(ClusterUse(cluster.name, cpu_list(cpus), states, above, below, rejected))
     return found
 
@@ -65,15 +65,15 @@ def governors(rows: Sequence[Row]) -> dict[str, list[str]]:
 
 
 def _use(rows: Sequence[Row]) -> Use:
-    window = sum(_int(row, "window_us") for row in rows)
+    window = sum(number(row, "window_us") for row in rows)
     return Use(
-        entries=sum(_int(row, "usage") for row in rows),
-        share=sum(_int(row, "time_us") for row in rows) / window if window else 0.0,
+        entries=sum(number(row, "usage") for row in rows),
+        share=sum(number(row, "time_us") for row in rows) / window if window else 0.0,
         enabled=any(row.get("disabled") is False for row in rows),
     )
 
 
-def _int(row: Row, key: str) -> int:
+def number(row: Row, key: str) -> int:
     value = row[key]
     assert isinstance(value, int)
     return value

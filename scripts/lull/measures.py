@@ -4,30 +4,31 @@
 Names have colons, the coarse word first. What a run did not leave is not in it; nothing is estimated.
 """
 
-import numpy as np
+from collections.abc import Mapping
 
 from lull import cpuidle
 from lull.energy import rows
 from lull.errors import UserError
-from lull.figures import traced_wakes, wake
-from lull.rundir import CPUIDLE, FILES
+from lull.figures import traced_wakes
+from lull.rundir import CPUIDLE
 from lull.runs import TRACE
-from lull.sweep import table
+from lull.sweep import table, wakes
 from lull.sweep.table import Point
 from lull.trace.clock import TICK_HZ
 
 _NOT_RESULTS = ("point", "name", "platform", "engine", "cpu", "seed", "wall_s")
-PERCENTILES = {"p50": 50, "p90": 90, "p99": 99}
+_JOULES = "joules:"
 
 
 def of_point(point: Point) -> dict[str, float]:
-    found = {**_wake_ups(point), **_reported(point), **_power(point), **_residency(point), **_way_out(point)}
+    reported = _reported(point)
+    found = {**reported, **_power(point, reported), **_residency(point), **_way_out(point)}
     return {name: float(value) for name, value in found.items()}
 
 
 def unit_of(name: str) -> str:
     """Of a measure, as its name tells it."""
-    if name.startswith("joules:"):
+    if name.startswith(_JOULES):
         return "J"
     if name.startswith("watts:"):
         return "W"
@@ -48,13 +49,14 @@ def _reported(point: Point) -> dict[str, float]:
     }  # fmt: skip
 
 
-def _power(point: Point) -> dict[str, float]:
+def _power(point: Point, reported: Mapping[str, float]) -> dict[str, float]:
     """Mean watts over the time that the ledger covers."""
     if point.ledger is None:
         return {}
     windows = rows.grouped(point.ledger, ["start", "end"], []).to_pylist()
     seconds = (max(row["end"] for row in windows) - min(row["start"] for row in windows)) / TICK_HZ
-    return {f"watts:{backend}:{band}": joules / seconds for (backend, band), joules in point.joules().items()}
+    joules = {name.removeprefix(_JOULES): value for name, value in reported.items() if name.startswith(_JOULES)}
+    return {f"watts:{name}": value / seconds for name, value in joules.items()}
 
 
 def _residency(point: Point) -> dict[str, float]:
@@ -70,20 +72,6 @@ def _residency(point: Point) -> dict[str, float]:
     return found
 
 
-def _wake_ups(point: Point) -> dict[str, float]:
-    """Of the guest program wake-latency: from the event to the task, in µs, over all CPUs."""
-    path = point.run.path / FILES / wake.FILE
-    if not path.is_file():
-        return {}
-    samples = wake.read_samples(path)
-    kept = samples.rows[wake.reasons(samples.rows, expects_firmware=False) == 0]
-    if not len(kept):
-        return {}
-    total = (kept["task"] - kept["event"]).astype(np.float64) * 1e6 / samples.frequency
-    found = {"wake:total_us:mean": float(total.mean())}
-    return found | {f"wake:total_us:{name}": float(np.percentile(total, p)) for name, p in PERCENTILES.items()}
-
-
 def _way_out(point: Point) -> dict[str, float]:
     """Of a traced run: from the interrupt to Linux, over all CPUs and states. A trace that lost events has none."""
     if not (point.run.path / TRACE).is_file():
@@ -94,6 +82,4 @@ def _way_out(point: Point) -> dict[str, float]:
         return {}
     if not table.num_rows:
         return {}
-    out = table["out_us"].to_numpy()
-    found = {"wake:out_us:mean": float(out.mean())}
-    return found | {f"wake:out_us:{name}": float(np.percentile(out, p)) for name, p in PERCENTILES.items()}
+    return wakes.spread("wake:out_us", table["out_us"].to_numpy())

@@ -12,6 +12,7 @@ from pathlib import Path
 from pydantic import ValidationError
 
 from lull import __version__, digest, json_file, paths
+from lull.claim import make
 from lull.errors import UserError
 from lull.runspec import RunSpec
 
@@ -23,6 +24,7 @@ STATUS = "status"
 FILES = "files"
 CPUIDLE = "cpuidle.jsonl"
 FILES_TAR = "files.tar"
+LEDGER = "energy.parquet"
 
 
 class RunDir:
@@ -39,10 +41,7 @@ class RunDir:
         path = chosen or _next_free(Path("runs"), f"{spec.platform.name}-{spec.engine}")
         if path.exists() and (not path.is_dir() or any(path.iterdir())):
             raise UserError(f"{path}: exists and is not an empty folder; choose another --out or remove it")
-        try:
-            path.mkdir(parents=True, exist_ok=True)
-        except OSError as error:
-            raise UserError(f"{path}: cannot be made ({error.strerror}); choose another --out") from error
+        make(path)
         run = cls(path.resolve())
         run.write_json(RUN, {"hash": spec.hash(), **spec.model_dump(mode="json")})
         return run

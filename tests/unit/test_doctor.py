@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """`lull doctor` names what is missing and says by its status whether `make demo` can run."""
 
+import os
 from pathlib import Path
 
 import pytest
@@ -35,7 +36,19 @@ def test_a_bare_machine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None
 def test_variables_that_point_nowhere(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("KERNEL_SRC", "/no/linux")
     monkeypatch.setenv("MCPAT", "/no/mcpat")
+    monkeypatch.setenv("BUILDROOT", "/no/buildroot")
     ran = CliRunner().invoke(app, ["doctor"])
     assert ran.exit_code == 1
     assert "KERNEL_SRC=/no/linux: does not exist; point it at a Linux 6.12 tree or tarball" in ran.output
-    assert "MCPAT=/no/mcpat does not exist" in ran.output
+    assert "MCPAT=/no/mcpat: no executable there; name a McPAT 1.3 binary" in ran.output
+    assert "BUILDROOT=/no/buildroot: no Buildroot tree" in ran.output
+
+
+def test_mcpat_on_the_path_is_found(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """As `lull energy tables` finds it."""
+    binary = tmp_path / "mcpat"
+    binary.write_text("McPAT (version 1.3 of Feb, 2015) is computing the target processor...")
+    binary.chmod(0o755)
+    monkeypatch.setenv("PATH", str(tmp_path), prepend=os.pathsep)
+    ran = CliRunner().invoke(app, ["doctor"])
+    assert f"McPAT                  {binary}\n" in ran.output

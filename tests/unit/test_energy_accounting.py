@@ -12,11 +12,11 @@ import pytest
 from rich.console import Console
 
 from lull.cli import energy as command
-from lull.energy import accounting, rows, source, summary, tables, view
+from lull.energy import accounting, source, summary, tables, view
 from lull.energy.accounting import Options
 from lull.errors import UserError
 from lull.platform.schema import Platform
-from lull.rundir import MANIFEST, RunDir
+from lull.rundir import LEDGER, MANIFEST, RunDir
 from lull.runs import STATS_TABLE, TRACE
 from lull.trace import recording, spans, wakes
 from lull.trace.spans import CpuSpans
@@ -40,7 +40,7 @@ def _refused(rundir: RunDir, said: str, options: Options = EM) -> None:
     with pytest.raises(UserError, match=said) as refused:
         accounting.account(rundir, options)
     assert "\n" not in str(refused.value)
-    assert not (rundir / rows.LEDGER).exists()
+    assert not (rundir / LEDGER).exists()
     assert not list(rundir.path.glob(".*partial")), "nothing half-written"
 
 
@@ -180,7 +180,7 @@ def test_a_trace_that_lost_events_is_refused_and_counted_when_allowed(
 ) -> None:
     rundir = _run(tmp_path)
     whole = accounting.account(rundir, EM).totals.joules
-    (rundir / rows.LEDGER).unlink()
+    (rundir / LEDGER).unlink()
     _trace(rundir, monkeypatch, lost=10)
     _refused(rundir, "lost events")
     found = accounting.account(rundir, Options(backends=("em",), allow_lost=True))

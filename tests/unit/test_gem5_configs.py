@@ -18,9 +18,10 @@ import pytest
 from lull.paths import ROOT
 from lull.platform import memory_map, schema
 from lull.platform.cores import OPERATIONS, load_core
+from lull.platform.cstates import StateKind
 from lull.platform.load import list_platforms, load_platform
 from lull.platform.machine import describe
-from lull.platform.schema import MemoryKind, StateKind
+from lull.platform.schema import MemoryKind
 from tests import nested
 
 CONFIGS = ROOT / "gem5-configs"

@@ -1,29 +1,29 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """`lull energy mcpat-xml`: a run as McPAT's input."""
 
-import gzip
 import xml.etree.ElementTree as ElementTree
+from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
 
-from lull import stats
 from lull.energy import activity, events, run_xml, tables
-from lull.energy.mcpat_xml import Chip, render
+from lull.energy.mcpat_xml import render
 from lull.errors import UserError
-from lull.rundir import MANIFEST, RunDir
+from lull.rundir import RunDir
 from lull.runs import STATS_TABLE
+from tests import energy_runs
 from tests.specs import spec
-from tests.unit.test_energy_mapping import DATA, windows
+from tests.unit.test_energy_mapping import windows
 
 
-def _run(folder: Path, engine: str = "gem5") -> RunDir:
-    """A run of `tiny` without its shadow, whose statistics are the recorded ones."""
-    run = RunDir.create(folder, spec("shadow.enabled=false", engine="gem5", cpu="detailed"))
-    run.write_json(MANIFEST, {"engine": {"name": engine, "version": "24.0.0.1"}})
-    (run / "stats.txt").write_bytes(gzip.decompress((DATA / "stats-24.0.txt.gz").read_bytes()))
-    stats.to_parquet(run / "stats.txt", run / STATS_TABLE)
-    return run
+def _run(folder: Path, found: Sequence[dict[str, float]] | None = None) -> RunDir:
+    """A run of `tiny` without its shadow, whose windows are the recorded ones, put one after the other."""
+    end, following = 0.0, []
+    for window in found or windows():
+        end += window["simTicks"]
+        following.append({**window, "finalTick": end})
+    return energy_runs.rundir(folder, energy_runs.run_spec("shadow.enabled=false"), following)
 
 
 @pytest.fixture
@@ -44,7 +44,7 @@ def test_one_file_for_each_operating_point(run: RunDir, tmp_path: Path) -> None:
     cpu = "system.cluster1.cpu0"
     core = _values(big, "stat", "system.core0")
     assert float(core["total_instructions"]) == busy[f"{cpu}.decode.decodedInsts"]
-    total = busy["simSeconds"] * 1.1e9
+    total = busy["simTicks"] / energy_runs.HZ * 1.1e9
     assert float(core["total_cycles"]) == pytest.approx(total)
     assert float(core["pipeline_duty_cycle"]) * total == pytest.approx(busy[f"{cpu}.numCycles"])
     assert float(_values(big, "stat", "system.L20")["read_misses"]) == busy["system.cluster1.l2.overallMisses::total"]
@@ -61,23 +61,15 @@ def test_mcpat_has_every_component_that_it_wants_in_its_order(run: RunDir, tmp_p
     ]
 
 
-def test_windows_of_an_operating_point_add_up(run: RunDir) -> None:
+def test_windows_of_an_operating_point_add_up(run: RunDir, tmp_path: Path) -> None:
     """As the energy does: McPAT is linear."""
     platform = run.spec().platform
-    twice = [spent for _, spent in run_xml.spent(run)]
-    rows = stats_twice(run)
-    for once, (chip, both) in zip(twice, rows, strict=True):
+    of_both = run_xml.spent(_run(tmp_path / "twice", windows() * 2))
+    for (_, once), (chip, both) in zip(run_xml.spent(run), of_both, strict=True):
         table = tables.load(platform, chip.cluster).at(chip.opp.mhz)
         ours = [sum(activity.joules(table, spent.cores[0]).values()) for spent in (once, both)]
         assert ours[1] == pytest.approx(2 * ours[0])
         assert both.seconds == pytest.approx(2 * once.seconds)
-
-
-def stats_twice(run: RunDir) -> list[tuple[Chip, run_xml.Spent]]:
-    text = (run / "stats.txt").read_text()
-    (run / "stats.txt").write_text(text + text)
-    stats.to_parquet(run / "stats.txt", run / STATS_TABLE)
-    return list(run_xml.spent(run))
 
 
 def test_cores_of_a_cluster_keep_their_own_counts(run: RunDir) -> None:
@@ -90,10 +82,20 @@ def test_cores_of_a_cluster_keep_their_own_counts(run: RunDir) -> None:
     assert (params["number_of_cores"], params["homogeneous_cores"]) == ("2", "0")
 
 
+def test_a_dump_without_a_reset_is_not_counted_twice(run: RunDir, tmp_path: Path) -> None:
+    """It repeats what the dump before it has."""
+    busy, asleep = windows()
+    again = _run(tmp_path / "again")
+    first = {**busy, "finalTick": busy["simTicks"]}
+    asleep["finalTick"] = first["finalTick"] + asleep["simTicks"]
+    energy_runs.statistics(again / STATS_TABLE, [first, first, asleep])
+    assert [spent for _, spent in run_xml.spent(again)] == [spent for _, spent in run_xml.spent(run)]
+
+
 def test_a_run_without_what_energy_needs_is_refused(run: RunDir, tmp_path: Path) -> None:
-    with pytest.raises(UserError, match="not a run of gem5, and only gem5 counts what energy needs"):
-        run_xml.write(_run(tmp_path / "qemu", engine="qemu"), tmp_path / "out")
+    with pytest.raises(UserError, match="a run on qemu is functional only and has no energy"):
+        run_xml.write(energy_runs.rundir(tmp_path / "qemu", spec(), windows()), tmp_path / "out")
     (run / STATS_TABLE).unlink()
-    with pytest.raises(UserError, match=r"stats\.parquet: no statistics; run it on gem5 with --cpu detailed"):
+    with pytest.raises(UserError, match=r"stats\.parquet: missing; run it again"):
         run_xml.write(run, tmp_path / "out")
     assert not (tmp_path / "out").exists(), "nothing half-written"

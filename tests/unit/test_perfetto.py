@@ -11,8 +11,8 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from lull.energy.rows import LEDGER, NO_CPU
-from lull.rundir import RunDir
+from lull.energy.rows import NO_CPU
+from lull.rundir import LEDGER, RunDir
 from lull.timeline import power
 from lull.timeline.perfetto import PerfettoFile
 

@@ -4,8 +4,9 @@
 import pytest
 
 from lull.errors import UserError
+from lull.platform.cstates import CState
 from lull.platform.load import load_platform
-from lull.platform.schema import CState, Platform
+from lull.platform.schema import Platform
 
 
 def state(platform: Platform, cluster: str, name: str) -> CState:

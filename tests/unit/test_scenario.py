@@ -12,7 +12,7 @@ from lull.errors import UserError
 from lull.paths import ROOT
 from lull.platform.devicetree import ENGINES
 from lull.scenario.load import list_scenarios, load_scenario
-from lull.scenario.points import Wishes, resolve, select
+from lull.scenario.points import Wishes, lacking, resolve, select
 from lull.scenario.schema import Scenario
 from tests.conftest import Lull
 
@@ -100,10 +100,12 @@ def test_words_of_a_user_cannot_leave_their_place_in_the_command(tmp_path: Path)
     assert "'x; reboot'" in points[0].spec.command
 
 
-def _without_c2(tmp_path: Path) -> str:
+def _without_c2(tmp_path: Path, *clusters: str) -> str:
+    """`tiny`, these of whose clusters have no C2. Their CPUs are 0, 1 and the shadow's 2."""
     machine = yaml.safe_load((ROOT / "platforms" / "tiny.yaml").read_text())
     for cluster in (*machine["clusters"], machine["shadow"]["cluster"]):
-        cluster["cstates"] = [state for state in cluster["cstates"] if state["name"] != "C2"]
+        if cluster["name"] in clusters:
+            cluster["cstates"] = [state for state in cluster["cstates"] if state["name"] != "C2"]
     path = tmp_path / "shallow.yaml"
     path.write_text(yaml.safe_dump(machine))
     return str(path)
@@ -126,11 +128,36 @@ def test_a_group_may_be_of_several_platforms(tmp_path: Path) -> None:
 
 
 def test_a_platform_without_the_state_has_no_such_point(tmp_path: Path) -> None:
-    scenario, platform = _small(tmp_path, needs_state="{state}"), _without_c2(tmp_path)
+    scenario = _small(tmp_path, needs_state="{state}")
+    platform = _without_c2(tmp_path, "little", "big", "shadow")
     names = [point.name for point in resolve(scenario, Wishes("qemu", platform=platform))]
     assert names == ["exit/C3-0", "exit/C3-12.5"]
-    with pytest.raises(UserError, match=r"platform .*shallow\.yaml has none of the idle states it is about"):
+    with pytest.raises(UserError, match=r"no point can run, .*shallow\.yaml has no idle state C2; change the platform"):
         resolve(scenario, Wishes("qemu", platform=platform, settings=("state=C2",)))
+
+
+def test_a_state_of_a_cluster_that_is_not_there_does_not_count(tmp_path: Path) -> None:
+    scenario, platform = _small(tmp_path, needs_state="{state}"), _without_c2(tmp_path, "little", "big")
+    for settings, names in ((), ["plain", "exit/C2-0", "exit/C3-0"]), (("shadow.enabled=false",), ["exit/C3-0"]):
+        wishes = Wishes("qemu", platform=platform, settings=("exit_us=0", *settings))
+        assert [point.name for point in resolve(scenario, wishes)] == names
+
+
+def test_a_cpu_without_the_state_has_no_such_point(tmp_path: Path) -> None:
+    parameters = {**SMALL["parameters"], "cpus": {"default": "", "pattern": "[0-9,-]*", "help": "where"}}
+    scenario = _small(tmp_path, needs_state="{state}", needs_cpus="{cpus}", parameters=parameters)
+    platform = _without_c2(tmp_path, "little")
+    of_c2, of_c3 = ["plain", "exit/C2-0"], ["exit/C3-0"]
+    for cpus, names in {"": of_c2 + of_c3, "1-2": of_c2 + of_c3, "0": of_c3, "0-1": of_c3, "2,0": of_c3}.items():
+        wishes = Wishes("qemu", platform=platform, settings=("exit_us=0", f"cpus={cpus}"))
+        assert [point.name for point in resolve(scenario, wishes)] == names
+        assert list(lacking(scenario, wishes)) == [name for name in of_c2 if name not in names]
+    wishes = Wishes("qemu", platform=platform, settings=("cpus=0",))
+    sentence = r"--points plain: cannot run, CPU 0 of .*shallow\.yaml \(little\) has no idle state C2; change"
+    with pytest.raises(UserError, match=sentence):
+        resolve(scenario, wishes, ["plain"])
+    with pytest.raises(UserError, match=sentence):
+        select(resolve(scenario, wishes), ["exit/C3-*", "plain"], lacking(scenario, wishes))
 
 
 def test_a_value_that_would_leave_its_folder_is_refused(tmp_path: Path) -> None:
@@ -228,6 +255,10 @@ def test_every_scenario_of_the_project_resolves_on_every_engine() -> None:
         (("run", "wake-latency", "-e", "qemu", "--cpu", "detailed"), "--cpu: QEMU has no CPU models"),
         (("run", "wake-latency", "-e", "qemu", "--set", "count=0"), "--set count: 0 is too small; give 1 or more"),
         (("run", "wake-latency", "-e", "qemu", "--points", "x"), "--points x: no such point"),
+        (
+            ("run", "wake-latency", "-e", "qemu", "--set", "cpus=0,9"),
+            "wake-latency: no point can run, tiny has no CPU 9; change the platform or the settings",
+        ),
         (("figures", "/no/such"), "/no/such: not a folder of a scenario's runs"),
     ],
 )
@@ -239,6 +270,20 @@ def test_bad_words_are_one_sentence_and_leave_nothing(
     assert sentence in ran.stderr
     assert len(ran.stderr.strip().splitlines()) == 1
     assert list(tmp_path.iterdir()) == []
+
+
+def test_points_that_the_machine_cannot_run_are_refused_before_anything_boots(lull: Lull, tmp_path: Path) -> None:
+    platform = _without_c2(tmp_path, "little")
+    words = ("run", "wake-latency", "-e", "qemu", "-p", platform, "--set", "cpus=0")
+    ran = lull(*words, "--points", "states/C2")
+    assert (ran.returncode, ran.stdout) == (2, "")
+    assert re.fullmatch(r"lull: --points states/C2: cannot run, CPU 0 of .* has no idle state C2; .*\n", ran.stderr)
+    ran = lull(*words, "--list")
+    assert ran.returncode == 0
+    assert "states/C2\n" not in ran.stdout
+    assert "states/C3\n" in ran.stdout
+    assert ran.stderr.startswith("states/C2 and 10 more points: left out, CPU 0 of "), "said, and once"
+    assert len(ran.stderr.splitlines()) == 1
 
 
 def test_a_scenarios_trace_and_windows_are_those_of_its_points(tmp_path: Path) -> None:

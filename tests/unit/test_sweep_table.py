@@ -123,7 +123,7 @@ def test_a_run_of_other_settings_is_not_taken_for_the_points(
 def test_folders_that_are_no_sweeps(tmp_path: Path, folder: Folder) -> None:
     with pytest.raises(UserError, match=r"sweep.json is missing\); name one made by `lull sweep`"):
         table.read(tmp_path)
-    with pytest.raises(UserError, match="out: has the sweep mine; choose another --out"):
+    with pytest.raises(UserError, match="out: has the runs of mine; choose another --out"):
         Folder.create(folder.path, "other")
     (folder.path / "sweep.json").write_text('{"name": "mine", "points": [{"what": 1}]}')
     with pytest.raises(UserError, match=r"sweep.json: of another version of lull; run the sweep again"):

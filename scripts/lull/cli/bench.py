@@ -13,7 +13,7 @@ from lull.cli.energy_tables import McPatOption
 from lull.cli.options import PlatformOption
 from lull.errors import UserError
 from lull.report import Progress, report
-from lull.rundir import RunDir
+from lull.rundir import MANIFEST, RunDir
 from lull.runspec import CpuMode
 
 app = typer.Typer(
@@ -61,7 +61,7 @@ def energy(
             tabulated = child.run(_TABULATE, [large.path / STATS_TEXT, large.path / STATS_TABLE])
         with Progress("table and trace to a ledger"):
             accounted = child.run(_ACCOUNT, [large.path])
-    count = large.times * int(str(rundir.read_json("manifest.json")["stats_windows"]))
+    count = large.times * int(str(rundir.read_json(MANIFEST)["stats_windows"]))
     console = Console(highlight=False)
     console.print(
         f"{large.stats_bytes / 1e6:.0f} MB of statistics and {large.trace_bytes / 1e6:.0f} MB of trace, "

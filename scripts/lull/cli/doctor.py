@@ -8,13 +8,13 @@ import subprocess
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from enum import Enum
-from functools import partial
 from pathlib import Path
 
 import typer
 
 from lull import paths
-from lull.artifacts import debian, kernel
+from lull.artifacts import buildroot, debian, kernel
+from lull.energy import mcpat_run
 from lull.engines import gem5_binary
 from lull.engines.qemu import Qemu
 from lull.errors import UserError
@@ -86,11 +86,9 @@ def examine() -> Iterator[Finding]:
         yield _tool(tool, package, use, Need.DEMO)
     yield _try("Debian archive", Need.DEMO, debian.mirror, "downloads; what the cache holds still works")
     yield _try("kernel source", Need.DEMO, _kernel_source, "building the kernel")
-    for variable, use in (
-        ("MCPAT", "regenerating power tables; the committed ones are used"),
-        ("BUILDROOT", "`lull build rootfs --from buildroot`; the Debian image is used"),
-    ):
-        yield _try(variable, Need.OPTIONAL, partial(_variable, variable), use)
+    yield _try("McPAT", Need.OPTIONAL, _mcpat, "regenerating power tables; the committed ones are used")
+    use = "`lull build rootfs --from buildroot`; the Debian image is used"
+    yield _try("Buildroot", Need.OPTIONAL, _buildroot, use)
     for tool, (package, use) in OPTIONAL_TOOLS.items():
         yield _tool(tool, package, use, Need.OPTIONAL)
     yield _try("cache", Need.DEMO, _cache, "every build: set LULL_CACHE to a folder that can be written")
@@ -140,13 +138,12 @@ def _kernel_source() -> str:
     raise UserError(f"KERNEL_SRC={chosen}: does not exist; point it at a Linux 6.12 tree or tarball")
 
 
-def _variable(name: str) -> str:
-    value = os.environ.get(name)
-    if not value:
-        raise UserError(f"{name} is not set")
-    if not Path(value).exists():
-        raise UserError(f"{name}={value} does not exist")
-    return value
+def _mcpat() -> str:
+    return mcpat_run.find().path
+
+
+def _buildroot() -> str:
+    return str(buildroot.tree())
 
 
 def _cache() -> str:

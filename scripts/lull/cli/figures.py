@@ -10,9 +10,7 @@ from lull import yaml_file
 from lull.report import Progress, report
 from lull.scenario.load import load_scenario
 from lull.scenario.schema import Scenario
-from lull.scenario.sweep import Sweep, finished
-
-FOLDER = "figures"
+from lull.scenario.sweep import FIGURES, Sweep, finished
 
 
 def figures(
@@ -49,7 +47,7 @@ def make(sweep: Sweep, scenario: Scenario, publish: bool) -> None:
     runs = source.read(sweep, scenario)
     if runs.missing:
         report(f"figures: without {len(runs.missing)} points that have not finished, such as {runs.missing[0]}")
-    folder = sweep.path / FOLDER
+    folder = sweep.path / FIGURES
     with Progress(f"analyse {len(runs.runs)} points"):
         found: result.Result = drawing.analysis_of(runs.scenario).analyse(runs)
         result.write(found, runs, folder)

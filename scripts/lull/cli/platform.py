@@ -13,8 +13,9 @@ from rich.table import Table
 from lull.cli.options import ShadowOption, overrides
 from lull.engines import bootargs, gem5, qemu
 from lull.platform import devicetree
+from lull.platform.cstates import CState
 from lull.platform.load import list_platforms, load_platform
-from lull.platform.schema import Cluster, CState, Platform
+from lull.platform.schema import Cluster, Platform
 
 app = typer.Typer(
     help="Machines: list, look into, check, print as device tree.\n\nExample: lull platform show rk3399 --sources",

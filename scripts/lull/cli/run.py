@@ -65,7 +65,11 @@ def run(
     chosen = choose(engine, gem5, None)
     wishes = Wishes(chosen.name, platform, cpu, tuple(settings or ()), seed, period(stats_period))
     every = resolved.resolve(scenario, wishes)
-    points = resolved.select(every, only or [])
+    left_out = resolved.lacking(scenario, wishes)
+    points = resolved.select(every, only or [], left_out)
+    for lack in dict.fromkeys(left_out.values()):
+        first, *others = (name for name in left_out if left_out[name] == lack)
+        report(f"{first}{f' and {len(others)} more points' if others else ''}: left out, {lack}")
     if list_points:
         for point in points:
             typer.echo(point.name)

@@ -16,7 +16,7 @@ from lull.energy.occupancy import Occupancy
 from lull.energy.source import Run
 from lull.energy.uncore import Uncore
 from lull.platform.schema import Platform
-from lull.rundir import RunDir
+from lull.rundir import LEDGER, RunDir
 from lull.runs import STATS_TABLE, TRACE
 from lull.trace import recording, spans, wakes
 
@@ -55,7 +55,7 @@ def account(rundir: RunDir, options: Options, draw: bool = True) -> Accounted:
     run = source.open_run(rundir)
     traced = _traced(run, options.allow_lost)
     backends = [_backend(name, run, options) for name in options.backends]
-    path = rundir / rows.LEDGER
+    path = rundir / LEDGER
     found = windows.read(rundir / STATS_TABLE)
     occupancy = traced.occupancy if traced else None
     totals = ledger.write(run, found, backends, Uncore(options.rest_w), occupancy, path, _about(run, options))

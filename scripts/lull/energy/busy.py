@@ -13,7 +13,7 @@ from lull.energy.events import CYCLES
 from lull.errors import UserError
 from lull.paths import ROOT
 from lull.platform.cores import load_core
-from lull.platform.schema import Name, Source
+from lull.platform.values import Name, Source
 from lull.rundir import RunDir
 from lull.runs import STATS_TABLE
 from lull.trace.clock import TICK_HZ

@@ -20,7 +20,7 @@ from lull.energy.published import PARTS, Part
 from lull.energy.tables import OppTable
 from lull.errors import UserError
 from lull.paths import ROOT
-from lull.platform.schema import Name, Source
+from lull.platform.values import Name, Source
 
 FILE = ROOT / "power-models" / "calibration.yaml"
 

@@ -20,13 +20,13 @@ from numpy.typing import NDArray
 from lull.energy.occupancy import Caches, ClosureError, Numbers, Occupancy, Track, Who, common
 from lull.energy.states import ACTIVE, IDLE, STATES, UNTRACED
 from lull.platform.schema import Cluster, Platform
+from lull.trace.clock import TICKS_PER_US
 from lull.trace.spans import CpuSpans
 
 ENTRY, EXIT = "entry", "exit"
 IDLE_CAUSE, TRANSITION_CAUSE = "idle", "transition"
 NO_INTERRUPT = "none"
 """A wake-up's source when nothing came."""
-TICKS_PER_US = 1_000_000
 
 WORDS = (*IDLE, UNTRACED, *(state for state in STATES if state not in IDLE))
 """States by number: idle ones first, from light to deep."""

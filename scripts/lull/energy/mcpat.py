@@ -16,6 +16,7 @@ from lull.energy.account import Account, Joules, Label, Part, closed, shared
 from lull.energy.backend import OfCpu, OfL2, OfMemory
 from lull.energy.calibration import Factors
 from lull.energy.events import CYCLES, L2
+from lull.energy.mcpat_xml import MEMORY
 from lull.energy.memory_controller import MemoryTable
 from lull.energy.occupancy import NOTHING, Stay
 from lull.energy.states import ACTIVE, IDLE, OFF, TRANSITIONS
@@ -24,7 +25,6 @@ from lull.energy.uncore import PLATFORM
 from lull.errors import UserError
 from lull.platform.schema import Cluster, Opp, Platform
 
-MEMORY = "memory-controller"
 BURSTS = ".readBursts"
 _CONTROLLER = re.compile(r"system\.mem_ctrls\d*\.readBursts")
 

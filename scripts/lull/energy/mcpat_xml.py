@@ -49,7 +49,7 @@ class Chip:
 def render(chip: Chip, cores: Sequence[Counts], l2: Counts, total_cycles: float) -> str:
     """The XML for what the cores and their L2 did in `total_cycles` of their clock. Events not given are 0."""
     core = chip.core
-    return _template("system.xml.j2").render(
+    return _template().render(
         title=f"{chip.platform.name}, {chip.cluster.name} cluster: {core.title} at {chip.opp.mhz:g} MHz, "
         f"{chip.opp.mv:g} mV",
         technology=technology.load(chip.platform, chip.cluster.name),
@@ -92,7 +92,7 @@ CHANNELS: dict[MemoryKind, Channel] = {
 
 def render_memory(platform: Platform, counts: Counts, seconds: float) -> str:
     """The XML for what the controller of one channel did; it lives in the system's voltage domain."""
-    return _template("system.xml.j2").render(
+    return _template().render(
         title=f"{platform.name}, one memory controller",
         technology=technology.load(platform, MEMORY),
         cores=[],
@@ -128,7 +128,7 @@ def _core_template(core: Core) -> str:
     return name
 
 
-def _template(name: str) -> jinja2.Template:
+def _template() -> jinja2.Template:
     environment = jinja2.Environment(
         loader=jinja2.FileSystemLoader(TEMPLATES),
         undefined=jinja2.StrictUndefined,
@@ -136,4 +136,4 @@ def _template(name: str) -> jinja2.Template:
         lstrip_blocks=True,
         autoescape=False,
     )
-    return environment.get_template(name)
+    return environment.get_template("system.xml.j2")

@@ -30,9 +30,6 @@ class Caches:
     def times(self, share: float) -> "Caches":
         return Caches(*(getattr(self, entry.name) * share for entry in fields(self)))
 
-    def plus(self, other: "Caches") -> "Caches":
-        return Caches(*(getattr(self, entry.name) + getattr(other, entry.name) for entry in fields(self)))
-
 
 NOTHING = Caches()
 

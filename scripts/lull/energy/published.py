@@ -10,7 +10,8 @@ from lull import yaml_file
 from lull.blocks import Block, explained
 from lull.paths import ROOT
 from lull.platform.load import load_platform
-from lull.platform.schema import Cluster, Name, Opp, Platform, Source
+from lull.platform.schema import Cluster, Opp, Platform
+from lull.platform.values import Name, Source
 
 FILE = ROOT / "power-models" / "published.yaml"
 

@@ -20,9 +20,6 @@ from numpy.typing import NDArray
 from lull.energy.account import Account
 from lull.trace.clock import TICK_HZ
 
-LEDGER = "energy.parquet"
-"""In a run's folder."""
-
 RAW, CALIBRATED = "raw", "calibrated"
 BANDS = (RAW, CALIBRATED)
 ROWS_PER_GROUP = 1 << 17

@@ -10,7 +10,7 @@ from lull import yaml_file
 from lull.blocks import Block, explained
 from lull.errors import UserError
 from lull.paths import ROOT
-from lull.platform.schema import Source
+from lull.platform.values import Source
 
 FOLDER = ROOT / "power-models"
 

@@ -13,6 +13,7 @@ from lull.errors import UserError
 from lull.paths import ROOT
 from lull.platform.cores import load_core
 from lull.platform.schema import Cluster, Platform
+from lull.platform.values import without_sources
 
 TABLES = ROOT / "power-models" / "tables"
 
@@ -87,7 +88,7 @@ def made_from(platform: Platform, cluster: Cluster) -> str:
         "technology": technology.load(platform, cluster.name).model_dump(mode="json"),
         "templates": sources_digest(),
     }
-    return digest.of_json(_without_sources(described))
+    return digest.of_json(without_sources(described))
 
 
 def load(platform: Platform, cluster: Cluster) -> ClusterTable:
@@ -120,10 +121,3 @@ def save(table: ClusterTable) -> Path:
     file.parent.mkdir(parents=True, exist_ok=True)
     json_file.write(file, table.model_dump(mode="json"))
     return file
-
-
-def _without_sources(value: Any) -> Any:
-    """Where a number is from does not change what it is."""
-    if isinstance(value, dict):
-        return {key: _without_sources(item) for key, item in value.items() if key != "source"}
-    return [_without_sources(item) for item in value] if isinstance(value, list) else value

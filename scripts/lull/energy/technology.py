@@ -10,7 +10,8 @@ from lull import yaml_file
 from lull.blocks import Block, explained, fault, quoted
 from lull.errors import UserError
 from lull.paths import ROOT
-from lull.platform.schema import Name, Platform, Source
+from lull.platform.schema import Platform
+from lull.platform.values import Name, Source
 
 FILE = ROOT / "power-models" / "technology.yaml"
 

@@ -18,7 +18,6 @@ from lull.energy.states import SourcedNumber
 from lull.energy.windows import Window
 from lull.errors import UserError
 
-DRAM = "dram"
 INTERCONNECT = Part("interconnect", "dynamic")
 PLATFORM = "platform"
 PARTS = (

@@ -7,8 +7,9 @@ from collections.abc import Sequence
 import numpy as np
 import numpy.typing as npt
 
+from lull.figures.student import LEVEL
+
 RESAMPLES = 1000
-LEVEL = 0.95
 SEED = 20260101
 """Fixed, so that the same data gives the same interval."""
 _AT_ONCE = 100

@@ -1,20 +1,17 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """What must hold in the ESM experiments, each said with its numbers at the place where it holds least."""
 
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Sequence
 
 import numpy as np
 import pyarrow as pa
 
-from lull.figures.esm_points import EPOLL, ESM, ESM_SHADOW, PULL, Row, common
+from lull.figures.esm_points import EPOLL, ESM, ESM_SHADOW, PULL, Curves, common
 from lull.figures.esm_runs import Measured
 from lull.figures.result import Check
 
 CLOCKS_AGREE_US = 3.0
 """A step of the wall clock, and the system call that reads it, which the other clock does not need."""
-
-Curves = Mapping[str, Mapping[Any, Row]]
 
 
 def delivered(points: Sequence[Measured]) -> Check:

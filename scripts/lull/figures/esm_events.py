@@ -10,8 +10,8 @@ import pyarrow as pa
 from lull.figures import esm_checks, esm_plots, esm_points, esm_runs, two_methods
 from lull.figures.against import Against
 from lull.figures.drawing import Drawing, Stored
-from lull.figures.esm_plots import Curves, Mark
-from lull.figures.esm_points import EPOLL, ESM, PULL, difference
+from lull.figures.esm_plots import Mark
+from lull.figures.esm_points import EPOLL, ESM, PULL, Curves, difference
 from lull.figures.result import Result, markdown_table
 from lull.figures.source import Runs
 

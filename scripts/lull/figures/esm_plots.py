@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Figures of the ESM experiments: curves over the rate of events, with their intervals."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -10,9 +10,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from lull.figures import style
-from lull.figures.esm_points import ESM, PULL, Row, difference
-
-Curves = Mapping[str, Mapping[Any, Row]]
+from lull.figures.esm_points import ESM, PULL, Curves, difference
 
 
 @dataclass(frozen=True)

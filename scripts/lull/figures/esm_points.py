@@ -30,6 +30,7 @@ QUANTILES = {"median_us": 0.5, "p99_us": 0.99}
 """Of the latencies of all repetitions together: one repetition is too short for a tail."""
 
 Row = dict[str, Any]
+Curves = Mapping[str, Mapping[Any, Row]]
 
 
 def series_of(values: Mapping[str, Value]) -> str:
@@ -104,12 +105,12 @@ def _of_point(point: Measured, axis: str) -> Row:
     return row
 
 
-def cell(row: Row, name: str, scale: float = 1.0, digits: int = 4) -> str:
+def cell(row: Row, name: str, scale: float = 1.0) -> str:
     """A number with its interval, as tables show it."""
     if row[name] is None:
         return "-"
     half = row.get(f"{name}_pm")
-    return f"{row[name] * scale:.{digits}g}" + ("" if half is None else f" ± {half * scale:.2g}")
+    return f"{row[name] * scale:.4g}" + ("" if half is None else f" ± {half * scale:.2g}")
 
 
 def points_text(table: pa.Table, axis: str, heading: str) -> str:

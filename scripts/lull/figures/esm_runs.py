@@ -18,8 +18,9 @@ from lull.energy.accounting import Options
 from lull.energy.windows import lasts
 from lull.errors import UserError
 from lull.figures.source import Run, Runs
+from lull.rundir import LEDGER
 from lull.trace import recording, spans, wakes
-from lull.trace.clock import TICK_HZ
+from lull.trace.clock import TICK_HZ, TICKS_PER_US
 from lull.trace.recording import Recording
 from lull.trace.spans import ACTIVE
 
@@ -29,7 +30,6 @@ POWERS = ("power", "raw", "em", "cpus", "em_cpus", "main", "shadow")
 memory above all: `cpus`, `em_cpus`. Of `cpus` the part of the main clusters and of the shadow."""
 
 Numbers = NDArray[np.float64]
-_TICKS_PER_US = TICK_HZ // 10**6
 _WRAPS = 1 << 32
 
 
@@ -129,8 +129,8 @@ def _told(line: Mapping[str, Any], record: Recording) -> _Told:
     return _Told(
         pid=int(line["pid"]),
         begin_ns=int(line["ordered_ns"]) + settle_us * 1000,
-        begin=int(line["ordered"]) * record.clock.period + settle_us * _TICKS_PER_US,
-        length=window_us * _TICKS_PER_US,
+        begin=int(line["ordered"]) * record.clock.period + settle_us * TICKS_PER_US,
+        length=window_us * TICKS_PER_US,
         length_ns=window_us * 1000,
         windows=int(line["windows"]),
         wall_hz=int(line["wall_hz"]),
@@ -193,7 +193,7 @@ def _watts(run: Run, edges: NDArray[np.int64]) -> list[dict[str, float]]:
     joules = [dict.fromkeys(POWERS, 0.0) for _ in edges[1:]]
     windows: dict[tuple[int, int], int] = {}
     keys = ("start", "end", "cluster", "backend", "band")
-    for row in rows.grouped(rundir / rows.LEDGER, keys, ["joules"]).to_pylist():
+    for row in rows.grouped(rundir / LEDGER, keys, ["joules"]).to_pylist():
         index = int(np.searchsorted(edges, (row["start"] + row["end"]) // 2, side="right")) - 1
         if not 0 <= index < len(joules):
             continue

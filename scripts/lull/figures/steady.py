@@ -18,8 +18,9 @@ from lull.errors import UserError
 from lull.figures.result import Check
 from lull.figures.source import Run, Runs
 from lull.platform.schema import Cluster, Opp
+from lull.rundir import LEDGER
 from lull.trace import recording, spans
-from lull.trace.clock import TICK_HZ
+from lull.trace.clock import TICK_HZ, TICKS_PER_US
 from lull.trace.spans import ACTIVE, Span
 
 FILE = "windows.jsonl"
@@ -106,7 +107,7 @@ def _read(run: Run) -> list[Steady]:
     rundir = run.rundir()
     accounting.account(rundir, Options())
     by_window: dict[int, list[dict[str, Any]]] = {}
-    for row in rows.grouped(rundir / rows.LEDGER, _KEYS, ["joules"]).to_pylist():
+    for row in rows.grouped(rundir / LEDGER, _KEYS, ["joules"]).to_pylist():
         by_window.setdefault(row["window"], []).append(row)
     times = [(own[0]["start"], own[0]["end"], number) for number, own in by_window.items()]
     record = recording.load(rundir)
@@ -114,8 +115,8 @@ def _read(run: Run) -> list[Steady]:
     found = []
     for line in run.lines(FILE):
         try:
-            begin = int(line["ordered"]) * record.clock.period + int(line["settle_us"]) * TICK_HZ // 10**6
-            length = int(line["window_us"]) * TICK_HZ // 10**6
+            begin = int(line["ordered"]) * record.clock.period + int(line["settle_us"]) * TICKS_PER_US
+            length = int(line["window_us"]) * TICKS_PER_US
             state, busy = str(line["state"]), tuple(map(int, line["busy"]))
             loop, mhz = line["loop"], int(line["khz"]) / 1000
         except (KeyError, TypeError, ValueError) as error:

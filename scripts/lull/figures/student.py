@@ -11,6 +11,7 @@ from functools import cache
 import numpy as np
 
 LEVEL = 0.95
+"""Of every interval."""
 
 
 def mean(values: Sequence[float]) -> tuple[float, float | None]:

@@ -23,7 +23,10 @@ def df_residency(points: Sequence[Point]) -> pa.Table:
         for cpus, cluster in point.run.spec.platform.cpu_ranges():
             for cpu in cpus:
                 own = [row for row in counted if row["cpu"] == cpu]
-                shares = {str(row["name"]): _int(row, "time_us") / max(1, _int(row, "window_us")) for row in own}
+                shares = {
+                    str(row["name"]): cpuidle.number(row, "time_us") / max(1, cpuidle.number(row, "window_us"))
+                    for row in own
+                }
                 if not own:
                     continue
                 shares[AWAKE] = max(0.0, 1 - sum(shares.values()))
@@ -40,7 +43,7 @@ def plot_residency(table: pa.Table) -> Figure:
     rows = table.to_pylist()
     names = {row["cpu"]: f"CPU {row['cpu']} ({row['cluster']})" for row in rows}
     shares = {(names[row["cpu"]], row["state"]): row["share"] for row in rows}
-    return _stacked(list(names.values()), shares, "Time in idle states", "share of the time (%)")
+    return _stacked(list(names.values()), shares, "Time in idle states")
 
 
 def plot_by_point(table: pa.Table) -> Figure:
@@ -48,10 +51,10 @@ def plot_by_point(table: pa.Table) -> Figure:
     found = table.group_by(["point", "state"]).aggregate([("share", "mean")]).to_pylist()
     shares = {(row["point"] or "run", row["state"]): row["share_mean"] for row in found}
     points = list(dict.fromkeys(row["point"] or "run" for row in table.select(["point"]).to_pylist()))
-    return _stacked(points, shares, "Time in idle states, mean of all CPUs", "share of the time (%)")
+    return _stacked(points, shares, "Time in idle states, mean of all CPUs")
 
 
-def _stacked(bars: Sequence[str], shares: dict[tuple[str, str], float], title: str, unit: str) -> Figure:
+def _stacked(bars: Sequence[str], shares: dict[tuple[str, str], float], title: str) -> Figure:
     states = sorted({state for _, state in shares}, key=lambda state: (state != AWAKE, state))
     figure, (axis,) = style.panels(1, 1, 0.6 + 0.2 * len(bars))
     handles: dict[str, Artist] = {}
@@ -67,12 +70,6 @@ def _stacked(bars: Sequence[str], shares: dict[tuple[str, str], float], title: s
     axis.set_yticks(range(len(bars)), bars)
     axis.invert_yaxis()
     axis.set_xlim(0, 100)
-    axis.set_xlabel(unit)
+    axis.set_xlabel("share of the time (%)")
     figure.suptitle(title)
     return figure
-
-
-def _int(row: dict[str, object], key: str) -> int:
-    value = row[key]
-    assert isinstance(value, int)
-    return value

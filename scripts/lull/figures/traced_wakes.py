@@ -23,12 +23,11 @@ from lull.rundir import FILES, RunDir
 from lull.runs import TRACE
 from lull.sweep.table import Point
 from lull.trace import recording, spans, wakes
-from lull.trace.clock import TICK_HZ
+from lull.trace.clock import TICKS_PER_US
 from lull.trace.origins import TASK
 from lull.trace.spans import ACTIVE, ENTRY, EXIT, Span
 
 PHASES = {"out": "interrupt to Linux", "to_task": "Linux to the task"}
-_US = TICK_HZ / 10**6
 _SCHEMA = pa.schema(
     [("cluster", pa.string()), ("cpu", pa.int32()), ("state", pa.string()), ("out_us", pa.float64()),
      ("to_task_us", pa.float64())]
@@ -160,9 +159,9 @@ def _of_cpu(own: list[Span]) -> Iterator[dict[str, object]]:
             if later.state != ACTIVE:
                 break
             if later.cause.startswith(TASK):
-                task = (later.start - span.end) / _US
+                task = (later.start - span.end) / TICKS_PER_US
                 break
-        yield {"state": own[place - 1].state, "out_us": (span.end - span.start) / _US, "to_task_us": task}
+        yield {"state": own[place - 1].state, "out_us": (span.end - span.start) / TICKS_PER_US, "to_task_us": task}
 
 
 def _cluster(platform: Platform, cpu: int) -> str:

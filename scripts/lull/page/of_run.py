@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """The page of one run: where its time, its energy and its wake-ups went."""
 
+from collections.abc import Mapping
+
 from lull import measures
 from lull.energy import rows as ledger_rows
 from lull.energy import view
@@ -37,19 +39,20 @@ def page(samples: Samples) -> Page:
         made.warnings.append("This run is functional only: its times, latencies and powers are no measurements.")
     if told.get("status"):
         made.warnings.append(f"The guest's command ended with status {told['status']}.")
-    _summary(made.section("Summary"), point)
+    found = measures.of_point(point)
+    _summary(made.section("Summary"), point, found)
     _residency(made.section("Idle states", "residency"), point)
     _wake_ups(made.section("Wake-ups"), point)
     _energy(made.section("Power and energy", "energy"), point)
-    _measures(made.section("All measures", "measures"), point)
+    section = made.section("All measures", "measures")
+    section.table(("measure", "value", "unit"), [(key, f"{found[key]:.6g}", measures.unit_of(key)) for key in found])
     section = made.section("Manifest")
     manifest.show(section, told)
     section.folded("run.json: what was asked, resolved", spec.model_dump_json(indent=1))
     return made
 
 
-def _summary(section: Section, point: Point) -> None:
-    found = measures.of_point(point)
+def _summary(section: Section, point: Point, found: Mapping[str, float]) -> None:
     facts = {name: f"{found[key]:.5g} {unit}".strip() for key, (name, unit) in _FACTS.items() if key in found}
     facts["state"] = f"{point.run.manifest['state']}, status {point.run.manifest.get('status')}"
     section.facts(facts)
@@ -59,11 +62,6 @@ def _summary(section: Section, point: Point) -> None:
     if output.is_file() and output.stat().st_size:
         lines = output.read_text(encoding="utf-8", errors="replace").splitlines()
         section.folded("What the command printed", "\n".join(lines[-LINES_SHOWN:]))
-
-
-def _measures(section: Section, point: Point) -> None:
-    found = measures.of_point(point)
-    section.table(("measure", "value", "unit"), [(key, f"{found[key]:.6g}", measures.unit_of(key)) for key in found])
 
 
 def _residency(section: Section, point: Point) -> None:

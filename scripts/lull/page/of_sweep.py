@@ -19,11 +19,10 @@ from lull.page import manifest, of_results
 from lull.page.page import Page, Section
 from lull.samples import Samples
 from lull.scenario.schema import text_of
+from lull.scenario.sweep import FIGURES
 from lull.sweep.table import Point
 from lull.trace.clock import TICK_HZ
 
-FIGURES = "figures"
-"""Of a scenario's runs, what `lull figures` made."""
 CURVES_SHOWN = 12
 _ENERGY = ("joules:mcpat:calibrated", "joules:em:calibrated")
 _ELSE = "simulated_s"

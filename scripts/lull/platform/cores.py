@@ -13,7 +13,8 @@ from lull import yaml_file
 from lull.blocks import Block, explained, fault, quoted
 from lull.errors import UserError
 from lull.paths import ROOT
-from lull.platform.schema import LINE_BYTES, Name, Source
+from lull.platform.schema import LINE_BYTES
+from lull.platform.values import Name, Source
 
 CORES = ROOT / "platforms" / "cores"
 

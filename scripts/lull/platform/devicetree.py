@@ -16,7 +16,8 @@ import jinja2
 from lull.errors import UserError
 from lull.platform import memory_map
 from lull.platform.cores import load_core
-from lull.platform.schema import LINE_BYTES, Cluster, CState, Platform, StateKind
+from lull.platform.cstates import CState, StateKind
+from lull.platform.schema import LINE_BYTES, Cluster, Platform
 
 Engine = Literal["gem5", "qemu"]
 ENGINES: tuple[Engine, ...] = get_args(Engine)

@@ -2,7 +2,9 @@
 """The machine as gem5's configuration reads it: plain JSON, base units, no sources."""
 
 from lull.platform.cores import load_core
-from lull.platform.schema import Cluster, CState, EventTimer, Platform
+from lull.platform.cstates import CState
+from lull.platform.schema import Cluster, EventTimer, Platform
+from lull.platform.values import without_sources
 
 
 def describe(platform: Platform) -> dict[str, object]:
@@ -26,7 +28,7 @@ def describe(platform: Platform) -> dict[str, object]:
 def _cluster(cluster: Cluster) -> dict[str, object]:
     return {
         "name": cluster.name,
-        "core": _without_sources(load_core(cluster.core).model_dump(mode="json")),
+        "core": without_sources(load_core(cluster.core).model_dump(mode="json")),
         "cpus": cluster.cpus,
         "l2": cluster.l2.model_dump(mode="json", exclude={"source"}),
         "opps": [{"hz": opp.hz, "uv": opp.uv} for opp in cluster.opps.table],
@@ -47,12 +49,6 @@ def _cstate(state: CState) -> dict[str, object]:
             "fill_ns": round(state.actual.fill_us * 1_000),
         },
     }
-
-
-def _without_sources(value: object) -> object:
-    if isinstance(value, dict):
-        return {key: _without_sources(item) for key, item in value.items() if key != "source"}
-    return [_without_sources(item) for item in value] if isinstance(value, list) else value
 
 
 def _event_timer(timer: EventTimer) -> dict[str, object]:

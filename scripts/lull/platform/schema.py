@@ -1,18 +1,18 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """What a platform file may say.
 
-Every number carries its source: a single number as `{value, source}`, a table as a block with one `source`. A source
-that starts with `assumed` has to go on with the reason. Rules that span several keys point at the key to mend.
+Every number carries its source: a single number as `{value, source}`, a table as a block with one `source`. Rules that
+span several keys point at the key to mend.
 """
 
-import re
 from collections.abc import Sequence
 from itertools import pairwise
 from typing import Annotated, Literal
 
-from pydantic import AfterValidator, Field, model_validator
+from pydantic import Field, model_validator
 
 from lull.blocks import Block, fault
+from lull.platform.cstates import CState, check_order
 from lull.platform.memory_map import (
     FOUNDATION_SPIS,
     MAX_SPI,
@@ -21,45 +21,13 @@ from lull.platform.memory_map import (
     Region,
     foundation_overlap,
 )
+from lull.platform.values import Name, Source, SourcedInt, SourcedMicroseconds
 
 MAX_CLUSTERS = 4
 MAX_CPUS_PER_CLUSTER = 8
 LINE_BYTES = 64
 
 MemoryKind = Literal["ddr3-1600", "ddr4-2400", "lpddr3-1600"]
-StateKind = Literal["wfi", "retention", "core-off", "cluster-off"]
-
-STATE_NAMES: dict[StateKind, str] = {
-    "wfi": "C1",
-    "retention": "C2",
-    "core-off": "C3",
-    "cluster-off": "C4",
-}
-"""One name means one thing on every platform, so that a sweep over C3 sweeps the same state everywhere."""
-
-KEEPING_CACHES: tuple[StateKind, ...] = ("wfi", "retention")
-
-
-def _check_source(text: str) -> str:
-    if not text.strip():
-        raise fault("empty; say where the number is from, or `assumed: ` and why")
-    if text.startswith("assumed") and not re.match(r"assumed: \S.{7,}", text):
-        raise fault("`assumed` without a reason; write `assumed: ` and why")
-    return text
-
-
-Source = Annotated[str, AfterValidator(_check_source)]
-Name = Annotated[str, Field(pattern=r"^[a-z][a-z0-9-]{0,15}$")]
-
-
-class SourcedInt(Block):
-    value: Annotated[int, Field(gt=0)]
-    source: Source
-
-
-class SourcedMicroseconds(Block):
-    value: Annotated[float, Field(ge=0, le=1e6)]
-    source: Source
 
 
 class Memory(Block):
@@ -148,81 +116,6 @@ class Opps(Block):
         return self
 
 
-class Advertised(Block):
-    """What the device tree promises: worst cases, on which the idle governor decides."""
-
-    entry_us: Annotated[int, Field(ge=0, le=1_000_000)]
-    exit_us: Annotated[int, Field(ge=0, le=1_000_000)]
-    residency_us: Annotated[int, Field(ge=0, le=10_000_000)]
-    source: Source
-
-    @property
-    def latency_us(self) -> int:
-        """What Linux calls a state's exit latency: an entry once begun has to be finished first."""
-        return self.entry_us + self.exit_us
-
-    @model_validator(mode="after")
-    def _worth_the_trip(self) -> "Advertised":
-        if self.residency_us < self.latency_us:
-            raise fault(
-                f"{self.residency_us} is below entry + exit, {self.latency_us}; raise it or lower those",
-                "residency_us",
-            )
-        return self
-
-
-class Actual(Block):
-    """What the hardware adds to the firmware path that the simulator executes anyway.
-
-    The two costs of lost cache content are those of a full cache: of each, the share min(1, active / fill_us) is
-    charged, where active is the time since the core last woke from a state that loses it.
-    """
-
-    entry_us: Annotated[float, Field(ge=0, le=1e6)]
-    exit_us: Annotated[float, Field(ge=0, le=1e6)]
-    flush_us: Annotated[float, Field(ge=0, le=1e6)]
-    """On entry: writing back a cache full of dirty lines."""
-    refill_us: Annotated[float, Field(ge=0, le=1e6)] = 0
-    """After waking: the misses that bring back a full cache."""
-    fill_us: Annotated[float, Field(ge=0, le=1e6)] = 0
-    """Active time after which the cache counts as full, of warm and of dirty lines."""
-    source: Source
-
-    @model_validator(mode="after")
-    def _in_proportion_to_something(self) -> "Actual":
-        if self.flush_us + self.refill_us > 0 and self.fill_us == 0:
-            raise fault(
-                "0, while flush_us and refill_us are charged in proportion to it; "
-                "give the active time after which the cache is full",
-                "fill_us",
-            )
-        return self
-
-
-class CState(Block):
-    name: Literal["C1", "C2", "C3", "C4"]
-    kind: StateKind
-    advertised: Advertised
-    actual: Actual
-
-    @model_validator(mode="after")
-    def _name_says_kind(self) -> "CState":
-        if STATE_NAMES[self.kind] != self.name:
-            raise fault(f"{self.kind} is {STATE_NAMES[self.kind]}, not {self.name}; change name or kind", "kind")
-        told = self.advertised
-        if self.kind == "wfi" and (told.entry_us, told.exit_us, told.residency_us) != (0, 1, 1):
-            raise fault(
-                "Linux takes no numbers for WFI from a device tree; leave entry_us 0, exit_us 1, residency_us 1",
-                "advertised",
-            )
-        real = self.actual
-        if self.kind == "wfi" and real.entry_us + real.exit_us > 0:
-            raise fault("nothing stands between a core and WFI that could wait; leave entry_us and exit_us 0", "actual")
-        if self.kind in KEEPING_CACHES and real.flush_us + real.refill_us > 0:
-            raise fault(f"{self.name} keeps the caches; leave flush_us and refill_us 0", "actual")
-        return self
-
-
 class Cluster(Block):
     name: Name
     core: Name
@@ -242,42 +135,8 @@ class Cluster(Block):
 
     @model_validator(mode="after")
     def _ordered_states(self) -> "Cluster":
-        if self.cstates[0].kind != "wfi":
-            raise fault("the first C-state is not wfi; start with C1", "cstates", 0, "kind")
-        depth = list(STATE_NAMES)
-        for number, (light, deep) in enumerate(pairwise(self.cstates), start=1):
-            if depth.index(deep.kind) <= depth.index(light.kind):
-                raise fault(
-                    f"{deep.name} ({deep.kind}) comes after {light.name} ({light.kind}); "
-                    "order C-states from light to deep",
-                    "cstates",
-                    number,
-                    "kind",
-                )
-            _check_deeper(light, deep, number)
+        check_order(self.cstates)
         return self
-
-
-def _check_deeper(light: CState, deep: CState, number: int) -> None:
-    """Exit may be equal, as on Juno; a deeper state with an equal residency would never be chosen over."""
-    if deep.advertised.exit_us < light.advertised.exit_us:
-        raise fault(
-            f"{deep.advertised.exit_us} is below the {light.advertised.exit_us} of {light.name}; "
-            "a deeper C-state takes no less time to leave, so raise it or reorder",
-            *("cstates", number, "advertised", "exit_us"),
-        )
-    if deep.advertised.latency_us < light.advertised.latency_us:
-        raise fault(
-            f"entry + exit, {deep.advertised.latency_us}, is below the {light.advertised.latency_us} of {light.name}; "
-            "Linux takes the sum for the time to leave, so raise one or reorder",
-            *("cstates", number, "advertised", "entry_us"),
-        )
-    if deep.advertised.residency_us <= light.advertised.residency_us:
-        raise fault(
-            f"{deep.advertised.residency_us} is not above the {light.advertised.residency_us} of {light.name}; "
-            "a deeper C-state needs a longer residency, so raise it or reorder",
-            *("cstates", number, "advertised", "residency_us"),
-        )
 
 
 class Shadow(Block):

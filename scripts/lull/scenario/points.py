@@ -10,6 +10,7 @@ from functools import cache
 from lull.blocks import quoted
 from lull.errors import UserError
 from lull.platform.load import load_platform
+from lull.platform.schema import Cluster
 from lull.runspec import CpuMode, EngineName, RunSpec
 from lull.scenario.schema import FOLDER, Group, Parameter, Scenario, Value, fill, text_of
 from lull.specs import load_spec
@@ -37,57 +38,68 @@ class Wishes:
     stats_period_s: float | None = None
 
 
+@dataclass(frozen=True)
+class _Cell:
+    group: Group
+    name: str
+    platform: str
+    values: Mapping[str, Value]
+    settings: Sequence[str]
+    lack: str
+    """What the machine lacks for it; empty if nothing."""
+
+
 def resolve(scenario: Scenario, wishes: Wishes, only: Sequence[str] = ()) -> list[Point]:
-    """All points, or those whose names match a pattern, in the order of the file."""
-    chosen, overrides = split(scenario, wishes.settings)
+    """All points that the machine can run, or those whose names match a pattern, in the order of the file."""
     cpu = wishes.cpu or (scenario.cpu if wishes.engine == "gem5" else None)
     period = wishes.stats_period_s or (scenario.stats_period_s if wishes.engine == "gem5" else None)
-    points: list[Point] = []
-    names: list[str] = []
-    for group in scenario.groups:
-        if any(chosen.get(key, value) != value for key, value in group.about.items()):
-            continue
-        for platform, name, values in _cells(scenario, group, chosen, wishes.platform):
-            if scenario.needs_state and not _has_state(platform, fill(scenario.needs_state, values)):
-                continue
-            names.append(name)
-            if not _matches(name, only):
-                continue
-            of_file = [fill(text, values) for text in scenario.overrides]
-            of_group = [fill(text, values) for text in group.overrides]
-            spec = load_spec(
-                platform,
-                [*of_file, *overrides, *of_group],
-                fill(group.command or scenario.command, values, quote=True),
-                engine=wishes.engine,
-                cpu=cpu,
-                trace=scenario.trace,
-                trace_kib=scenario.trace_kib,
-                stats_period_s=period,
-                limits=scenario.limits,
-                seed=wishes.seed,
-            )
-            points.append(Point(name, group.name, values, spec))
-    if not names and not scenario.needs_state:
+    left_out = lacking(scenario, wishes)
+    cells = [cell for cell in _cells(scenario, wishes) if not cell.lack]
+    if not cells and left_out:
+        why = next(iter(left_out.values()))
+        raise UserError(f"{scenario.name}: no point can run, {why}; change the platform or the settings")
+    if not cells:
         raise UserError(f"{scenario.name}: no group is about {', '.join(wishes.settings)}; leave some of it out")
-    if not names:
-        platform = wishes.platform or scenario.platform
-        raise UserError(f"{scenario.name}: platform {platform} has none of the idle states it is about; choose another")
-    _check_patterns(names, only)
+    _check_patterns([cell.name for cell in cells], only, left_out)
+    points: list[Point] = []
+    for cell in cells:
+        if not _matches(cell.name, only):
+            continue
+        spec = load_spec(
+            cell.platform,
+            cell.settings,
+            fill(cell.group.command or scenario.command, cell.values, quote=True),
+            engine=wishes.engine,
+            cpu=cpu,
+            trace=scenario.trace,
+            trace_kib=scenario.trace_kib,
+            stats_period_s=period,
+            limits=scenario.limits,
+            seed=wishes.seed,
+        )
+        points.append(Point(cell.name, cell.group.name, cell.values, spec))
     return points
 
 
-def select(points: Sequence[Point], patterns: Sequence[str]) -> list[Point]:
+def lacking(scenario: Scenario, wishes: Wishes) -> dict[str, str]:
+    """The points that the machine cannot run, by name, with what it lacks."""
+    return {cell.name: cell.lack for cell in _cells(scenario, wishes) if cell.lack}
+
+
+def select(points: Sequence[Point], patterns: Sequence[str], left_out: Mapping[str, str] | None = None) -> list[Point]:
     """The points that a user names; `*` and `?` stand for anything."""
-    _check_patterns([point.name for point in points], patterns)
+    _check_patterns([point.name for point in points], patterns, left_out or {})
     return [point for point in points if _matches(point.name, patterns)]
 
 
-def _check_patterns(names: Sequence[str], patterns: Sequence[str]) -> None:
+def _check_patterns(names: Sequence[str], patterns: Sequence[str], left_out: Mapping[str, str]) -> None:
     for pattern in patterns:
-        if not any(fnmatchcase(name, pattern) for name in names):
-            known = quoted(names[:8])
-            raise UserError(f"--points {pattern}: no such point; `--list` names all {len(names)}, such as {known}")
+        if any(fnmatchcase(name, pattern) for name in names):
+            continue
+        if why := next((left_out[name] for name in left_out if fnmatchcase(name, pattern)), None):
+            raise UserError(f"--points {pattern}: cannot run, {why}; change the platform or the settings")
+        known = quoted(names[:8])
+        raise UserError(f"--points {pattern}: no such point; `--list` names all {len(names)}, such as {known}")
 
 
 def _matches(name: str, patterns: Sequence[str]) -> bool:
@@ -125,7 +137,19 @@ def _typed(key: str, parameter: Parameter, text: str) -> Value:
     return value
 
 
-def _cells(
+def _cells(scenario: Scenario, wishes: Wishes) -> Iterator[_Cell]:
+    chosen, overrides = split(scenario, wishes.settings)
+    for group in scenario.groups:
+        if any(chosen.get(key, value) != value for key, value in group.about.items()):
+            continue
+        for platform, name, values in _matrix(scenario, group, chosen, wishes.platform):
+            of_file = [fill(text, values) for text in scenario.overrides]
+            of_group = [fill(text, values) for text in group.overrides]
+            settings = [*of_file, *overrides, *of_group]
+            yield _Cell(group, name, platform, values, settings, _lack(scenario, platform, settings, values))
+
+
+def _matrix(
     scenario: Scenario, group: Group, chosen: Mapping[str, Value], wanted: str | None
 ) -> Iterator[tuple[str, str, dict[str, Value]]]:
     """Platform, name and values. What the user sets keeps that value everywhere: its axis shrinks to one."""
@@ -143,9 +167,30 @@ def _cells(
         yield platform, f"{group.name}/{'-'.join(words)}" if words else group.name, values
 
 
-def _has_state(platform: str, name: str) -> bool:
-    clusters = _machine(platform).resolved_clusters()
-    return any(state.name == name for cluster in clusters for state in cluster.cstates)
+def _lack(scenario: Scenario, platform: str, settings: Sequence[str], values: Mapping[str, Value]) -> str:
+    state, cpus = (fill(template or "", values) for template in (scenario.needs_state, scenario.needs_cpus))
+    # Of all settings, those that may change which CPUs there are and which states they have.
+    machine = _machine(platform, tuple(text for text in settings if text.startswith(("clusters.", "shadow."))))
+    clusters = {cpu: cluster for numbers, cluster in machine.cpu_ranges() for cpu in numbers}
+    for cpu in _cpus(cpus):
+        if cpu not in clusters:
+            return f"{platform} has no CPU {cpu}"
+        if state and not _has(clusters[cpu], state):
+            return f"CPU {cpu} of {platform} ({clusters[cpu].name}) has no idle state {state}"
+    if state and not any(_has(cluster, state) for cluster in clusters.values()):
+        return f"{platform} has no idle state {state}"
+    return ""
+
+
+def _cpus(text: str) -> Iterator[int]:
+    """Of a list as Linux writes it: `0-2,4`."""
+    for part in filter(None, text.split(",")):
+        first, _, last = part.partition("-")
+        yield from range(int(first), int(last or first) + 1)
+
+
+def _has(cluster: Cluster, state: str) -> bool:
+    return any(own.name == state for own in cluster.cstates)
 
 
 _machine = cache(load_platform)

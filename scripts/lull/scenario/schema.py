@@ -2,8 +2,8 @@
 """What a scenario file may say: a guest program, what can be varied, and who looks at the outcome.
 
 A scenario is a list of groups, a group is a matrix of parameter values, and each cell of a matrix is one run, a
-*point*. Templates (`command`, `overrides`, `needs_state`) name parameters in braces: `{count}`. Braces around anything
-else are the shell's.
+*point*. Templates (`command`, `overrides`, `needs_…`) name parameters in braces: `{count}`. Braces around anything else
+are the shell's.
 """
 
 import math
@@ -102,6 +102,9 @@ class Scenario(Block):
     """Of gem5; elsewhere there are no statistics."""
     needs_state: str | None = None
     """The idle state that a point is about. A platform that has it nowhere has no such point."""
+    needs_cpus: str | None = None
+    """The CPUs that a point is about, such as 0,2. One that is not there, or lacks that state, and there is no such
+    point. Empty: any may be."""
     limits: Limits
     groups: Annotated[list[Group], Field(min_length=1)]
     analysis: Annotated[str, Field(pattern=r"^[a-z][a-z0-9_]*$")]
@@ -111,6 +114,7 @@ class Scenario(Block):
     def _names_that_exist(self) -> "Scenario":
         self._check_template(self.command, "command")
         self._check_template(self.needs_state or "", "needs_state")
+        self._check_template(self.needs_cpus or "", "needs_cpus")
         for number, text in enumerate(self.overrides):
             self._check_template(text, "overrides", number)
         for number, group in enumerate(self.groups):

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from lull import json_file, locks, runs
+from lull.claim import claim
 from lull.engines.base import Artifacts, Engine
 from lull.errors import LimitReached, UserError
 from lull.report import clock, report
@@ -21,6 +22,8 @@ from lull.runspec import Flavour, RunSpec
 from lull.scenario.points import Point
 
 RECORD = "scenario.json"
+FIGURES = "figures"
+"""Below the folder, what `lull figures` makes of all points."""
 RAN, KEPT, FAILED, HUNG = "ran", "kept", "failed", "hung"
 
 
@@ -42,15 +45,7 @@ class Sweep:
     @classmethod
     def create(cls, path: Path, scenario: str, command: str, points: Sequence[Point]) -> "Sweep":
         """The folder, with the record of all its points. One that holds something else is left alone."""
-        if path.exists() and not (path / RECORD).is_file() and (not path.is_dir() or any(path.iterdir())):
-            raise UserError(f"{path}: not a folder of a scenario's runs; choose another --out")
-        sweep = cls(path.resolve())
-        if (path / RECORD).is_file() and sweep.read()["scenario"] != scenario:
-            raise UserError(f"{path}: has the runs of {sweep.read()['scenario']}; choose another --out")
-        try:
-            path.mkdir(parents=True, exist_ok=True)
-        except OSError as error:
-            raise UserError(f"{path}: cannot be made ({error.strerror}); choose another --out") from error
+        sweep = cls(claim(path, RECORD, "a scenario's runs", "scenario", scenario))
         first = points[0].spec
         record = {
             "scenario": scenario,
@@ -73,7 +68,7 @@ class Sweep:
         return cls(path.resolve())
 
     def read(self) -> dict[str, object]:
-        return json_file.read(self.path / RECORD, "choose another --out")
+        return json_file.read(self.path / RECORD, "run it again with another --out")
 
     def folder(self, point: str) -> Path:
         return self.path / point

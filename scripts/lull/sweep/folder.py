@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from lull import json_file, locks
+from lull.claim import claim
 from lull.errors import UserError
 from lull.report import report
 from lull.scenario.schema import Value, text_of
@@ -20,7 +21,6 @@ from lull.scenario.schema import Value, text_of
 RECORD = "sweep.json"
 POINTS = "points"
 LOCKS = ".locks"
-REMEDY = "choose another --out"
 
 
 @dataclass(frozen=True)
@@ -57,16 +57,7 @@ class Folder:
     @classmethod
     def create(cls, path: Path, name: str) -> "Folder":
         """An empty one, or one that was this sweep's before; anything else is left alone."""
-        if path.exists() and not (path / RECORD).is_file() and (not path.is_dir() or any(path.iterdir())):
-            raise UserError(f"{path}: not a folder of a sweep; {REMEDY}")
-        try:
-            path.mkdir(parents=True, exist_ok=True)
-        except OSError as error:
-            raise UserError(f"{path}: cannot be made ({error.strerror}); {REMEDY}") from error
-        folder = cls(path.resolve())
-        if (path / RECORD).is_file() and folder.read()["name"] != name:
-            raise UserError(f"{path}: has the sweep {folder.read()['name']}; {REMEDY}")
-        return folder
+        return cls(claim(path, RECORD, "a sweep", "name", name))
 
     @classmethod
     def open(cls, path: Path) -> "Folder":

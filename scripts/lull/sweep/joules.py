@@ -6,9 +6,7 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from lull.errors import UserError
-from lull.rundir import RunDir
-
-LEDGER = "energy.parquet"
+from lull.rundir import LEDGER, RunDir
 
 
 def account_all(paths: Iterable[Path]) -> Counter[str]:

@@ -25,7 +25,7 @@ import pyarrow.parquet as pq
 from lull.energy import rows
 from lull.errors import UserError
 from lull.figures.source import Run
-from lull.rundir import FILES, STDOUT, RunDir
+from lull.rundir import FILES, LEDGER, STDOUT, RunDir
 from lull.scenario.schema import Value
 from lull.scenario.sweep import finished, is_of
 from lull.sweep import wakes
@@ -68,7 +68,7 @@ class Point:
     @property
     def ledger(self) -> Path | None:
         """Its energy.parquet, for `lull.energy.rows.grouped`; None for a run that no energy is known of."""
-        path = self.run.path / rows.LEDGER
+        path = self.run.path / LEDGER
         return path if path.is_file() else None
 
     def joules(self) -> dict[tuple[str, str], float]:

@@ -12,8 +12,6 @@ from lull.scenario.sweep import FAILED, HUNG, KEPT, RAN, Done
 from lull.sweep.folder import Folder
 from lull.sweep.job import RUNNING
 
-ENDED = (RAN, KEPT, FAILED, HUNG)
-
 
 class Tally:
     def __init__(self, folder: Folder, state: Path, keys: Sequence[str], boots: Sequence[Path] = ()) -> None:

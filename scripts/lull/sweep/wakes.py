@@ -4,6 +4,7 @@
 import numpy as np
 
 from lull.figures import wake
+from lull.figures.bootstrap import Numbers
 from lull.figures.source import Run
 from lull.rundir import FILES
 
@@ -20,6 +21,12 @@ def numbers(run: Run) -> dict[str, int | float]:
     for phase in PHASES:
         values = wake.microseconds(wakes, phase)
         if values.size:
-            found[f"wake:{phase}_us:mean"] = float(values.mean())
-            found |= {f"wake:{phase}_us:p{p}": float(np.percentile(values, p)) for p in PERCENTILES}
+            found |= spread(f"wake:{phase}_us", values)
     return found
+
+
+def spread(name: str, values: Numbers) -> dict[str, float]:
+    return {
+        f"{name}:mean": float(values.mean()),
+        **{f"{name}:p{p}": float(np.percentile(values, p)) for p in PERCENTILES},
+    }

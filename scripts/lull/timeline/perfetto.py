@@ -11,9 +11,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from types import TracebackType
 
-from lull.trace.clock import TICK_HZ
-
-_TICKS_PER_US = TICK_HZ // 10**6
+from lull.trace.clock import TICKS_PER_US
 
 
 class PerfettoFile:
@@ -95,4 +93,4 @@ class PerfettoFile:
 
 
 def _us(ticks: int) -> float:
-    return ticks / _TICKS_PER_US
+    return ticks / TICKS_PER_US

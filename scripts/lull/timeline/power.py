@@ -7,8 +7,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
-from lull.energy.rows import LEDGER, NO_CPU
-from lull.rundir import RunDir
+from lull.energy.rows import NO_CPU
+from lull.rundir import LEDGER, RunDir
 from lull.trace.clock import TICK_HZ
 
 _KEYS = ("cpu", "start", "end")

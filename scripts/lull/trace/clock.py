@@ -24,6 +24,7 @@ import numpy.typing as npt
 from lull.errors import UserError
 
 TICK_HZ = 10**12
+TICKS_PER_US = TICK_HZ // 10**6
 _MARKER = re.compile(
     r"lull clock hz=(\d+) mult=(\d+) shift=(\d+) epoch_ns=(\d+) epoch_ticks=(\d+) "
     r"monotonic_ns=(\d+) monotonic_ticks=(\d+)"

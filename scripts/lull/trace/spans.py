@@ -20,11 +20,12 @@ from typing import NamedTuple
 import numpy as np
 
 from lull.errors import UserError
-from lull.platform.schema import Cluster, CState, Platform
+from lull.platform.cstates import CState
+from lull.platform.schema import Cluster, Platform
 from lull.rundir import RunDir
 from lull.trace import recording
 from lull.trace.activity import Changes
-from lull.trace.clock import TICK_HZ
+from lull.trace.clock import TICKS_PER_US
 from lull.trace.events import Numbers
 from lull.trace.origins import NOBODY, Origins
 from lull.trace.recording import Recording
@@ -33,7 +34,6 @@ from lull.trace.wakes import Waker
 
 ACTIVE, ENTRY, EXIT = "active", "entry", "exit"
 FIRMWARE = "firmware"
-_US = TICK_HZ // 10**6
 
 
 class Span(NamedTuple):
@@ -156,8 +156,8 @@ def _light(states: Sequence[CState]) -> Numbers:
 
 
 def _way_in(state: CState) -> int:
-    return round((state.actual.flush_us + state.actual.entry_us) * _US)
+    return round((state.actual.flush_us + state.actual.entry_us) * TICKS_PER_US)
 
 
 def _way_out(state: CState) -> int:
-    return round((state.actual.exit_us + state.actual.refill_us) * _US)
+    return round((state.actual.exit_us + state.actual.refill_us) * TICKS_PER_US)
