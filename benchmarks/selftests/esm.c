@@ -75,23 +75,19 @@ bool check(bool passed, const char *format, ...)
 void note(const char *format, ...)
 {
 	va_list arguments;
-	char text[256];
 
 	va_start(arguments, format);
-	vsnprintf(text, sizeof(text), format, arguments);
+	tap_note_list(format, arguments);
 	va_end(arguments);
-	tap_note("%s", text);
 }
 
 void give_up(const char *format, ...)
 {
 	va_list arguments;
-	char text[256];
 
 	va_start(arguments, format);
-	vsnprintf(text, sizeof(text), format, arguments);
+	tap_note_list(format, arguments);
 	va_end(arguments);
-	tap_note("%s", text);
 	_exit(GAVE_UP);
 }
 

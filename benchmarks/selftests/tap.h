@@ -26,16 +26,22 @@ __attribute__((format(printf, 2, 3), unused)) static bool tap_ok(bool passed, co
 }
 
 /* Something that explains the test before it. */
+__attribute__((format(printf, 1, 0), unused)) static void tap_note_list(const char *format,
+									va_list arguments)
+{
+	fputs("# ", stdout);
+	vprintf(format, arguments);
+	putchar('\n');
+	fflush(stdout);
+}
+
 __attribute__((format(printf, 1, 2), unused)) static void tap_note(const char *format, ...)
 {
 	va_list arguments;
 
-	fputs("# ", stdout);
 	va_start(arguments, format);
-	vprintf(format, arguments);
+	tap_note_list(format, arguments);
 	va_end(arguments);
-	putchar('\n');
-	fflush(stdout);
 }
 
 /* Nothing can be tested any more, which is a failure: no plan follows. */

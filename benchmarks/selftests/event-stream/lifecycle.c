@@ -6,7 +6,6 @@
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -20,17 +19,6 @@
 #define HANDLER 0x60
 
 static struct device device;
-
-static pid_t fork_child(void)
-{
-	pid_t child = fork();
-
-	if (child < 0)
-		give_up("cannot fork: %s", strerror(errno));
-	if (child == 0)
-		prctl(PR_SET_PDEATHSIG, SIGKILL);
-	return child;
-}
 
 static void await_program(pid_t task, const char *name)
 {

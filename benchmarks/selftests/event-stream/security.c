@@ -7,7 +7,6 @@
 #include <string.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
-#include <sys/prctl.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
@@ -34,11 +33,9 @@ static void become_nobody(void)
 /* In a process of its own, whose success is the check's. */
 static void check_of_nobody(bool (*succeeds)(void), const char *text)
 {
-	pid_t child = fork();
+	pid_t child = fork_child();
 	int status;
 
-	if (child < 0)
-		give_up("cannot fork: %s", strerror(errno));
 	if (child == 0) {
 		become_nobody();
 		_exit(!succeeds());
@@ -98,7 +95,7 @@ static void without_capability(void)
 {
 	struct __user_cap_header_struct header = {.version = _LINUX_CAPABILITY_VERSION_3};
 	struct __user_cap_data_struct data[_LINUX_CAPABILITY_U32S_3];
-	pid_t child = fork();
+	pid_t child = fork_child();
 	int status;
 
 	if (child == 0) {
@@ -111,7 +108,7 @@ static void without_capability(void)
 	}
 	waitpid(child, &status, 0);
 	check(status == 0, "by number it takes CAP_SYS_ADMIN");
-	child = fork();
+	child = fork_child();
 	if (child == 0) {
 		if (unshare(CLONE_NEWUSER))
 			_exit(4);
@@ -300,7 +297,7 @@ void case_calls_at_random(void)
 		give_up("cannot say who may read a device: %s", strerror(errno));
 	fd = device_open(&device, O_RDONLY);
 	must(subscribe(fd, EV_KEY, ESM_ANY, HANDLER), "register");
-	child = fork();
+	child = fork_child();
 	if (child == 0) {
 		foreground(getppid(), getpid());
 		become_nobody();

@@ -12,7 +12,6 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -84,17 +83,6 @@ static void *be_steady(void *data)
 			      (long long)-untold);
 	self->finished = true;
 	return NULL;
-}
-
-static pid_t fork_child(void)
-{
-	pid_t child = fork();
-
-	if (child < 0)
-		give_up("cannot fork: %s", strerror(errno));
-	if (child == 0)
-		prctl(PR_SET_PDEATHSIG, SIGKILL);
-	return child;
 }
 
 static pid_t start_steady(int process)

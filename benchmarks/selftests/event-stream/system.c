@@ -2,9 +2,11 @@
 #include "system.h"
 
 #include <errno.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -30,6 +32,17 @@ int system_write(const char *file, const char *text)
 
 	snprintf(path, sizeof(path), ESM_DIR "%s", file);
 	return write_text(path, text);
+}
+
+pid_t fork_child(void)
+{
+	pid_t child = fork();
+
+	if (child < 0)
+		give_up("cannot fork: %s", strerror(errno));
+	if (child == 0)
+		prctl(PR_SET_PDEATHSIG, SIGKILL);
+	return child;
 }
 
 void system_set(const char *file, const char *text)

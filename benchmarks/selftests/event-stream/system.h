@@ -17,6 +17,9 @@ int system_write(const char *file, const char *text);
 /* Or the case ends. */
 void system_set(const char *file, const char *text);
 
+/* A child that dies with the case, which ends if there is none. */
+pid_t fork_child(void);
+
 int foreground_write(const pid_t *pids, size_t count);
 /* These and nobody else are in the foreground, or the case ends. */
 void foreground_set(const pid_t *pids, size_t count);

@@ -5,7 +5,6 @@
 #include <fcntl.h>
 #include <signal.h>
 #include <string.h>
-#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -30,7 +29,6 @@ run(const struct waiter_setup *setup, int begin, int ready, int answer)
 	int fd = setup->device ? device_open(setup->device, O_RDONLY) : -1;
 	char byte;
 
-	prctl(PR_SET_PDEATHSIG, SIGKILL);
 	if (setup->handles && sigaction(SIGUSR1, &action, NULL))
 		give_up("cannot handle SIGUSR1: %s", strerror(errno));
 	if (setup->user && (setgid(setup->user) || setuid(setup->user)))
@@ -62,9 +60,7 @@ static struct waiter start(const struct waiter_setup *setup, bool in_foreground)
 	make_pipe(begin);
 	make_pipe(ready);
 	make_pipe(answer);
-	waiter.pid = fork();
-	if (waiter.pid < 0)
-		give_up("cannot fork: %s", strerror(errno));
+	waiter.pid = fork_child();
 	if (waiter.pid == 0)
 		run(setup, begin[0], ready[1], answer[1]);
 	if (in_foreground)
