@@ -47,5 +47,5 @@ def test_switched_off_it_costs_an_input_event_nothing_that_stays(lull: Lull, tmp
     assert ran.returncode == 0, f"{ran.stdout}{ran.stderr}"
     never, on, off = costs(tmp_path / "run", [json.loads(line) for line in ran.stdout.splitlines()])
     print(f"an event costs CPU 0 {never} before it was ever on, {on} on with nobody registered, {off} off again")
-    assert off["instructions"] == never["instructions"]
-    assert on["instructions"] > off["instructions"]
+    assert abs(off["instructions"] - never["instructions"]) < 1
+    assert on["instructions"] > never["instructions"] + 1
