@@ -21,6 +21,7 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <time.h>
+#include <unistd.h>
 
 #include "clock.h"
 #include "counter.h"
@@ -36,8 +37,6 @@
 #define MAX_WINDOWS 256
 #define MAX_US 10000000
 #define LINE_BYTES 64
-/* From the second dump to the first thing that anybody does. */
-#define SLACK_US 5
 /* Longer than any state takes to leave: the kernel counts a wake-up once it is through. */
 #define LEAVE_US 1500
 /* Housekeeping follows what woke a CPU, a few ticks long. */
@@ -153,25 +152,33 @@ static int all_sleep_in(const char *state, struct idle_setting *setting)
 /* The kernel's count of how often each CPU has left the state; negative where it has none. */
 static int usages[CPULIST_MAX];
 
-static void watch_sleepers(void)
+static void watch_sleepers(const char *state_name)
 {
 	for (int cpu = 0; cpu < CPULIST_MAX; cpu++) {
-		int state = online.has[cpu] ? idle_find(cpu, state_asked) : -ENOENT;
+		int state = online.has[cpu] ? idle_find(cpu, state_name) : -ENOENT;
 
 		usages[cpu] = state < 0 ? -1 : idle_open(cpu, state, "usage");
 	}
 }
 
-/* How often all CPUs that are not busy have been woken. */
+static void leave_sleepers(void)
+{
+	for (int cpu = 0; cpu < CPULIST_MAX; cpu++)
+		if (usages[cpu] >= 0)
+			close(usages[cpu]);
+}
+
+/* How often all CPUs have been woken that are neither busy nor the caller's. */
 static int count_wakes(const struct window *window, uint64_t *wakes)
 {
+	int callers = window->busy ? window->busy : 1;
 	int error = 0;
 
 	*wakes = 0;
 	for (int cpu = 0; !error && cpu < CPULIST_MAX; cpu++) {
 		uint64_t own = 0;
 
-		if (usages[cpu] < 0 || (cpu >= window->first && cpu < window->first + window->busy))
+		if (usages[cpu] < 0 || (cpu >= window->first && cpu < window->first + callers))
 			continue;
 		error = read_number_of(usages[cpu], &own);
 		*wakes += own;
@@ -188,7 +195,7 @@ static void take(struct window window)
 	uint64_t length_us;
 
 	window.settle_us = window.busy ? settle_us : rest_us;
-	length_us = window.settle_us + window_us + (window.busy ? LEAVE_US : SLACK_US);
+	length_us = window.settle_us + window_us + LEAVE_US;
 	window.ordered = counter_now();
 	if (on_gem5) {
 		m5_dump_reset_stats(window.settle_us * 1000, 0);
@@ -213,12 +220,9 @@ static int measure(struct window window)
 
 	if (window_count == MAX_WINDOWS)
 		return -E2BIG;
-	if (!window.busy) {
-		take(window);
-		window_count++;
-		return 0;
-	}
 	do {
+		if (!window.busy)
+			rest(rest_us); /* What the caller has woken falls asleep first. */
 		error = count_wakes(&window, &before);
 		if (error)
 			return error;
@@ -239,7 +243,9 @@ static int plan_idle(void)
 
 		error = all_sleep_in(states[i], &setting);
 		if (!error) {
+			watch_sleepers(states[i]);
 			error = measure((struct window){.state = states[i]});
+			leave_sleepers();
 			idle_restore(&setting);
 		} else if (error == -ENOENT) {
 			error = 0; /* A platform need not have them all. */
@@ -366,8 +372,9 @@ static int plan_busy(int (*plan)(void))
 
 	if (error)
 		return error;
-	watch_sleepers();
+	watch_sleepers(state_asked);
 	error = plan();
+	leave_sleepers();
 	idle_restore(&setting);
 	return error;
 }
