@@ -128,7 +128,7 @@ def test_bad_words_to_the_guest_programs_change_nothing(lull: Lull) -> None:
 
 
 def test_a_failing_point_fails_the_command_and_says_why(lull: Lull, tmp_path: Path) -> None:
-    ran = lull("run", "wake-latency", "-e", "qemu", "--set", "cpus=9", "--points", "states/C1", "--out", "out")
+    ran = lull("run", "wake-latency", "-e", "qemu", "--set", "cpus=3-1", "--points", "states/C1", "--out", "out")
     assert ran.returncode == 1
     assert "states/C1 failed: the guest's command ended with status" in ran.stderr
     assert json.loads((tmp_path / "out" / "states" / "C1" / "manifest.json").read_text())["status"] != 0

@@ -110,13 +110,13 @@ def test_after_a_kill_only_what_is_missing_is_run(lull: Lull, tmp_path: Path, wi
 
 
 def test_a_point_that_fails_is_in_a_table_and_the_others_go_on(lull: Lull, tmp_path: Path) -> None:
-    ran = lull(*ON_QEMU, "--grid", "cpus=0,9", "--out", "out")
+    ran = lull(*ON_QEMU, "--grid", "cpus=0,3-1", "--out", "out")
     assert ran.returncode == 1
     assert "2 points: 1 ran, 0 were there, 1 failed, 0 hung" in ran.stderr
     shown = " ".join(ran.stdout.split())
-    assert "states/C3 cpus=9 seed=1 failed the guest's command ended with status" in shown
+    assert "states/C3 cpus=3-1 seed=1 failed the guest's command ended with status" in shown
     assert [row["cpus"] for row in pq.read_table(tmp_path / "out" / "table.parquet").to_pylist()] == [0]
-    again = lull(*ON_QEMU, "--grid", "cpus=0,9", "--out", "out")
+    again = lull(*ON_QEMU, "--grid", "cpus=0,3-1", "--out", "out")
     assert "2 points: 0 ran, 1 were there, 1 failed, 0 hung" in again.stderr
 
 

@@ -36,7 +36,8 @@ def test_every_wake_up_of_a_trace_that_ends_a_known_sleep_has_its_way_out() -> N
 def test_what_was_measured_is_taken_before_the_trace(tmp_path: Path) -> None:
     found = samples.read(sweeps.make(tmp_path / "s", {"menu": [(100, 1.0)], "teo": [(200, 1.0)]}, [1]))
     table = traced_wakes.df_by_point(found.points)
-    rows = table.group_by(["point", "state"]).aggregate([("out_us", "mean"), ("to_task_us", "mean")]).to_pylist()
+    by_point = table.group_by(["point", "state"], use_threads=False)
+    rows = by_point.aggregate([("out_us", "mean"), ("to_task_us", "mean")]).to_pylist()
     assert [(row["state"], row["out_us_mean"], row["to_task_us_mean"]) for row in rows] == [
         ("C3", pytest.approx(58, abs=0.1), pytest.approx(10, abs=0.1)),
         ("C3", pytest.approx(58, abs=0.1), pytest.approx(20, abs=0.1)),

@@ -64,7 +64,7 @@ def df_entries(cpus: pa.Table) -> pa.Table:
     """Sums over the points: a row per CPU model, state and CPU."""
     keys = ["mode", "state", "cluster", "cpu"]
     sums = [(name, "sum") for name in ("entries", "ended_by_others", *SOURCES)]
-    found = cpus.group_by(keys).aggregate([*sums, ("latest_us", "max"), ("entries", "count")])
+    found = cpus.group_by(keys, use_threads=False).aggregate([*sums, ("latest_us", "max"), ("entries", "count")])
     names = [*keys, *(name for name, _ in sums), "latest_us", "points"]
     return found.rename_columns(names).sort_by([(key, "ascending") for key in ("mode", "state", "cpu")])
 
@@ -204,7 +204,8 @@ def _text(runs: Runs, entries: pa.Table, tries: pa.Table, lost: pa.Table) -> str
 
 def _given_up(tries: pa.Table) -> list[Sequence[object]]:
     keys = ["mode", "group", "state", "cluster"]
-    sums = tries.group_by(keys).aggregate([(name, "sum") for name in ("tried", "refused", "reached")])
+    counts = [(name, "sum") for name in ("tried", "refused", "reached")]
+    sums = tries.group_by(keys, use_threads=False).aggregate(counts)
     return [
         (
             *(row[key] for key in keys), row["tried_sum"], row["refused_sum"],

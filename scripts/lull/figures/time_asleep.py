@@ -48,7 +48,7 @@ def plot_residency(table: pa.Table) -> Figure:
 
 def plot_by_point(table: pa.Table) -> Figure:
     """A bar for each point: the mean over its CPUs and seeds."""
-    found = table.group_by(["point", "state"]).aggregate([("share", "mean")]).to_pylist()
+    found = table.group_by(["point", "state"], use_threads=False).aggregate([("share", "mean")]).to_pylist()
     shares = {(row["point"] or "run", row["state"]): row["share_mean"] for row in found}
     points = list(dict.fromkeys(row["point"] or "run" for row in table.select(["point"]).to_pylist()))
     return _stacked(points, shares, "Time in idle states, mean of all CPUs")

@@ -105,7 +105,7 @@ def df_sources(rundir: RunDir) -> pa.Table:
     found = wakes.wakes(rundir)
     columns = {"cpu": [wake.cpu for wake in found], "source": [wake.source for wake in found]}
     table = pa.table({**columns, "state": [wake.state for wake in found]})
-    counted = table.group_by(["cpu", "source", "state"]).aggregate([([], "count_all")])
+    counted = table.group_by(["cpu", "source", "state"], use_threads=False).aggregate([([], "count_all")])
     return counted.sort_by([("count_all", "descending"), ("cpu", "ascending"), ("source", "ascending")])
 
 
