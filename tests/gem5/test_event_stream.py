@@ -7,6 +7,8 @@ from pathlib import Path
 import pyarrow.parquet as pq
 import pytest
 
+from lull import gem5_names
+from lull.runs import STATS_TABLE
 from tests.conftest import Lull
 from tests.selftests import judge
 
@@ -21,9 +23,9 @@ def test_it_does_what_it_says(lull: Lull) -> None:
 
 def costs(run: Path, runs: list[dict[str, int]]) -> list[dict[str, float]]:
     """For each call of lull-input what an event costs its CPU, by its cheapest run: an interrupt only ever adds."""
-    cpu = "system.cluster0.cpu0"
+    cpu = gem5_names.cpu(0, 0)
     counters = {"instructions": f"{cpu}.commitStats0.numInsts", "cycles": f"{cpu}.numCycles"}
-    rows = pq.read_table(run / "stats.parquet", filters=[("statistic", "in", list(counters.values()))]).to_pylist()
+    rows = pq.read_table(run / STATS_TABLE, filters=[("statistic", "in", list(counters.values()))]).to_pylist()
     found = {(row["statistic"], row["window"]): row["value"] for row in rows}
     begin, result = 0, []
     for did in runs:

@@ -112,4 +112,5 @@ def _reasons(runs: Runs) -> str:
     if not runs.timed or not readme.is_file():
         return ""
     _, heading, rest = readme.read_text().partition(f"\n{REASONS}\n")
-    return f"{REASONS}\n{rest.partition(f'{chr(10)}## ')[0]}" if heading else ""
+    reasons, _, _ = rest.partition("\n## ")
+    return f"{REASONS}\n{reasons}" if heading else ""

@@ -2,7 +2,7 @@
 """From a scenario and a user's wishes to runs: every cell of every matrix, checked before the first one starts."""
 
 import itertools
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from functools import cache
@@ -53,8 +53,9 @@ def resolve(scenario: Scenario, wishes: Wishes, only: Sequence[str] = ()) -> lis
     """All points that the machine can run, or those whose names match a pattern, in the order of the file."""
     cpu = wishes.cpu or (scenario.cpu if wishes.engine == "gem5" else None)
     period = wishes.stats_period_s or (scenario.stats_period_s if wishes.engine == "gem5" else None)
-    left_out = lacking(scenario, wishes)
-    cells = [cell for cell in _cells(scenario, wishes) if not cell.lack]
+    every = list(_cells(scenario, wishes))
+    left_out = _lacks(every)
+    cells = [cell for cell in every if not cell.lack]
     if not cells and left_out:
         why = next(iter(left_out.values()))
         raise UserError(f"{scenario.name}: no point can run, {why}; change the platform or the settings")
@@ -83,7 +84,11 @@ def resolve(scenario: Scenario, wishes: Wishes, only: Sequence[str] = ()) -> lis
 
 def lacking(scenario: Scenario, wishes: Wishes) -> dict[str, str]:
     """The points that the machine cannot run, by name, with what it lacks."""
-    return {cell.name: cell.lack for cell in _cells(scenario, wishes) if cell.lack}
+    return _lacks(_cells(scenario, wishes))
+
+
+def _lacks(cells: Iterable[_Cell]) -> dict[str, str]:
+    return {cell.name: cell.lack for cell in cells if cell.lack}
 
 
 def select(points: Sequence[Point], patterns: Sequence[str], left_out: Mapping[str, str] | None = None) -> list[Point]:
