@@ -202,32 +202,35 @@ SYSCALL_DEFINE4(esm_wait, struct esm_event __user *, events, size_t, event_size,
 	return error;
 }
 
+/* Whoever waits is woken, because its registrations end. */
+static void esm_stop(void)
+{
+	struct esm_source *source;
+
+	guard(mutex)(&esm_mutex);
+
+	WRITE_ONCE(esm_on, false);
+	list_for_each_entry(source, &esm_sources, node)
+		esm_source_silence(source);
+}
+
 static int esm_enable(struct lull_system *system)
 {
 	int error;
 
-	mutex_lock(&esm_mutex);
-	WRITE_ONCE(esm_on, true);
-	mutex_unlock(&esm_mutex);
+	scoped_guard(mutex, &esm_mutex)
+		WRITE_ONCE(esm_on, true);
 
 	error = esm_input_register();
 	if (error)
-		WRITE_ONCE(esm_on, false);
+		esm_stop();
 
 	return error;
 }
 
-/* Whoever waits is woken, because its registrations end. */
 static int esm_disable(struct lull_system *system)
 {
-	struct esm_source *source;
-
-	mutex_lock(&esm_mutex);
-	WRITE_ONCE(esm_on, false);
-	list_for_each_entry(source, &esm_sources, node)
-		esm_source_silence(source);
-	mutex_unlock(&esm_mutex);
-
+	esm_stop();
 	esm_input_unregister();
 	return 0;
 }
