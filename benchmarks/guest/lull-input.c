@@ -8,7 +8,7 @@
  * On gem5 a window of statistics begins before each run of events and ends after the last.
  * One JSON line: the CPU, runs, events in each.
  */
-#include <errno.h>
+#include <err.h>
 #include <fcntl.h>
 #include <linux/input.h>
 #include <sched.h>
@@ -35,14 +35,6 @@ static const char usage[] = "usage: lull-input [-c CPU] [-n EVENTS] [-r RUNS]\n"
 			    "  -n N    events in a run (20)\n"
 			    "  -r N    runs (10)\n";
 
-static void must(bool fine, const char *what)
-{
-	if (fine)
-		return;
-	fprintf(stderr, "lull-input: %s: %s\n", what, strerror(errno));
-	exit(1);
-}
-
 /* Waits for one event after the other. 0 when they came one at a time and in order. */
 static int read_all(int fd, uint64_t count)
 {
@@ -60,13 +52,15 @@ static pid_t start_reader(int fd, uint64_t count)
 	const struct sched_param first = {.sched_priority = 1};
 	pid_t child = fork();
 
-	must(child >= 0, "cannot fork");
+	if (child < 0)
+		err(1, "cannot fork");
 	if (child == 0) {
 		prctl(PR_SET_PDEATHSIG, SIGKILL);
 		_exit(read_all(fd, count));
 	}
 	/* From here on it has the CPU until it waits. */
-	must(sched_setscheduler(child, SCHED_FIFO, &first) == 0, "cannot let the reader go first");
+	if (sched_setscheduler(child, SCHED_FIFO, &first))
+		err(1, "cannot let the reader go first");
 	return child;
 }
 
@@ -77,7 +71,8 @@ static void send(int fd, uint64_t serial)
 		{.type = EV_SYN, .code = SYN_REPORT},
 	};
 
-	must(write(fd, packet, sizeof(packet)) == sizeof(packet), "cannot send an event");
+	if (write(fd, packet, sizeof(packet)) != sizeof(packet))
+		err(1, "cannot send an event");
 }
 
 /* Blocking, for reading and writing. */
@@ -87,11 +82,12 @@ static int open_device(void)
 	char path[64];
 	int error = events_open(&events), fd;
 
-	errno = -error;
-	must(!error, "cannot open the event timer");
+	if (error)
+		errx(1, "cannot open the event timer: %s", strerror(-error));
 	snprintf(path, sizeof(path), "/proc/self/fd/%d", events.fd);
 	fd = open(path, O_RDWR | O_CLOEXEC);
-	must(fd >= 0, "cannot open the event timer to write");
+	if (fd < 0)
+		err(1, "cannot open the event timer to write");
 	events_close(&events);
 	return fd;
 }
@@ -114,8 +110,8 @@ int main(int argc, char **argv)
 	options_parse(argv, options, usage);
 	fd = open_device();
 	error = pin_to_cpu((int)cpu);
-	errno = -error;
-	must(!error, "cannot run on this CPU");
+	if (error)
+		errx(1, "cannot run on this CPU: %s", strerror(-error));
 	reader = start_reader(fd, runs * events);
 	for (uint64_t run = 0; run < runs; run++) {
 		if (windows)

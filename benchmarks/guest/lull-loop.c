@@ -7,9 +7,9 @@
  * One JSON line for each run: the CPU and its frequency at the end of it, counter ticks,
  * iterations.
  */
+#include <err.h>
 #include <errno.h>
 #include <sched.h>
-#include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -41,14 +41,6 @@ struct run {
 	uint64_t ticks;
 };
 
-static void must(bool fine, const char *what)
-{
-	if (fine)
-		return;
-	fprintf(stderr, "lull-loop: %s: %s\n", what, strerror(errno));
-	exit(1);
-}
-
 static void work(uint64_t iterations)
 {
 	static uint64_t word;
@@ -69,17 +61,19 @@ static void stay_on(int cpu)
 {
 	int error = pin_to_cpu(cpu);
 
-	errno = -error;
-	must(!error, "cannot run on this CPU");
+	if (error)
+		errx(1, "cannot run on this CPU: %s", strerror(-error));
 }
 
 static void start_on(int cpu)
 {
 	cpu_set_t before;
 
-	must(sched_getaffinity(0, sizeof(before), &before) == 0, "cannot ask for the CPUs allowed");
+	if (sched_getaffinity(0, sizeof(before), &before))
+		err(1, "cannot ask for the CPUs allowed");
 	stay_on(cpu);
-	must(sched_setaffinity(0, sizeof(before), &before) == 0, "cannot run on all CPUs again");
+	if (sched_setaffinity(0, sizeof(before), &before))
+		err(1, "cannot run on all CPUs again");
 }
 
 /* -1 where there is no frequency scaling. */
@@ -99,7 +93,8 @@ static struct run run_once(uint64_t iterations)
 	work(iterations);
 	run.ticks = counter_now() - begun;
 	run.cpu = sched_getcpu();
-	must(run.cpu >= 0, "cannot tell the CPU");
+	if (run.cpu < 0)
+		err(1, "cannot tell the CPU");
 	run.khz = frequency(run.cpu);
 	return run;
 }
@@ -150,7 +145,8 @@ int main(int argc, char **argv)
 	}
 
 	record = calloc(runs, sizeof(*record));
-	must(record, "no memory for so many runs");
+	if (!record)
+		err(1, "no memory for so many runs");
 	if (stay != ANYWHERE)
 		stay_on((int)stay);
 	if (start != ANYWHERE)
