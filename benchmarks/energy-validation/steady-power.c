@@ -37,8 +37,8 @@
 #define MAX_WINDOWS 256
 #define MAX_US 10000000
 #define LINE_BYTES 64
-/* Longer than any state takes to leave: the kernel counts a wake-up once it is through. */
-#define LEAVE_US 1500
+/* What a kernel adds to the hardware's way out of a state. */
+#define KERNEL_US 100
 /* Housekeeping follows what woke a CPU, a few ticks long. */
 #define MAX_TRIES 16
 
@@ -151,14 +151,22 @@ static int all_sleep_in(const char *state, struct idle_setting *setting)
 
 /* The kernel's count of how often each CPU has left the state; negative where it has none. */
 static int usages[CPULIST_MAX];
+/* How long they may take to leave it: a wake-up is counted once it is through. */
+static uint64_t leave_us;
 
 static void watch_sleepers(const char *state_name)
 {
+	leave_us = 0;
 	for (int cpu = 0; cpu < CPULIST_MAX; cpu++) {
 		int state = online.has[cpu] ? idle_find(cpu, state_name) : -ENOENT;
+		uint64_t latency_us;
 
 		usages[cpu] = state < 0 ? -1 : idle_open(cpu, state, "usage");
+		if (state >= 0 && idle_number(cpu, state, "latency", &latency_us) == 0 &&
+		    latency_us > leave_us)
+			leave_us = latency_us;
 	}
+	leave_us += KERNEL_US;
 }
 
 static void leave_sleepers(void)
@@ -195,7 +203,7 @@ static void take(struct window window)
 	uint64_t length_us;
 
 	window.settle_us = window.busy ? settle_us : rest_us;
-	length_us = window.settle_us + window_us + LEAVE_US;
+	length_us = window.settle_us + window_us + leave_us;
 	window.ordered = counter_now();
 	if (on_gem5) {
 		m5_dump_reset_stats(window.settle_us * 1000, 0);
