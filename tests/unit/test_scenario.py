@@ -284,6 +284,11 @@ def test_points_that_the_machine_cannot_run_are_refused_before_anything_boots(lu
     assert "states/C3\n" in ran.stdout
     assert ran.stderr.startswith("states/C2 and 10 more points: left out, CPU 0 of "), "said, and once"
     assert len(ran.stderr.splitlines()) == 1
+    grid = ("--grid", "governor=menu,teo", "--points", "states/*", "--list")
+    ran = lull("sweep", "--scenario", "wake-latency", *words[2:], *grid)
+    assert ran.returncode == 0
+    assert [line.partition(" ")[0] for line in ran.stdout.splitlines()] == ["states/C1", "states/C3", "states/C4"] * 2
+    assert re.fullmatch(r"states/C2: left out, CPU 0 of .* has no idle state C2\n", ran.stderr), "of both, once"
 
 
 def test_a_scenarios_trace_and_windows_are_those_of_its_points(tmp_path: Path) -> None:

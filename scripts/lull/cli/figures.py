@@ -6,11 +6,13 @@ from typing import Annotated
 
 import typer
 
-from lull import yaml_file
+from lull import locks, yaml_file
 from lull.report import Progress, report
 from lull.scenario.load import load_scenario
 from lull.scenario.schema import Scenario
 from lull.scenario.sweep import FIGURES, Sweep, finished
+
+LOCK = ".figures.lock"
 
 
 def figures(
@@ -48,7 +50,11 @@ def make(sweep: Sweep, scenario: Scenario, publish: bool) -> None:
     if runs.missing:
         report(f"figures: without {len(runs.missing)} points that have not finished, such as {runs.missing[0]}")
     folder = sweep.path / FIGURES
-    with Progress(f"analyse {len(runs.runs)} points"):
+    # Commands that share a folder end together, and would write the same ledgers.
+    with (
+        locks.exclusive(sweep.path / LOCK, lambda: report("figures: another command is making them, waiting")),
+        Progress(f"analyse {len(runs.runs)} points"),
+    ):
         found: result.Result = drawing.analysis_of(runs.scenario).analyse(runs)
         result.write(found, runs, folder)
     typer.echo((folder / drawing.SUMMARY).read_text())

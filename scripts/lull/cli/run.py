@@ -67,9 +67,8 @@ def run(
     every = resolved.resolve(scenario, wishes)
     left_out = resolved.lacking(scenario, wishes)
     points = resolved.select(every, only or [], left_out)
-    for lack in dict.fromkeys(left_out.values()):
-        first, *others = (name for name in left_out if left_out[name] == lack)
-        report(f"{first}{f' and {len(others)} more points' if others else ''}: left out, {lack}")
+    for sentence in resolved.sentences(left_out.items()):
+        report(sentence)
     if list_points:
         for point in points:
             typer.echo(point.name)

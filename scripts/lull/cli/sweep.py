@@ -16,6 +16,7 @@ from lull.errors import UserError
 from lull.report import report
 from lull.runspec import CpuMode
 from lull.scenario.load import list_scenarios, load_scenario
+from lull.scenario.points import sentences
 from lull.scenario.schema import Scenario, text_of
 from lull.scenario.sweep import FAILED, HUNG, KEPT, RAN, Done, identity
 from lull.sweep import asked as wishes
@@ -80,7 +81,10 @@ def sweep(
     chosen = choose(engine, gem5)
     how = How(executor, jobs or (_processors() if executor == LOCAL else AT_ONCE_ELSEWHERE))
     how.check()
-    found = expand.expand(asked, of, chosen.name, _where(file, varied))
+    where = _where(file, varied)
+    found = expand.expand(asked, of, chosen.name, where)
+    for sentence in sentences(expand.left_out(asked, of, chosen.name, where)):
+        report(sentence)
     if list_points:
         for planned in found:
             typer.echo(planned.entry.full_title)

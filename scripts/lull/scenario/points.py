@@ -87,6 +87,15 @@ def lacking(scenario: Scenario, wishes: Wishes) -> dict[str, str]:
     return _lacks(_cells(scenario, wishes))
 
 
+def sentences(left_out: Iterable[tuple[str, str]]) -> Iterator[str]:
+    """One for each thing that is lacking; the points have the same name on other machines, or with another seed."""
+    names: dict[str, list[str]] = {}
+    for name, lack in dict.fromkeys(left_out):
+        names.setdefault(lack, []).append(name)
+    for lack, (first, *others) in names.items():
+        yield f"{first}{f' and {len(others)} more points' if others else ''}: left out, {lack}"
+
+
 def _lacks(cells: Iterable[_Cell]) -> dict[str, str]:
     return {cell.name: cell.lack for cell in cells if cell.lack}
 

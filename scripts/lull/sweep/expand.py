@@ -2,15 +2,16 @@
 """From what was asked to runs: every point of the scenario in every cell of the grid with every seed, checked."""
 
 import itertools
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from fnmatch import fnmatchcase
 from typing import get_args
 
 from lull import digest
 from lull.blocks import quoted
 from lull.errors import UserError
 from lull.runspec import CpuMode, EngineName, RunSpec
-from lull.scenario.points import Wishes, resolve
+from lull.scenario.points import Wishes, lacking, resolve
 from lull.scenario.schema import Scenario, Value, text_of
 from lull.sweep.asked import Asked
 from lull.sweep.folder import Entry
@@ -35,19 +36,25 @@ def expand(asked: Asked, scenario: Scenario, engine: EngineName, where: Where) -
     if asked.seeds > 1 and SEED in scenario.parameters and (SEED in asked.set or SEED in asked.grid):
         raise UserError(f"seeds: {scenario.name} has its own `{SEED}`, which is set as well; give one of the two")
     found: list[Planned] = []
-    for values in itertools.product(*asked.grid.values()):
-        cell = dict(zip(asked.grid, values, strict=True))
-        for seed in range(1, asked.seeds + 1):
-            wishes = _wishes(asked, scenario, engine, cell, seed, where)
-            try:
-                points = resolve(scenario, wishes, asked.points)
-            except UserError as error:
-                raise UserError(_named(str(error), cell, where)) from None
-            for point in points:
-                entry = Entry(point.name, point.group, dict(point.values), cell, seed, point.spec.hash())
-                found.append(Planned(entry, point.spec))
+    for cell, seed in _cells(asked):
+        wishes = _wishes(asked, scenario, engine, cell, seed, where)
+        try:
+            points = resolve(scenario, wishes, asked.points)
+        except UserError as error:
+            raise UserError(_named(str(error), cell, where)) from None
+        for point in points:
+            entry = Entry(point.name, point.group, dict(point.values), cell, seed, point.spec.hash())
+            found.append(Planned(entry, point.spec))
     _check_settings_matter(found, where)
     return found
+
+
+def left_out(asked: Asked, scenario: Scenario, engine: EngineName, where: Where) -> Iterator[tuple[str, str]]:
+    """The points asked for that a machine of the grid cannot run, with what it lacks."""
+    for cell, seed in _cells(asked):
+        for name, lack in lacking(scenario, _wishes(asked, scenario, engine, cell, seed, where)).items():
+            if not asked.points or any(fnmatchcase(name, pattern) for pattern in asked.points):
+                yield name, lack
 
 
 def keyed(found: Sequence[Planned], made_of: str) -> list[Planned]:
@@ -56,6 +63,12 @@ def keyed(found: Sequence[Planned], made_of: str) -> list[Planned]:
         replace(planned, entry=replace(planned.entry, key=digest.of_json([planned.entry.hash, made_of])[:16]))
         for planned in found
     ]
+
+
+def _cells(asked: Asked) -> Iterator[tuple[dict[str, Value], int]]:
+    for values in itertools.product(*asked.grid.values()):
+        for seed in range(1, asked.seeds + 1):
+            yield dict(zip(asked.grid, values, strict=True)), seed
 
 
 def _wishes(
