@@ -15,7 +15,7 @@ from lull.policy import Policy
 
 EngineName = devicetree.Engine
 CpuMode = Literal["atomic", "timing", "detailed"]
-Flavour = Literal["default", "debug"]
+Flavour = Literal["default", "debug", "race"]
 
 SCHEDULE = "/run/schedule"
 """In the guest."""

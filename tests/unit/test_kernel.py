@@ -99,6 +99,7 @@ def test_fragments_parse_and_agree(flavour: str) -> None:
     assert wanted["LULL"] == "y"
     assert wanted["MODULES"] == "n"
     assert (wanted.get("KASAN") == "y") == (flavour == "debug")
+    assert (wanted.get("KCSAN") == "y") == (flavour == "race")
 
 
 def test_every_fragment_is_used() -> None:

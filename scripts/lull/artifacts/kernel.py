@@ -24,6 +24,7 @@ SOURCE_PACKAGE = "linux-source-6.12"
 FRAGMENTS = {
     "default": ("base", "power", "trace", "input", "net"),
     "debug": ("base", "power", "trace", "input", "net", "debug"),
+    "race": ("base", "power", "trace", "input", "net", "race"),
 }
 PRODUCTS = {
     "Image": "arch/arm64/boot/Image",
