@@ -157,6 +157,15 @@ def test_the_papers_numbers_stand_beside_ours(tmp_path: Path, monkeypatch: pytes
     assert "| power saved, machine, % | at most | 23.8 |" in found.summary
 
 
+def test_without_a_poll_nothing_stands_beside_the_papers_numbers(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    found = _keyboard(tmp_path, monkeypatch, patterns=["models/esm-60"])
+    assert found.summary.endswith(
+        "## Beside the paper\n\nNothing to compare: the paper's numbers are gains over a 16 ms poll at its rates.\n"
+    )
+
+
 def test_rates_without_events_have_power_and_no_latency(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     found = _keyboard(tmp_path, monkeypatch, patterns=["models/*-0", "models/*-60"])
     rows = {row["point"]: row for row in found.tables["points"].to_pylist()}

@@ -127,4 +127,6 @@ def _paper(curves: Curves, what: Experiment) -> str:
         for mark in marks
         if (ours := _says(_gains(curves, ESM, measure, unit), mark))
     ]
+    if not rows:
+        return "Nothing to compare: the paper's numbers are gains over a 16 ms poll at its rates.\n"
     return markdown_table(("ESM against a 16 ms poll", "", "paper", "here"), rows)
