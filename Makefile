@@ -24,7 +24,7 @@ lint: setup
 	$(PYTHON) -m ruff check scripts tests gem5-configs
 	$(PYTHON) -m ruff format --check scripts tests gem5-configs
 	$(PYTHON) -m mypy
-	clang-format --dry-run --Werror $(GUEST_C)
+	.venv/bin/clang-format --dry-run --Werror $(GUEST_C)
 	shellcheck --external-sources --source-path=SCRIPTDIR --exclude=SC2317 $(SHELL_SCRIPTS)
 
 setup:

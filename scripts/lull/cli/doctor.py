@@ -50,7 +50,6 @@ TOOLS = {
 }
 OPTIONAL_TOOLS = {
     "ccache": ("ccache", "nothing but quick rebuilds"),
-    "clang-format": ("clang-format", "`make lint`"),
     "shellcheck": ("shellcheck", "`make lint`"),
     "sbatch": ("slurm-client", "`lull sweep --executor slurm`"),
 }
