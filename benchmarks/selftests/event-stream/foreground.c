@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
+#include <sched.h>
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
@@ -197,6 +198,59 @@ static void a_child_is_not(void)
 	      "only root says who is");
 }
 
+#define NO_NAMESPACES 4
+
+/* The first process of a PID namespace puts itself into the foreground, and stays until killed. */
+static void be_first_of_namespace(int ready)
+{
+	const pid_t own = getpid();
+	const char right = own == 1 && foreground_write(&own, 1) == 0 && foreground_is(&own, 1);
+
+	if (write(ready, &right, 1) != 1)
+		_exit(1);
+	for (;;)
+		pause();
+}
+
+/* 0, NO_NAMESPACES or which step went wrong. */
+static int look_into_namespace(void)
+{
+	int ready[2], status;
+	pid_t first;
+	char right;
+
+	if (pipe(ready))
+		return 1;
+	if (unshare(CLONE_NEWPID))
+		return NO_NAMESPACES;
+	first = fork_child();
+	if (first == 0)
+		be_first_of_namespace(ready[1]);
+	if (read(ready[0], &right, 1) != 1 || !right)
+		return 2;
+	if (!foreground_is(&first, 1))
+		return 3;
+	kill(first, SIGKILL);
+	waitpid(first, &status, 0);
+	return 0;
+}
+
+static void numbers_are_of_a_namespace(void)
+{
+	pid_t child = fork_child();
+	int status;
+
+	if (child == 0)
+		_exit(look_into_namespace());
+	waitpid(child, &status, 0);
+	if (WEXITSTATUS(status) == NO_NAMESPACES)
+		note("this kernel has no PID namespaces");
+	else
+		check(status == 0,
+		      "a number means what it does in the namespace of who writes or reads it");
+	foreground(getpid());
+}
+
 void case_foreground(void)
 {
 	struct esm_event event;
@@ -212,6 +266,7 @@ void case_foreground(void)
 	threads_are_no_processes();
 	set_is_written_whole();
 	a_child_is_not();
+	numbers_are_of_a_namespace();
 	while (take(&event, 1) == 1)
 		;
 	device_destroy(&device);
