@@ -198,8 +198,6 @@ static void a_child_is_not(void)
 	      "only root says who is");
 }
 
-#define NO_NAMESPACES 4
-
 /* The first process of a PID namespace puts itself into the foreground, and stays until killed. */
 static void be_first_of_namespace(int ready)
 {
@@ -212,42 +210,30 @@ static void be_first_of_namespace(int ready)
 		pause();
 }
 
-/* 0, NO_NAMESPACES or which step went wrong. */
-static int look_into_namespace(void)
+static bool both_see_their_own_number(void)
 {
-	int ready[2], status;
+	bool seen = false;
+	int ready[2];
 	pid_t first;
 	char right;
 
 	if (pipe(ready))
-		return 1;
-	if (unshare(CLONE_NEWPID))
-		return NO_NAMESPACES;
+		return false;
 	first = fork_child();
 	if (first == 0)
 		be_first_of_namespace(ready[1]);
-	if (read(ready[0], &right, 1) != 1 || !right)
-		return 2;
-	if (!foreground_is(&first, 1))
-		return 3;
+	if (read(ready[0], &right, 1) == 1)
+		seen = right && foreground_is(&first, 1);
 	kill(first, SIGKILL);
-	waitpid(first, &status, 0);
-	return 0;
+	waitpid(first, NULL, 0);
+	return seen;
 }
 
 static void numbers_are_of_a_namespace(void)
 {
-	pid_t child = fork_child();
-	int status;
-
-	if (child == 0)
-		_exit(look_into_namespace());
-	waitpid(child, &status, 0);
-	if (WEXITSTATUS(status) == NO_NAMESPACES)
-		note("this kernel has no PID namespaces");
-	else
-		check(status == 0,
-		      "a number means what it does in the namespace of who writes or reads it");
+	check_in_namespace(
+		CLONE_NEWPID, "PID", both_see_their_own_number,
+		"a number means what it does in the namespace of who writes or reads it");
 	foreground(getpid());
 }
 

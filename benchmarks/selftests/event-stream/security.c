@@ -91,6 +91,11 @@ static bool cannot_touch(void)
 	return right;
 }
 
+static bool by_number_is_refused(void)
+{
+	return subscribe_by_number(secret_number) == -EPERM;
+}
+
 static void without_capability(void)
 {
 	struct __user_cap_header_struct header = {.version = _LINUX_CAPABILITY_VERSION_3};
@@ -104,21 +109,12 @@ static void without_capability(void)
 		data[CAP_TO_INDEX(CAP_SYS_ADMIN)].effective &= ~CAP_TO_MASK(CAP_SYS_ADMIN);
 		if (syscall(SYS_capset, &header, data))
 			_exit(3);
-		_exit(subscribe_by_number(secret_number) != -EPERM);
+		_exit(!by_number_is_refused());
 	}
 	waitpid(child, &status, 0);
 	check(status == 0, "by number it takes CAP_SYS_ADMIN");
-	child = fork_child();
-	if (child == 0) {
-		if (unshare(CLONE_NEWUSER))
-			_exit(4);
-		_exit(subscribe_by_number(secret_number) != -EPERM);
-	}
-	waitpid(child, &status, 0);
-	if (WEXITSTATUS(status) == 4)
-		note("this kernel has no user namespaces");
-	else
-		check(status == 0, "of the first user namespace");
+	check_in_namespace(CLONE_NEWUSER, "user", by_number_is_refused,
+			   "of the first user namespace");
 }
 
 /* It opened both devices while it was root. */

@@ -2,11 +2,13 @@
 #include "system.h"
 
 #include <errno.h>
+#include <sched.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
+#include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -43,6 +45,24 @@ pid_t fork_child(void)
 	if (child == 0)
 		prctl(PR_SET_PDEATHSIG, SIGKILL);
 	return child;
+}
+
+void check_in_namespace(int kind, const char *name, bool (*right)(void), const char *text)
+{
+	enum { RIGHT, WRONG, NO_NAMESPACES = 4 };
+	pid_t child = fork_child();
+	int status;
+
+	if (child == 0) {
+		if (unshare(kind))
+			_exit(NO_NAMESPACES);
+		_exit(right() ? RIGHT : WRONG);
+	}
+	waitpid(child, &status, 0);
+	if (WIFEXITED(status) && WEXITSTATUS(status) == NO_NAMESPACES)
+		note("this kernel has no %s namespaces", name);
+	else
+		check(status == 0, "%s", text);
 }
 
 void system_set(const char *file, const char *text)
