@@ -18,6 +18,11 @@ def names() -> list[str]:
     return sorted(file.stem for file in FOLDER.iterdir() if file.is_file() and not _NOT_TESTS.fullmatch(file.name))
 
 
+def reached_its_end(ran: subprocess.CompletedProcess[str]) -> None:
+    """Of a selftest whose results are no matter: it has told how many tests it ran."""
+    assert re.search(r"^1\.\.\d+$", ran.stdout, re.MULTILINE), f"{ran.stdout}{ran.stderr}"
+
+
 def judge(ran: subprocess.CompletedProcess[str]) -> None:
     """Fails on a failed test, on fewer or more tests than planned, and on a status that says otherwise."""
     output = f"{ran.stdout}{ran.stderr}"

@@ -145,6 +145,7 @@ def test_power_over_time_is_a_windows_joules_over_its_length(tmp_path: Path) -> 
         assert watts[start, "uncore"] == pytest.approx((150e-12 + 1000 * 4.8e-12) / 1e-3)
         assert watts[start, "CPU 0"] == pytest.approx(140e-6 * 850)
         assert watts[start, "CPU 1"] == pytest.approx(530e-6 * 1100 / 2)
+    accounting.draw(found, "em")
     assert (found.ledger.parent / "power.pdf").stat().st_size > 1000
 
 

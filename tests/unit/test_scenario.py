@@ -12,7 +12,7 @@ from lull.errors import UserError
 from lull.paths import ROOT
 from lull.platform.devicetree import ENGINES
 from lull.scenario.load import list_scenarios, load_scenario
-from lull.scenario.points import Wishes, lacking, resolve, select
+from lull.scenario.points import Wishes, divide, resolve, select
 from lull.scenario.schema import Scenario
 from tests.conftest import Lull
 
@@ -151,13 +151,13 @@ def test_a_cpu_without_the_state_has_no_such_point(tmp_path: Path) -> None:
     for cpus, names in {"": of_c2 + of_c3, "1-2": of_c2 + of_c3, "0": of_c3, "0-1": of_c3, "2,0": of_c3}.items():
         wishes = Wishes("qemu", platform=platform, settings=("exit_us=0", f"cpus={cpus}"))
         assert [point.name for point in resolve(scenario, wishes)] == names
-        assert list(lacking(scenario, wishes)) == [name for name in of_c2 if name not in names]
+        assert list(divide(scenario, wishes).left_out) == [name for name in of_c2 if name not in names]
     wishes = Wishes("qemu", platform=platform, settings=("cpus=0",))
     sentence = r"--points plain: cannot run, CPU 0 of .*shallow\.yaml \(little\) has no idle state C2; change"
     with pytest.raises(UserError, match=sentence):
         resolve(scenario, wishes, ["plain"])
     with pytest.raises(UserError, match=sentence):
-        select(resolve(scenario, wishes), ["exit/C3-*", "plain"], lacking(scenario, wishes))
+        select(resolve(scenario, wishes), ["exit/C3-*", "plain"], divide(scenario, wishes).left_out)
 
 
 def test_a_value_that_would_leave_its_folder_is_refused(tmp_path: Path) -> None:

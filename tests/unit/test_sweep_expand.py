@@ -19,7 +19,8 @@ MADE_OF = "engine, kernel and image"
 
 def _points(made_of: str = MADE_OF, engine: Any = "qemu", **asked: object) -> list[Planned]:
     wanted = Asked.model_validate({"scenario": "wake-latency", "points": ["states/C3"], **asked})
-    return keyed(expand(wanted, load_scenario(wanted.scenario), engine, lambda key: f"--grid {key}"), made_of)
+    found = expand(wanted, load_scenario(wanted.scenario), engine, lambda key: f"--grid {key}")
+    return keyed(found.planned, made_of)
 
 
 def _exit_us(planned: Planned) -> list[float]:

@@ -38,7 +38,7 @@ def engine(tmp_path: Path) -> FakeEngine:
 @pytest.fixture
 def points() -> list[Planned]:
     asked = Asked(scenario="wake-latency", points=["states/C3"], grid={"governor": ["menu", "teo"], "count": [5, 6]})
-    return keyed(expand(asked, load_scenario("wake-latency"), "qemu", lambda key: key), "kernel")
+    return keyed(expand(asked, load_scenario("wake-latency"), "qemu", lambda key: key).planned, "kernel")
 
 
 @pytest.fixture

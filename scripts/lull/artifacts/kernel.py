@@ -21,11 +21,8 @@ from lull.errors import UserError
 from lull.process import Run
 
 SOURCE_PACKAGE = "linux-source-6.12"
-FRAGMENTS = {
-    "default": ("base", "power", "trace", "input", "net"),
-    "debug": ("base", "power", "trace", "input", "net", "debug"),
-    "race": ("base", "power", "trace", "input", "net", "race"),
-}
+_COMMON = ("base", "power", "trace", "input", "net")
+FRAGMENTS = {"default": _COMMON, "debug": (*_COMMON, "debug"), "race": (*_COMMON, "race")}
 PRODUCTS = {
     "Image": "arch/arm64/boot/Image",
     "vmlinux": "vmlinux",

@@ -29,7 +29,7 @@ _ACCOUNT = """
 from pathlib import Path
 from lull.energy.accounting import Options, account
 from lull.rundir import RunDir
-account(RunDir.open(Path(sys.argv[2])), Options(backends=("mcpat",)), draw=False)
+account(RunDir.open(Path(sys.argv[2])), Options(backends=("mcpat",)))
 """
 """In processes of their own, whose memory is theirs alone."""
 

@@ -76,5 +76,6 @@ def account(
     )
     with Progress(f"account for {run}"):
         found = accounting.account(rundir, options)
+        accounting.draw(found, options.backends[0])
     summary.show(Console(highlight=False), found.ledger, found.platform, found.totals, found.notes)
     report(f"ledger: {found.ledger}")

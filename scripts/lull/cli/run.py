@@ -64,10 +64,10 @@ def run(
     scenario = load_scenario(name)
     chosen = choose(engine, gem5, None)
     wishes = Wishes(chosen.name, platform, cpu, tuple(settings or ()), seed, period(stats_period))
-    every = resolved.resolve(scenario, wishes)
-    left_out = resolved.lacking(scenario, wishes)
-    points = resolved.select(every, only or [], left_out)
-    for sentence in resolved.sentences(left_out.items()):
+    divided = resolved.divide(scenario, wishes)
+    every = divided.points
+    points = resolved.select(every, only or [], divided.left_out)
+    for sentence in resolved.sentences(divided.left_out.items()):
         report(sentence)
     if list_points:
         for point in points:

@@ -81,19 +81,18 @@ def sweep(
     chosen = choose(engine, gem5)
     how = How(executor, jobs or (_processors() if executor == LOCAL else AT_ONCE_ELSEWHERE))
     how.check()
-    where = _where(file, varied)
-    found = expand.expand(asked, of, chosen.name, where)
-    for sentence in sentences(expand.left_out(asked, of, chosen.name, where)):
+    found = expand.expand(asked, of, chosen.name, _where(file, varied))
+    for sentence in sentences(found.left_out):
         report(sentence)
     if list_points:
-        for planned in found:
+        for planned in found.planned:
             typer.echo(planned.entry.full_title)
         return
     name = file.stem if file else of.name
     folder = Folder.create(out or Path("runs") / f"sweep-{name}-{chosen.name}", name)
     artifacts = chosen.artifacts("default")
     made_of = identity({"engine": chosen.describe(), "artifacts": artifacts.manifest()})
-    points = expand.keyed(found, made_of)
+    points = expand.keyed(found.planned, made_of)
     with folder.locked():
         folder.record(_about(name, of, asked, chosen.name), [planned.entry for planned in points])
         done = pending.known(folder, points, again)

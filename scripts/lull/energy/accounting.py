@@ -50,8 +50,8 @@ class Traced:
     """Changes of what CPUs do that the trace does tell."""
 
 
-def account(rundir: RunDir, options: Options, draw: bool = True) -> Accounted:
-    """The ledger and, if wanted, its figure, in the run's folder."""
+def account(rundir: RunDir, options: Options) -> Accounted:
+    """The ledger, in the run's folder."""
     run = source.open_run(rundir)
     traced = _traced(run, options.allow_lost)
     backends = [_backend(name, run, options) for name in options.backends]
@@ -60,19 +60,18 @@ def account(rundir: RunDir, options: Options, draw: bool = True) -> Accounted:
     occupancy = traced.occupancy if traced else None
     totals = ledger.write(run, found, backends, Uncore(options.rest_w), occupancy, path, _about(run, options))
     first = backends[0].name
-    if draw:
-        _draw(path, run, first)
     notes = [_mixed()] if traced is None else [*_disagreement(totals), *_lost(traced, path, first)]
     return Accounted(path, run.platform, totals, notes)
 
 
-def _draw(path: Path, run: Run, backend: str) -> None:
+def draw(found: Accounted, backend: str) -> None:
+    """The ledger's figure, beside it."""
     # matplotlib takes a second to load, which the runs of a sweep do not pay.
     from lull.energy import view
     from lull.figures import style
 
-    figure = view.plot_power(view.df_power(path, backend), f"{run.platform.name}, {backend}")
-    style.save(figure, run.rundir.path, FIGURE)
+    figure = view.plot_power(view.df_power(found.ledger, backend), f"{found.platform.name}, {backend}")
+    style.save(figure, found.ledger.parent, FIGURE)
 
 
 def _about(run: Run, options: Options) -> dict[str, object]:

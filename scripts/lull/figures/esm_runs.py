@@ -187,7 +187,7 @@ def _is_task(text: str, pid: int) -> bool:
 def _watts(run: Run, edges: NDArray[np.int64]) -> list[dict[str, float]]:
     """Mean power of each repetition: its windows are those whose middle is in it, and they have to fill it."""
     rundir = run.rundir()
-    accounting.account(rundir, Options(), draw=False)
+    accounting.account(rundir, Options())
     clusters = run.spec.platform.resolved_clusters()
     shadows = {cluster.name for cluster in clusters if run.spec.platform.role(cluster) == "shadow"}
     joules = [dict.fromkeys(POWERS, 0.0) for _ in edges[1:]]

@@ -105,7 +105,7 @@ def check(windows: Sequence[Steady]) -> Check:
 
 def _read(run: Run) -> list[Steady]:
     rundir = run.rundir()
-    accounting.account(rundir, Options(), draw=False)
+    accounting.account(rundir, Options())
     by_window: dict[int, list[dict[str, Any]]] = {}
     for row in rows.grouped(rundir / LEDGER, _KEYS, ["joules"]).to_pylist():
         by_window.setdefault(row["window"], []).append(row)

@@ -49,12 +49,24 @@ class _Cell:
     """What the machine lacks for it; empty if nothing."""
 
 
+@dataclass(frozen=True)
+class Divided:
+    points: list[Point]
+    left_out: dict[str, str]
+    """The points that the machine cannot run, by name, with what it lacks."""
+
+
 def resolve(scenario: Scenario, wishes: Wishes, only: Sequence[str] = ()) -> list[Point]:
     """All points that the machine can run, or those whose names match a pattern, in the order of the file."""
+    return divide(scenario, wishes, only).points
+
+
+def divide(scenario: Scenario, wishes: Wishes, only: Sequence[str] = ()) -> Divided:
+    """The same, beside those that it cannot run."""
     cpu = wishes.cpu or (scenario.cpu if wishes.engine == "gem5" else None)
     period = wishes.stats_period_s or (scenario.stats_period_s if wishes.engine == "gem5" else None)
     every = list(_cells(scenario, wishes))
-    left_out = _lacks(every)
+    left_out = {cell.name: cell.lack for cell in every if cell.lack}
     cells = [cell for cell in every if not cell.lack]
     if not cells and left_out:
         why = next(iter(left_out.values()))
@@ -79,12 +91,7 @@ def resolve(scenario: Scenario, wishes: Wishes, only: Sequence[str] = ()) -> lis
             seed=wishes.seed,
         )
         points.append(Point(cell.name, cell.group.name, cell.values, spec))
-    return points
-
-
-def lacking(scenario: Scenario, wishes: Wishes) -> dict[str, str]:
-    """The points that the machine cannot run, by name, with what it lacks."""
-    return _lacks(_cells(scenario, wishes))
+    return Divided(points, {name: lack for name, lack in left_out.items() if _matches(name, only)})
 
 
 def sentences(left_out: Iterable[tuple[str, str]]) -> Iterator[str]:
@@ -94,10 +101,6 @@ def sentences(left_out: Iterable[tuple[str, str]]) -> Iterator[str]:
         names.setdefault(lack, []).append(name)
     for lack, (first, *others) in names.items():
         yield f"{first}{f' and {len(others)} more points' if others else ''}: left out, {lack}"
-
-
-def _lacks(cells: Iterable[_Cell]) -> dict[str, str]:
-    return {cell.name: cell.lack for cell in cells if cell.lack}
 
 
 def select(points: Sequence[Point], patterns: Sequence[str], left_out: Mapping[str, str] | None = None) -> list[Point]:

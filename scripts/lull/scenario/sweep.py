@@ -24,6 +24,7 @@ from lull.scenario.points import Point
 RECORD = "scenario.json"
 FIGURES = "figures"
 """Below the folder, what `lull figures` makes of all points."""
+LOCKS = ".locks"
 RAN, KEPT, FAILED, HUNG = "ran", "kept", "failed", "hung"
 
 
@@ -91,7 +92,7 @@ def run_points(
     spent = ran = 0.0
     for number, point in enumerate(points, start=1):
         folder = sweep.folder(point.name)
-        with locks.exclusive(sweep.path / ".locks" / point.name.replace("/", "."), _waiting(say, point.name)):
+        with locks.exclusive(sweep.path / LOCKS / point.name.replace("/", "."), _waiting(say, point.name)):
             result = None if again else _kept(folder, point, made)
             if result is None:
                 begun = time.monotonic()

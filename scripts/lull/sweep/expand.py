@@ -4,14 +4,13 @@
 import itertools
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from fnmatch import fnmatchcase
 from typing import get_args
 
 from lull import digest
 from lull.blocks import quoted
 from lull.errors import UserError
 from lull.runspec import CpuMode, EngineName, RunSpec
-from lull.scenario.points import Wishes, lacking, resolve
+from lull.scenario.points import Wishes, divide
 from lull.scenario.schema import Scenario, Value, text_of
 from lull.sweep.asked import Asked
 from lull.sweep.folder import Entry
@@ -30,31 +29,31 @@ class Planned:
     spec: RunSpec
 
 
-def expand(asked: Asked, scenario: Scenario, engine: EngineName, where: Where) -> list[Planned]:
+@dataclass(frozen=True)
+class Expanded:
+    planned: list[Planned]
+    left_out: list[tuple[str, str]]
+    """The points asked for that a machine of the grid cannot run, with what it lacks."""
+
+
+def expand(asked: Asked, scenario: Scenario, engine: EngineName, where: Where) -> Expanded:
     """All points, without their keys; `where` tells where an axis was written."""
     _check_values(asked.grid, where)
     if asked.seeds > 1 and SEED in scenario.parameters and (SEED in asked.set or SEED in asked.grid):
         raise UserError(f"seeds: {scenario.name} has its own `{SEED}`, which is set as well; give one of the two")
-    found: list[Planned] = []
+    found = Expanded([], [])
     for cell, seed in _cells(asked):
         wishes = _wishes(asked, scenario, engine, cell, seed, where)
         try:
-            points = resolve(scenario, wishes, asked.points)
+            divided = divide(scenario, wishes, asked.points)
         except UserError as error:
             raise UserError(_named(str(error), cell, where)) from None
-        for point in points:
+        found.left_out.extend(divided.left_out.items())
+        for point in divided.points:
             entry = Entry(point.name, point.group, dict(point.values), cell, seed, point.spec.hash())
-            found.append(Planned(entry, point.spec))
-    _check_settings_matter(found, where)
+            found.planned.append(Planned(entry, point.spec))
+    _check_settings_matter(found.planned, where)
     return found
-
-
-def left_out(asked: Asked, scenario: Scenario, engine: EngineName, where: Where) -> Iterator[tuple[str, str]]:
-    """The points asked for that a machine of the grid cannot run, with what it lacks."""
-    for cell, seed in _cells(asked):
-        for name, lack in lacking(scenario, _wishes(asked, scenario, engine, cell, seed, where)).items():
-            if not asked.points or any(fnmatchcase(name, pattern) for pattern in asked.points):
-                yield name, lack
 
 
 def keyed(found: Sequence[Planned], made_of: str) -> list[Planned]:

@@ -27,7 +27,7 @@ def account(path: Path) -> str | None:
     from lull.energy import accounting
 
     try:
-        accounting.account(RunDir.open(path), accounting.Options(), draw=False)
+        accounting.account(RunDir.open(path), accounting.Options())
     except UserError as error:
         return str(error)
     return None
