@@ -3,6 +3,7 @@
 
 import json
 from collections.abc import Mapping
+from dataclasses import replace
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -12,7 +13,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from lull.errors import UserError
-from lull.figures import soak
+from lull.figures import result, soak
 from lull.figures.result import Result
 from lull.figures.source import Runs, read
 from lull.rundir import FILES, RunDir
@@ -230,3 +231,22 @@ def test_the_guest_program_names_what_the_analysis_reads() -> None:
     source = (Path(__file__).parents[2] / "benchmarks" / "selftests" / "soak.c").read_text()
     for key in _rows(_points("gem5")[:1][0], {})[0]:
         assert json.dumps(key) in source
+
+
+@pytest.mark.parametrize(
+    ("of", "name"),
+    [
+        ({}, "soak"),
+        ({"cpu": "atomic"}, "soak-atomic"),
+        ({"platform": "rk3399"}, "soak-rk3399"),
+        ({"platform": "rk3399", "cpu": "timing"}, "soak-rk3399-timing"),
+    ],
+)
+def test_another_machine_does_not_replace_what_is_published_of_the_scenarios_own(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, of: Mapping[str, Any], name: str
+) -> None:
+    monkeypatch.setattr(result, "RESULTS", tmp_path / "results")
+    runs = replace(_runs(tmp_path / "runs"), **of)
+    result.write(soak.analyse(runs), runs, tmp_path / "made")
+    assert result.publish(runs, tmp_path / "made") == tmp_path / "results" / name
+    assert (tmp_path / "results" / name / "summary.md").is_file()

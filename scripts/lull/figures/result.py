@@ -67,10 +67,18 @@ def publish(runs: Runs, made: Path) -> Path:
         raise UserError(f"{runs.path}: made by QEMU, which has no timing; only gem5's results enter {RESULTS.name}/")
     if missing := runs.missing:
         raise UserError(f"{runs.path}: {len(missing)} points are missing, such as {missing[0]}; run them first")
-    target = RESULTS / runs.scenario
+    target = RESULTS / _published_as(runs)
     with _replaced(target) as place:
         shutil.copytree(made, place, dirs_exist_ok=True)
     return target
+
+
+def _published_as(runs: Runs) -> str:
+    """The scenario's name. Another machine or other CPUs than its own have a folder of their own."""
+    own = load.load_scenario(runs.scenario)
+    others = [runs.platform] if runs.platform != own.platform and "," not in runs.platform else []
+    others += [runs.cpu] if runs.cpu and runs.cpu != own.cpu else []
+    return "-".join([runs.scenario, *others])
 
 
 @contextmanager
