@@ -19,13 +19,18 @@ Flavour = Literal["default", "debug", "race"]
 
 SCHEDULE = "/run/schedule"
 """In the guest."""
+SEED_MAX = 2**63 - 1
+SIMULATED_MAX_S = 9e5
+"""gem5 counts picoseconds in 64 bits; `gem5-configs` takes 10⁶ seconds, some of them to see that a guest hangs."""
+WALL_MAX_S = 1e8
+Period = Annotated[float, Field(gt=0, le=SIMULATED_MAX_S)]
 
 
 class Limits(Block):
     """What ends a guest that never ends: simulated seconds for its script, seconds of this machine's clock for all."""
 
-    simulated_s: float = Field(gt=0)
-    wall_s: float = Field(gt=0)
+    simulated_s: float = Field(gt=0, le=SIMULATED_MAX_S)
+    wall_s: float = Field(gt=0, le=WALL_MAX_S)
 
 
 class RunSpec(BaseModel):
@@ -47,10 +52,10 @@ class RunSpec(BaseModel):
     """Trace events switched on around the command."""
     trace_kib: Annotated[int, Field(gt=0)] | None = None
     """Of memory for each CPU's events, of which the oldest are lost when it is full; None is the kernel's own size."""
-    stats_period_s: Annotated[float, Field(gt=0)] | None = None
+    stats_period_s: Period | None = None
     """Simulated time after which gem5 at the latest opens a new window of statistics."""
     limits: Limits
-    seed: int = 1
+    seed: Annotated[int, Field(ge=0, le=SEED_MAX)] = 1
 
     def hash(self) -> str:
         return digest.of_json(self.model_dump(mode="json"))

@@ -86,7 +86,7 @@ def test_a_command_that_never_ends_is_ended(lull: Lull, tmp_path: Path) -> None:
 
 
 def test_a_guest_that_takes_too_long_here_is_ended(lull: Lull) -> None:
-    ran = lull("boot", "-e", "qemu", "--wall-limit", "1", "--sim-limit", "1e6", "--exec", "while :; do :; done")
+    ran = lull("boot", "-e", "qemu", "--wall-limit", "1", "--sim-limit", "9e5", "--exec", "while :; do :; done")
     assert ran.returncode == 2
     assert "took longer than 1 s of this machine's time and was stopped; raise --wall-limit" in ran.stderr
 
@@ -106,7 +106,9 @@ def test_a_kernel_panic_is_named(lull: Lull) -> None:
         (("-e", "qemu", "--gem5", "x"), "--gem5: has no meaning on QEMU; use --engine gem5"),
         (("-e", "qemu", "--out", "/proc/no"), "/proc/no: cannot be made"),
         (("-e", "gem5", "--gem5", "/no/gem5.opt"), "--gem5=/no/gem5.opt: no executable there"),
-        (("-e", "qemu", "--sim-limit", "0"), "--sim-limit and --wall-limit: must be positive"),
+        (("-e", "qemu", "--sim-limit", "0"), "--sim-limit 0: give seconds, more than 0 and at most 900000"),
+        (("-e", "qemu", "--sim-limit", "1e6"), "--sim-limit 1e+06: give seconds, more than 0 and at most 900000"),
+        (("-e", "qemu", "--wall-limit", "nan"), "--wall-limit nan: give seconds, more than 0 and at most 1e+08"),
     ],
 )
 def test_bad_input_is_one_sentence_and_leaves_nothing(

@@ -22,7 +22,7 @@ from lull.cli.options import (
 from lull.engines.choose import choose
 from lull.errors import UserError
 from lull.report import report
-from lull.runspec import SCHEDULE, CpuMode, Limits
+from lull.runspec import SCHEDULE, SEED_MAX, SIMULATED_MAX_S, WALL_MAX_S, CpuMode, Limits
 from lull.specs import load_spec
 
 WHAT_IT_RUNS_ON = "uname -a; lull-cpus"
@@ -58,7 +58,7 @@ def boot(
     stats_period: StatsPeriodOption = None,
     sim_limit: Annotated[float, typer.Option(help="end the command after this many simulated seconds")] = 60.0,
     wall_limit: Annotated[float, typer.Option(help="end everything after this many seconds of your time")] = 3600.0,
-    seed: Annotated[int, typer.Option(help="of everything random")] = 1,
+    seed: Annotated[int, typer.Option(help="of everything random", min=0, max=SEED_MAX)] = 1,
     out: OutOption = None,
     gem5: Gem5Option = None,
     checkpoint: Annotated[Path | None, typer.Option(help="restore this checkpoint instead of the cache's")] = None,
@@ -70,8 +70,9 @@ def boot(
 
     Example: lull boot -e gem5 -p rk3399 --cpu detailed --exec 'nproc; cat /sys/kernel/lull/platform'
     """
-    if sim_limit <= 0 or wall_limit <= 0:
-        raise UserError("--sim-limit and --wall-limit: must be positive numbers of seconds")
+    for name, given, most in (("sim", sim_limit, SIMULATED_MAX_S), ("wall", wall_limit, WALL_MAX_S)):
+        if not 0 < given <= most:
+            raise UserError(f"--{name}-limit {given:g}: give seconds, more than 0 and at most {most:g}")
     chosen = choose(engine, gem5, checkpoint)
     spec = load_spec(
         platform,

@@ -9,7 +9,7 @@ from typing import Annotated
 import typer
 
 from lull.errors import UserError
-from lull.runspec import EngineName, Flavour
+from lull.runspec import SIMULATED_MAX_S, EngineName, Flavour
 
 PlatformOption = Annotated[
     str, typer.Option("--platform", "-p", help="a name from `lull platform list`, or a file", metavar="P")
@@ -41,8 +41,10 @@ def period(text: str | None) -> float | None:
         return None
     match = _PERIOD.fullmatch(text)
     seconds = float(match[1]) * _UNITS[match[2]] if match else 0.0
-    if seconds < SHORTEST_PERIOD_S:
-        raise UserError(f"--stats-period {text}: not a time of 1us or more; write one as 1ms, 250us or 0.1s")
+    if not SHORTEST_PERIOD_S <= seconds <= SIMULATED_MAX_S:
+        raise UserError(
+            f"--stats-period {text}: not a time from 1us to {SIMULATED_MAX_S:g}s; write one as 1ms, 250us or 0.1s"
+        )
     return seconds
 
 

@@ -15,7 +15,7 @@ from typing import Annotated
 from pydantic import Field, StrictBool, StrictFloat, StrictInt, StrictStr, model_validator
 
 from lull.blocks import Block, fault, quoted
-from lull.runspec import CpuMode, Limits
+from lull.runspec import CpuMode, Limits, Period
 
 Value = StrictBool | StrictInt | StrictFloat | StrictStr
 Key = Annotated[str, Field(pattern=r"^[a-z][a-z0-9_]{0,31}$")]
@@ -98,7 +98,7 @@ class Scenario(Block):
     overrides: list[str] = Field(default_factory=list)
     trace: list[str] = Field(default_factory=list)
     trace_kib: Annotated[int, Field(gt=0)] | None = None
-    stats_period_s: Annotated[float, Field(gt=0)] | None = None
+    stats_period_s: Period | None = None
     """Of gem5; elsewhere there are no statistics."""
     needs_state: str | None = None
     """The idle state that a point is about. A platform that has it nowhere has no such point."""

@@ -11,7 +11,7 @@ from pydantic import Field
 from lull import yaml_file
 from lull.blocks import Block, explained
 from lull.errors import UserError
-from lull.runspec import CpuMode
+from lull.runspec import CpuMode, Period
 from lull.scenario.schema import Value
 
 MANUAL = "docs/sweeps.md"
@@ -28,7 +28,7 @@ class Asked(Block):
     platform: str | None = None
     """The scenario's own if not given, as `cpu` and `stats_period_s`."""
     cpu: CpuMode | None = None
-    stats_period_s: Annotated[float, Field(gt=0)] | None = None
+    stats_period_s: Period | None = None
     points: list[str] = Field(default_factory=list)
     """Names or patterns of the scenario's points; all of them if not given."""
     set: dict[str, Value] = Field(default_factory=dict)
