@@ -39,7 +39,9 @@ def read(file: Path, name: str, kind: str, manual: str) -> dict[str, Any]:
     except UnicodeDecodeError:
         raise UserError(f"{name}: not a text file; give the path of a {kind} file") from None
     try:
-        data = _parsed(text)
+        data = _unshared(_parsed(text))
+    except RecursionError:
+        raise UserError(f"{name}: blocks without end; write out the alias that stands within what it names") from None
     except yaml.MarkedYAMLError as error:
         mark = error.problem_mark
         line = f"line {mark.line + 1}" if mark else "somewhere"
@@ -48,8 +50,7 @@ def read(file: Path, name: str, kind: str, manual: str) -> dict[str, Any]:
         raise UserError(f"{name}: characters that YAML does not allow; write plain text") from None
     if not isinstance(data, dict):
         raise UserError(f"{name}: not a block of keys; start with `name: ` and see {manual}")
-    unshared: dict[str, Any] = _unshared(data)
-    return unshared
+    return data
 
 
 class _Loader(yaml.SafeLoader):

@@ -326,6 +326,7 @@ def test_broken_yaml_names_the_line(case: str, tmp_path: Path) -> None:
         (b"", "not a block of keys; start with `name: ` and see platforms/README.md"),
         (b"\xff\xfe\x00", "not a text file; give the path of a platform file"),
         (b"name: \x07\n", "characters that YAML does not allow; write plain text"),
+        (b"name: &name [*name]\n", "blocks without end; write out the alias that stands within what it names"),
     ],
 )
 def test_not_a_platform_file_at_all(content: bytes, sentence: str, tmp_path: Path) -> None:
