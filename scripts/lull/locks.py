@@ -22,17 +22,39 @@ def held() -> tuple[int, ...]:
 
 @contextmanager
 def exclusive(path: Path, on_wait: Callable[[], None] | None = None) -> Iterator[None]:
-    path.parent.mkdir(parents=True, exist_ok=True)
-    descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
-    try:
-        try:
-            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
+    with _opened(path) as descriptor:
+        if not _taken(descriptor):
             if on_wait:
                 on_wait()
             fcntl.flock(descriptor, fcntl.LOCK_EX)
         _held.add(descriptor)
         yield
+
+
+@contextmanager
+def if_free(path: Path) -> Iterator[bool]:
+    """The same without waiting: whether it is ours."""
+    with _opened(path) as descriptor:
+        free = _taken(descriptor)
+        if free:
+            _held.add(descriptor)
+        yield free
+
+
+@contextmanager
+def _opened(path: Path) -> Iterator[int]:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
+    try:
+        yield descriptor
     finally:
         _held.discard(descriptor)
         os.close(descriptor)
+
+
+def _taken(descriptor: int) -> bool:
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return False
+    return True

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Running the points of a scenario: going on after a kill, failing, and never throwing away what is done."""
 
+import contextlib
 import json
 import re
 import signal
@@ -11,6 +12,7 @@ from pathlib import Path
 
 import pytest
 
+from lull import locks
 from lull.cache import Entry
 from lull.engines.base import Artifacts, Outcome, Sink
 from lull.errors import LimitReached, UserError
@@ -20,7 +22,7 @@ from lull.runs import execute
 from lull.runspec import EngineName, Flavour, RunSpec
 from lull.scenario.load import load_scenario
 from lull.scenario.points import Point, Wishes, resolve, select
-from lull.scenario.sweep import Sweep, refuse_others, run_points
+from lull.scenario.sweep import LOCKS, Sweep, refuse_others, run_points
 
 
 class FakeEngine:
@@ -122,6 +124,28 @@ def test_after_a_kill_only_the_rest_is_run(tmp_path: Path, engine: FakeEngine) -
     done = run_points(_sweep(tmp_path, points), points, engine, again=False, say=lambda _: None)
     assert [result.how for result in done] == ["kept", "kept", "ran", "ran"]
     assert engine.ran() == [*NAMES[:3], *NAMES[2:]]
+
+
+def test_two_commands_share_the_points(tmp_path: Path, engine: FakeEngine) -> None:
+    """The other one is busy with the first point, and ends when this one has nothing else to do."""
+    points = _points()
+    sweep = _sweep(tmp_path, points)
+    said: list[str] = []
+    with contextlib.ExitStack() as other:
+        other.enter_context(locks.exclusive(sweep.path / LOCKS / NAMES[0].replace("/", ".")))
+
+        def say(text: str) -> None:
+            said.append(text)
+            if "waiting" in text:
+                execute(points[0].spec, engine, sweep.folder(NAMES[0]), lambda _: None)
+                other.close()
+
+        done = run_points(sweep, points, engine, again=False, say=say)
+    assert [(result.name, result.how) for result in done] == [
+        (NAMES[0], "kept"), *((name, "ran") for name in NAMES[1:])
+    ]  # fmt: skip
+    assert engine.ran() == [*NAMES[1:], NAMES[0]]
+    assert said[-2:] == [f"{NAMES[0]}: another command is running it, waiting", f"4 of 4: {NAMES[0]} kept"]
 
 
 def test_a_point_that_fails_is_reported_and_the_others_go_on(tmp_path: Path, engine: FakeEngine) -> None:

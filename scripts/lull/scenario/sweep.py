@@ -86,23 +86,40 @@ def refuse_others(out: Path, points: Sequence[Point], engine: Engine) -> None:
 def run_points(
     sweep: Sweep, points: Sequence[Point], engine: Engine, again: bool, say: Callable[[str], None] = report
 ) -> list[Done]:
-    """Run what is not there yet, one after the other. A point that fails does not stop the others."""
+    """Run what is not there yet, one after the other. A point that fails does not stop the others.
+
+    What another command is running comes last: by then it is there, and several commands have shared the work.
+    """
     made = made_of(engine, points[0].spec.flavour)
-    done: list[Done] = []
-    spent = ran = 0.0
-    for number, point in enumerate(points, start=1):
+    done: dict[str, Done] = {}
+    took: list[float] = []
+
+    def finish(point: Point) -> None:
         folder = sweep.folder(point.name)
-        with locks.exclusive(sweep.path / LOCKS / point.name.replace("/", "."), _waiting(say, point.name)):
-            result = None if again else _kept(folder, point, made)
-            if result is None:
-                begun = time.monotonic()
-                result = attempt(folder, point.name, point.spec, engine)
-                spent, ran = spent + time.monotonic() - begun, ran + 1
-        done.append(result)
-        left = len(points) - number
-        estimate = f"; about {clock(spent / ran * left)} left" if ran and left else ""
-        say(f"{number} of {len(points)}: {point.name} {result.how}{': ' if result.note else ''}{result.note}{estimate}")
-    return done
+        result = None if again else _kept(folder, point, made)
+        if result is None:
+            begun = time.monotonic()
+            result = attempt(folder, point.name, point.spec, engine)
+            took.append(time.monotonic() - begun)
+        done[point.name] = result
+        left = len(points) - len(done)
+        estimate = f"; about {clock(sum(took) / len(took) * left)} left" if took and left else ""
+        note = f": {result.note}" if result.note else ""
+        say(f"{len(done)} of {len(points)}: {point.name} {result.how}{note}{estimate}")
+
+    for point in points:
+        with locks.if_free(_lock(sweep, point)) as free:
+            if free:
+                finish(point)
+    for point in points:
+        if point.name not in done:
+            with locks.exclusive(_lock(sweep, point), _waiting(say, point.name)):
+                finish(point)
+    return [done[point.name] for point in points]
+
+
+def _lock(sweep: Sweep, point: Point) -> Path:
+    return sweep.path / LOCKS / point.name.replace("/", ".")
 
 
 def _waiting(say: Callable[[str], None], name: str) -> Callable[[], None]:
