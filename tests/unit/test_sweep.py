@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from lull import locks
+from lull import json_file, locks
 from lull.cache import Entry
 from lull.engines.base import Artifacts, Outcome, Sink
 from lull.errors import LimitReached, UserError
@@ -22,7 +22,7 @@ from lull.runs import execute
 from lull.runspec import EngineName, Flavour, RunSpec
 from lull.scenario.load import load_scenario
 from lull.scenario.points import Point, Wishes, resolve, select
-from lull.scenario.sweep import LOCKS, Sweep, refuse_others, run_points
+from lull.scenario.sweep import LOCKS, RECORD, Sweep, refuse_others, run_points
 
 
 class FakeEngine:
@@ -226,6 +226,15 @@ def test_folders_of_others_are_left_alone(tmp_path: Path, engine: FakeEngine) ->
     with pytest.raises(UserError, match="not a run's folder; move it away, or choose another --out"):
         run_points(sweep, points, engine, again=False)
     assert (mine / "note").read_text() == "precious"
+
+
+@pytest.mark.parametrize("changed", [{"scenario": None}, {"points": None}, {"points": 1}, {"points": [{"name": "x"}]}])
+def test_a_record_of_another_version_is_named(tmp_path: Path, changed: dict[str, object]) -> None:
+    sweep = _sweep(tmp_path, _points())
+    record = {**sweep.read(), **changed}
+    json_file.write(sweep.path / RECORD, {key: value for key, value in record.items() if value is not None})
+    with pytest.raises(UserError, match=r"scenario\.json: of another version of lull; run it again with another --out"):
+        sweep.read()
 
 
 def test_a_run_whose_statistics_cannot_be_read_has_failed_and_says_so(tmp_path: Path, engine: FakeEngine) -> None:

@@ -25,6 +25,7 @@ RECORD = "scenario.json"
 FIGURES = "figures"
 """Below the folder, what `lull figures` makes of all points."""
 LOCKS = ".locks"
+REMEDY = "run it again with another --out"
 RAN, KEPT, FAILED, HUNG = "ran", "kept", "failed", "hung"
 
 
@@ -69,7 +70,16 @@ class Sweep:
         return cls(path.resolve())
 
     def read(self) -> dict[str, object]:
-        return json_file.read(self.path / RECORD, "run it again with another --out")
+        record = json_file.read(self.path / RECORD, REMEDY)
+        try:
+            whole = all(key in record for key in ("scenario", "command", "engine", "cpu", "platform")) and all(
+                key in point for point in record["points"] for key in ("name", "group", "values", "hash")
+            )
+        except (KeyError, TypeError):
+            whole = False
+        if not whole:
+            raise UserError(f"{self.path / RECORD}: of another version of lull; {REMEDY}")
+        return record
 
     def folder(self, point: str) -> Path:
         return self.path / point
