@@ -3,6 +3,7 @@
 
 import json
 import os
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
@@ -15,12 +16,14 @@ def write(path: Path, value: dict[str, Any]) -> None:
     partial.replace(path)
 
 
-def read(path: Path, remedy: str) -> dict[str, Any]:
-    """What was written; `remedy` is what to do about a file that is gone or was changed."""
+def read(path: Path, remedy: str, needs: Iterable[str] = ()) -> dict[str, Any]:
+    """What was written; `remedy` is what to do about a file that is gone, was changed or lacks a key."""
     try:
         value = json.loads(path.read_text(encoding="utf-8"))
     except (OSError, ValueError) as error:
         raise UserError(f"{path}: cannot be read as JSON ({error}); {remedy}") from error
     if not isinstance(value, dict):
         raise UserError(f"{path}: not an object of JSON; {remedy}")
+    if any(key not in value for key in needs):
+        raise UserError(f"{path}: of another version of lull; {remedy}")
     return value

@@ -85,7 +85,7 @@ def _of_scenario(path: Path) -> Samples:
 def _of_sweep(path: Path) -> Samples:
     found = table.read(path)
     about = found.about
-    title = f"{about['name']}: {about['title']}" if about.get("title") else str(about["name"])
+    title = f"{about['name']}: {about['title']}"
     return Samples(found.path, "sweep", title, str(about["command"]), found.points, found.missing)
 
 

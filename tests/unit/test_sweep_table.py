@@ -125,9 +125,12 @@ def test_folders_that_are_no_sweeps(tmp_path: Path, folder: Folder) -> None:
         table.read(tmp_path)
     with pytest.raises(UserError, match="out: has the runs of mine; choose another --out"):
         Folder.create(folder.path, "other")
-    (folder.path / "sweep.json").write_text('{"name": "mine", "points": [{"what": 1}]}')
-    with pytest.raises(UserError, match=r"sweep.json: of another version of lull; run the sweep again"):
-        folder.entries()
+    record = folder.read()
+    others: list[dict[str, object]] = [{"points": []}, {**record, "points": 1}, {**record, "points": [{"what": 1}]}]
+    for other in others:
+        (folder.path / "sweep.json").write_text(json.dumps(other))
+        with pytest.raises(UserError, match=r"sweep.json: of another version of lull; run the sweep again"):
+            folder.entries()
 
 
 def test_progress_is_of_states_and_what_was_simulated(

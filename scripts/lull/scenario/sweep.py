@@ -26,6 +26,7 @@ FIGURES = "figures"
 """Below the folder, what `lull figures` makes of all points."""
 LOCKS = ".locks"
 REMEDY = "run it again with another --out"
+_KEYS = ("scenario", "command", "engine", "cpu", "platform", "points")
 RAN, KEPT, FAILED, HUNG = "ran", "kept", "failed", "hung"
 
 
@@ -70,14 +71,11 @@ class Sweep:
         return cls(path.resolve())
 
     def read(self) -> dict[str, object]:
-        record = json_file.read(self.path / RECORD, REMEDY)
-        try:
-            whole = all(key in record for key in ("scenario", "command", "engine", "cpu", "platform")) and all(
-                key in point for point in record["points"] for key in ("name", "group", "values", "hash")
-            )
-        except (KeyError, TypeError):
-            whole = False
-        if not whole:
+        record = json_file.read(self.path / RECORD, REMEDY, _KEYS)
+        points = record["points"]
+        if not isinstance(points, list) or any(
+            not isinstance(point, dict) or not point.keys() >= {"name", "group", "values", "hash"} for point in points
+        ):
             raise UserError(f"{self.path / RECORD}: of another version of lull; {REMEDY}")
         return record
 

@@ -21,6 +21,7 @@ from lull.scenario.schema import Value, text_of
 RECORD = "sweep.json"
 POINTS = "points"
 LOCKS = ".locks"
+_KEYS = ("name", "scenario", "title", "command", "engine", "grid", "seeds", "points")
 
 
 @dataclass(frozen=True)
@@ -83,8 +84,8 @@ class Folder:
         json_file.write(self.path / RECORD, {**about, "points": [vars(entry) for entry in entries]})
 
     def read(self) -> dict[str, Any]:
-        """`name`, `scenario`, `title`, `command`, `engine`, `grid` (key to values), `seeds` and `points`."""
-        return json_file.read(self.path / RECORD, "run the sweep again")
+        """What is in `_KEYS`; `grid` has the values of each key."""
+        return json_file.read(self.path / RECORD, "run the sweep again", _KEYS)
 
     def entries(self) -> list[Entry]:
         try:
