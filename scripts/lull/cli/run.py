@@ -52,8 +52,8 @@ def run(
     """Run all points of a scenario, then make its figures.
 
     Started again it goes on: a point that has finished is kept. Started again while it runs, both share the points.
-    One that fails is reported, and the others go on; so is one that hangs until it reaches a limit, which would do so
-    again and is run again only if asked.
+    A point that fails is reported, and the others go on; so is one that hangs until it reaches a limit, which would
+    do so again and is run again only if asked.
 
     Example: lull run wake-latency -e gem5 --set count=200 --points 'states/*'
     """
