@@ -14,6 +14,7 @@ from lull.cli import plot
 from lull.cli import report as page
 from lull.cli.options import PlatformOption
 from lull.engines.choose import choose
+from lull.errors import UserError
 from lull.report import Progress, report
 from lull.scenario import points as resolved
 from lull.scenario.load import load_scenario
@@ -57,9 +58,17 @@ def demo(
     wishes = Wishes(engine.name, platform, "detailed" if timed else None, SMALL)
     points = resolved.resolve(scenario, wishes, POINTS)
     place = out or Path("runs") / f"demo-{platform}-{engine.name}"
-    refuse_others(place, points, engine)
+    again = False
+    try:
+        refuse_others(place, points, engine)
+    except UserError:
+        # Minutes of work in a folder of the demo's own. What is in a folder that a user names may be hours.
+        if out is not None:
+            raise
+        report(f"{place}: of an earlier version, and made again")
+        again = True
     sweep = Sweep.create(place, scenario.name, f"./lull demo --platform {platform}", points)
-    bad = [item for item in run_points(sweep, points, engine, again=False) if item.how in (FAILED, HUNG)]
+    bad = [item for item in run_points(sweep, points, engine, again) if item.how in (FAILED, HUNG)]
     for item in bad:
         report(f"{item.name} {item.how}: {item.note}; its folder is {sweep.folder(item.name)}")
     if bad:
