@@ -4,11 +4,9 @@
 #include <fcntl.h>
 #include <pthread.h>
 #include <sched.h>
-#include <signal.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include "calls.h"
@@ -224,8 +222,7 @@ static bool both_see_their_own_number(void)
 		be_first_of_namespace(ready[1]);
 	if (read(ready[0], &right, 1) == 1)
 		seen = right && foreground_is(&first, 1);
-	kill(first, SIGKILL);
-	waitpid(first, NULL, 0);
+	kill_and_reap(first);
 	return seen;
 }
 

@@ -29,12 +29,6 @@ static void await_program(pid_t task, const char *name)
 		usleep(200);
 }
 
-static void kill_and_reap(pid_t child)
-{
-	kill(child, SIGKILL);
-	waitpid(child, NULL, 0);
-}
-
 static void after_fork(int fd)
 {
 	struct esm_event event;

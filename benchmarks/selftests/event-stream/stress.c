@@ -186,8 +186,7 @@ static void disturb(uint64_t *random, const pid_t *processes, pid_t *fleeting)
 
 	switch (next_random(random) % 32) {
 	case 0:
-		kill(fleeting[who], SIGKILL);
-		waitpid(fleeting[who], NULL, 0);
+		kill_and_reap(fleeting[who]);
 		fleeting[who] = start_fleeting(&shared->fleeting[who]);
 		set_foreground(processes, fleeting, ~0ULL);
 		break;
@@ -296,10 +295,8 @@ static void stress(const char *text)
 			usleep(500);
 	shared->over = true;
 	await_all(finished, processes, SIGUSR1);
-	for (int i = 0; i < FLEETING; i++) {
-		kill(fleeting[i], SIGKILL);
-		waitpid(fleeting[i], NULL, 0);
-	}
+	for (int i = 0; i < FLEETING; i++)
+		kill_and_reap(fleeting[i]);
 	for (int i = 0; i < PROCESSES; i++)
 		waitpid(processes[i], NULL, 0);
 	for (int i = 0; i < DEVICES; i++)

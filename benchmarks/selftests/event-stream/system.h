@@ -19,6 +19,7 @@ void system_set(const char *file, const char *text);
 
 /* A child that dies with the case, which ends if there is none. */
 pid_t fork_child(void);
+void kill_and_reap(pid_t child);
 /* In a child that has made a namespace, CLONE_NEW...; noted where the kernel has none such. */
 void check_in_namespace(int kind, const char *name, bool (*right)(void), const char *text);
 

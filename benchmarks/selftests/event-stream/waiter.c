@@ -99,8 +99,7 @@ struct outcome waiter_finish(struct waiter *waiter)
 
 void waiter_kill(struct waiter *waiter)
 {
-	kill(waiter->pid, SIGKILL);
-	waitpid(waiter->pid, NULL, 0);
+	kill_and_reap(waiter->pid);
 	close(waiter->answer);
 }
 
