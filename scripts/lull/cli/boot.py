@@ -14,6 +14,7 @@ from lull.cli.options import (
     Gem5Option,
     OutOption,
     PlatformOption,
+    SeedOption,
     ShadowOption,
     StatsPeriodOption,
     overrides,
@@ -22,7 +23,7 @@ from lull.cli.options import (
 from lull.engines.choose import choose
 from lull.errors import UserError
 from lull.report import report
-from lull.runspec import SCHEDULE, SEED_MAX, SIMULATED_MAX_S, WALL_MAX_S, CpuMode, Limits
+from lull.runspec import SCHEDULE, SIMULATED_MAX_S, WALL_MAX_S, CpuMode, Limits
 from lull.specs import load_spec
 
 WHAT_IT_RUNS_ON = "uname -a; lull-cpus"
@@ -58,7 +59,7 @@ def boot(
     stats_period: StatsPeriodOption = None,
     sim_limit: Annotated[float, typer.Option(help="end the command after this many simulated seconds")] = 60.0,
     wall_limit: Annotated[float, typer.Option(help="end everything after this many seconds of your time")] = 3600.0,
-    seed: Annotated[int, typer.Option(help="of everything random", min=0, max=SEED_MAX)] = 1,
+    seed: SeedOption = 1,
     out: OutOption = None,
     gem5: Gem5Option = None,
     checkpoint: Annotated[Path | None, typer.Option(help="restore this checkpoint instead of the cache's")] = None,

@@ -9,7 +9,7 @@ from typing import Annotated
 import typer
 
 from lull.errors import UserError
-from lull.runspec import SIMULATED_MAX_S, EngineName, Flavour
+from lull.runspec import SEED_MAX, SIMULATED_MAX_S, EngineName, Flavour
 
 PlatformOption = Annotated[
     str, typer.Option("--platform", "-p", help="a name from `lull platform list`, or a file", metavar="P")
@@ -25,6 +25,7 @@ StatsPeriodOption = Annotated[
         metavar="TIME",
     ),
 ]
+SeedOption = Annotated[int, typer.Option(help="of everything random in the engine", min=0, max=SEED_MAX)]
 ShadowOption = Annotated[bool | None, typer.Option(help="with or without the platform's shadow core")]
 OutOption = Annotated[
     Path | None, typer.Option(help="folder for the run; runs/<time>-<platform>-<engine> if not given")

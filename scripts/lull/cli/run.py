@@ -11,11 +11,11 @@ from rich.console import Console
 from rich.table import Table
 
 from lull.cli import figures
-from lull.cli.options import EngineOption, Gem5Option, StatsPeriodOption, period
+from lull.cli.options import EngineOption, Gem5Option, SeedOption, StatsPeriodOption, period
 from lull.engines.choose import choose
 from lull.errors import UserError
 from lull.report import clock, report
-from lull.runspec import SEED_MAX, CpuMode
+from lull.runspec import CpuMode
 from lull.scenario import points as resolved
 from lull.scenario.load import list_scenarios, load_scenario
 from lull.scenario.points import Point, Wishes
@@ -45,7 +45,7 @@ def run(
     ] = None,
     again: Annotated[bool, typer.Option("--again", help="run finished points again, too")] = False,
     list_points: Annotated[bool, typer.Option("--list", help="list points or scenarios, run nothing")] = False,
-    seed: Annotated[int, typer.Option(help="of everything random in the engine", min=0, max=SEED_MAX)] = 1,
+    seed: SeedOption = 1,
     stats_period: StatsPeriodOption = None,
     gem5: Gem5Option = None,
 ) -> None:
