@@ -22,7 +22,7 @@ from lull.runs import execute
 from lull.runspec import EngineName, Flavour, RunSpec
 from lull.scenario.load import load_scenario
 from lull.scenario.points import Point, Wishes, resolve, select
-from lull.scenario.sweep import LOCKS, RECORD, Sweep, refuse_others, run_points
+from lull.scenario.sweep import RECORD, Sweep, refuse_others, run_points
 
 
 class FakeEngine:
@@ -132,7 +132,7 @@ def test_two_commands_share_the_points(tmp_path: Path, engine: FakeEngine) -> No
     sweep = _sweep(tmp_path, points)
     said: list[str] = []
     with contextlib.ExitStack() as other:
-        other.enter_context(locks.exclusive(sweep.path / LOCKS / NAMES[0].replace("/", ".")))
+        other.enter_context(locks.exclusive(sweep.lock(NAMES[0])))
 
         def say(text: str) -> None:
             said.append(text)

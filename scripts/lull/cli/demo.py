@@ -14,12 +14,11 @@ from lull.cli import plot
 from lull.cli import report as page
 from lull.cli.options import PlatformOption
 from lull.engines.choose import choose
-from lull.errors import UserError
 from lull.report import Progress, report
 from lull.scenario import points as resolved
 from lull.scenario.load import load_scenario
 from lull.scenario.points import Wishes
-from lull.scenario.sweep import FAILED, HUNG, Sweep, refuse_others, run_points
+from lull.scenario.sweep import FAILED, HUNG, MadeOtherwise, Sweep, refuse_others, run_points
 
 SCENARIO = "esm-keyboard"
 SMALL = ("rate=600", "windows=3", "window_ms=200", "settle_ms=50")
@@ -61,7 +60,7 @@ def demo(
     again = False
     try:
         refuse_others(place, points, engine)
-    except UserError:
+    except MadeOtherwise:
         # Minutes of work in a folder of the demo's own. What is in a folder that a user names may be hours.
         if out is not None:
             raise

@@ -10,7 +10,7 @@ from lull import locks, yaml_file
 from lull.report import Progress, report
 from lull.scenario.load import load_scenario
 from lull.scenario.schema import Scenario
-from lull.scenario.sweep import FIGURES, LOCKS, Sweep, finished
+from lull.scenario.sweep import FIGURES, Sweep, finished
 
 
 def figures(
@@ -50,9 +50,7 @@ def make(sweep: Sweep, scenario: Scenario, publish: bool) -> None:
     folder = sweep.path / FIGURES
     # Commands that share a folder end together, and would write the same ledgers.
     with (
-        locks.exclusive(
-            sweep.path / LOCKS / FIGURES, lambda: report("figures: another command is making them, waiting")
-        ),
+        locks.exclusive(sweep.lock(FIGURES), lambda: report("figures: another command is making them, waiting")),
         Progress(f"analyse {len(runs.runs)} points"),
     ):
         found: result.Result = drawing.analysis_of(runs.scenario).analyse(runs)

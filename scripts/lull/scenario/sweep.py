@@ -24,8 +24,8 @@ from lull.scenario.points import Point
 RECORD = "scenario.json"
 FIGURES = "figures"
 """Below the folder, what `lull figures` makes of all points."""
-LOCKS = ".locks"
-REMEDY = "run it again with another --out"
+_LOCKS = ".locks"
+_REMEDY = "run it again with another --out"
 _KEYS = ("scenario", "command", "engine", "cpu", "platform", "points")
 RAN, KEPT, FAILED, HUNG = "ran", "kept", "failed", "hung"
 
@@ -39,6 +39,10 @@ class Done:
     note: str = ""
     simulated_s: float | None = None
     wall_s: float | None = None
+
+
+class MadeOtherwise(UserError):
+    """A point is finished, and is not the one that is asked for."""
 
 
 class Sweep:
@@ -71,16 +75,20 @@ class Sweep:
         return cls(path.resolve())
 
     def read(self) -> dict[str, object]:
-        record = json_file.read(self.path / RECORD, REMEDY, _KEYS)
+        record = json_file.read(self.path / RECORD, _REMEDY, _KEYS)
         points = record["points"]
         if not isinstance(points, list) or any(
             not isinstance(point, dict) or not point.keys() >= {"name", "group", "values", "hash"} for point in points
         ):
-            raise UserError(f"{self.path / RECORD}: of another version of lull; {REMEDY}")
+            raise UserError(f"{self.path / RECORD}: of another version of lull; {_REMEDY}")
         return record
 
     def folder(self, point: str) -> Path:
         return self.path / point
+
+    def lock(self, work: str) -> Path:
+        """Of a point, or of something else that one command does at a time."""
+        return self.path / _LOCKS / work.replace("/", ".")
 
 
 def refuse_others(out: Path, points: Sequence[Point], engine: Engine) -> None:
@@ -116,18 +124,14 @@ def run_points(
         say(f"{len(done)} of {len(points)}: {point.name} {result.how}{note}{estimate}")
 
     for point in points:
-        with locks.if_free(_lock(sweep, point)) as free:
+        with locks.if_free(sweep.lock(point.name)) as free:
             if free:
                 finish(point)
     for point in points:
         if point.name not in done:
-            with locks.exclusive(_lock(sweep, point), _waiting(say, point.name)):
+            with locks.exclusive(sweep.lock(point.name), _waiting(say, point.name)):
                 finish(point)
     return [done[point.name] for point in points]
-
-
-def _lock(sweep: Sweep, point: Point) -> Path:
-    return sweep.path / LOCKS / point.name.replace("/", ".")
 
 
 def _waiting(say: Callable[[str], None], name: str) -> Callable[[], None]:
@@ -170,7 +174,7 @@ def _kept(folder: Path, point: Point, made: str) -> Done | None:
         assert isinstance(simulated, int | float)
         assert isinstance(wall, int | float)
         return Done(point.name, KEPT, "", simulated, wall)
-    raise UserError(f"{folder}: this point is finished, {what}; choose another --out, or --again to run it again")
+    raise MadeOtherwise(f"{folder}: this point is finished, {what}; choose another --out, or --again to run it again")
 
 
 def finished(folder: Path) -> dict[str, object] | None:
