@@ -126,8 +126,8 @@ def window(
             cpu += 1
     for part, picojoule in (("actEnergy", 100.0), ("refreshEnergy", 50.0), ("totalEnergy", 150.0)):
         found[f"system.mem_ctrls.dram.rank0.{part}"] = picojoule * (end - start) / MS
-    found["system.mem_ctrls.readBursts"] = 8.0 * (end - start) / MS
-    found["system.mem_ctrls.writeBursts"] = 2.0 * (end - start) / MS
+    found["system.mem_ctrls.dram.dramBytesRead"] = 512.0 * (end - start) / MS
+    found["system.mem_ctrls.dram.dramBytesWritten"] = 128.0 * (end - start) / MS
     found["system.membus.pktSize_system.iobridge::total"] = 1000.0 * (end - start) / MS
     return found
 

@@ -13,7 +13,7 @@ from lull.platform.schema import MemoryKind
 def test_every_platform_has_its_table(name: str) -> None:
     table = memory_controller.load(load_platform(name))
     assert table.linearity_error <= 1e-5
-    stats = {"system.mem_ctrls.readBursts": 1e6, "system.mem_ctrls.writeBursts": 2e6}
+    stats = {"system.mem_ctrls.dram.dramBytesRead": 64e6, "system.mem_ctrls.dram.dramBytesWritten": 128e6}
     counts = memory_controller.counts(stats, "system.mem_ctrls", "24.0.0.1")
     idle, busy = table.joules(dict.fromkeys(counts, 0.0), 1.0), table.joules(counts, 1.0)
     assert idle == table.watts > 0
@@ -27,6 +27,15 @@ def test_a_controller_of_other_memory_is_refused() -> None:
         memory_controller.load(platform)
 
 
+def test_a_line_is_64_bytes_however_many_bursts_it_takes() -> None:
+    """A burst of LPDDR3-1600 is 32 bytes: eight beats of 32 bits. McPAT's reads and writes are lines."""
+    stats = {f"system.mem_ctrls0.{name}": 2e6 for name in ("readBursts", "writeBursts", "dram.readBursts")}
+    stats |= {"system.mem_ctrls0.dram.dramBytesRead": 64e6, "system.mem_ctrls0.dram.dramBytesWritten": 32e6}
+    counts = memory_controller.counts(stats, "system.mem_ctrls0", "24.0")
+    assert counts == {"memory_reads": 1e6, "memory_writes": 5e5}
+
+
 def test_a_missing_count_is_named() -> None:
-    with pytest.raises(UserError, match=r"system\.mem_ctrls\.writeBursts: not among the statistics of gem5 24\.0"):
-        memory_controller.counts({"system.mem_ctrls.readBursts": 1.0}, "system.mem_ctrls", "24.0")
+    unknown = r"system\.mem_ctrls\.dram\.dramBytesWritten: not among the statistics of gem5 24\.0"
+    with pytest.raises(UserError, match=unknown):
+        memory_controller.counts({"system.mem_ctrls.dram.dramBytesRead": 1.0}, "system.mem_ctrls", "24.0")

@@ -25,8 +25,8 @@ from lull.energy.uncore import PLATFORM
 from lull.errors import UserError
 from lull.platform.schema import Cluster, Opp, Platform
 
-BURSTS = ".readBursts"
-_CONTROLLER = re.compile(r"system\.mem_ctrls\d*\.readBursts")
+READ = ".dram.dramBytesRead"
+_CONTROLLER = re.compile(r"system\.mem_ctrls\d*\.dram\.dramBytesRead")
 
 
 @dataclass(frozen=True)
@@ -211,23 +211,23 @@ class McPat:
         return closed(own.place, labels, parts, np.array(rows), factors, dynamic + on_j + off_j)
 
     def memory(self, own: OfMemory) -> Account:
-        """Bursts go to who ran meanwhile, by time; what a controller takes without any is the platform's."""
-        controllers = [name.removesuffix(BURSTS) for name in own.window.matching(_CONTROLLER)]
+        """Lines go to who ran meanwhile, by time; what a controller takes without any is the platform's."""
+        controllers = [name.removesuffix(READ) for name in own.window.matching(_CONTROLLER)]
         if not controllers:
-            raise UserError(f"{own.place}: no statistic system.mem_ctrls*{BURSTS}; gem5 24 and 25 have it")
+            raise UserError(f"{own.place}: no statistic system.mem_ctrls*{READ}; gem5 24 and 25 have it")
         table = self._memory
         counts = [memory_controller.counts(own.window, name, self._gem5) for name in controllers]
-        bursts = sum(table.joules(count, 0.0) for count in counts)
+        lines = sum(table.joules(count, 0.0) for count in counts)
         always = np.array([table.watts, table.leakage.watts]) * own.seconds * len(controllers)
         shares = shared(own.users, PLATFORM)
         labels = [
             *(Label("on", cause, own.seconds * share) for cause, share in shares.items()),
             Label("on", PLATFORM, 0),
         ]
-        rows = [*([bursts * share, 0.0] for share in shares.values()), always]
+        rows = [*([lines * share, 0.0] for share in shares.values()), always]
         parts = [Part(MEMORY, "dynamic"), Part(MEMORY, "static")]
         # There are factors for types of cores only.
-        return closed(own.place, labels, parts, np.array(rows), np.ones(2), bursts + float(always.sum()))
+        return closed(own.place, labels, parts, np.array(rows), np.ones(2), lines + float(always.sum()))
 
     def _at(self, cluster: int, opp: Opp) -> tuple[OppTable, _Core]:
         key = (cluster, opp.mhz)

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The memory controller of one channel: joules per burst, and what it takes without any. DRAM itself is gem5's to tell.
+"""The memory controller of one channel: joules per line, and what it takes without any. DRAM itself is gem5's to tell.
 
-McPAT adds a tenth of peak power for refresh and scrubbing at all times, which makes energy linear in bursts and time.
+McPAT adds a tenth of peak power for refresh and scrubbing at all times, which makes energy linear in lines and time.
 """
 
 import random
@@ -22,7 +22,7 @@ from lull.errors import UserError
 from lull.platform.schema import Platform
 
 COUNT = 1e9
-"""Bursts in an input of one second: more than any channel serves, so that what they add is printed to six digits."""
+"""Lines in an input of one second: more than any channel serves, so that what they add is printed to six digits."""
 
 
 class MemoryTable(BaseModel):
@@ -31,7 +31,7 @@ class MemoryTable(BaseModel):
     platform: str
     joules_per_event: dict[str, float]
     watts: float
-    """Dynamic power without a burst, while the controller is on."""
+    """Dynamic power without a line, while the controller is on."""
     leakage: Leakage
     linearity_error: float
     made_from: str
@@ -58,10 +58,10 @@ def made_from(platform: Platform) -> str:
 
 
 def derive(platform: Platform, ask: Callable[[str], Part], seed: int) -> MemoryTable:
-    """From one idle second, one with bursts of each kind, and a check with both."""
+    """From one idle second, one with lines of each kind, and a check with both."""
 
-    def answer(**bursts: float) -> Part:
-        return ask(render_memory(platform, bursts, seconds=1.0)).find("Memory Controller")
+    def answer(**lines: float) -> Part:
+        return ask(render_memory(platform, lines, seconds=1.0)).find("Memory Controller")
 
     still = answer()
     idle = still[DYNAMIC]
