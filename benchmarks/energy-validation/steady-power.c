@@ -49,7 +49,7 @@ static const char usage[] =
 
 static const char *plan_asked, *loop_asked = "primes", *state_asked = "C4",
 			       *out_file = "/out/windows.jsonl";
-static uint64_t window_us = 200, settle_us = 500, rest_us = 20000, memory_kib = 4096;
+static uint64_t window_us = 1000, settle_us = 500, rest_us = 20000, memory_kib = 4096;
 
 static const struct option_to options[] = {
 	{.name = "plan", .text = &plan_asked},
@@ -194,13 +194,37 @@ static int count_wakes(const struct window *window, uint64_t *wakes)
 	return error;
 }
 
+static bool same_tick(const struct timespec *one, const struct timespec *other)
+{
+	return one->tv_sec == other->tv_sec && one->tv_nsec == other->tv_nsec;
+}
+
 /*
- * A window in which the caller is busy too, or all are asleep. That takes longer to settle: it is
- * some sleeps until the last CPU stops its tick.
+ * Until the kernel's tick, which comes to all busy CPUs at the same time, and takes longer than
+ * what many a window is asked about. The next one is milliseconds away. The coarse clock is the
+ * time of the last one.
+ */
+static void work_until_tick(void)
+{
+	struct timespec before, now;
+
+	clock_gettime(CLOCK_MONOTONIC_COARSE, &before);
+	do {
+		work();
+		clock_gettime(CLOCK_MONOTONIC_COARSE, &now);
+	} while (same_tick(&before, &now));
+}
+
+/*
+ * A window in which the caller is busy too, between two ticks if it is that short, or all are
+ * asleep. That takes longer to settle: it is some sleeps until the last CPU stops its tick.
  */
 static void take(struct window window)
 {
 	uint64_t length_us;
+
+	if (window.busy)
+		work_until_tick();
 
 	window.settle_us = window.busy ? settle_us : rest_us;
 	length_us = window.settle_us + window_us + leave_us;
@@ -402,6 +426,7 @@ static bool is_plan(const char *plan)
 static int save(void)
 {
 	FILE *out = fopen(out_file, "w");
+	bool failed;
 
 	if (!out)
 		return -errno;
@@ -422,7 +447,8 @@ static int save(void)
 		jsonl_int(&line, "counter_hz", (int64_t)counter_frequency());
 		jsonl_end(&line);
 	}
-	return fclose(out) ? -errno : 0;
+	failed = ferror(out);
+	return fclose(out) || failed ? -EIO : 0;
 }
 
 int main(int argc, char **argv)

@@ -21,11 +21,12 @@ from lull.platform.schema import Cluster, Opp
 from lull.rundir import LEDGER
 from lull.trace import recording, spans
 from lull.trace.clock import TICK_HZ, TICKS_PER_US
+from lull.trace.origins import TASK
 from lull.trace.spans import ACTIVE, Span
 
 FILE = "windows.jsonl"
 ENOUGH = 0.95
-"""Share of a window for which every CPU has to be as asked: an interrupt or a tick may take the rest."""
+"""Share of a window for which every CPU has to be as asked: an interrupt may take the rest."""
 _KEYS = ("window", "start", "end", "cluster", "cpu", "component", "kind", "backend", "band")
 
 
@@ -140,11 +141,12 @@ def _window(run: Run, times: Sequence[tuple[int, int, int]], begin: int, length:
 
 
 def _as_asked(traced: Sequence[Span], start: int, end: int, state: str, busy: Sequence[int]) -> float:
-    """The least share over CPUs. Interrupts on a busy CPU are work too."""
+    """The least share over CPUs. What a busy CPU does for an interrupt is not what it was asked to do."""
     held: dict[int, int] = {}
     for span in traced:
-        wanted = ACTIVE if span.cpu in busy else state
+        is_busy = span.state == ACTIVE and span.cause.startswith(TASK)
+        wanted = is_busy if span.cpu in busy else span.state == state
         overlap = min(span.end, end) - max(span.start, start)
         if overlap > 0:
-            held[span.cpu] = held.get(span.cpu, 0) + overlap * (span.state == wanted)
+            held[span.cpu] = held.get(span.cpu, 0) + overlap * wanted
     return min(held.values(), default=0) / (end - start)
