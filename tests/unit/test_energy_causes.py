@@ -6,7 +6,7 @@ import itertools
 import numpy as np
 import pytest
 
-from lull.energy import causes
+from lull.energy import causes, transitions
 from lull.energy.occupancy import Occupancy, Stay
 from lull.errors import UserError
 from lull.platform.load import load_platform
@@ -117,6 +117,42 @@ def test_a_cluster_is_off_while_all_of_its_cpus_are() -> None:
     assert sum(stay.caches.l2_flushes for stay in second) == 1
     assert sum(stay.caches.cluster_wakes for stay in first) == 1, "the first to wake turns it on"
     assert sum(stay.caches.cluster_wakes for stay in second) == 0
+
+
+def test_an_l2_is_as_full_as_all_of_its_cpus_filled_it_whoever_turns_it_off_and_on() -> None:
+    """CPU 0 comes first and works 100 us, CPU 1 goes last and works 50 us: 150 of the 1049 us in which the L2 fills."""
+    platform = load_platform("tiny", ["clusters.little.cpus=2"])
+    spans: list[Span] = []
+    wakes = [*range(10 * MS, NIGHT.stop, 10 * MS)]
+    for before, on in itertools.pairwise([0, *wakes, NIGHT.stop]):
+        slept, later = (100 * US, 200 * US) if before else (0, 0)
+        spans += [
+            Span(0, before + slept, on, "C4", "idle"),
+            Span(1, before + later, min(on + 50 * US, NIGHT.stop), "C4", "idle"),
+        ]
+    for on in wakes:
+        spans += [
+            Span(0, on, on + 100 * US, "active", "x"),
+            Span(1, on + 50 * US, on + 100 * US, "active", "x"),
+            Span(1, on + 100 * US, on + 200 * US, "C1", "idle"),
+        ]
+    spans += [Span(cpu, 0, NIGHT.stop, "active", "x") for cpu in (2, 3)]
+    found = causes.occupancy(columns(spans), [], platform, "C4", NIGHT)
+    both = [stay.caches for cpu in (0, 1) for stay in found.stays(cpu, 0, NIGHT.stop)]
+    times_off = len(wakes) + 1  # The trace ends in the last.
+    assert sum(caches.cluster_wakes for caches in both) == times_off
+    full = 1 + len(wakes) * 150 / 1049
+    assert sum(caches.l2_flushes for caches in both) == pytest.approx(full)
+    assert sum(caches.l2_refills for caches in both) == pytest.approx(full)
+
+
+@pytest.mark.parametrize("states", [("C3", "C4"), ("C4",)])
+def test_l1s_fill_at_the_same_rate_where_there_is_no_core_off(states: tuple[str, ...]) -> None:
+    little = TINY.resolved_clusters()[0]
+    kept = [state for state in little.cstates if state.name in ("C1", *states)]
+    l1_us, l2_us = transitions.fill_us(little.model_copy(update={"cstates": kept}))
+    assert l1_us == pytest.approx(66, rel=0.01)
+    assert l2_us == 1049
 
 
 def test_what_the_trace_does_not_cover_is_nobodys() -> None:

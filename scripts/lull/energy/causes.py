@@ -12,11 +12,13 @@ Assumed: without the wake-up its work would not have been done either, so that t
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, fields
+from functools import cached_property
 from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
+from lull.energy import transitions
 from lull.energy.occupancy import Caches, ClosureError, Numbers, Occupancy, Track, Who, common
 from lull.energy.states import ACTIVE, IDLE, STATES, UNTRACED
 from lull.platform.schema import Cluster, Platform
@@ -79,6 +81,11 @@ class Spans:
     state: Numbers
     cause: Numbers
 
+    @cached_property
+    def worked(self) -> Numbers:
+        """How long the CPU was active up to the end of each."""
+        return np.cumsum(np.where(self.state == CODE[ACTIVE], self.end - self.start, 0))
+
     @property
     def idle(self) -> Numbers:
         return np.flatnonzero(self.state < DEEPEST)
@@ -108,13 +115,13 @@ def occupancy(
     cluster_off: list[Numbers] = []
     for cpus, cluster in platform.cpu_ranges():
         spans = [_complete(cpu, traced.pop(cpu, None), words, time, allow_gaps) for cpu in cpus]
-        off = common(own.sleeps_in(LOSES_L2) for own in spans)
-        cluster_off.append(off)
-        edges = _Edges(off)
+        l1_fill, l2_fill = (us * TICKS_PER_US for us in transitions.fill_us(cluster))
+        off = _off_times(spans, l2_fill)
+        cluster_off.append(off.off)
         for cpu, own in zip(cpus, spans, strict=True):
             roots = _roots(own, woken[cpu], words)
             who = _who(cpu, own, roots, _residencies(cluster, deepest), words, whos)
-            tracks.append(Track(own.start, own.end, who, *_caches(own, cluster, edges)))
+            tracks.append(Track(own.start, own.end, who, *_caches(own, off, l1_fill)))
     return Occupancy(tracks, list(whos), cluster_off)
 
 
@@ -214,41 +221,60 @@ def _who(cpu: int, spans: Spans, roots: Numbers, residencies: Numbers, words: Wo
     return np.array(codes, np.int64)[place]
 
 
-class _Edges:
-    """When a cluster went off and came on. Each edge is one CPU's: the first that claims it."""
+class _OffTimes:
+    """When a cluster was off, and how full its L2 was each time. Each edge is one CPU's: the first that claims it."""
 
-    def __init__(self, off: Numbers) -> None:
-        self._off, self._on = off[:, 0], off[:, 1]
+    def __init__(self, off: Numbers, fullness: NDArray[np.float64]) -> None:
+        self.off, self._fullness = off, np.append(fullness, 0.0)
+        self._claimed = np.zeros(off.shape, bool)
 
-    def go_off(self, times: Numbers) -> NDArray[np.bool_]:
-        mine = np.isin(times, self._off)
-        self._off = np.setdiff1d(self._off, times[mine])
-        return mine
+    def go_off(self, times: Numbers) -> Numbers:
+        """Which off time begins at each of a CPU's times; NOBODY where none does, or it is another CPU's."""
+        return self._claim(0, times)
 
-    def come_on(self, times: Numbers) -> NDArray[np.bool_]:
-        mine = np.isin(times, self._on)
-        self._on = np.setdiff1d(self._on, times[mine])
-        return mine
+    def come_on(self, times: Numbers) -> Numbers:
+        return self._claim(1, times)
+
+    def fullness(self, which: Numbers) -> NDArray[np.float64]:
+        """What an L2 loses in each, as a share of itself; 0 for NOBODY."""
+        return self._fullness[which]
+
+    def _claim(self, edge: int, times: Numbers) -> Numbers:
+        edges = np.append(self.off[:, edge], np.iinfo(np.int64).max)
+        place = np.searchsorted(edges, times)
+        mine = (edges[place] == times) & ~np.append(self._claimed[:, edge], True)[place]
+        self._claimed[place[mine], edge] = True
+        return np.where(mine, place, NOBODY)
 
 
-def _caches(spans: Spans, cluster: Cluster, edges: _Edges) -> tuple[Numbers, NDArray[np.float64]]:
+def _off_times(spans: Sequence[Spans], fill: float) -> _OffTimes:
+    """An L2 is as full as its cluster's CPUs were active since it came on, and full when the trace begins."""
+    off = common(own.sleeps_in(LOSES_L2) for own in spans)
+    if not fill:
+        return _OffTimes(off, np.zeros(len(off)))
+    worked = np.zeros(off.shape, np.int64)
+    for own in spans:
+        worked += np.append(0, own.worked)[np.searchsorted(own.start, off)]
+    since = worked[1:, 0] - worked[:-1, 1]
+    return _OffTimes(off, np.append(1.0, np.minimum(1.0, since / fill))[: len(off)])
+
+
+def _caches(spans: Spans, cluster_off: _OffTimes, fill: float) -> tuple[Numbers, NDArray[np.float64]]:
     """Which spans do something to caches and rails, and what: the way in writes back, the way out fetches again.
 
-    A cache is as full as the CPU was active since it lost it last, and full when the trace begins.
+    An L1 is as full as the CPU was active since it lost it last, and full when the trace begins.
     """
-    fill = {state.name: state.actual.fill_us * TICKS_PER_US for state in cluster.cstates}
-    worked = np.cumsum(np.where(spans.state == CODE[ACTIVE], spans.end - spans.start, 0))
     idle = spans.idle
     losing = idle[spans.state[idle] >= LOSES_L1]
     deep = spans.state[losing] == LOSES_L2
-    off = deep & edges.go_off(np.where(deep, spans.start[losing], NOBODY))
-    on = deep & edges.come_on(np.where(deep, spans.end[losing], NOBODY))
-    l1 = _fullness(worked, losing, losing, fill.get("C3", 0.0))
-    l2 = _fullness(worked, losing, losing[on], fill.get("C4", 0.0))
+    off = cluster_off.go_off(np.where(deep, spans.start[losing], NOBODY))
+    on = cluster_off.come_on(np.where(deep, spans.end[losing], NOBODY))
+    l1 = _fullness(spans.worked, losing, fill)
 
     going, coming = (np.zeros((losing.size, len(CACHES))) for _ in range(2))
-    going[:, L1_FLUSHES], going[:, L2_FLUSHES] = l1, l2 * off
-    coming[:, L1_REFILLS], coming[:, L2_REFILLS], coming[:, CORE_WAKES], coming[:, CLUSTER_WAKES] = l1, l2 * on, 1.0, on
+    going[:, L1_FLUSHES], going[:, L2_FLUSHES] = l1, cluster_off.fullness(off)
+    coming[:, L1_REFILLS], coming[:, L2_REFILLS] = l1, cluster_off.fullness(on)
+    coming[:, CORE_WAKES], coming[:, CLUSTER_WAKES] = 1.0, on != NOBODY
     before, after = np.maximum(losing - 1, 0), np.minimum(losing + 1, spans.state.size - 1)
     at = np.concatenate([
         np.where(spans.state[before] == CODE[ENTRY], before, losing),
@@ -260,10 +286,11 @@ def _caches(spans: Spans, cluster: Cluster, edges: _Edges) -> tuple[Numbers, NDA
     return places, found
 
 
-def _fullness(worked: Numbers, sleeps: Numbers, losses: Numbers, fill: float) -> NDArray[np.float64]:
-    """How full the cache is at each of some sleeps, when it is lost at those of another list."""
+def _fullness(worked: Numbers, losses: Numbers, fill: float) -> NDArray[np.float64]:
+    """How full the caches are that are lost at each of these spans."""
     if not fill:
-        return np.zeros(sleeps.size)
-    last = np.searchsorted(losses, sleeps, side="left") - 1
-    since = worked[sleeps] - np.append(worked[losses], 0)[last]
-    return np.where(last >= 0, np.minimum(1.0, since / fill), 1.0)
+        return np.zeros(losses.size)
+    since = np.diff(worked[losses], prepend=0)
+    since[:1] = fill
+    full: NDArray[np.float64] = np.minimum(1.0, since / fill)
+    return full

@@ -80,6 +80,15 @@ def costs(cluster: Cluster, core_mm2: float, l2_mm2: float, given: bool) -> Cost
     )
 
 
+def fill_us(cluster: Cluster) -> tuple[float, float]:
+    """How long a core is active until its L1s are full, and the cluster's L2."""
+    fill = {state.name: state.actual.fill_us for state in cluster.cstates}
+    core, l2_us = load_core(cluster.core), float(fill.get("C4", 0.0))
+    # A platform need not say it of C3: lines come at one rate.
+    l1_share = (core.l1i.size_kib + core.l1d.size_kib) / cluster.l2.size_kib
+    return float(fill.get("C3", l2_us * l1_share)), l2_us
+
+
 def regulator_joules(before: Opp, after: Opp) -> float:
     """A change of operating point charges the regulator's output; what a step down leaves there is used, not lost."""
     rise = (after.mv - before.mv) / 1000

@@ -11,6 +11,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from lull.cpuidle import Row
+from lull.energy import transitions
 from lull.energy.occupancy import NOTHING, Caches, Stay, Who
 from lull.energy.residency import Residency
 from lull.energy.states import ACTIVE, IDLE, OFF, UNTRACED
@@ -81,10 +82,10 @@ def _caches(entries: Mapping[str, float], active_us: float, cluster: Cluster) ->
 
     Whether a cluster of several CPUs was off, no counter says, so then it was not.
     """
-    fill_us: dict[str, float] = {state.name: state.actual.fill_us for state in cluster.cstates}
     deep = entries.get("C3", 0.0) + entries.get("C4", 0.0)
     of_cluster = entries.get("C4", 0.0) if cluster.cpus == 1 else 0.0
-    l1, l2 = (_full(count, active_us, fill_us.get(state, 0.0)) for count, state in ((deep, "C3"), (of_cluster, "C4")))
+    l1_fill_us, l2_fill_us = transitions.fill_us(cluster)
+    l1, l2 = _full(deep, active_us, l1_fill_us), _full(of_cluster, active_us, l2_fill_us)
     return Caches(l1, l2, l1, l2, deep, of_cluster)
 
 
