@@ -29,6 +29,7 @@ US = HZ // 10**6
 J_PER_CYCLE = 1e-10
 J_PER_OP = 2e-10
 J_PER_L2_ACCESS = 1e-9
+J_PER_LINE = 8e-9
 CORE_LEAKAGE_W = 0.02
 L2_LEAKAGE_W = 0.03
 MEMORY = MemoryTable(
@@ -222,9 +223,8 @@ def _joules(opp: OppTable, stats: Mapping[str, float], path: str, components: Se
 
 def mcpat(platform: Platform, given: bool = False) -> McPat:
     clusters = platform.resolved_clusters()
-    return McPat(
-        clusters, [table(platform, own.name) for own in clusters], [FACTORS] * len(clusters), MEMORY, "24.0", given
-    )
+    made = [table(platform, own.name) for own in clusters]
+    return McPat(clusters, made, [FACTORS] * len(clusters), MEMORY, J_PER_LINE, "24.0", given)
 
 
 def total(path: Path, **where: object) -> float:

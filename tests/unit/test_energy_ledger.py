@@ -21,7 +21,7 @@ from lull.platform.schema import Platform
 from lull.rundir import RunDir
 from lull.runs import STATS_TABLE
 from tests import energy_runs
-from tests.energy_runs import HZ, MS, US, Span, Wake, mcpat, run_spec, total, window
+from tests.energy_runs import HZ, J_PER_LINE, MS, US, Span, Wake, mcpat, run_spec, total, window
 
 START = 7 * MS
 """A run goes on from a checkpoint, whose clock does not start at 0."""
@@ -150,7 +150,7 @@ def test_untraced_entries_find_caches_as_full_as_the_mean_active_time_makes_them
     energy_runs.slept(made, 10_000, {0: {"C4": (2, 9000)}})
     path, _ = _write(made)
     mine = {"backend": "mcpat", "band": "raw", "cpu": 0}
-    l1, l2 = 2 * 512 * 0.5e-9, 1000 / 1049 * 16384 * 8.6e-9
+    l1, l2 = 2 * 512 * 0.5e-9, 1000 / 1049 * 16384 * J_PER_LINE
     assert total(path, **mine, component="refill") == pytest.approx(l1 + l2)
     assert total(path, **mine, component="flush") == pytest.approx(0.5 * (l1 + l2))
     assert total(path, **mine, component="rail") == pytest.approx(2 * 1.5e-9 * (1.0 + 1.0))
@@ -179,7 +179,7 @@ def test_a_transition_costs_its_time_its_lines_and_its_rails(tmp_path: Path) -> 
     path, _ = _one_sleep(tmp_path)
     mine = {"backend": "mcpat", "band": "raw", "cpu": 0}
     idle_w = 850e6 * energy_runs.J_PER_CYCLE + energy_runs.CORE_LEAKAGE_W
-    l1, l2 = 512 * 0.5e-9, 16384 * 8.6e-9
+    l1, l2 = 512 * 0.5e-9, 16384 * J_PER_LINE
     assert total(path, **mine, component="flush") == pytest.approx(0.5 * (l1 + l2))
     assert total(path, **mine, component="refill") == pytest.approx(l1 + l2)
     assert total(path, **mine, component="rail") == pytest.approx(1.5e-9 * (1.0 + 1.0))
@@ -222,8 +222,8 @@ def test_a_published_wake_up_energy_of_a_cluster_leaves_out_the_lines_to_memory(
     full_w = big.dynamic_power_coefficient.value * 1e-6 * fastest.mhz * (fastest.mv / 1000) ** 2
     assert total(path, **mine, component="wake-given") == pytest.approx((0.7 + 29.3) * 1e-6 * full_w)
     lines = big.l2.size_kib * 1024 / 64
-    assert total(path, **mine, component="refill") == pytest.approx(lines * 8.6e-9)
-    assert total(path, **mine, component="flush") == pytest.approx(lines * 8.6e-9 / 2)
+    assert total(path, **mine, component="refill") == pytest.approx(lines * J_PER_LINE)
+    assert total(path, **mine, component="flush") == pytest.approx(lines * J_PER_LINE / 2)
     assert total(path, **mine, component="rail") == 0
 
 

@@ -1,9 +1,12 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """The memory controller's table and events."""
 
+from typing import get_args
+
 import pytest
 
-from lull.energy import memory_controller
+from lull.energy import memory_controller, states, uncore
+from lull.energy.mcpat_xml import CHANNELS
 from lull.errors import UserError
 from lull.platform.load import list_platforms, load_platform
 from lull.platform.schema import MemoryKind
@@ -18,6 +21,18 @@ def test_every_platform_has_its_table(name: str) -> None:
     idle, busy = table.joules(dict.fromkeys(counts, 0.0), 1.0), table.joules(counts, 1.0)
     assert idle == table.watts > 0
     assert 1e-9 < (busy - idle) / 3e6 < 2e-8, "joules for a line of 64 bytes"
+
+
+@pytest.mark.parametrize("name", list_platforms())
+def test_a_line_that_gem5_did_not_move_costs_what_one_costs_that_it_did(name: str) -> None:
+    platform = load_platform(name)
+    table = memory_controller.load(platform)
+    moved = table.joules({"memory_reads": 1.0, "memory_writes": 0.0}, 0.0) + 64 * 4.8e-12
+    assert 2e-9 < uncore.line_joules(platform.memory.kind, table) - moved < 9e-9, "what is left is DRAM's"
+
+
+def test_every_memory_has_its_energy_for_a_line() -> None:
+    assert set(states.load().transition.line_nj.dram) == set(get_args(MemoryKind)) == set(CHANNELS)
 
 
 def test_a_controller_of_other_memory_is_refused() -> None:

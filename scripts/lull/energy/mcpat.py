@@ -21,7 +21,7 @@ from lull.energy.memory_controller import MemoryTable
 from lull.energy.occupancy import NOTHING, Stay
 from lull.energy.states import ACTIVE, IDLE, OFF, TRANSITIONS
 from lull.energy.tables import ClusterTable, OppTable
-from lull.energy.uncore import PLATFORM
+from lull.energy.uncore import PLATFORM, line_joules
 from lull.errors import UserError
 from lull.platform.schema import Cluster, Opp, Platform
 
@@ -118,14 +118,15 @@ class McPat:
         made: Sequence[ClusterTable],
         calibrations: Sequence[Factors],
         memory: MemoryTable,
+        line_j: float,
         gem5: str,
         given_transitions: bool = False,
     ) -> None:
-        """`gem5` is the version that wrote the statistics."""
+        """`line_j` is what a line between an L2 and memory costs, `gem5` the version that wrote the statistics."""
         self._clusters, self._tables, self._factors = clusters, made, calibrations
         self._memory, self._gem5 = memory, gem5
         self._costs = [
-            transitions.costs(cluster, *_areas_mm2(table), given_transitions)
+            transitions.costs(cluster, *_areas_mm2(table), line_j, given_transitions)
             for cluster, table in zip(clusters, made, strict=True)
         ]
         self._points: dict[tuple[int, float], tuple[OppTable, _Core]] = {}
@@ -136,7 +137,9 @@ class McPat:
         clusters = platform.resolved_clusters()
         made = [tables.load(platform, cluster) for cluster in clusters]
         factors = [calibration.factors(cluster.core) for cluster in clusters]
-        return cls(clusters, made, factors, memory_controller.load(platform), gem5, given_transitions)
+        memory = memory_controller.load(platform)
+        line_j = line_joules(platform.memory.kind, memory)
+        return cls(clusters, made, factors, memory, line_j, gem5, given_transitions)
 
     def core(self, own: OfCpu) -> Account:
         table, core = self._at(own.cluster, own.opp)

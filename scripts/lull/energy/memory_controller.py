@@ -36,6 +36,11 @@ class MemoryTable(BaseModel):
     linearity_error: float
     made_from: str
 
+    @property
+    def line_j(self) -> float:
+        """Of a line, mean of one read and one written."""
+        return sum(self.joules_per_event.values()) / len(self.joules_per_event)
+
     def joules(self, counts: Stats, seconds: float) -> float:
         """Dynamic energy of one channel's controller in a window."""
         return self.watts * seconds + sum(each * counts[event] for event, each in self.joules_per_event.items())

@@ -10,6 +10,7 @@ from lull import yaml_file
 from lull.blocks import Block, explained
 from lull.errors import UserError
 from lull.paths import ROOT
+from lull.platform.schema import MemoryKind
 from lull.platform.values import Source
 
 FOLDER = ROOT / "power-models"
@@ -74,7 +75,7 @@ class SourcedNumber(Block):
 
 class LineEnergy(Block):
     l1_to_l2: Positive
-    l2_to_memory: Positive
+    dram: dict[MemoryKind, Positive]
     source: Source
 
 

@@ -61,7 +61,7 @@ class Costs:
         return self.given_core_j is not None
 
 
-def costs(cluster: Cluster, core_mm2: float, l2_mm2: float, given: bool) -> Costs:
+def costs(cluster: Cluster, core_mm2: float, l2_mm2: float, memory_line_j: float, given: bool) -> Costs:
     model = states.load().transition
     core = load_core(cluster.core)
     farad_per_mm2 = model.rail_nf_per_mm2.value * 1e-9
@@ -72,7 +72,7 @@ def costs(cluster: Cluster, core_mm2: float, l2_mm2: float, given: bool) -> Cost
         l2_line_count=cluster.l2.size_kib * 1024 / LINE_BYTES,
         dirty=model.dirty_share.value,
         l1_line_j=model.line_nj.l1_to_l2 * 1e-9,
-        l2_line_j=model.line_nj.l2_to_memory * 1e-9,
+        l2_line_j=memory_line_j,
         core_farad=core_mm2 * farad_per_mm2,
         l2_farad=l2_mm2 * farad_per_mm2,
         given_core_j=published.core_off * 1e-6 * full_w if published else None,

@@ -13,10 +13,12 @@ import numpy as np
 from lull.blocks import Block
 from lull.energy import states
 from lull.energy.account import Account, Label, Part, Place, closed, shared
+from lull.energy.memory_controller import MemoryTable
 from lull.energy.occupancy import ClosureError
 from lull.energy.states import SourcedNumber
 from lull.energy.windows import Window
 from lull.errors import UserError
+from lull.platform.schema import LINE_BYTES, MemoryKind
 
 INTERCONNECT = Part("interconnect", "dynamic")
 PLATFORM = "platform"
@@ -76,6 +78,13 @@ class Uncore:
         labels = [*(Label("on", cause, seconds * share) for cause, share in shares.items()), Label("on", PLATFORM, 0.0)]
         total = access + moved + sum(always)
         return closed(place, labels, PARTS, np.array([*rows, always]), np.ones(len(PARTS)), total)
+
+
+def line_joules(memory: MemoryKind, controller: MemoryTable) -> float:
+    """Of a line to or from memory, as for one that gem5 moved: DRAM's, its controller's, and the interconnect's."""
+    dram = states.load().transition.line_nj.dram[memory] * 1e-9
+    fabric = states.read("uncore.yaml", Model).interconnect.pj_per_byte.value * PICOJOULE * LINE_BYTES
+    return dram + controller.line_j + fabric
 
 
 def dram_joules(window: Window) -> tuple[float, float]:
