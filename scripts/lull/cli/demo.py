@@ -31,7 +31,7 @@ TIMED = {
     "latency, µs": ("latency_us", 1.0),
     "CPU time, %": ("cpu_share", 100.0),
     "wake-ups/s of main CPUs": ("main_wakes_hz", 1.0),
-    "CPUs, mW": ("cpus_w", 1e3),
+    "cores, mW": ("cores_w", 1e3),
     "machine, mW": ("power_w", 1e3),
 }
 """Columns, each with its measure and what that is multiplied by."""

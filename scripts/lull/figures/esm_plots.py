@@ -25,14 +25,14 @@ class Mark:
 METHODS = {
     "power_w": "machine, event counts (McPAT, calibrated)",
     "em_w": "machine, utilisation x power (em)",
-    "cpus_w": "CPUs, event counts (McPAT, calibrated)",
-    "em_cpus_w": "CPUs, utilisation x power (em)",
+    "cores_w": "cores, event counts (McPAT, calibrated)",
+    "em_cores_w": "cores, utilisation x power (em)",
 }
 """The paper's two methods, beside each other."""
 
 
 def plot_power(curves: Curves, heading: str, label: str) -> Figure:
-    """Of the whole machine, most of which is memory in this model, and of its CPUs."""
+    """Of the whole machine, most of which is memory in this model, and of its cores."""
     figure, axes = style.panels(len(METHODS), 2, 2.2)
     handles: dict[str, Artist] = {}
     for axis, (measure, title) in zip(axes, METHODS.items(), strict=True):
@@ -67,7 +67,8 @@ def plot_gain(curves: Curves, heading: str, label: str, sooner: Sequence[Mark], 
     heard = [at for at in places if _both(curves, at)]
     _dots(axes[0], heard, [gap / 1e3 for gap, _ in ours], [half / 1e3 for _, half in ours], "here")
     axes[0].set_ylabel("latency saved (ms)")
-    for number, (measure, name) in enumerate({"power_w": "machine", "cpus_w": "CPUs"}.items()):
+    parts = {"power_w": "machine", "cpus_w": "cores and L2s", "cores_w": "cores"}
+    for number, (measure, name) in enumerate(parts.items()):
         shares = []
         for at in places:
             gap, half = difference(curves[PULL][at], curves[ESM][at], measure)

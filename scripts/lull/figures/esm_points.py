@@ -115,13 +115,13 @@ def cell(row: Row, name: str, scale: float = 1.0) -> str:
 
 def points_text(table: pa.Table, axis: str, heading: str) -> str:
     headings = (
-        "", heading, "events", "mW", "raw", "`em`", "CPUs", "CPUs, `em`", "CPU time, %", "wake-ups/s", "own", "device",
-        "shadow", "latency, µs", "median", "p99",
+        "", heading, "events", "mW", "raw", "`em`", "cores and L2s", "cores", "cores, `em`", "CPU time, %",
+        "wake-ups/s", "own", "device", "shadow", "latency, µs", "median", "p99",
     )  # fmt: skip
     rows = [
         (
             row["series"], row[axis], row["events"],
-            *(cell(row, f"{name}_w", 1e3) for name in POWERS[:5]),
+            *(cell(row, f"{name}_w", 1e3) for name in POWERS[:6]),
             cell(row, "cpu_share", 100),
             *(cell(row, f"{name}_wakes_hz") for name in WAKES),
             cell(row, "latency_us"),

@@ -25,9 +25,10 @@ from lull.trace.recording import Recording
 from lull.trace.spans import ACTIVE
 
 FILE, EVENTS = "run.jsonl", "events.jsonl"
-POWERS = ("power", "raw", "em", "cpus", "em_cpus", "main", "shadow")
-"""Watts of the whole machine: calibrated, McPAT's own, and by the backend `em`. Without what clusters share, which is
-memory above all: `cpus`, `em_cpus`. Of `cpus` the part of the main clusters and of the shadow."""
+POWERS = ("power", "raw", "em", "cpus", "cores", "em_cores", "main", "shadow")
+"""Watts of the whole machine: calibrated, McPAT's own, and by the backend `em`. `cpus`: without what clusters share,
+which is memory above all; `main` and `shadow` are its parts. `cores`: without their L2s too, which is most of `cpus`
+while no cluster goes off. `em_cores`: by `em`, which knows of no L2."""
 
 Numbers = NDArray[np.float64]
 _WRAPS = 1 << 32
@@ -192,7 +193,7 @@ def _watts(run: Run, edges: NDArray[np.int64]) -> list[dict[str, float]]:
     shadows = {cluster.name for cluster in clusters if run.spec.platform.role(cluster) == "shadow"}
     joules = [dict.fromkeys(POWERS, 0.0) for _ in edges[1:]]
     windows: dict[tuple[int, int], int] = {}
-    keys = ("start", "end", "cluster", "backend", "band")
+    keys = ("start", "end", "cluster", "cpu", "backend", "band")
     for row in rows.grouped(rundir / LEDGER, keys, ["joules"]).to_pylist():
         index = int(np.searchsorted(edges, (row["start"] + row["end"]) // 2, side="right")) - 1
         if not 0 <= index < len(joules):
@@ -220,5 +221,8 @@ def _names(row: Mapping[str, Any], shadows: set[str]) -> tuple[str, ...]:
     if row["band"] == rows.RAW:
         return ("raw",) if row["backend"] == "mcpat" else ()
     if row["backend"] == "em":
-        return ("em",) if shared else ("em", "em_cpus")
-    return ("power",) if shared else ("power", "cpus", "shadow" if row["cluster"] in shadows else "main")
+        return ("em",) if shared else ("em", "em_cores")
+    if shared:
+        return ("power",)
+    own = ("power", "cpus", "shadow" if row["cluster"] in shadows else "main")
+    return own if row["cpu"] is None else (*own, "cores")
