@@ -12,6 +12,8 @@ from lull.errors import UserError
 from lull.figures import platform_check, residency
 from lull.figures.result import CheckFailed, must_hold
 from lull.figures.source import Runs, read
+from lull.platform.cstates import CState
+from lull.platform.load import load_platform
 from lull.rundir import FILES
 from lull.scenario.load import load_scenario
 from lull.scenario.points import Wishes, resolve, select
@@ -20,19 +22,23 @@ from tests import drawn, wakes
 
 WINDOW_US = 600_000
 SLEEPS = 3
-OVERHEAD_US = {"gem5": 0, "firmware": 300, "linux": 900}
-"""Per sleep, what a source counts beyond the time in WFI."""
+OVERHEAD_US = {"gem5": 0, "firmware": 10, "linux": 30}
+"""Per sleep, what a source counts beyond what gem5 has."""
 SOURCES = tuple(OVERHEAD_US)
-
-LATENCY_PACKETS: dict[str, float] = {}
-"""What gem5 says of the I/O bus, which tests may fill."""
+PACKETS_PER_WAIT = 16
+TINY = load_platform("tiny")
 
 Microseconds = Mapping[tuple[str, int], int]
 """By source and CPU."""
 
 
-def _asleep(wfi_us: int = 590_000) -> dict[tuple[str, int], int]:
-    return {(name, cpu): wfi_us + SLEEPS * OVERHEAD_US[name] for name in SOURCES for cpu in wakes.CPUS}
+def _deep(name: str, cpu: int) -> CState:
+    """Of the CPU's cluster, which is the CPU's alone."""
+    return next(state for state in TINY.resolved_clusters()[cpu].cstates if state.name == name)
+
+
+def _asleep(gem5_us: int = 590_000) -> dict[tuple[str, int], int]:
+    return {(name, cpu): gem5_us + SLEEPS * OVERHEAD_US[name] for name in SOURCES for cpu in wakes.CPUS}
 
 
 def _lines(state: str, asleep: Microseconds) -> list[dict[str, object]]:
@@ -55,7 +61,10 @@ def _lines(state: str, asleep: Microseconds) -> list[dict[str, object]]:
     return lines
 
 
-def _statistics(path: Path, asleep: Microseconds, window_us: int = WINDOW_US, windows: int = 3) -> None:
+def _statistics(
+    path: Path, asleep: Microseconds, name: str = "C1", window_us: int = WINDOW_US, windows: int = 3
+) -> None:
+    """Of what gem5 has, the way out of the state is a wait on a latency device, and the rest is WFI."""
     hz = 1e12
     rows: list[dict[str, object]] = []
     for window in range(windows):
@@ -64,12 +73,20 @@ def _statistics(path: Path, asleep: Microseconds, window_us: int = WINDOW_US, wi
             {"window": window, "statistic": "simTicks", "value": window_us * 1e6 if window == 1 else 1.0},
         ]
         for cpu in wakes.CPUS:
-            name = f"system.cluster{cpu}.cpu0.power_state.pwrStateResidencyTicks"
-            ticks = asleep["gem5", cpu] * 1e6 if window == 1 else 1.0
-            rows.append({"window": window, "statistic": f"{name}::ON", "value": window_us * 1e6 - ticks})
-            rows.append({"window": window, "statistic": f"{name}::CLK_GATED", "value": ticks})
-        rows += [{"window": window, "statistic": port, "value": packets} for port, packets in LATENCY_PACKETS.items()]
+            prefix = f"system.cluster{cpu}.cpu0.power_state.pwrStateResidencyTicks"
+            state = _deep(name, cpu)
+            ticks = (asleep["gem5", cpu] - SLEEPS * state.actual.exit_us) * 1e6 if window == 1 else 1.0
+            rows.append({"window": window, "statistic": f"{prefix}::ON", "value": window_us * 1e6 - ticks})
+            rows.append({"window": window, "statistic": f"{prefix}::CLK_GATED", "value": ticks})
+            if name != "C1" and window == 1:
+                packets = SLEEPS * PACKETS_PER_WAIT
+                rows.append({"window": window, "statistic": _port(cpu, state, "exit"), "value": packets})
     pq.write_table(pa.Table.from_pylist(rows), path)
+
+
+def _port(cluster: int, state: CState, cost: str) -> str:
+    device = f"latency_cluster{cluster}_{state.kind.replace('-', '_')}_{cost}"
+    return f"system.iobus.pktCount_system.iobridge.mem_side_port::system.realview.{device}.pio"
 
 
 def _runs(
@@ -86,7 +103,7 @@ def _runs(
     if engine == "qemu":
         lines = [line for line in lines if line["source"] != "firmware"]
     else:
-        _statistics(rundir / "stats.parquet", asleep)
+        _statistics(rundir / "stats.parquet", asleep, state)
     wakes.dump(rundir / FILES / residency.FILE, lines)
     spoil(rundir.path)
     return read(sweep, scenario)
@@ -100,15 +117,15 @@ def test_sources_that_nest_agree_and_what_is_between_them_is_given(tmp_path: Pat
     for row in rows:
         assert row["window_s"] == pytest.approx(0.6)
         assert row["gem5_s"] == pytest.approx(0.59)
-        assert row["firmware_s"] == pytest.approx(0.5909)
-        assert row["linux_s"] == pytest.approx(0.5927)
+        assert row["firmware_s"] == pytest.approx(0.59003)
+        assert row["linux_s"] == pytest.approx(0.59009)
     apart = {(row["first"], row["second"]): row["per_sleep_us"] for row in found.tables["agreement"].to_pylist()}
     assert apart == {
-        ("gem5", "firmware"): pytest.approx(300),
-        ("gem5", "linux"): pytest.approx(900),
-        ("firmware", "linux"): pytest.approx(600),
+        ("gem5", "firmware"): pytest.approx(10),
+        ("gem5", "linux"): pytest.approx(30),
+        ("firmware", "linux"): pytest.approx(20),
     }
-    assert len(found.checks) == 3
+    assert len(found.checks) == 4
     must_hold(found.checks)
 
 
@@ -117,7 +134,7 @@ def test_one_source_that_is_off_by_more_than_a_hundredth_fails_loudly(tmp_path: 
     asleep = _asleep()
     asleep[source, 2] -= 9_000
     found = platform_check.analyse(_runs(tmp_path, "C3", asleep))
-    failed = {check.name for check in found.checks if not check.passed}
+    failed = {check.name for check in found.checks[:3] if not check.passed}
     assert failed == {check.name for check in found.checks if source in check.name}
     with pytest.raises(CheckFailed, match=r"agree on time asleep: worst on CPU 2 \(shadow\) in C3: 1\.\d+% apart"):
         must_hold(found.checks)
@@ -136,7 +153,7 @@ def test_a_source_that_left_nothing_is_no_agreement(tmp_path: Path) -> None:
         file.write_text("\n".join(kept) + "\n")
 
     found = platform_check.analyse(_runs(tmp_path, "C3", _asleep(), without_firmware))
-    assert [check.passed for check in found.checks] == [False, True, False]
+    assert [check.passed for check in found.checks] == [False, True, False, True]
     assert "nothing to compare" in found.checks[0].says
 
 
@@ -153,7 +170,7 @@ def _more_windows(run: Path) -> None:
 
 
 def _other_clock(run: Path) -> None:
-    _statistics(run / "stats.parquet", _asleep(), WINDOW_US * 2)
+    _statistics(run / "stats.parquet", _asleep(), window_us=WINDOW_US * 2)
 
 
 def _no_cpu(run: Path) -> None:
@@ -198,11 +215,29 @@ def test_cpuidles_counters_are_those_of_the_window(tmp_path: Path) -> None:
     assert {row["above"] for row in rows} == {0}
 
 
-def test_gem5_counts_the_wait_on_latency_devices(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Little's C3 takes 150 us to enter and 600 us to leave, in eighths; a load is two packets. C4's were not read."""
-    port = "system.iobus.pktCount_system.iobridge.mem_side_port::system.realview.latency_cluster0_core_off_"
-    monkeypatch.setitem(LATENCY_PACKETS, f"{port}entry.pio", 16 * SLEEPS)
-    monkeypatch.setitem(LATENCY_PACKETS, f"{port}exit.pio", 8 * SLEEPS)
-    little, big, _ = residency.df_residency(residency.read(_runs(tmp_path, "C3", _asleep()))).to_pylist()
+def _more_packets(run: Path) -> None:
+    """Little's C3 takes 150 us to enter and 600 us to leave, in eighths; a load is two packets. C4's are not read."""
+    state = _deep("C3", 0)
+    ports = {_port(0, state, "entry"): 16 * SLEEPS, _port(0, state, "exit"): 8 * SLEEPS}
+    rows = pq.read_table(run / "stats.parquet").to_pylist()
+    kept = [row for row in rows if "latency_cluster" not in row["statistic"]]
+    kept += [{"window": 1, "statistic": port, "value": float(packets)} for port, packets in ports.items()]
+    pq.write_table(pa.Table.from_pylist(kept), run / "stats.parquet")
+
+
+def test_gem5_counts_the_wait_on_latency_devices(tmp_path: Path) -> None:
+    little, big, _ = residency.df_residency(residency.read(_runs(tmp_path, "C3", _asleep(), _more_packets))).to_pylist()
     assert little["gem5_s"] == pytest.approx(little["gem5_gated_s"] + SLEEPS * (150e-6 + 300e-6))
     assert big["gem5_s"] == big["gem5_gated_s"]
+
+
+@pytest.mark.parametrize("state", ["C2", "C3", "C4"])
+def test_a_wait_that_nobody_counted_fails_however_long_the_sleeps_are(tmp_path: Path, state: str) -> None:
+    def of_another_name(run: Path) -> None:
+        rows = pq.read_table(run / "stats.parquet").to_pylist()
+        kept = [row for row in rows if "latency_cluster1" not in row["statistic"]]
+        pq.write_table(pa.Table.from_pylist(kept), run / "stats.parquet")
+
+    found = platform_check.analyse(_runs(tmp_path, state, _asleep(), of_another_name))
+    assert [check.passed for check in found.checks] == [True, True, True, False]
+    assert f"CPU 1 (big) in {state}" in found.checks[3].says
