@@ -2,8 +2,9 @@
 """Two runs or two sweeps: what was asked of them differently, and what came out differently.
 
 Points are set beside each other by their title, which holds every setting but the seed. Seeds are the repetitions: with
-two or more on both sides, the difference of means has a 95 % interval (bootstrap over seeds) and a probability (Welch's
-t-test, which assumes no equal variances); with fewer, neither can be given and that is said.
+two or more on both sides, the difference of means has a 95 % interval and a probability (Welch's t, which assumes no
+equal variances; a bootstrap of two to five seeds would be far too narrow); with fewer, neither can be given and that is
+said.
 """
 
 import math
@@ -15,7 +16,7 @@ import numpy as np
 
 from lull import measures
 from lull.figures import student
-from lull.figures.bootstrap import RESAMPLES, SEED, Numbers, interval
+from lull.figures.bootstrap import Numbers
 from lull.samples import Samples
 from lull.sweep.table import Point
 
@@ -110,22 +111,18 @@ def difference(point: str, measure: str, first: Numbers, second: Numbers) -> Dif
         return _with(found, why=f"n = {fewest}: one seed says nothing of the spread, so no significance can be given")
     if not (first.var() + second.var()):
         return _with(found, why=NO_SPREAD)
-    low, high = _interval(first, second)
-    return _with(found, low=low, high=high, p=welch(first, second))
+    low, high, p = welch(first, second)
+    return _with(found, low=low, high=high, p=p)
 
 
-def welch(first: Numbers, second: Numbers) -> float:
-    """The two-sided probability of means this far apart, or farther, were the true ones equal."""
+def welch(first: Numbers, second: Numbers) -> tuple[float, float, float]:
+    """The interval of the second mean minus the first, and the two-sided probability of means this far apart, or
+    farther, were the true ones equal: 0 is outside of the one where the other is below 5 %."""
     a, b = first.var(ddof=1) / len(first), second.var(ddof=1) / len(second)
-    t = float((second.mean() - first.mean()) / math.sqrt(a + b))
+    gap, error = float(second.mean() - first.mean()), math.sqrt(a + b)
     freedom = float((a + b) ** 2 / (a**2 / (len(first) - 1) + b**2 / (len(second) - 1)))
-    return student.beyond(t, freedom)
-
-
-def _interval(first: Numbers, second: Numbers) -> tuple[float, float]:
-    generator = np.random.default_rng(SEED)
-    means = [side[generator.integers(0, len(side), (RESAMPLES, len(side)))].mean(axis=1) for side in (first, second)]
-    return interval(means[1] - means[0])
+    half = error * student.quantile(freedom)
+    return gap - half, gap + half, student.beyond(gap / error, freedom)
 
 
 def _measures(title: str, left: Sequence[Point], right: Sequence[Point]) -> list[Difference]:

@@ -34,7 +34,16 @@ def test_welch_is_what_the_textbook_has() -> None:
     first = [17.2, 20.9, 22.6, 18.1, 21.7, 21.4, 23.5, 24.2, 14.7, 21.8]
     second = [21.5, 22.8, 21.0, 23.0, 21.6, 23.6, 22.5, 20.7, 23.4, 21.8]
     second += [20.7, 21.7, 21.5, 22.5, 23.6, 21.5, 22.5, 23.5, 21.5, 21.8]
-    assert welch(np.array(first), np.array(second)) == pytest.approx(0.149, abs=0.001)
+    low, high, p = welch(np.array(first), np.array(second))
+    assert p == pytest.approx(0.149, abs=0.001)
+    assert (high + low) / (high - low) == pytest.approx(1.57 / 2.23, rel=5e-3), "2.23 errors hold 95 % of that t"
+
+
+def test_an_interval_of_few_seeds_is_as_wide_as_it_says() -> None:
+    """Of 2000 pairs of three draws each from one distribution, 0 is outside of one in twenty."""
+    draws = np.random.default_rng(1).normal(size=(2000, 2, 3))
+    outside = [low > 0 or high < 0 for low, high, _ in (welch(first, second) for first, second in draws)]
+    assert np.mean(outside) == pytest.approx(0.05, abs=0.02)
 
 
 @pytest.mark.parametrize(("t", "freedom", "p"), [(12.706, 1, 0.05), (2.262, 9, 0.05), (2.750, 30, 0.01), (0, 5, 1)])
@@ -51,7 +60,7 @@ def test_a_difference_beyond_the_seeds_spread_is_significant_and_one_within_is_n
     assert far.significant
     assert far.low is not None
     assert far.high is not None
-    assert 95 < far.low < 100 < far.high < 105
+    assert (far.low, far.high) == pytest.approx((100 - 2.267, 100 + 2.267), abs=0.001), "2.776 times sqrt(2 / 3)"
     assert near.significant is False
     assert near.low is not None
     assert near.high is not None

@@ -24,7 +24,7 @@ def mean(values: Sequence[float]) -> tuple[float, float | None]:
 
 
 @cache
-def quantile(degrees: int, level: float = LEVEL) -> float:
+def quantile(degrees: float, level: float = LEVEL) -> float:
     """How many standard errors hold `level` of Student's distribution with so many degrees of freedom."""
     low, high = 0.0, 1.0
     while 1 - beyond(high, degrees) < level:
