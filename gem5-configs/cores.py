@@ -119,31 +119,29 @@ def _o3_unit(unit: dict[str, Any]) -> Any:
 
 
 def _minor_units(core: dict[str, Any]) -> list[Any]:
-    return [_minor_unit(core, unit) for unit in core["units"]["table"] for _ in range(unit["count"])]
+    """Minor has one latency for a unit: one that has several becomes as many, which may begin in the same cycle."""
+    return [
+        _minor_unit(core, unit, cycles)
+        for unit in core["units"]["table"]
+        for cycles in sorted(set(unit["latency"].values()))
+        for _ in range(unit["count"])
+    ]
 
 
-def _minor_unit(core: dict[str, Any], unit: dict[str, Any]) -> Any:
-    """Minor has one latency for a unit. What takes longer is told as a later result, not as a second unit."""
-    latency: dict[str, int] = unit["latency"]
-    depth = min(latency.values())
-    timings = []
-    for group, cycles in latency.items():
-        later = cycles - depth
-        if group in ("load", "store"):
-            later += core["l1d"]["latency_cycles"]
-        timings.append(
-            objects.MinorFUTiming(
-                description=group,
-                opClasses=_minor_classes([group]),
-                srcRegsRelativeLats=[unit["late_operands"]],
-                extraAssumedLat=later,
-            )
-        )
+def _minor_unit(core: dict[str, Any], unit: dict[str, Any], cycles: int) -> Any:
+    groups = [group for group, latency in unit["latency"].items() if latency == cycles]
+    memory = any(group in ("load", "store") for group in groups)
+    timing = objects.MinorFUTiming(
+        description=", ".join(groups),
+        opClasses=_minor_classes(groups),
+        srcRegsRelativeLats=[unit["late_operands"]],
+        extraAssumedLat=core["l1d"]["latency_cycles"] if memory else 0,
+    )
     return objects.MinorFU(
-        opClasses=_minor_classes(list(latency)),
-        opLat=depth,
-        issueLat=1 if unit["pipelined"] else max(latency.values()),
-        timings=timings,
+        opClasses=_minor_classes(groups),
+        opLat=cycles,
+        issueLat=1 if unit["pipelined"] else cycles,
+        timings=[timing],
     )
 
 
