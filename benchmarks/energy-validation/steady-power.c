@@ -194,54 +194,95 @@ static int count_wakes(const struct window *window, uint64_t *wakes)
 	return error;
 }
 
-static bool same_tick(const struct timespec *one, const struct timespec *other)
+/* All busy CPUs but the caller's. Each waits, works until the moment that it is told, and waits. */
+struct helper {
+	pthread_t thread;
+	sem_t called;
+};
+
+static struct helper helpers[CPULIST_MAX];
+static atomic_int arrived;
+static atomic_uint_fast64_t until;
+static atomic_bool leave;
+
+static void *help(void *own)
 {
-	return one->tv_sec == other->tv_sec && one->tv_nsec == other->tv_nsec;
+	struct helper *helper = own;
+
+	for (;;) {
+		sem_wait(&helper->called);
+		if (atomic_load_explicit(&leave, memory_order_acquire))
+			return NULL;
+		atomic_fetch_add_explicit(&arrived, 1, memory_order_acq_rel);
+		while (counter_now() < atomic_load_explicit(&until, memory_order_acquire))
+			work();
+	}
 }
 
 /*
- * Until the kernel's tick, which comes to all busy CPUs at the same time, and takes longer than
- * what many a window is asked about. The next one is milliseconds away. The coarse clock is the
- * time of the last one.
+ * How far apart the kernel's ticks are. They come to all busy CPUs together, each a whole number of
+ * these after CLOCK_MONOTONIC's zero.
  */
-static void work_until_tick(void)
+static uint64_t tick_ns(void)
 {
-	struct timespec before, now;
+	struct timespec period;
 
-	clock_gettime(CLOCK_MONOTONIC_COARSE, &before);
-	do {
+	clock_getres(CLOCK_MONOTONIC_COARSE, &period);
+	return (uint64_t)period.tv_nsec;
+}
+
+/* So that no tick falls into that time; where ticks are no farther apart, some do. */
+static void work_until_room_for(uint64_t us)
+{
+	uint64_t period = tick_ns();
+
+	while (us * 1000 < period && clock_ns() % period + us * 1000 > period)
 		work();
-		clock_gettime(CLOCK_MONOTONIC_COARSE, &now);
-	} while (same_tick(&before, &now));
+}
+
+/* All that are to be busy, soon after a tick. From here to the end of the window none sleeps. */
+static void gather(int helping)
+{
+	uint64_t period = tick_ns(), next = (clock_ns() / period + 1) * period;
+	struct timespec soon = clock_time(next);
+
+	clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &soon, NULL);
+	atomic_store_explicit(&arrived, 0, memory_order_release);
+	atomic_store_explicit(&until, UINT64_MAX, memory_order_release);
+	for (int i = 0; i < helping; i++)
+		sem_post(&helpers[i].called);
+	while (atomic_load_explicit(&arrived, memory_order_acquire) < helping)
+		work();
 }
 
 /*
- * A window in which the caller is busy too, between two ticks if it is that short, or all are
- * asleep. That takes longer to settle: it is some sleeps until the last CPU stops its tick.
+ * A window in which the caller is busy too, between two ticks if they leave it the room, or all
+ * are asleep. That takes longer to settle: it is some sleeps until the last CPU stops its tick.
+ * Nobody is busy for longer than that, because it is what costs on gem5.
  */
 static void take(struct window window)
 {
-	uint64_t length_us;
-
-	if (window.busy)
-		work_until_tick();
+	uint64_t length_us, end;
 
 	window.settle_us = window.busy ? settle_us : rest_us;
-	length_us = window.settle_us + window_us + leave_us;
+	length_us = window.settle_us + window_us;
+	if (window.busy)
+		work_until_room_for(length_us);
 	window.ordered = counter_now();
 	if (on_gem5) {
 		m5_dump_reset_stats(window.settle_us * 1000, 0);
-		m5_dump_reset_stats((window.settle_us + window_us) * 1000, 0);
+		m5_dump_reset_stats(length_us * 1000, 0);
 	}
 	windows[window_count] = window;
 	if (window.busy) {
-		uint64_t end = window.ordered + length_us * counter_frequency() / 1000000;
-
+		end = window.ordered + length_us * counter_frequency() / 1000000;
+		atomic_store_explicit(&until, end, memory_order_release);
 		while (counter_now() < end)
 			work();
 	} else {
 		rest(length_us);
 	}
+	rest(leave_us);
 }
 
 /* Whoever slept when the caller began to wait and was not woken since slept in the window. */
@@ -253,7 +294,9 @@ static int measure(struct window window)
 	if (window_count == MAX_WINDOWS)
 		return -E2BIG;
 	do {
-		if (!window.busy)
+		if (window.busy)
+			gather(window.busy - 1);
+		else
 			rest(rest_us); /* What the caller has woken falls asleep first. */
 		error = count_wakes(&window, &before);
 		if (error)
@@ -343,36 +386,8 @@ static int plan_opps(void)
 	return error;
 }
 
-struct helper {
-	pthread_t thread;
-	sem_t called;
-};
-
-static atomic_bool leave;
-static atomic_int arrived;
-
-static void *help(void *own)
-{
-	struct helper *helper = own;
-
-	sem_wait(&helper->called);
-	atomic_fetch_add_explicit(&arrived, 1, memory_order_acq_rel);
-	while (!atomic_load_explicit(&leave, memory_order_acquire))
-		work();
-	return NULL;
-}
-
-/* Waits for the helper without sleeping: its CPU is the one that is to come, not the caller's. */
-static void call(struct helper *helper, int helping)
-{
-	sem_post(&helper->called);
-	while (atomic_load_explicit(&arrived, memory_order_acquire) < helping)
-		work();
-}
-
 static int plan_steps(void)
 {
-	static struct helper helpers[CPULIST_MAX];
 	int error = 0, started = 0;
 
 	/* The first CPU is the caller's. All helpers are there, asleep, before the first window. */
@@ -381,15 +396,11 @@ static int plan_steps(void)
 		error = start_on_cpu(&helpers[started].thread, cpu, help, &helpers[started]);
 		started += !error;
 	}
-	if (!error)
-		error = measure((struct window){.state = state_asked});
-	for (int helping = 0; !error && helping <= started; helping++) {
-		if (helping)
-			call(&helpers[helping - 1], helping);
+	for (int busy = 0; !error && busy <= started + 1; busy++)
 		error = measure((struct window){
-			.state = state_asked, .busy = helping + 1, .khz = frequency(0)});
-	}
+			.state = state_asked, .busy = busy, .khz = busy ? frequency(0) : 0});
 	atomic_store_explicit(&leave, true, memory_order_release);
+	atomic_store_explicit(&until, 0, memory_order_release);
 	for (int i = 0; i < started; i++) {
 		sem_post(&helpers[i].called);
 		pthread_join(helpers[i].thread, NULL);
