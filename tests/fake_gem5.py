@@ -40,11 +40,11 @@ def main(version: str, isas: str, _: str, folder: str, script: str, argument: st
 def simulate(stage: str, checkpoint: Path, folder: Path, behaviour: str | None) -> None:
     state = checkpoint / "m5.cpt"
     outcome: dict[str, object] = {"cause": "exit", "ticks": 10**9, "tick_hz": 10**12, "instructions": 5}
+    if stage == "checkpoint" and behaviour == "fails-in-checkpoint":
+        sys.exit("lull-gem5: no disk")  # before there is a console
     (folder / "system.terminal").write_text(f"{stage}\n")
     (folder / "system.realview.uart1.device").touch()
     (folder / "system.realview.uart3.device").write_text("firmware speaks\n")
-    if stage == "checkpoint" and behaviour == "fails-in-checkpoint":
-        sys.exit("lull-gem5: no disk")
     if stage == "checkpoint":
         checkpoint.mkdir()  # like gem5-configs/run.py, nothing may be there
         state.write_text(WHOLE[:3])

@@ -227,5 +227,6 @@ def _kept(folder: Path) -> Path:
         return folder
     kept = paths.cache_dir() / "logs" / folder.name
     shutil.rmtree(kept, ignore_errors=True)
-    shutil.copytree(folder, kept, ignore=shutil.ignore_patterns("cpt"))
+    # The console's name may still be a link, to a file that gem5 never made.
+    shutil.copytree(folder, kept, symlinks=True, ignore=shutil.ignore_patterns("cpt"))
     return kept

@@ -1,0 +1,41 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Boots that fail, with a program in gem5's place: what is said, and what is kept of them."""
+
+from pathlib import Path
+
+import pytest
+
+from lull import cache
+from lull.engines.base import Artifacts
+from lull.engines.gem5 import Gem5
+from lull.errors import UserError
+from lull.platform.load import load_platform
+from tests import fake_gem5
+
+
+def _entry(kind: str, name: str) -> cache.Entry:
+    def build(out: Path, _work: Path) -> None:
+        (out / name).write_text(name)
+
+    return cache.get(kind, {}, build)
+
+
+@pytest.fixture
+def logs(empty_cache: Path) -> Path:
+    return empty_cache / "logs"
+
+
+def _boot(folder: Path) -> None:
+    parts = {"kernel": "Image", "rootfs": "rootfs.cpio", "firmware": "bl31.bin"}
+    artifacts = Artifacts(**{kind: _entry(kind, name) for kind, name in parts.items()})
+    Gem5(str(fake_gem5.install(folder))).checkpoint_of(load_platform("tiny"), artifacts)
+
+
+def test_a_gem5_that_ends_before_there_is_a_console_is_quoted(
+    logs: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv(fake_gem5.BEHAVIOUR, fake_gem5.FAILS_IN_CHECKPOINT[fake_gem5.BEHAVIOUR])
+    with pytest.raises(UserError, match=r"gem5 ended with status 1: no disk \(whole log: .*engine\.log\)"):
+        _boot(tmp_path)
+    (kept,) = logs.glob("checkpoint-*")
+    assert (kept / "engine.log").read_text() == "lull-gem5: no disk\n"
