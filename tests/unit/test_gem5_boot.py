@@ -6,9 +6,9 @@ from pathlib import Path
 import pytest
 
 from lull import cache
+from lull.engines import gem5
 from lull.engines.base import Artifacts
-from lull.engines.gem5 import Gem5
-from lull.errors import UserError
+from lull.errors import LimitReached, UserError
 from lull.platform.load import load_platform
 from tests import fake_gem5
 
@@ -28,7 +28,7 @@ def logs(empty_cache: Path) -> Path:
 def _boot(folder: Path) -> None:
     parts = {"kernel": "Image", "rootfs": "rootfs.cpio", "firmware": "bl31.bin"}
     artifacts = Artifacts(**{kind: _entry(kind, name) for kind, name in parts.items()})
-    Gem5(str(fake_gem5.install(folder))).checkpoint_of(load_platform("tiny"), artifacts)
+    gem5.Gem5(str(fake_gem5.install(folder))).checkpoint_of(load_platform("tiny"), artifacts)
 
 
 def test_a_gem5_that_ends_before_there_is_a_console_is_quoted(
@@ -39,3 +39,15 @@ def test_a_gem5_that_ends_before_there_is_a_console_is_quoted(
         _boot(tmp_path)
     (kept,) = logs.glob("checkpoint-*")
     assert (kept / "engine.log").read_text() == "lull-gem5: no disk\n"
+
+
+def test_no_option_lengthens_a_boot_so_none_is_named(
+    logs: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A point whose machine does not boot has failed. It did not hang, and is run again without being asked to."""
+    monkeypatch.setenv(fake_gem5.BEHAVIOUR, fake_gem5.HANGS_IN_CHECKPOINT[fake_gem5.BEHAVIOUR])
+    monkeypatch.setattr(gem5, "BOOT_WALL_S", 0.0)
+    with pytest.raises(UserError, match="tiny did not boot within 0 s here; run it on a machine") as raised:
+        _boot(tmp_path)
+    assert not isinstance(raised.value, LimitReached)
+    assert list(logs.glob("checkpoint-*/engine.log"))

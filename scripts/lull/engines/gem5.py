@@ -134,8 +134,14 @@ class Gem5:
                 "stats_period_s": None,
                 "load": {name: {"path": str(path), "addr": ADDRESSES[name]} for name, path in files.items()},
             }
-            with Progress(f"boot {platform.name} on gem5, once") as progress:
-                outcome = self._simulate(settings, work, BOOT_WALL_S, progress, None)
+            try:
+                with Progress(f"boot {platform.name} on gem5, once") as progress:
+                    outcome = self._simulate(settings, work, BOOT_WALL_S, progress, None)
+            except LimitReached as error:
+                raise UserError(
+                    f"{_kept(work)}: {platform.name} did not boot within {BOOT_WALL_S:g} s here; "
+                    "run it on a machine that is less busy"
+                ) from error
             if outcome["cause"] != "checkpoint":
                 why = guest_panic(work) or f"it ended by {outcome['cause']}"
                 raise UserError(f"{_kept(work)}: {platform.name} did not boot to its checkpoint ({why})")
