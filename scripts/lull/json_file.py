@@ -2,18 +2,17 @@
 """The JSON files that lull writes for itself: each an object, whole or not there."""
 
 import json
-import os
 from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
+from lull import whole
 from lull.errors import UserError
 
 
 def write(path: Path, value: dict[str, Any]) -> None:
-    partial = path.with_name(f".{path.name}.{os.getpid()}")
-    partial.write_text(json.dumps(value, indent=1) + "\n", encoding="utf-8")
-    partial.replace(path)
+    with whole.written(path) as partial:
+        partial.write_text(json.dumps(value, indent=1) + "\n", encoding="utf-8")
 
 
 def read(path: Path, remedy: str, needs: Iterable[str] = ()) -> dict[str, Any]:

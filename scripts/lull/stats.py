@@ -12,6 +12,7 @@ from pathlib import Path
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from lull import whole
 from lull.errors import UserError
 
 BEGIN = "---------- Begin Simulation Statistics ----------"
@@ -60,8 +61,11 @@ def samples(lines: Iterable[str], origin: Path) -> Iterator[Sample]:
 def to_parquet(text: Path, table: Path) -> int:
     """Write the table, whole or not at all; the number of windows."""
     windows = 0
-    partial = table.with_name(f".{table.name}.partial")
-    with text.open() as lines, pq.ParquetWriter(partial, _SCHEMA, compression="zstd") as writer:
+    with (
+        whole.written(table) as partial,
+        text.open() as lines,
+        pq.ParquetWriter(partial, _SCHEMA, compression="zstd") as writer,
+    ):
         rows: list[Sample] = []
         for sample in samples(lines, text):
             windows = sample.window + 1
@@ -70,7 +74,6 @@ def to_parquet(text: Path, table: Path) -> int:
                 writer.write_table(_table(rows))
                 rows.clear()
         writer.write_table(_table(rows))
-    partial.replace(table)
     return windows
 
 

@@ -41,7 +41,7 @@ def _refused(rundir: RunDir, said: str, options: Options = EM) -> None:
         accounting.account(rundir, options)
     assert "\n" not in str(refused.value)
     assert not (rundir / LEDGER).exists()
-    assert not list(rundir.path.glob(".*partial")), "nothing half-written"
+    assert not list(rundir.path.glob(".*")), "nothing half-written"
 
 
 def test_a_run_on_qemu_has_no_energy(tmp_path: Path) -> None:

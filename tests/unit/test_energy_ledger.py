@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Ledgers of made-up runs: known joules, and properties that hold for any run."""
 
+import errno
 import itertools
 import operator
 from collections.abc import Sequence
@@ -12,9 +13,11 @@ import pytest
 from numpy.typing import NDArray
 
 from lull.energy import activity, causes, ledger, rows, source, windows
+from lull.energy.account import Account
 from lull.energy.backend import Backend
 from lull.energy.em import EnergyModel
 from lull.energy.ledger import Totals
+from lull.energy.occupancy import ClosureError
 from lull.energy.uncore import Uncore
 from lull.errors import UserError
 from lull.platform.schema import Platform
@@ -279,7 +282,31 @@ def test_power_states_that_do_not_fill_a_window_are_refused_and_located(tmp_path
     with pytest.raises(UserError, match=r"window 0, system.cluster1.cpu0: power states sum to 999999990 of 1000000000"):
         _write(made)
     assert not (made / "energy.parquet").exists()
-    assert not list(made.path.glob(".*partial"))
+    assert not list(made.path.glob(".*"))
+
+
+def test_a_ledger_that_cannot_be_finished_is_not_there(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def full(_: rows.Writer) -> None:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr(rows.Writer, "_write", full)
+    with pytest.raises(OSError, match="No space left"):
+        _busy(tmp_path)
+    assert not list((tmp_path / "run").glob("*energy.parquet*"))
+
+
+def test_a_file_that_does_not_sum_to_what_was_put_in_is_not_there(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    class Twice(Totals):
+        def add(self, backend: str, account: Account) -> None:
+            super().add(backend, account)
+            super().add(backend, account)
+
+    monkeypatch.setattr(ledger, "Totals", Twice)
+    with pytest.raises(ClosureError, match=r"run/energy\.parquet: mcpat, raw: rows sum to .* J, accounts to"):
+        _busy(tmp_path)
+    assert not list((tmp_path / "run").glob("*energy.parquet*"))
 
 
 def test_dram_parts_that_do_not_make_gem5s_total_are_refused(tmp_path: Path) -> None:

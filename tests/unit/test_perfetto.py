@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """The file for Perfetto, by its own rules: what it would refuse or draw wrong."""
 
+import errno
 import gzip
 import json
 from collections import defaultdict
@@ -25,7 +26,7 @@ def events(path: Path) -> list[dict[str, Any]]:
 
 
 def example(path: Path) -> None:
-    with PerfettoFile(path) as file:
+    with PerfettoFile.written(path) as file:
         file.track("CPU 0", "state")
         file.slice("CPU 0", "task", "a/1", 2 * MS, 3 * MS)
         file.slice("CPU 1", "state", "C1", 1 * MS, 2 * MS + 1, {"why": "test"})
@@ -69,7 +70,7 @@ def test_the_same_content_is_the_same_bytes(tmp_path: Path) -> None:
 
 
 def half(path: Path) -> None:
-    with PerfettoFile(path) as file:
+    with PerfettoFile.written(path) as file:
         file.track("CPU 0", "state")
         raise KeyError
 
@@ -77,6 +78,17 @@ def half(path: Path) -> None:
 def test_a_file_is_whole_or_not_there(tmp_path: Path) -> None:
     with pytest.raises(KeyError):
         half(tmp_path / "t")
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_nothing_is_left_of_a_file_that_cannot_be_ended(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def full(file: gzip.GzipFile) -> None:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr(gzip.GzipFile, "close", full)
+    with pytest.raises(OSError, match="No space left"):
+        example(tmp_path / "t")
+    monkeypatch.undo()
     assert list(tmp_path.iterdir()) == []
 
 

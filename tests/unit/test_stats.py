@@ -56,3 +56,4 @@ def test_a_window_that_was_cut_off_is_an_error(tmp_path: Path) -> None:
     path = _file(tmp_path, WINDOW[: WINDOW.index("\n---------- End")])
     with pytest.raises(UserError, match="window 0 has no end"):
         stats.to_parquet(path, tmp_path / "stats.parquet")
+    assert list(tmp_path.iterdir()) == [path]

@@ -10,7 +10,7 @@ from rich.console import Console
 from rich.table import Table
 
 from lull import paths
-from lull.cli import plot
+from lull.cli import figures, plot
 from lull.cli import report as page
 from lull.cli.options import PlatformOption
 from lull.engines.choose import choose
@@ -76,7 +76,7 @@ def demo(
     from lull.figures import esm_points, esm_runs, source
     from lull.page import of_results
 
-    with Progress("account for energy" if timed else "read what came"):
+    with figures.alone(sweep), Progress("account for energy" if timed else "read what came"):
         measured = esm_runs.read(source.read(sweep, scenario))
     rows = esm_points.df_points(measured, AXIS).to_pylist()
     Console(highlight=False).print(_table(rows, TIMED if timed else {}))

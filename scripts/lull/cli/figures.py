@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """`lull figures`: the tables and figures of a scenario's runs."""
 
+from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import Annotated
 
@@ -40,6 +41,11 @@ def make_if_complete(sweep: Sweep, scenario: Scenario) -> None:
     make(sweep, scenario, publish=False)
 
 
+def alone(sweep: Sweep) -> AbstractContextManager[None]:
+    """Commands that share a folder end together, and would write the same ledgers."""
+    return locks.exclusive(sweep.lock(FIGURES), lambda: report("figures: another command is making them, waiting"))
+
+
 def make(sweep: Sweep, scenario: Scenario, publish: bool) -> None:
     # matplotlib takes a second to load, which commands that draw nothing do not pay.
     from lull.figures import drawing, result, source
@@ -48,11 +54,7 @@ def make(sweep: Sweep, scenario: Scenario, publish: bool) -> None:
     if runs.missing:
         report(f"figures: without {len(runs.missing)} points that have not finished, such as {runs.missing[0]}")
     folder = sweep.path / FIGURES
-    # Commands that share a folder end together, and would write the same ledgers.
-    with (
-        locks.exclusive(sweep.lock(FIGURES), lambda: report("figures: another command is making them, waiting")),
-        Progress(f"analyse {len(runs.runs)} points"),
-    ):
+    with alone(sweep), Progress(f"analyse {len(runs.runs)} points"):
         found: result.Result = drawing.analysis_of(runs.scenario).analyse(runs)
         result.write(found, runs, folder)
     typer.echo((folder / drawing.SUMMARY).read_text())

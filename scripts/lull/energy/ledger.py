@@ -13,7 +13,7 @@ from pathlib import Path
 
 import numpy as np
 
-from lull import gem5_names
+from lull import gem5_names, whole
 from lull.energy import rows, source, transitions, untraced
 from lull.energy.account import Account, Label, Place, closed
 from lull.energy.backend import Backend, OfCpu, OfL2, OfMemory
@@ -154,19 +154,20 @@ def write(
     first: int | None = None
     last = 0
     numbers = 0
-    with rows.Writer(path, about) as writer:
-        ledger = Ledger(run, backends, uncore, occupancy, writer)
-        for window in windows:
-            first = window.start if first is None else first
-            last, numbers = window.end, window.number + 1
-            ledger.add(window)
-        run.refuse_if_short(range(first or 0, last), numbers)
-    _check_file(path, ledger.totals)
+    with whole.written(path) as partial:
+        with rows.Writer(partial, about) as writer:
+            ledger = Ledger(run, backends, uncore, occupancy, writer)
+            for window in windows:
+                first = window.start if first is None else first
+                last, numbers = window.end, window.number + 1
+                ledger.add(window)
+            run.refuse_if_short(range(first or 0, last), numbers)
+        _check_file(partial, path, ledger.totals)
     return ledger.totals
 
 
-def _check_file(path: Path, totals: Totals) -> None:
-    found = rows.grouped(path, ["backend", "band"], ["joules"]).to_pylist()
+def _check_file(partial: Path, path: Path, totals: Totals) -> None:
+    found = rows.grouped(partial, ["backend", "band"], ["joules"]).to_pylist()
     written = {(row["backend"], row["band"]): row["joules"] for row in found}
     for (backend, band), joules in totals.joules.items():
         if not math.isclose(written.get((backend, band), 0.0), joules, rel_tol=TOLERANCE, abs_tol=1e-15):

@@ -48,18 +48,14 @@ SCHEMA = pa.schema(
 
 
 class Writer:
-    """Appends accounts; the file has its name once it is whole."""
+    """Appends accounts."""
 
     def __init__(self, path: Path, about: Mapping[str, object]) -> None:
         """`about` is what the ledger was made from and how; it goes into the file, under the key `lull`."""
-        self.path = path
-        self._partial = path.with_name(f".{path.name}.partial")
         self._words: dict[str, dict[str, int]] = {name: {} for name in _WORDS}
         self._columns: dict[str, list[NDArray[np.generic]]] = {name: [] for name in SCHEMA.names}
         self._held = 0
-        self._file = pq.ParquetWriter(
-            self._partial, SCHEMA.with_metadata({"lull": json.dumps(about)}), compression="zstd"
-        )
+        self._file = pq.ParquetWriter(path, SCHEMA.with_metadata({"lull": json.dumps(about)}), compression="zstd")
 
     def __enter__(self) -> "Writer":
         return self
@@ -72,10 +68,6 @@ class Writer:
                 self._write()
         finally:
             self._file.close()
-            if error is None:
-                self._partial.replace(self.path)
-            else:
-                self._partial.unlink(missing_ok=True)
 
     def add(self, backend: str, account: Account) -> None:
         label, part = np.nonzero(account.raw)

@@ -7,15 +7,14 @@ An analysis is a module of this package with a function `analyse(runs) -> Result
 
 import json
 import shutil
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from lull import paths
+from lull import paths, whole
 from lull.errors import UserError
 from lull.figures import drawing
 from lull.figures.drawing import MANIFEST, SUMMARY
@@ -52,7 +51,7 @@ class Result:
 
 def write(result: Result, runs: Runs, folder: Path) -> None:
     """All files of a result, in place of those of an earlier one. Its figures are drawn from its tables as stored."""
-    with _replaced(folder) as place:
+    with whole.replaced(folder) as place:
         for name, table in result.tables.items():
             pq.write_table(table, place / f"{name}.parquet", compression="zstd", compression_level=19)
         (place / CHECKS).write_text(json.dumps([vars(check) for check in result.checks], indent=1) + "\n")
@@ -68,7 +67,7 @@ def publish(runs: Runs, made: Path) -> Path:
     if missing := runs.missing:
         raise UserError(f"{runs.path}: {len(missing)} points are missing, such as {missing[0]}; run them first")
     target = RESULTS / _published_as(runs)
-    with _replaced(target) as place:
+    with whole.replaced(target) as place:
         shutil.copytree(made, place, dirs_exist_ok=True)
     return target
 
@@ -79,17 +78,6 @@ def _published_as(runs: Runs) -> str:
     others = [runs.platform] if runs.platform != own.platform and "," not in runs.platform else []
     others += [runs.cpu] if runs.cpu and runs.cpu != own.cpu else []
     return "-".join([runs.scenario, *others])
-
-
-@contextmanager
-def _replaced(folder: Path) -> Iterator[Path]:
-    """An empty folder, which takes the place of an earlier one once it is complete."""
-    partial = folder.with_name(f".{folder.name}.partial")
-    shutil.rmtree(partial, ignore_errors=True)
-    partial.mkdir(parents=True)
-    yield partial
-    shutil.rmtree(folder, ignore_errors=True)
-    partial.rename(folder)
 
 
 def must_hold(checks: Sequence[Check]) -> None:

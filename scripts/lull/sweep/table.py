@@ -22,6 +22,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from lull import whole
 from lull.energy import rows
 from lull.errors import UserError
 from lull.figures.source import Run
@@ -128,15 +129,12 @@ def write(found: Points) -> Path:
     names = list(dict.fromkeys(name for row in made for name in row))
     columns = {name: _column([row.get(name) for row in made]) for name in names}
     about = {"lull": json.dumps(dict(found.about))}
-    partial = found.path / f".{TABLE}.partial"
-    pq.write_table(pa.table(columns).replace_schema_metadata(about), partial, compression="zstd")
-    partial.replace(found.path / TABLE)
-    partial = found.path / f".{TEXT}.partial"
-    with partial.open("w", newline="") as file:
+    with whole.written(found.path / TABLE) as partial:
+        pq.write_table(pa.table(columns).replace_schema_metadata(about), partial, compression="zstd")
+    with whole.written(found.path / TEXT) as partial, partial.open("w", newline="") as file:
         writer = csv.DictWriter(file, names, restval="", lineterminator="\n")
         writer.writeheader()
         writer.writerows(made)
-    partial.replace(found.path / TEXT)
     return found.path / TABLE
 
 

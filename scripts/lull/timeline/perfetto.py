@@ -7,40 +7,36 @@ Times are microseconds with six decimals, gem5's ticks; Perfetto itself keeps na
 
 import gzip
 import json
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
-from types import TracebackType
 
+from lull import whole
 from lull.trace.clock import TICKS_PER_US
 
 
 class PerfettoFile:
-    """Groups of tracks, from top to bottom in the order of their first use; whole or not there at all."""
+    """Groups of tracks, from top to bottom in the order of their first use."""
 
-    def __init__(self, path: Path) -> None:
-        self.path = path
-        self._partial = path.with_name(f".{path.name}.partial")
+    def __init__(self, file: gzip.GzipFile) -> None:
+        self._file = file
+        self._first = True
         self._tracks: dict[str, tuple[int, dict[str, int]]] = {}
         self._flows = 0
 
-    def __enter__(self) -> "PerfettoFile":
-        self._raw = self._partial.open("wb")
-        # Without name and date, the same run makes the same bytes.
-        self._file = gzip.GzipFile(filename="", mode="wb", fileobj=self._raw, compresslevel=6, mtime=0)
-        self._file.write(b'{"displayTimeUnit": "ns", "traceEvents": [\n')
-        self._first = True
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self._file.write(b"\n]}\n")
-        self._file.close()
-        self._raw.close()
-        if error is None:
-            self._partial.replace(self.path)
-        else:
-            self._partial.unlink()
+    @classmethod
+    @contextmanager
+    def written(cls, path: Path) -> Iterator["PerfettoFile"]:
+        """Whole or not there at all."""
+        with (
+            whole.written(path) as partial,
+            partial.open("wb") as raw,
+            # Without name and date, the same run makes the same bytes.
+            gzip.GzipFile(filename="", mode="wb", fileobj=raw, compresslevel=6, mtime=0) as file,
+        ):
+            file.write(b'{"displayTimeUnit": "ns", "traceEvents": [\n')
+            yield cls(file)
+            file.write(b"\n]}\n")
 
     def track(self, group: str, track: str) -> None:
         """Gives it its place, used or not."""

@@ -30,7 +30,7 @@ def write(rundir: RunDir, path: Path, allow_lost: bool = False) -> None:
     groups = {
         cpu: f"CPU {cpu} ({cluster.name}, {cluster.core})" for cpus, cluster in platform.cpu_ranges() for cpu in cpus
     }
-    with PerfettoFile(path) as file:
+    with PerfettoFile.written(path) as file:
         for group in groups.values():
             for track in (STATES, TASKS, INTERRUPTS):
                 file.track(group, track)
