@@ -12,12 +12,16 @@ import subprocess
 from collections.abc import Sequence
 from pathlib import Path
 
-from lull import digest, disk, json_file, locks, paths
+from lull import digest, disk, json_file, locks, paths, whole
 from lull.errors import UserError
 from lull.report import Progress
 
 SUITE = "trixie"
 KEYRING = Path("/usr/share/keyrings/debian-archive-keyring.gpg")
+RECORD = "files.json"
+
+_stale: set[str] = set()
+"""What this command has to resolve anew."""
 
 
 def binary_packages(packages: Sequence[str], architecture: str, closure: bool = True) -> list[Path]:
@@ -33,9 +37,9 @@ def source_package(package: str) -> Path:
     return next(path for path in files if path.suffix == ".dsc")
 
 
-def forget() -> None:
-    """Resolve everything anew at the next build."""
-    shutil.rmtree(_state() / "fetched", ignore_errors=True)
+def renew() -> None:
+    """Of this command: what it needs is resolved anew, and replaces what is there once it is whole."""
+    _stale.update(path.name for path in (_state() / "fetched").glob("*"))
 
 
 def _state() -> Path:
@@ -44,14 +48,15 @@ def _state() -> Path:
 
 def _fetched(name: str, architecture: str, verb: list[str], what: str, pattern: str) -> list[Path]:
     folder = _state() / "fetched" / name
-    record = folder / "files.json"
-    if not record.is_file():
+    record = folder / RECORD
+    if name in _stale or not record.is_file():
         with disk.named_when_full(_state()), locks.exclusive(paths.cache_dir() / "locks" / "debian"):
-            if not record.is_file():
-                with Progress(f"fetch {what} from Debian {SUITE}"):
-                    _fetch(folder, architecture, verb, what, pattern)
-                    files = (path for path in sorted(folder.glob(pattern)) if path.is_file())
-                    json_file.write(record, digest.by_path(folder, files))
+            if name in _stale or not record.is_file():
+                with Progress(f"fetch {what} from Debian {SUITE}"), whole.replaced(folder) as new:
+                    _fetch(new, architecture, verb, what, pattern)
+                    files = (path for path in sorted(new.glob(pattern)) if path.is_file())
+                    json_file.write(new / RECORD, digest.by_path(new, files))
+                _stale.discard(name)
     return _checked(folder, record)
 
 
@@ -66,8 +71,7 @@ def _checked(folder: Path, record: Path) -> list[Path]:
 
 
 def _fetch(folder: Path, architecture: str, verb: list[str], what: str, pattern: str) -> None:
-    shutil.rmtree(folder, ignore_errors=True)
-    (folder / "partial").mkdir(parents=True)
+    (folder / "partial").mkdir()
     apt = _apt(architecture)
     environment = os.environ | {"APT_CONFIG": str(apt), "LC_ALL": "C"}
     update = ["apt-get", "-qq", "-o", "APT::Update::Error-Mode=any", "update"]
@@ -77,7 +81,7 @@ def _fetch(folder: Path, architecture: str, verb: list[str], what: str, pattern:
         if result.returncode:
             said = (result.stderr + result.stdout).strip()
             if "No space left" in said or "enough free space" in said:
-                raise disk.full(folder)
+                raise disk.full(_state())
             first = next((line for line in said.splitlines() if line.startswith("E:")), said.partition("\n")[0])
             raise UserError(
                 f"{what}: cannot be downloaded from Debian {SUITE} ({first.strip()}); "

@@ -37,7 +37,7 @@ def build(
     Example: lull build kernel --flavour debug
     """
     if refresh:
-        debian.forget()
+        debian.renew()
     if what in ("firmware", "all"):
         _say("firmware", store.build_firmware())
     if what in ("kernel", "all"):
