@@ -5,6 +5,7 @@ It is applied in the guest after boot, so that one checkpoint serves every polic
 init left it: menu, the fastest OPP, no idle state deeper than WFI, routing off.
 """
 
+import re
 from collections.abc import Sequence
 from typing import Literal, get_args
 
@@ -28,6 +29,9 @@ KEYS = {
     "routing.depth": "routing.depth=C3",
 }
 """As on the command line, each with an example; a field has the same name with `_` for the dot."""
+
+
+_KHZ = re.compile(r"[0-9]{1,9}")
 
 
 class Policy(BaseModel):
@@ -96,7 +100,7 @@ def _frequency(value: str | None, platform: Platform) -> str | int | None:
     known = get_args(FrequencyGovernor)
     if value is None or value in known:
         return value
-    if not value.isascii() or not value.isdecimal():
+    if not _KHZ.fullmatch(value):
         raise UserError(f"--set cpufreq={value}: unknown; use {quoted(known)} or the kHz of an OPP")
     khz = int(value)
     opps = sorted({opp.khz for cluster in platform.resolved_clusters() for opp in cluster.opps.table})

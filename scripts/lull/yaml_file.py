@@ -38,10 +38,14 @@ def read(file: Path, name: str, kind: str, manual: str) -> dict[str, Any]:
         raise UserError(f"{name}: cannot read it ({error.strerror}); give the path of a {kind} file") from None
     except UnicodeDecodeError:
         raise UserError(f"{name}: not a text file; give the path of a {kind} file") from None
+    except ValueError:
+        raise UserError(f"{name!r}: no file has such a name; give the path of a {kind} file") from None
     try:
-        data = _unshared(_parsed(text))
+        data = _unshared(_parsed_once(text))
     except RecursionError:
-        raise UserError(f"{name}: blocks without end; write out the alias that stands within what it names") from None
+        raise UserError(
+            f"{name}: blocks without end; write out the alias that stands within what it names, or nest less"
+        ) from None
     except yaml.MarkedYAMLError as error:
         mark = error.problem_mark
         line = f"line {mark.line + 1}" if mark else "somewhere"
@@ -56,6 +60,14 @@ def read(file: Path, name: str, kind: str, manual: str) -> dict[str, Any]:
 class _Loader(yaml.SafeLoader):
     """YAML's safe subset, in which a key that is there twice is a mistake and not a choice."""
 
+    def construct_object(self, node: yaml.Node, deep: bool = False) -> Any:
+        """What looks like a date or a number and is none, such as 2026-13-45, PyYAML leaves to Python's errors."""
+        try:
+            return super().construct_object(node, deep)
+        except (ArithmeticError, AttributeError, LookupError, ValueError):
+            what = f"`{node.value[:40]}` is no {node.tag.rpartition(':')[2]} and has no quotes"
+            raise yaml.constructor.ConstructorError(None, None, what, node.start_mark) from None
+
     def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict[Any, Any]:
         seen: set[Any] = set()
         for key_node, _ in node.value:
@@ -68,10 +80,14 @@ class _Loader(yaml.SafeLoader):
         return super().construct_mapping(node, deep)
 
 
-@lru_cache(maxsize=16)
-def _parsed(text: str) -> Any:
-    """A sweep resolves a platform's file for each of its points, and PyYAML takes a quarter of a second for it."""
+def parsed(text: str) -> Any:
     return yaml.load(text, _Loader)
+
+
+@lru_cache(maxsize=16)
+def _parsed_once(text: str) -> Any:
+    """A sweep resolves a platform's file for each of its points, and PyYAML takes a quarter of a second for it."""
+    return parsed(text)
 
 
 def _unshared(data: Any) -> Any:

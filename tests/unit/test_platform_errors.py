@@ -304,8 +304,15 @@ UNREADABLE = {
     "a key twice": ("name: x\nmemory: 1\nmemory: 2\n", "line 3: key `memory` again, which is not"),
     "a number as a key": ("1: x\n", "line 1: key 1 is not a word, which is not"),
     "an undefined alias": ("name: *x\n", "line 1: found undefined alias 'x', which is not"),
+    "a date that is none": ("name: x\ntitle: 2026-13-45\n", "line 2: `2026-13-45` is no timestamp and has no quotes"),
+    "bits that are none": ("title: 0b_\n", "line 1: `0b_` is no int and has no quotes, which is not"),
+    "a number without end": (f"name: {'9' * 5000}\n", f"line 1: `{'9' * 40}` is no int and has no quotes"),
+    "another type": ("name: !!bool x\n", "line 1: `x` is no bool and has no quotes"),
     "a Python object": ("name: !!python/object/apply:os.getcwd []\n", "line 1: could not determine a constructor"),
 }
+
+
+ENDLESS = "blocks without end; write out the alias that stands within what it names, or nest less"
 
 
 @pytest.mark.parametrize("case", UNREADABLE)
@@ -326,7 +333,8 @@ def test_broken_yaml_names_the_line(case: str, tmp_path: Path) -> None:
         (b"", "not a block of keys; start with `name: ` and see platforms/README.md"),
         (b"\xff\xfe\x00", "not a text file; give the path of a platform file"),
         (b"name: \x07\n", "characters that YAML does not allow; write plain text"),
-        (b"name: &name [*name]\n", "blocks without end; write out the alias that stands within what it names"),
+        (b"name: &name [*name]\n", ENDLESS),
+        (b"name: " + b"[" * 5000, ENDLESS),
     ],
 )
 def test_not_a_platform_file_at_all(content: bytes, sentence: str, tmp_path: Path) -> None:

@@ -120,3 +120,16 @@ def test_an_override_that_cannot_be(override: str) -> None:
     with pytest.raises(UserError) as caught:
         load_platform("rk3399", [override])
     assert str(caught.value) == BAD[override]
+
+
+@pytest.mark.parametrize(
+    ("text", "times"),
+    [("2026-13-45", 1), ("!!bool x", 1), ("!!timestamp x", 1), ("!!float ''", 1), ("0b_", 1), ("9", 5000), ("[", 5000)],
+)
+def test_a_value_that_yaml_does_not_have(text: str, times: int) -> None:
+    with pytest.raises(UserError) as caught:
+        load_platform("rk3399", [f"memory.size_mib={text * times}"])
+    shown = (text * times)[:40]
+    assert str(caught.value) == (
+        f"--set memory.size_mib: `{shown}` is not a value; write a number, true, false or a name"
+    )

@@ -104,6 +104,11 @@ def test_a_policy_that_cannot_be(word: str) -> None:
     assert caught.value.exit_status == 2
 
 
+def test_a_frequency_has_so_many_digits() -> None:
+    with pytest.raises(UserError, match=r"^--set cpufreq=9+: unknown; use .* or the kHz of an OPP$"):
+        resolve("tiny", [f"cpufreq={'9' * 5000}"])
+
+
 @pytest.mark.parametrize("routing", ["shadow-when-asleep", "always-shadow"])
 def test_routing_needs_a_shadow_core(routing: str) -> None:
     with pytest.raises(UserError, match=rf"^--set routing={routing}: tiny has no shadow core here; add --shadow$"):

@@ -200,6 +200,12 @@ def test_bad_settings_are_one_sentence(tmp_path: Path, setting: str, sentence: s
         resolve(_small(tmp_path), Wishes("qemu", settings=(setting,)))
 
 
+@pytest.mark.parametrize("digits", [400, 5000])
+def test_a_number_beyond_all_numbers_is_none(tmp_path: Path, digits: int) -> None:
+    with pytest.raises(UserError, match=r"--set count: '?9+'? is not a (whole )?number; write a (whole )?number$"):
+        resolve(_small(tmp_path), Wishes("qemu", settings=(f"count={'9' * digits}",)))
+
+
 def _with(group: dict[str, object]) -> dict[str, object]:
     return {"groups": [{"name": "one", "help": "x", **group}]}
 

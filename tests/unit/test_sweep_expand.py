@@ -101,6 +101,8 @@ def test_words_of_options_become_values() -> None:
     grid: dict[str, list[Value]] = {"a.b": [10, 0.5, -3, True, "C3", "010", "1e3"]}
     assert parse_grid(["a.b=10,0.5,-3,true,C3,010,1e3"]) == grid
     assert parse_set(["a=1", "b=x=y,z", "a=2"]) == {"a": 2, "b": "x=y,z"}
+    for endless in ("9" * 5000, "9" * 5000 + ".5"):
+        assert parse_grid([f"a={endless}"]) == {"a": [endless]}
 
 
 @pytest.mark.parametrize(
@@ -131,6 +133,18 @@ def test_a_wrong_file_is_told_by_its_key(tmp_path: Path, changes: dict[str, obje
     path.write_text(yaml.safe_dump({"scenario": "wake-latency", **changes}))
     with pytest.raises(UserError, match=f"mine.yaml: {said}"):
         load(path)
+
+
+def test_a_date_in_a_file_that_is_none(tmp_path: Path) -> None:
+    path = tmp_path / "mine.yaml"
+    path.write_text("scenario: wake-latency\nset: {count: 2026-02-30}\n")
+    with pytest.raises(UserError, match=r"mine\.yaml: line 2: `2026-02-30` is no timestamp and has no quotes"):
+        load(path)
+
+
+def test_a_name_that_no_file_can_have() -> None:
+    with pytest.raises(UserError, match=r"^'a/\\x00\.yaml': no file has such a name; give the path of a"):
+        load_scenario("a/\0.yaml")
 
 
 def test_a_bad_key_ends_the_command_before_anything_starts(tmp_path: Path, lull: Lull) -> None:

@@ -12,6 +12,7 @@ from typing import Any
 
 import yaml
 
+from lull import yaml_file
 from lull.blocks import dotted, model_at, nearest, quoted
 from lull.errors import UserError
 from lull.platform.schema import Platform
@@ -42,11 +43,11 @@ def changes_what_linux_is_told(override: str) -> bool:
 
 def _value(key: str, text: str) -> Any:
     try:
-        value = yaml.safe_load(text)
-    except yaml.YAMLError as error:
-        raise UserError(f"--set {key}: `{text}` is not a value; write a number, true, false or a name") from error
+        value = yaml_file.parsed(text)
+    except (yaml.YAMLError, RecursionError) as error:
+        raise UserError(f"--set {key}: `{text[:40]}` is not a value; write a number, true, false or a name") from error
     if value is None or isinstance(value, dict | list):
-        raise UserError(f"--set {key}: `{text}` is not a single value; write a number, true, false or a name")
+        raise UserError(f"--set {key}: `{text[:40]}` is not a single value; write a number, true, false or a name")
     return value
 
 

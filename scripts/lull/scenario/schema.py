@@ -6,9 +6,9 @@ A scenario is a list of groups, a group is a matrix of parameter values, and eac
 are the shell's.
 """
 
-import math
 import re
 import shlex
+import sys
 from collections.abc import Mapping
 from typing import Annotated
 
@@ -48,8 +48,8 @@ class Parameter(Block):
             return None
         if isinstance(value, bool):
             return None
-        if not math.isfinite(value):
-            return f"{value} is not a number; write a number"
+        if not abs(value) <= sys.float_info.max:
+            return f"{str(value)[:40]} is not a number; write a number"
         if self.at_least is not None and value < self.at_least:
             return f"{value:g} is too small; give {self.at_least:g} or more"
         if self.at_most is not None and value > self.at_most:

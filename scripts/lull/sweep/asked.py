@@ -17,8 +17,8 @@ from lull.scenario.schema import Value
 MANUAL = "docs/sweeps.md"
 SEEDS_MAX = 10_000
 
-_INTEGER = re.compile(r"-?(0|[1-9][0-9]*)")
-_DECIMAL = re.compile(r"-?(0|[1-9][0-9]*)\.[0-9]+")
+_INTEGER = re.compile(r"-?(0|[1-9][0-9]{0,19})")
+_DECIMAL = re.compile(rf"{_INTEGER.pattern}\.[0-9]+")
 
 
 class Asked(Block):
