@@ -14,7 +14,7 @@ from lull.figures import wake
 from lull.figures.source import Runs, read
 from lull.rundir import FILES, RunDir
 from lull.runspec import EngineName
-from lull.scenario.load import load_scenario
+from lull.scenario.load import file_of, load_scenario
 from lull.scenario.points import Point, Wishes, resolve, select
 from lull.scenario.sweep import Sweep
 
@@ -70,15 +70,21 @@ def finish(folder: Path, point: Point, engine: Mapping[str, object] = ENGINE) ->
 
 
 def runs(
-    out: Path, make: Make, settings: Sequence[str] = (), patterns: Sequence[str] = (), engine: str = "gem5"
+    out: Path,
+    make: Make,
+    settings: Sequence[str] = (),
+    patterns: Sequence[str] = (),
+    engine: str = "gem5",
+    scenario: str = "wake-latency",
 ) -> Runs:
-    """A sweep of wake-latency in which every point left what `make` says of it."""
+    """A sweep of wake-latency, or of a copy of it, in which every point left what `make` says of it."""
     points = select(_points("gem5" if engine == "gem5" else "qemu", tuple(settings)), patterns)
-    sweep = Sweep.create(out, "wake-latency", "./lull run wake-latency", points)
+    asked = load_scenario(scenario)
+    sweep = Sweep.create(out, asked.name, "./lull run wake-latency", points, file_of(scenario))
     for point in points:
         rundir = finish(sweep.folder(point.name), point, {**ENGINE, "name": engine})
         write(rundir / FILES / wake.FILE, np.concatenate([make(point, cpu) for cpu in CPUS]))
-    return read(sweep, load_scenario("wake-latency"))
+    return read(sweep, asked)
 
 
 @cache

@@ -71,9 +71,7 @@ def _of_run(path: Path) -> Samples:
 
 def _of_scenario(path: Path) -> Samples:
     sweep = Sweep.open(path)
-    record = sweep.read()
-    scenario = load_scenario(str(record["scenario"]))
-    runs = source.read(sweep, scenario)
+    runs = source.read(sweep, load_scenario(sweep.scenario()))
     varied = _varied([run.values for run in runs.runs])
     points = tuple(
         Point(run.name, {key: run.values[key] for key in varied if key in run.values}, run.spec.seed, run)

@@ -13,9 +13,13 @@ from lull.errors import UserError
 from lull.paths import ROOT
 
 
+def is_path(name_or_path: str) -> bool:
+    return "/" in name_or_path or name_or_path.endswith((".yaml", ".yml"))
+
+
 def locate(name_or_path: str, kind: str, own: Path, known: Iterable[str]) -> Path:
     """A file of the project by its name, or any by its path: what has a slash or the suffix .yaml is a path."""
-    if "/" in name_or_path or name_or_path.endswith((".yaml", ".yml")):
+    if is_path(name_or_path):
         return Path(name_or_path)
     if not own.is_file():
         raise UserError(f"unknown {kind} `{name_or_path}`; use one of {quoted(known)}, or the path of a YAML file")

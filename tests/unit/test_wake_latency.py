@@ -10,10 +10,12 @@ import numpy.typing as npt
 import pyarrow.parquet as pq
 import pytest
 
+from lull import samples
+from lull.cli import figures
 from lull.errors import UserError
-from lull.figures import bootstrap, linearity, result, wake, wake_latency
+from lull.figures import bootstrap, drawing, linearity, result, wake, wake_latency
 from lull.figures.source import Runs, read
-from lull.scenario.load import load_scenario
+from lull.scenario.load import BENCHMARKS, FILE, load_scenario
 from lull.scenario.points import Point
 from lull.scenario.sweep import Sweep
 from tests import drawn, wakes
@@ -210,7 +212,24 @@ def test_a_result_is_files_that_repeat_and_say_what_made_them(tmp_path: Path) ->
     assert page.index("Juno") < page.index(result.REASONS) < page.index("## Checks")
     manifest = json.loads((folders[0] / "manifest.json").read_text())
     assert manifest["engine"] == {"name": "gem5", "version": "24.0", "sha256": "0"}, "no places of one machine"
+    assert (manifest["scenario"], manifest["analysis"]) == ("wake-latency", "wake_latency")
     assert manifest["artifacts"] == {"kernel": "k", "rootfs": "r", "firmware": "f"}
+
+
+def test_a_scenario_of_a_users_own_file_has_its_figures(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Wherever `lull figures` is called from. What is published is the project's."""
+    text = (BENCHMARKS / "wake-latency" / FILE).read_text()
+    (tmp_path / "mine.yaml").write_text(text.replace("name: wake-latency\n", "name: mine\n"))
+    monkeypatch.chdir(tmp_path)
+    runs = wakes.runs(tmp_path / "runs", _ideal, ["count=60"], ["states/*"], scenario="mine.yaml")
+    monkeypatch.chdir("/")
+    with pytest.raises(UserError, match="`mine` is no scenario of the project; put its file into benchmarks/"):
+        figures.figures(tmp_path / "runs", publish=True)
+    made = tmp_path / "runs" / "figures"
+    manifest = json.loads((made / "manifest.json").read_text())
+    assert (manifest["scenario"], manifest["analysis"]) == ("mine", "wake_latency")
+    assert drawing.draw(made)
+    assert samples.read(runs.path).title.startswith("mine: ")
 
 
 def test_qemu_has_no_timing_and_no_place_in_results(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -27,7 +27,7 @@ def figures(
     Example: lull figures runs/wake-latency-tiny-gem5-detailed --publish
     """
     sweep = Sweep.open(runs)
-    make(sweep, load_scenario(str(sweep.read()["scenario"])), publish)
+    make(sweep, load_scenario(sweep.scenario()), publish)
 
 
 def make_if_complete(sweep: Sweep, scenario: Scenario) -> None:
@@ -55,7 +55,7 @@ def make(sweep: Sweep, scenario: Scenario, publish: bool) -> None:
         report(f"figures: without {len(runs.missing)} points that have not finished, such as {runs.missing[0]}")
     folder = sweep.path / FIGURES
     with alone(sweep), Progress(f"analyse {len(runs.runs)} points"):
-        found: result.Result = drawing.analysis_of(runs.scenario).analyse(runs)
+        found: result.Result = drawing.analysis_of(runs.analysis).analyse(runs)
         result.write(found, runs, folder)
     typer.echo((folder / drawing.SUMMARY).read_text())
     report(f"figures: {folder}")

@@ -17,7 +17,7 @@ from lull.errors import UserError
 from lull.report import clock, report
 from lull.runspec import CpuMode
 from lull.scenario import points as resolved
-from lull.scenario.load import list_scenarios, load_scenario
+from lull.scenario.load import file_of, list_scenarios, load_scenario
 from lull.scenario.points import Point, Wishes
 from lull.scenario.schema import Scenario, text_of
 from lull.scenario.sweep import Done, Sweep, refuse_others, run_points
@@ -78,7 +78,7 @@ def run(
     place = out or _place(scenario, every)
     if not again:
         refuse_others(place, points, chosen)
-    sweep = Sweep.create(place, scenario.name, command, every)
+    sweep = Sweep.create(place, scenario.name, command, every, file_of(name))
     done = run_points(sweep, points, chosen, again)
     Console(highlight=False).print(_table(done))
     report(f"runs: {sweep.path}")

@@ -50,20 +50,21 @@ class Drawing:
     caption: str
 
 
-def analysis_of(scenario: str) -> ModuleType:
-    return importlib.import_module(f"lull.figures.{load_scenario(scenario).analysis}")
+def analysis_of(name: str) -> ModuleType:
+    return importlib.import_module(f"lull.figures.{name}")
 
 
-def of_tables(scenario: str, stored: Stored) -> list[Drawing]:
-    draw = getattr(analysis_of(scenario), "draw", None)
+def of_tables(analysis: str, stored: Stored) -> list[Drawing]:
+    draw = getattr(analysis_of(analysis), "draw", None)
     return [] if draw is None else list(draw(stored))
 
 
 def read(folder: Path) -> tuple[str, Stored]:
-    """A result that was written, with its scenario."""
+    """A result that was written, with the name of its analysis, which older ones leave to their scenario."""
     manifest = json_file.read(folder / MANIFEST, "publish the result again")
     tables = {path.stem: pq.read_table(path) for path in sorted(folder.glob("*.parquet"))}
-    return str(manifest["scenario"]), Stored(Origin.of_manifest(manifest), tables)
+    analysis = manifest.get("analysis") or load_scenario(str(manifest["scenario"])).analysis
+    return analysis, Stored(Origin.of_manifest(manifest), tables)
 
 
 def of_folder(folder: Path) -> list[Drawing]:

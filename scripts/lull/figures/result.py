@@ -66,6 +66,8 @@ def publish(runs: Runs, made: Path) -> Path:
         raise UserError(f"{runs.path}: made by QEMU, which has no timing; only gem5's results enter {RESULTS.name}/")
     if missing := runs.missing:
         raise UserError(f"{runs.path}: {len(missing)} points are missing, such as {missing[0]}; run them first")
+    if runs.scenario not in load.list_scenarios():
+        raise UserError(f"{runs.path}: `{runs.scenario}` is no scenario of the project; put its file into benchmarks/")
     target = RESULTS / _published_as(runs)
     with whole.replaced(target) as place:
         shutil.copytree(made, place, dirs_exist_ok=True)

@@ -72,6 +72,7 @@ class Runs:
 
     path: Path
     scenario: str
+    analysis: str
     title: str
     command: str
     engine: str
@@ -103,6 +104,7 @@ class Runs:
         first = self.runs[0].manifest
         return {
             "scenario": self.scenario,
+            "analysis": self.analysis,
             "command": self.command,
             "platform": self.platform,
             "cpu": self.cpu,
@@ -144,6 +146,7 @@ def read(sweep: Sweep, scenario: Scenario) -> Runs:
     return Runs(
         path=sweep.path,
         scenario=record["scenario"],
+        analysis=scenario.analysis,
         title=scenario.title,
         command=record["command"],
         engine=record["engine"],

@@ -2,6 +2,7 @@
 """From a name or a file to a checked scenario."""
 
 import importlib.util
+from pathlib import Path
 
 from lull import yaml_file
 from lull.blocks import explained
@@ -16,6 +17,11 @@ FILE = "scenario.yaml"
 def list_scenarios() -> list[str]:
     """The scenarios that come with the project."""
     return sorted(path.parent.name for path in BENCHMARKS.glob(f"*/{FILE}"))
+
+
+def file_of(name_or_path: str) -> str | None:
+    """The file, from wherever it is asked for, of a scenario that is given by its path."""
+    return str(Path(name_or_path).resolve()) if yaml_file.is_path(name_or_path) else None
 
 
 def load_scenario(name_or_path: str) -> Scenario:

@@ -50,12 +50,18 @@ class Sweep:
         self.path = path
 
     @classmethod
-    def create(cls, path: Path, scenario: str, command: str, points: Sequence[Point]) -> "Sweep":
-        """The folder, with the record of all its points. One that holds something else is left alone."""
+    def create(
+        cls, path: Path, scenario: str, command: str, points: Sequence[Point], file: str | None = None
+    ) -> "Sweep":
+        """The folder, with the record of all its points. One that holds something else is left alone.
+
+        `file` is of a scenario that is none of the project's.
+        """
         sweep = cls(claim(path, RECORD, "a scenario's runs", "scenario", scenario))
         first = points[0].spec
         record = {
             "scenario": scenario,
+            "file": file,
             "command": command,
             "engine": first.engine,
             "cpu": first.cpu,
@@ -82,6 +88,11 @@ class Sweep:
         ):
             raise UserError(f"{self.path / RECORD}: of another version of lull; {_REMEDY}")
         return record
+
+    def scenario(self) -> str:
+        """As `load_scenario` takes it."""
+        record = self.read()
+        return str(record.get("file") or record["scenario"])
 
     def folder(self, point: str) -> Path:
         return self.path / point
