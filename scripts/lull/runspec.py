@@ -19,6 +19,8 @@ Flavour = Literal["default", "debug", "race"]
 
 SCHEDULE = "/run/schedule"
 """In the guest."""
+SCRIPT_MAX = 1 << 20
+"""Bytes that the guest's init has room for (`benchmarks/guest/script.c`)."""
 SEED_MAX = 2**63 - 1
 SIMULATED_MAX_S = 9e5
 """gem5 counts picoseconds in 64 bits; `gem5-configs` takes 10⁶ seconds, some of them to see that a guest hangs."""

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from lull.errors import UserError
-from lull.runspec import CpuMode, EngineName, Flavour, Limits, RunSpec
+from lull.runspec import SCRIPT_MAX, CpuMode, EngineName, Flavour, Limits, RunSpec
 from lull.schedule import load_schedule
 from lull.settings import resolve
 
@@ -30,8 +30,11 @@ def load_spec(
         raise UserError("--cpu: QEMU has no CPU models to choose from; use --engine gem5")
     if engine == "qemu" and stats_period_s:
         raise UserError("--stats-period: QEMU has no statistics; use --engine gem5")
+    for option, text in (("--exec", command), ("--trace", "".join(trace))):
+        if _is_of_bytes(text):
+            raise UserError(f"{option}: not UTF-8; have the guest make such bytes, by its printf")
     asked = resolve(platform, overrides)
-    return RunSpec(
+    spec = RunSpec(
         engine=engine,
         cpu=(cpu or "atomic") if engine == "gem5" else None,
         platform=asked.platform,
@@ -46,3 +49,12 @@ def load_spec(
         limits=limits,
         seed=seed,
     )
+    if len(spec.script().encode()) > SCRIPT_MAX:
+        what, remedy = ("--schedule", "use periodic and poisson lines") if schedule else ("--exec", "shorten it")
+        raise UserError(f"{what}: the guest takes a script of at most {SCRIPT_MAX >> 20} MiB; {remedy}, or split it")
+    return spec
+
+
+def _is_of_bytes(text: str) -> bool:
+    """How Python keeps what is not text on the command line."""
+    return any("\ud800" <= letter <= "\udfff" for letter in text)

@@ -1,9 +1,12 @@
 # SPDX-License-Identifier: BSD-3-Clause
+from typing import Any
+
 import pytest
 
 from lull.cli.options import period
 from lull.errors import UserError
-from lull.runspec import Limits
+from lull.paths import ROOT
+from lull.runspec import SCRIPT_MAX, Limits, RunSpec
 from lull.specs import load_spec
 
 
@@ -21,3 +24,24 @@ def test_another_period_is_refused(text: str) -> None:
 def test_there_is_none_on_qemu() -> None:
     with pytest.raises(UserError, match=r"^--stats-period: QEMU has no statistics; use --engine gem5"):
         load_spec("tiny", [], "true", engine="qemu", stats_period_s=1e-3, limits=Limits(simulated_s=1, wall_s=1))
+
+
+@pytest.mark.parametrize(
+    ("option", "words"), [("--exec", {"command": "echo \udcff"}), ("--trace", {"command": "true", "trace": ["\udcff"]})]
+)
+def test_bytes_that_are_no_text_are_refused(option: str, words: dict[str, Any]) -> None:
+    with pytest.raises(UserError, match=rf"^{option}: not UTF-8; have the guest make such bytes, by its printf$"):
+        load_spec("tiny", [], engine="qemu", limits=Limits(simulated_s=1, wall_s=1), **words)
+
+
+def test_a_script_is_no_longer_than_the_guest_takes() -> None:
+    source = (ROOT / "benchmarks" / "guest" / "script.c").read_text()
+    assert f"#define SCRIPT_MAX (1 << {SCRIPT_MAX.bit_length() - 1})\n" in source
+
+    def load(command: str) -> RunSpec:
+        return load_spec("tiny", [], command, engine="qemu", limits=Limits(simulated_s=1, wall_s=1))
+
+    room = SCRIPT_MAX - len(load("").script())
+    assert len(load("é" * (room // 2) + "x" * (room % 2)).script().encode()) == SCRIPT_MAX
+    with pytest.raises(UserError, match="--exec: the guest takes a script of at most 1 MiB; shorten it, or split it"):
+        load("é" * (room // 2 + 1))

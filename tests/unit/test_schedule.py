@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from lull.errors import UserError
-from lull.runspec import Limits, RunSpec
+from lull.runspec import SCRIPT_MAX, Limits, RunSpec
 from lull.schedule import EVENTS_MAX, TEXT_MAX, Event, expand, exponential, load_schedule, random_numbers
 from lull.specs import load_spec
 
@@ -121,6 +121,13 @@ def test_a_run_takes_a_good_schedule_and_refuses_a_bad_one_on_the_host(tmp_path:
     assert spec(good).schedule == "0 2 0 1\nend\n"
     with pytest.raises(UserError, match=f"^{bad}: line 2: there is no event of TYPE 9 and CODE 9;"):
         spec(bad)
+
+
+def test_a_schedule_that_the_guest_has_no_room_for_is_refused(tmp_path: Path) -> None:
+    file = tmp_path / "long"
+    file.write_text("0 2 0 1\n" * (SCRIPT_MAX // 8) + "end\n")
+    with pytest.raises(UserError, match="--schedule: the guest takes a script of at most 1 MiB; use periodic and poi"):
+        load_spec("tiny", (), "true", engine="qemu", schedule=file, limits=Limits(simulated_s=1, wall_s=1))
 
 
 def test_files_that_are_no_schedules_are_named(tmp_path: Path) -> None:
