@@ -2,6 +2,7 @@
 """`lull compare`: what differs is told, what is significant is what a table of Student's t says, and n = 1 is not."""
 
 import json
+import re
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
@@ -14,6 +15,7 @@ from lull.cli.app import app
 from lull.compare import Difference, difference, welch
 from lull.errors import UserError
 from lull.figures import student
+from lull.sweep import table
 from tests import sweeps
 from tests.sweeps import POINT
 
@@ -122,3 +124,30 @@ def test_a_recorded_run_is_the_same_as_itself() -> None:
 def test_a_folder_of_something_else_is_refused(tmp_path: Path) -> None:
     with pytest.raises(UserError, match="neither a run's folder nor a sweep's"):
         samples.read(tmp_path)
+
+
+@pytest.mark.parametrize("line", ["5", "[1, 2]", "[" * 5000, "9" * 5000])
+def test_lines_that_are_no_objects_are_named(tmp_path: Path, line: str) -> None:
+    sweep = _sweep(tmp_path / "a", {"menu": [1.0]}, seeds=[1])
+    (file,) = sweep.glob("points/*/files/guest.jsonl")
+    file.write_text(f'{{"x": 1}}\n{line}\n')
+    said = CliRunner().invoke(app, ["compare", str(sweep), str(sweep)])
+    assert isinstance(said.exception, UserError)
+    assert re.match(rf"{file}: (line 2: JSON that is not an object|not lines of JSON \(.*\)); ", str(said.exception))
+
+
+def test_a_number_that_no_table_has_room_for_is_not_compared(tmp_path: Path) -> None:
+    sweep = _sweep(tmp_path / "a", {"menu": [1.0]}, seeds=[1])
+    (file,) = sweep.glob("points/*/files/guest.jsonl")
+    file.write_text(json.dumps({"x": 1, "y": 10**400, "z": 1 << 63}) + "\n")
+    (row,) = table.flat(table.read(sweep).points)
+    assert {name for name in row if name.startswith("guest:")} == {"guest:lines", "guest:x"}
+    assert table.write(table.read(sweep)).is_file()
+    assert CliRunner().invoke(app, ["compare", str(sweep), str(sweep)]).exit_code == 0
+
+
+def test_a_run_of_another_machine_is_shown_without_what_it_took_there() -> None:
+    said = CliRunner().invoke(app, ["show", str(RECORDED)])
+    assert said.exit_code == 0
+    assert "0.146277 s simulated\n" in re.sub(" +\n", "\n", said.stdout)
+    assert "10,373,725\n" in re.sub(" +\n", "\n", said.stdout)

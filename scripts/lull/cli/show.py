@@ -91,10 +91,11 @@ def _rows(rundir: RunDir, spec: RunSpec, idle: list[cpuidle.Row]) -> dict[str, s
     }
     if manifest.get("state") == "finished":
         rows["state"] += f", exit status {manifest['status']}"
-        rows["time"] = f"{float(str(manifest['simulated_s'])):.6f} s simulated, {manifest['wall_s']} s here"
+        wall = float(str(manifest.get("wall_s", 0)))
+        rows["time"] = f"{float(str(manifest['simulated_s'])):.6f} s simulated" + (f", {wall} s here" if wall else "")
         if manifest.get("instructions"):
-            count, wall = int(str(manifest["instructions"])), float(str(manifest["wall_s"]))
-            rows["instructions"] = f"{count:,} ({count / wall / 1e6:.2f} million a second)"
+            count = int(str(manifest["instructions"]))
+            rows["instructions"] = f"{count:,}" + (f" ({count / wall / 1e6:.2f} million a second)" if wall else "")
         if manifest.get("stats_windows"):
             rows["statistics"] = f"{manifest['stats_windows']} windows in stats.parquet"
     files = [path for path in (rundir / FILES).rglob("*") if path.is_file()]

@@ -37,12 +37,19 @@ class Run:
         return path
 
     def lines(self, name: str) -> list[dict[str, Any]]:
-        """A file of JSON lines that the guest left."""
+        """A file of JSON lines that the guest left, each an object."""
         path = self.file(name)
         try:
-            return [json.loads(line) for line in path.read_text().splitlines()]
-        except ValueError as error:
+            found = [json.loads(line) for line in path.read_text().splitlines()]
+        except (ValueError, RecursionError) as error:
             raise UserError(f"{path}: not lines of JSON ({error}); run the point again") from None
+        for number, line in enumerate(found, start=1):
+            if not isinstance(line, dict):
+                raise UserError(
+                    f"{path}: line {number}: JSON that is not an object; have the guest write names with its values, "
+                    'as in {"x": 1}, or another name than .jsonl'
+                )
+        return found
 
     @contextmanager
     def understanding(self, name: str) -> Iterator[None]:

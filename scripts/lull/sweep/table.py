@@ -6,9 +6,9 @@ which `lull sweep` leaves as `table.parquet` and `table.csv`.
 
 In a row, a guest's number is named `<file>:<field>`. Where the guest left more than one line of a file, the row has
 `<file>:<field>:mean`, `:p50`, `:p99` and `:max` over all its lines, and `<file>:lines` says how many there were.
-Percentiles are those of numpy: between two values, on a line. Text, lists and what lies in blocks are not in the row;
-`Point.lines` has them. `stdout` is such a file where all of it is JSON lines. `joules:<backend>:<band>` are of the
-whole machine and run, `wake:…` are latencies (`lull.sweep.wakes`).
+Percentiles are those of numpy: between two values, on a line. Text, lists, whole numbers of more than 64 bits and what
+lies in blocks are not in the row; `Point.lines` has them. `stdout` is such a file where all of it is JSON lines.
+`joules:<backend>:<band>` are of the whole machine and run, `wake:…` are latencies (`lull.sweep.wakes`).
 """
 
 import csv
@@ -62,7 +62,7 @@ class Point:
         """Empty unless all that the guest printed is objects of JSON."""
         try:
             found = [json.loads(line) for line in (self.run.path / STDOUT).read_text().splitlines()]
-        except (OSError, ValueError):
+        except (OSError, ValueError, RecursionError):
             return []
         return found if all(isinstance(line, dict) for line in found) else []
 
@@ -177,7 +177,9 @@ def _summary(name: str, lines: Sequence[Mapping[str, Any]]) -> Row:
 
 
 def _is_number(value: object) -> bool:
-    return isinstance(value, int | float) and not isinstance(value, bool)
+    if isinstance(value, bool):
+        return False
+    return isinstance(value, float) or (isinstance(value, int) and -(1 << 63) <= value < 1 << 63)
 
 
 def _column(values: list[Value | None]) -> pa.Array:
