@@ -103,7 +103,15 @@ def test_a_git_tree_is_its_commit_and_its_changes(tmp_path: Path, monkeypatch: p
     assert store.kernel_source() == committed, "when a file was written does not matter"
     with (tree / "Makefile").open("a") as file:
         file.write("# changed\n")
-    assert store.kernel_source() != committed
+    changed = store.kernel_source()
+    assert changed != committed
+    (tree / "new.c").write_text("int one;\n")
+    added = store.kernel_source()
+    assert added != changed
+    (tree / "new.c").touch()
+    assert store.kernel_source() == added
+    (tree / "new.c").write_text("int two;\n")
+    assert store.kernel_source() not in (changed, added)
 
 
 def test_a_tree_that_git_does_not_know_is_its_files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -133,13 +133,14 @@ def _built(kind: str, what: str, inputs: dict[str, object], build: Callable[[Pat
 def _tree_identity(tree: Path) -> str:
     """A tree that git knows is its commit and its changes; any other is its files' names, sizes and times."""
     if (tree / ".git").exists():
-        questions = (["rev-parse", "HEAD"], ["diff", "HEAD"], ["status", "--porcelain"])
+        questions = (["rev-parse", "HEAD"], ["diff", "HEAD"], ["ls-files", "--others", "--exclude-standard", "-z"])
         try:
-            answers = [
-                subprocess.run(["git", "-C", str(tree), *words], capture_output=True, check=True).stdout
+            *answers, added = [
+                os.fsdecode(subprocess.run(["git", "-C", str(tree), *words], capture_output=True, check=True).stdout)
                 for words in questions
             ]
-            return digest.of_json([answer.decode(errors="replace") for answer in answers])
+            files = (tree / name for name in added.split("\0"))
+            return digest.of_json([*answers, added, digest.by_path(tree, (path for path in files if path.is_file()))])
         except (FileNotFoundError, subprocess.CalledProcessError):
             pass  # no git, or one that does not trust the owner of the tree
     entries = [
