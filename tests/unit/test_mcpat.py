@@ -10,7 +10,7 @@ import pytest
 
 from lull.energy import activity, coefficients, events, mcpat_run, tables
 from lull.energy.events import L2
-from lull.energy.mcpat_run import Part
+from lull.energy.mcpat_run import McPat, Part
 from lull.energy.mcpat_xml import Chip, render
 from lull.errors import UserError
 from lull.platform.load import load_platform
@@ -28,9 +28,13 @@ def chip(name: str) -> Chip:
     return Chip(platform, cluster, cluster.opps.table[-1])
 
 
+def said(name: str) -> str:
+    """By McPAT 1.3, to the input that `xml` renders."""
+    return gzip.decompress((DATA / f"mcpat-1.3-tiny-{name}.txt.gz").read_bytes()).decode()
+
+
 def recorded(name: str) -> Part:
-    """What McPAT 1.3 said to the input that `xml` renders."""
-    return mcpat_run.parse(gzip.decompress((DATA / f"mcpat-1.3-tiny-{name}.txt.gz").read_bytes()).decode())
+    return mcpat_run.parse(said(name))
 
 
 def xml(name: str) -> str:
@@ -100,6 +104,18 @@ def test_what_is_no_answer_names_the_version() -> None:
         mcpat_run.parse("Processor:\n  Area = 1 mm^2\n").find("Core")
     with pytest.raises(UserError, match=r"no `Gate Leakage` for `Core`"):
         mcpat_run.parse("Core:\n  Area = 1 mm^2\n").find("Core")["Gate Leakage"]
+
+
+@pytest.mark.parametrize(("banner", "version"), [("(version 0.8 ", "0.8"), ("(", "of unknown version")])
+def test_a_mcpat_of_another_version_is_refused(tmp_path: Path, banner: str, version: str) -> None:
+    program, answer = tmp_path / "mcpat", tmp_path / "answer"
+    program.write_text(f'#!/bin/sh\ncat "{answer}"\n')
+    program.chmod(0o755)
+    answer.write_text(said("little"))
+    assert mcpat_run.run(McPat(str(program), ""), "") == recorded("little")
+    answer.write_text(said("little").replace("(version 1.3 ", banner))
+    with pytest.raises(UserError, match=rf"^{program}: McPAT {version}; lull reads 1\.3, name such a binary"):
+        mcpat_run.run(McPat(str(program), ""), "")
 
 
 def test_a_binary_that_is_not_mcpat_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:

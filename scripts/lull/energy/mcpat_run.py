@@ -91,6 +91,10 @@ def run(mcpat: McPat, xml: str) -> Part:
             f"{mcpat.path}: McPAT gave no answer ({said[-1] if said else f'status {result.returncode}'}); "
             "try the input that `lull energy mcpat-xml` writes"
         )
+    banner = _BANNER.search(answer)
+    if banner is None or banner["version"] != VERSION:
+        version = banner["version"] if banner else "of unknown version"
+        raise UserError(f"{mcpat.path}: McPAT {version}; lull reads {VERSION}, name such a binary by --mcpat")
     return parse(answer)
 
 
