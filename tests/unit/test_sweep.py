@@ -210,6 +210,17 @@ def test_finished_points_of_another_kernel_are_not_taken_for_this_ones(tmp_path:
         refuse_others(tmp_path / "out", points, newer)
 
 
+def test_what_is_renewed_is_what_another_kernel_made(tmp_path: Path, engine: FakeEngine) -> None:
+    """Also when the first try to renew it is killed."""
+    points = _points()
+    run_points(_sweep(tmp_path, points), points, engine, again=False, say=lambda _: None)
+    newer = FakeEngine(tmp_path / "cache", tmp_path / "log2", kernel="k2")
+    for asked, ran in ((points[:1], 1), (points, 3)):
+        done = run_points(_sweep(tmp_path, points), asked, newer, again=False, say=lambda _: None, renew=True)
+        assert [item.how for item in done].count("ran") == ran
+    assert newer.ran() == NAMES
+
+
 def test_folders_of_others_are_left_alone(tmp_path: Path, engine: FakeEngine) -> None:
     points = _points()
     (tmp_path / "out").mkdir()

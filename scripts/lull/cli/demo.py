@@ -57,17 +57,16 @@ def demo(
     wishes = Wishes(engine.name, platform, "detailed" if timed else None, SMALL)
     points = resolved.resolve(scenario, wishes, POINTS)
     place = out or Path("runs") / f"demo-{platform}-{engine.name}"
-    again = False
     try:
         refuse_others(place, points, engine)
     except MadeOtherwise:
         # Minutes of work in a folder of the demo's own. What is in a folder that a user names may be hours.
         if out is not None:
             raise
-        report(f"{place}: of an earlier version, and made again")
-        again = True
+        report(f"{place}: some of it is of an earlier version, and made again")
     sweep = Sweep.create(place, scenario.name, f"./lull demo --platform {platform}", points)
-    bad = [item for item in run_points(sweep, points, engine, again) if item.how in (FAILED, HUNG)]
+    done = run_points(sweep, points, engine, again=False, renew=out is None)
+    bad = [item for item in done if item.how in (FAILED, HUNG)]
     for item in bad:
         report(f"{item.name} {item.how}: {item.note}; its folder is {sweep.folder(item.name)}")
     if bad:

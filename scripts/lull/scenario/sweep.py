@@ -111,11 +111,17 @@ def refuse_others(out: Path, points: Sequence[Point], engine: Engine) -> None:
 
 
 def run_points(
-    sweep: Sweep, points: Sequence[Point], engine: Engine, again: bool, say: Callable[[str], None] = report
+    sweep: Sweep,
+    points: Sequence[Point],
+    engine: Engine,
+    again: bool,
+    say: Callable[[str], None] = report,
+    renew: bool = False,
 ) -> list[Done]:
     """Run what is not there yet, one after the other. A point that fails does not stop the others.
 
-    What another command is running comes last: by then it is there, and several commands have shared the work.
+    With `again`, what is there is run as well; with `renew`, what is there and is not the one that is asked for. What
+    another command is running comes last: by then it is there, and several commands have shared the work.
     """
     made = made_of(engine, points[0].spec.flavour)
     done: dict[str, Done] = {}
@@ -123,7 +129,12 @@ def run_points(
 
     def finish(point: Point) -> None:
         folder = sweep.folder(point.name)
-        result = None if again else _kept(folder, point, made)
+        try:
+            result = None if again else _kept(folder, point, made)
+        except MadeOtherwise:
+            if not renew:
+                raise
+            result = None
         if result is None:
             begun = time.monotonic()
             result = attempt(folder, point.name, point.spec, engine)
