@@ -94,13 +94,23 @@ def test_a_gem5_that_will_not_do(tmp_path: Path, lull: Lull) -> None:
 
 
 @pytest.mark.parametrize(
-    ("behaviour", "sentence"),
+    ("behaviour", "limit", "sentence"),
     [
-        (fake_gem5.HANGS_IN_RUN, "took longer than 0.5 s of this machine's time and was stopped; raise --wall-limit"),
-        (fake_gem5.GUEST_HANGS, "the guest hung past its limit of 3 simulated seconds (no panic)"),
+        (
+            fake_gem5.HANGS_IN_RUN,
+            ("--wall-limit", "0.5"),
+            "took longer than 0.5 s of this machine's time and was stopped; raise --wall-limit",
+        ),
+        (
+            fake_gem5.GUEST_HANGS,
+            ("--sim-limit", "3"),
+            "the guest hung past its limit of 3 simulated seconds (no panic)",
+        ),
     ],
 )
-def test_a_run_that_never_ends_is_ended(lull: Lull, behaviour: dict[str, str], sentence: str) -> None:
-    ran = lull(*BOOT, "--wall-limit", "0.5", "--sim-limit", "3", env=behaviour)
+def test_a_run_that_never_ends_is_ended(
+    lull: Lull, behaviour: dict[str, str], limit: tuple[str, str], sentence: str
+) -> None:
+    ran = lull(*BOOT, *limit, env=behaviour)
     assert ran.returncode == 2
     assert sentence in ran.stderr.splitlines()[-1]
