@@ -38,7 +38,7 @@ class RunDir:
 
     @classmethod
     def create(cls, chosen: Path | None, spec: RunSpec) -> "RunDir":
-        path = chosen or _next_free(Path("runs"), f"{spec.platform.name}-{spec.engine}")
+        path = chosen or _new(Path("runs"), f"{spec.platform.name}-{spec.engine}")
         if path.exists() and (not path.is_dir() or any(path.iterdir())):
             raise UserError(f"{path}: exists and is not an empty folder; choose another --out or remove it")
         make(path)
@@ -104,13 +104,18 @@ class RunDir:
         return sorted(path for path in target.rglob("*") if path.is_file())
 
 
-def _next_free(folder: Path, name: str) -> Path:
+def _new(folder: Path, name: str) -> Path:
+    """Made here, so that of two commands in the same second each has its own."""
+    make(folder)
     stamp = time.strftime("%Y%m%d-%H%M%S")
     path = folder / f"{stamp}-{name}"
     number = 2
-    while path.exists():
-        path, number = folder / f"{stamp}-{name}-{number}", number + 1
-    return path
+    while True:
+        try:
+            path.mkdir()
+            return path
+        except FileExistsError:
+            path, number = folder / f"{stamp}-{name}-{number}", number + 1
 
 
 def _environment() -> dict[str, object]:

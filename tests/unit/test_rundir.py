@@ -2,6 +2,7 @@
 """A run's folder and the script that its guest gets."""
 
 import subprocess
+import time
 from pathlib import Path
 
 import pytest
@@ -71,6 +72,15 @@ def test_a_tar_cut_off_is_named(tmp_path: Path) -> None:
     (run / "files.tar").write_bytes(b"no tar at all" * 100)
     with pytest.raises(UserError, match=r"files\.tar: the guest's files cannot all be unpacked"):
         run.unpack_files()
+
+
+def test_two_runs_in_the_same_second_have_a_folder_each(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Also when neither sees the other's, because both look before either makes one."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(time, "strftime", lambda _: "now")
+    monkeypatch.setattr(Path, "exists", lambda _: False)
+    made = [RunDir.create(None, spec()).path.name for _ in range(3)]
+    assert made == ["now-tiny-qemu", "now-tiny-qemu-2", "now-tiny-qemu-3"]
 
 
 def test_a_trace_is_of_the_command_alone() -> None:
