@@ -54,6 +54,7 @@ def test_platform_check_from_command_to_figures(lull: Lull, tmp_path: Path) -> N
         assert row["sleeps"] >= 2
         assert (row["firmware_s"], row["gem5_s"]) == (None, None)
     cpuidle = pq.read_table(tmp_path / "out" / "figures" / "cpuidle.parquet").to_pylist()
+    assert cpuidle
     for row in cpuidle:
         assert (row["usage"] > 0) == (row["state"] == row["point"].removeprefix("residency/")), row
     loops = pq.read_table(tmp_path / "out" / "figures" / "frequency.parquet").to_pylist()
