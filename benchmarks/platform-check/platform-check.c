@@ -221,6 +221,8 @@ int main(int argc, char **argv)
 	}
 	error = check(out, &cpus);
 	idle_restore(&setting);
+	if (ferror(out) && !error)
+		error = -EIO;
 	if (fclose(out) && !error)
 		error = -errno;
 	if (error)

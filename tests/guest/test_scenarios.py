@@ -128,6 +128,25 @@ def test_bad_words_to_the_guest_programs_change_nothing(lull: Lull) -> None:
     assert disabled.split() == list("0111") * 3
 
 
+def test_what_fails_within_a_guest_program_fails_it(lull: Lull) -> None:
+    """A loop in the background, and a file that has no room for what is written to it."""
+    script = """\
+mkdir /tmp/bin && printf '#!/bin/sh\\nexit 3\\n' >/tmp/bin/lull-loop && chmod +x /tmp/bin/lull-loop || exit 1
+PATH=/tmp/bin:$PATH placement-check 2 1
+echo $?
+platform-check --state C2 --count 1 --sleep-ms 1 --out /dev/full 2>&1
+echo $?
+lull-selftest soak --entries 1 --state C2 --out /dev/full | tail -n 1
+"""
+    ran = lull("boot", "-e", "qemu", "--exec", script)
+    assert ran.stdout.splitlines() == [
+        "3",
+        "platform-check: No space left on device",
+        "1",
+        "Bail out! cannot write all of /dev/full",
+    ]
+
+
 def test_a_failing_point_fails_the_command_and_says_why(lull: Lull, tmp_path: Path) -> None:
     ran = lull("run", "wake-latency", "-e", "qemu", "--set", "cpus=3-1", "--points", "states/C1", "--out", "out")
     assert ran.returncode == 1
