@@ -26,7 +26,7 @@ from tests.energy_runs import HZ, MS, US, window
 from tests.recordings import CLOCK
 
 STATES = ("C1", "C2", "C3", "C4")
-NAMES = ["idle", "task:steady-power/1"]
+NAMES = ["idle", "task:steady-power/1", "irq:arch_timer"]
 SETTLE, LENGTH, BETWEEN = 100 * US, 200 * US, 10 * MS
 
 
@@ -43,6 +43,8 @@ class Made:
     """Of accesses, in the window."""
     late: int = 0
     """By so many ticks the guest is wrong about when it ordered the dumps."""
+    interrupted: int = 0
+    """For so many ticks the first busy CPU is at work for an interrupt."""
 
 
 def pretend(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -88,6 +90,8 @@ def _finish(folder: Path, point: Point, made: Sequence[Made], engine: str) -> Re
             changes_of.append((change, AWAKE, int(cpu in item.busy)))
             if cpu not in item.busy:
                 changes_of.append((change + US, STATES.index(item.state), 0))
+            elif cpu == item.busy[0] and item.interrupted:
+                changes_of += [(now + US, AWAKE, 2), (now + US + item.interrupted, AWAKE, 1)]
         mhz = _mhz(platform, item)
         statistics.append(window(platform, now - BETWEEN, now, [BETWEEN] * platform.cpu_count, mhz))
         statistics.append(window(platform, now, now + LENGTH, asleep, mhz, item.ops))

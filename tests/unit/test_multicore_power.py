@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Watts over active CPUs: known steps come out, and a step that is not there fails."""
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -80,6 +81,16 @@ def test_cpus_that_do_otherwise_than_asked_fail(tmp_path: Path, monkeypatch: pyt
     wakes.dump(runs.runs[0].file("windows.jsonl"), lines)
     found = multicore_power.analyse(runs)
     assert next(check.name for check in found.checks if not check.passed) == "CPUs do what was asked"
+
+
+@pytest.mark.parametrize(("interrupted", "holds"), [(5 * energy_runs.US, True), (40 * energy_runs.US, False)])
+def test_a_busy_cpu_that_is_at_work_for_an_interrupt_does_not_what_was_asked(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, interrupted: int, holds: bool
+) -> None:
+    made = _steps((LITTLE,) * 4 + (BIG,) * 4)
+    made[5] = replace(made[5], interrupted=interrupted)
+    found = _analysed(tmp_path, monkeypatch, made)
+    assert (found.checks[0].name, found.checks[0].passed) == ("CPUs do what was asked", holds)
 
 
 def test_a_window_that_somebody_else_cut_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
