@@ -15,6 +15,7 @@ from lull.cli import figures
 from lull.errors import UserError
 from lull.figures import bootstrap, drawing, linearity, result, wake, wake_latency
 from lull.figures.source import Runs, read
+from lull.platform.load import load_platform
 from lull.scenario.load import BENCHMARKS, FILE, load_scenario
 from lull.scenario.points import Point
 from lull.scenario.sweep import Sweep
@@ -22,6 +23,8 @@ from tests import drawn, wakes
 
 Rows = npt.NDArray[Any]
 FIRMWARE = {"entry": 20.0, "firmware": 14.0, "kernel": 6.0, "task": 10.0}
+C3 = {**FIRMWARE, "entry": 170.0, "hardware": 600.0}
+"""Of every cluster of `tiny`, as its file has it: 150 us in, 600 us out."""
 WFI_US = 2.0
 """What leaving WFI takes when the hardware is told to take nothing."""
 
@@ -46,14 +49,14 @@ def _swept(tmp_path: Path, *patterns: str, **wrong: float) -> Runs:
 def test_phases_are_the_differences_of_their_stamps(tmp_path: Path) -> None:
     runs = wakes.runs(
         tmp_path,
-        lambda point, cpu: wakes.good(cpu, "C3", {**FIRMWARE, "hardware": 600.0}, 1),
+        lambda point, cpu: wakes.good(cpu, "C3", C3, 1),
         patterns=["states/C3"],
     )
     table = wake.df_wakes(wake.read(runs))
     assert table["cluster"].to_pylist() == ["little", "big", "shadow"]
     row = table.to_pylist()[0]
     assert {phase: row[f"{phase}_ns"] for phase in wake.PHASES} == {
-        "entry": 20_000,
+        "entry": 170_000,
         "hardware": 600_000,
         "firmware": 14_000,
         "kernel": 6_000,
@@ -92,7 +95,7 @@ def _spoiled(name: str, rows: Rows) -> Rows:
 @pytest.mark.parametrize("reason", [name for name in wake.REASONS if name != "kept"])
 def test_what_was_not_asked_for_is_dropped_and_counted(tmp_path: Path, reason: str) -> None:
     def make(point: Point, cpu: int) -> Rows:
-        rows = wakes.good(cpu, "C3", {**FIRMWARE, "hardware": 600.0}, 10)
+        rows = wakes.good(cpu, "C3", C3, 10)
         if cpu == 1:
             rows[:4] = _spoiled(reason, rows[:4].copy())
         return rows
@@ -106,8 +109,34 @@ def test_what_was_not_asked_for_is_dropped_and_counted(tmp_path: Path, reason: s
     assert check.says == "least in states/C3 on big: 6 of 10; at least 67% have to"
 
 
+@pytest.mark.parametrize(
+    ("phase", "taken_us", "reason"),
+    [
+        ("entry", 7 / 8 * 150, "aborted"),
+        ("entry", 14.3, "aborted"),
+        ("entry", 149, "kept"),
+        ("hardware", 432, "woken-before"),
+        ("hardware", 599, "kept"),
+    ],
+)
+def test_a_way_that_was_cut_short_is_none(tmp_path: Path, phase: str, taken_us: float, reason: str) -> None:
+    runs = wakes.runs(
+        tmp_path, lambda _, cpu: wakes.good(cpu, "C3", {**C3, phase: taken_us}, 10), patterns=["states/C3"]
+    )
+    assert {row["reason"] for row in wake.df_dropped(wake.read(runs)).to_pylist() if row["count"]} == {reason}
+
+
+def test_in_c4_a_core_takes_the_ways_of_c3_while_others_keep_their_cluster_on() -> None:
+    little = load_platform("exynos5422").clusters[0]
+    actual = {state.name: state.actual for state in little.cstates}
+    both = (min(actual[name].entry_us for name in ("C3", "C4")), min(actual[name].exit_us for name in ("C3", "C4")))
+    assert wake._least_us(little, "C4") == both != (actual["C4"].entry_us, actual["C4"].exit_us)
+    alone = little.model_copy(update={"cpus": 1})
+    assert wake._least_us(alone, "C4") == (actual["C4"].entry_us, actual["C4"].exit_us)
+
+
 def test_reasons_are_given_in_the_order_of_the_list() -> None:
-    rows = wakes.good(0, "C3", {**FIRMWARE, "hardware": 600.0}, 8)
+    rows = wakes.good(0, "C3", C3, 8)
     for number, name in enumerate(list(wake.REASONS)[1:]):
         rows[number : number + 1] = _spoiled(name, rows[number : number + 1].copy())
     assert wake.reasons(rows, expects_firmware=True).tolist() == list(range(1, 9))

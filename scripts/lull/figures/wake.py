@@ -25,6 +25,7 @@ import pyarrow.compute as pc
 from lull.errors import UserError
 from lull.figures.bootstrap import Numbers
 from lull.figures.source import Run, Runs
+from lull.platform.schema import Cluster
 
 FILE = "wake.bin"
 MAGIC, VERSION = b"LULLWAKE", 1
@@ -55,6 +56,9 @@ PHASES = {
     "task": ("irq", "task"),
     "total": ("event", "task"),
 }
+CUT_SHORT = 15 / 16
+"""Of what hardware takes. It is given up between eighths; hardware that takes a little less than it was set to has to be
+seen as such."""
 OF_FIRMWARE = ("entry", "hardware", "firmware", "kernel", "exit")
 
 REASONS = {
@@ -63,9 +67,9 @@ REASONS = {
     "awake": "the CPU was awake when the timer fired",
     "other-state": "the CPU slept in another state",
     "no-stamps": "the firmware's stamps are not of this sleep",
-    "aborted": "the firmware saw an interrupt coming and turned back",
+    "aborted": "an interrupt came on the way in, and the core turned back",
     "entering": "the timer fired before the CPU had stopped",
-    "woken-before": "something else woke the CPU before the timer fired",
+    "woken-before": "something else had woken the CPU when the timer fired",
     "disorder": "the stamps are not in order",
 }
 
@@ -92,8 +96,12 @@ def read_samples(path: Path) -> Samples:
     return Samples(int(header["frequency"]), np.frombuffer(data, SAMPLE, offset=HEADER.itemsize))
 
 
-def reasons(rows: Array, expects_firmware: bool) -> Array:
-    """Why each wake-up is kept or dropped, as indices into `REASONS`."""
+def reasons(rows: Array, expects_firmware: bool, entry: Array | float = 0.0, out: Array | float = 0.0) -> Array:
+    """Why each wake-up is kept or dropped, as indices into `REASONS`.
+
+    A way in of less than `entry` ticks was given up: the firmware stamps it before hardware's part, which may end in
+    turning back, and again after it. A way out of less than `out` ticks had begun before the timer fired.
+    """
     flags = rows["flags"]
     ordered = (rows["event"] <= rows["irq"]) & (rows["irq"] <= rows["task"])
     conditions = [
@@ -106,14 +114,20 @@ def reasons(rows: Array, expects_firmware: bool) -> Array:
         ordered &= (rows["armed"] <= rows["fw_enter"]) & (rows["fw_enter"] <= rows["hw_enter"])
         conditions += [
             flags & FIRMWARE == 0,
-            rows["hw_exit"] == 0,
+            (rows["hw_exit"] == 0) | (_between(rows, "fw_enter", "hw_enter") < entry),
             rows["event"] < rows["hw_enter"],
-            rows["hw_exit"] < rows["event"],
+            (rows["hw_exit"] < rows["event"]) | (_between(rows, "event", "hw_exit") < out),
         ]
     else:
         conditions += [np.zeros(len(rows), bool)] * 4
     conditions.append(~ordered)
     return np.select(conditions, range(1, len(conditions) + 1), 0)
+
+
+def _between(rows: Array, first: str, second: str) -> Array:
+    """In ticks, and at most one more than there were: stamps are whole ones. Endless where they are out of order."""
+    begin, end = rows[first], rows[second]
+    return np.where(begin <= end, (end - begin).astype(np.float64) + 1, np.inf)
 
 
 @dataclass(frozen=True)
@@ -135,7 +149,26 @@ def read(runs: Runs) -> list[Recorded]:
 def recorded(run: Run) -> Recorded:
     samples, state = read_samples(run.file(FILE)), str(run.values["state"])
     stamped = run.spec.engine == "gem5" and state != "C1"
-    return Recorded(run, state, stamped, samples, reasons(samples.rows, stamped))
+    entry, out = _least_ticks(run, state, samples) if stamped else (0.0, 0.0)
+    return Recorded(run, state, stamped, samples, reasons(samples.rows, stamped, entry, out))
+
+
+def _least_ticks(run: Run, state: str, samples: Samples) -> tuple[Array, Array]:
+    """Below what a way in, or out, was cut short, for each wake-up. Atomic CPUs wait for no latency device."""
+    entry, out = np.zeros(len(samples.rows)), np.zeros(len(samples.rows))
+    if run.spec.cpu != "atomic":
+        for cpu in np.unique(samples.rows["asked_cpu"]):
+            cluster = run.spec.platform.resolved_clusters()[run.place_of(int(cpu))[0]]
+            own = samples.rows["asked_cpu"] == cpu
+            entry[own], out[own] = (CUT_SHORT * us * samples.frequency / 1e6 for us in _least_us(cluster, state))
+    return entry, out
+
+
+def _least_us(cluster: Cluster, state: str) -> tuple[float, float]:
+    """A core that asks for C4 takes C3's ways while others of its cluster keep that on."""
+    kinds = ("C3", "C4") if state == "C4" and cluster.cpus > 1 else (state,)
+    actual = [own.actual for own in cluster.cstates if own.name in kinds]
+    return min(own.entry_us for own in actual), min(own.exit_us for own in actual)
 
 
 def df_wakes(runs: Sequence[Recorded]) -> pa.Table:
