@@ -40,8 +40,8 @@ def analyse(runs: Runs, what: Experiment) -> tuple[Result, pa.Table]:
     curves = what.curves(table)
     result = Result(
         summary="## Points\n\nMeans with 95 % intervals over repetitions (Student's t); quantiles of all events of a "
-        "point, with bootstrap intervals. Power is the whole machine's.\n\n"
-        + esm_points.points_text(table, what.axis, what.heading),
+        "point, with bootstrap intervals; a check rests on those that have five events beyond them. Power is the whole "
+        "machine's but where it says otherwise.\n\n" + esm_points.points_text(table, what.axis, what.heading),
         tables={"points": table, "repetitions": esm_points.df_repetitions(points, what.axis)},
         checks=[esm_checks.delivered(points)],
     )

@@ -10,7 +10,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from lull.figures import style
-from lull.figures.esm_points import ESM, PULL, Curves, difference
+from lull.figures.esm_points import ESM, PULL, Curves, Row, difference
 
 
 @dataclass(frozen=True)
@@ -103,6 +103,16 @@ def _dots(
     )  # fmt: skip
 
 
+def _spread(row: Row, measure: str) -> tuple[float, float]:
+    """How far the interval of a number reaches down and up; of quantiles it is not the same."""
+    if f"{measure}_pm" in row:
+        half = row[f"{measure}_pm"] or 0.0
+        return half, half
+    name = measure.removesuffix("_us")
+    down, up = row[measure] - row[f"{name}_low_us"], row[f"{name}_high_us"] - row[measure]
+    return max(down, 0.0), max(up, 0.0)
+
+
 def _curves(axis: Axes, curves: Curves, measure: str, scale: float, handles: dict[str, Artist]) -> None:
     """Told apart by marks; those of polls are grey."""
     for number, (name, points) in enumerate(curves.items()):
@@ -112,7 +122,9 @@ def _curves(axis: Axes, curves: Curves, measure: str, scale: float, handles: dic
         (line, *_) = axis.errorbar(
             [at for at, _ in own],
             [row[measure] * scale for _, row in own],
-            yerr=[(row.get(f"{measure}_pm") or 0.0) * scale for _, row in own],
+            yerr=[
+                [way * scale for way in ways] for ways in zip(*(_spread(row, measure) for _, row in own), strict=True)
+            ],
             color="0.6" if name.startswith("pull") else "black",
             linewidth=0.8,
             linestyle=style.LINES[number % len(style.LINES)],

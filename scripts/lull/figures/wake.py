@@ -57,7 +57,7 @@ PHASES = {
     "total": ("event", "task"),
 }
 CUT_SHORT = 15 / 16
-"""Of what hardware takes. It is given up between eighths; hardware that takes a little less than it was set to has to be
+"""Of what hardware takes: it is given up between eighths, and one that takes a little less than it was set to has to be
 seen as such."""
 OF_FIRMWARE = ("entry", "hardware", "firmware", "kernel", "exit")
 
