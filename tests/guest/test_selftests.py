@@ -18,6 +18,11 @@ def test_idle_states_of_clusters_of_several_cpus(lull: Lull) -> None:
     judge(lull("boot", "-e", "qemu", "-p", "rk3399", "--exec", "lull-selftest cstates"))
 
 
+@pytest.mark.parametrize("platform", ["exynos5422", "exynos7420", "rk3399"])
+def test_tasks_are_placed_by_energy_wherever_cores_differ(lull: Lull, platform: str) -> None:
+    judge(lull("boot", "-e", "qemu", "-p", platform, "--exec", "lull-selftest eas"))
+
+
 def test_an_unknown_selftest_is_one_sentence(lull: Lull) -> None:
     ran = lull("boot", "-e", "qemu", "--exec", "lull-selftest; lull-selftest nothing")
     assert ran.returncode == 2
