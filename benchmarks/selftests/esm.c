@@ -44,6 +44,7 @@ static const struct {
 	{"lifecycle", case_lifecycle},
 	{"devices", case_devices},
 	{"evdev", case_evdev},
+	{"grabs", case_grabs},
 	{"switch", case_switch},
 	{"security", case_security},
 	{"calls-at-random", case_calls_at_random},

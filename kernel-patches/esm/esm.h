@@ -83,6 +83,7 @@ void esm_matches_remove(struct esm_matches *matches, struct esm_match *match);
  * @subscriptions: how many there are, active or not
  * @consumer: the CPU that its interrupt was told its events are for, or -1
  * @handle: of an input device; NULL if a driver pushes
+ * @files: registrations that were made with a file; changed between two packets
  * @packets: number of the last packet; its pushers are serialised
  *
  * @node to @consumer under esm_mutex.
@@ -96,6 +97,7 @@ struct esm_source {
 	unsigned int subscriptions;
 	int consumer;
 	struct input_handle *handle;
+	unsigned int files;
 	u64 packets;
 };
 
@@ -218,8 +220,6 @@ void esm_source_silence(struct esm_source *source);
 void esm_source_remove(struct esm_source *source);
 struct esm_source *esm_source_by_number(u32 number);
 struct esm_source *esm_source_by_device(const struct input_dev *dev);
-void esm_interpret(struct esm_source *source, const struct input_value *values,
-		   unsigned int count, ktime_t hardware, const struct esm_reader *only);
 
 /* esm_input.c */
 int esm_input_register(void);

@@ -2,10 +2,15 @@
 /*
  * Input devices as sources. While the system is on, every device that evdev
  * takes has a handle of ours too; it is open while somebody is registered.
+ *
+ * A packet comes one way. While there are registrations that were made with
+ * files, evdev passes it on to all, because it alone knows whether a file has
+ * grabbed the device; there is an open file then, so evdev gets every packet.
+ * Otherwise it comes through our handle, which the input core leaves out while
+ * another has grabbed the device.
  */
 #include <linux/err.h>
 #include <linux/platform_device.h>
-#include <linux/rculist.h>
 #include <linux/slab.h>
 
 #include "esm.h"
@@ -20,8 +25,9 @@ static unsigned int esm_input_events(struct input_handle *handle, struct input_v
 {
 	struct esm_input *input = container_of(handle, struct esm_input, handle);
 
-	esm_interpret(&input->source, values, count,
-		      input_get_timestamp(handle->dev)[INPUT_CLK_MONO], NULL);
+	if (!input->source.files)
+		esm_interpret(&input->source, values, count,
+			      input_get_timestamp(handle->dev)[INPUT_CLK_MONO], NULL);
 	return count;
 }
 
@@ -94,33 +100,6 @@ static struct input_handler esm_input_handler = {
 	.disconnect = esm_input_disconnect,
 	.id_table = esm_input_ids,
 };
-
-/**
- * esm_input_grabbed - a packet has come that one evdev reader has to itself
- * @reader: the reader
- * @dev: the device
- * @values: what the packet is made of
- * @count: how many values
- *
- * The input core passes it to no handle but the one that grabbed, evdev's. What
- * was registered with the same file takes the place of reading the file.
- *
- * Context: as esm_input_events(); the reader streams.
- */
-void esm_input_grabbed(struct esm_reader *reader, struct input_dev *dev,
-		       const struct input_value *values, unsigned int count)
-{
-	struct input_handle *handle;
-	struct esm_input *input;
-
-	list_for_each_entry_rcu(handle, &dev->h_list, d_node) {
-		if (handle->handler != &esm_input_handler)
-			continue;
-		input = container_of(handle, struct esm_input, handle);
-		esm_interpret(&input->source, values, count,
-			      input_get_timestamp(dev)[INPUT_CLK_MONO], reader);
-	}
-}
 
 /**
  * esm_input_register - take all input devices, and those that come later

@@ -103,20 +103,65 @@ static void esm_subscription_end(struct esm_subscription *subscription)
 	kfree_rcu(subscription, rcu);
 }
 
-static void esm_match_hold(const struct esm_match *match)
+/* A registration made with a file takes the place of reading the file. */
+static void esm_match_stream(struct esm_source *source, const struct esm_match *before,
+			     const struct esm_match *now)
 {
-	if (!match->file)
-		return;
-	get_file(match->file);
-	atomic_inc(&match->reader->streams);
+	if (now && now->file) {
+		source->files++;
+		evdev_stream_start(now->reader, source);
+	}
+	if (before && before->file) {
+		source->files--;
+		evdev_stream_stop(before->reader);
+	}
 }
 
-static void esm_match_release(const struct esm_match *match)
+static void esm_match_change(struct esm_subscription *subscription, struct esm_match *match,
+			     const struct esm_match *now)
 {
-	if (!match->file)
-		return;
-	atomic_dec(&match->reader->streams);
-	fput(match->file);
+	struct esm_application *application = subscription->application;
+	struct esm_matches *matches = &subscription->matches;
+	unsigned long flags;
+
+	esm_match_stream(subscription->source, match, now);
+
+	raw_spin_lock_irqsave(&application->lock, flags);
+	if (!match) {
+		match = esm_matches_insert(matches, now->key);
+		application->registrations++;
+	}
+	if (now) {
+		*match = *now;
+	} else {
+		esm_matches_remove(matches, match);
+		application->registrations--;
+	}
+	raw_spin_unlock_irqrestore(&application->lock, flags);
+}
+
+/*
+ * Puts a registration in place of another, either of which may be NULL. At an
+ * input device this happens between two packets, so that each of them is either
+ * pushed or queued for read().
+ */
+static void esm_match_replace(struct esm_subscription *subscription, struct esm_match *match,
+			      const struct esm_match *now)
+{
+	struct input_handle *handle = subscription->source->handle;
+	struct file *before = match ? match->file : NULL;
+
+	if (now && now->file)
+		get_file(now->file);
+	if (handle) {
+		spin_lock_irq(&handle->dev->event_lock);
+		esm_match_change(subscription, match, now);
+		spin_unlock_irq(&handle->dev->event_lock);
+	} else {
+		esm_match_change(subscription, match, now);
+	}
+	if (before)
+		fput(before);
 }
 
 /* How many threads of a process receive already. */
@@ -152,7 +197,7 @@ int esm_subscribe(struct esm_application *application, struct esm_source *source
 		.handler = what->handler,
 		.file = file,
 		.reader = reader,
-	}, before = {};
+	};
 	struct esm_subscription *subscription;
 	struct esm_match *match;
 
@@ -172,31 +217,9 @@ int esm_subscribe(struct esm_application *application, struct esm_source *source
 	if (!match && subscription->matches.count == ESM_REGISTRATIONS)
 		return -ENOSPC;
 
-	esm_match_hold(&now);
-	raw_spin_lock_irq(&application->lock);
-	if (match) {
-		before = *match;
-	} else {
-		match = esm_matches_insert(&subscription->matches, now.key);
-		application->registrations++;
-	}
-	*match = now;
-	raw_spin_unlock_irq(&application->lock);
-	esm_match_release(&before);
+	esm_match_replace(subscription, match, &now);
 
 	return 0;
-}
-
-static void esm_match_end(struct esm_subscription *subscription, struct esm_match *match)
-{
-	struct esm_application *application = subscription->application;
-	struct esm_match before = *match;
-
-	raw_spin_lock_irq(&application->lock);
-	esm_matches_remove(&subscription->matches, match);
-	application->registrations--;
-	raw_spin_unlock_irq(&application->lock);
-	esm_match_release(&before);
 }
 
 /**
@@ -218,7 +241,7 @@ int esm_unsubscribe(struct esm_application *application, struct esm_source *sour
 	if (!match)
 		return -ENOENT;
 
-	esm_match_end(subscription, match);
+	esm_match_replace(subscription, match, NULL);
 	if (!subscription->matches.count)
 		esm_subscription_end(subscription);
 
@@ -248,7 +271,7 @@ void esm_subscriptions_end(struct esm_application *application, const struct esm
 		for (index = subscription->matches.count; index--; ) {
 			match = &subscription->matches.match[index];
 			if (!reader || match->reader == reader)
-				esm_match_end(subscription, match);
+				esm_match_replace(subscription, match, NULL);
 		}
 		if (!subscription->matches.count)
 			esm_subscription_end(subscription);

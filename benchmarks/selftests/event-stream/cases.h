@@ -25,6 +25,7 @@ void case_foreground(void);
 void case_lifecycle(void);
 void case_devices(void);
 void case_evdev(void);
+void case_grabs(void);
 void case_switch(void);
 void case_security(void);
 void case_calls_at_random(void);
