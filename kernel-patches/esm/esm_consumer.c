@@ -4,8 +4,9 @@
  * comes for it goes to the shadow CPU as long as that one does.
  *
  * The consumer of a source's interrupt is the CPU on which an application in
- * the foreground went into EV_WAIT last; when none is left, it is again the one
- * that the interrupt's affinity chooses.
+ * the foreground went into EV_WAIT last, or the one of an application that came
+ * to the foreground since; when none is left, it is again the one that the
+ * interrupt's affinity chooses.
  */
 #include <linux/lockdep.h>
 #include <linux/smp.h>

@@ -85,6 +85,15 @@ static int esm_foreground_parse(struct esm_foreground *foreground, char *text)
 	return 0;
 }
 
+/* Moves one subscription with its application, to the foreground or out of it. */
+static void esm_foreground_move(struct esm_subscription *subscription, bool foreground)
+{
+	esm_subscription_activate(subscription, foreground);
+	/* In EV_WAIT it does not tell of its CPU itself before its next event. */
+	if (foreground)
+		esm_consumer_set(subscription->source, task_cpu(subscription->application->task));
+}
+
 /* Returns whether the application has left the foreground. */
 static bool esm_foreground_apply(struct esm_application *application)
 {
@@ -96,7 +105,7 @@ static bool esm_foreground_apply(struct esm_application *application)
 
 	WRITE_ONCE(application->foreground, foreground);
 	list_for_each_entry(subscription, &application->subscriptions, of_application)
-		esm_subscription_activate(subscription, foreground);
+		esm_foreground_move(subscription, foreground);
 	if (foreground)
 		esm_application_resume(application);
 	return !foreground;

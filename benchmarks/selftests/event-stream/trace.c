@@ -191,6 +191,21 @@ static int begin_on_cpu_0(int fd)
 	return result ? result : pin_to_cpu(0);
 }
 
+/* Before an event has let it wait once more. */
+static void interrupt_is_for_who_comes_forward(void)
+{
+	struct waiter waiter =
+		waiter_start(&(struct waiter_setup){.device = &device, .begin = begin_on_cpu_1});
+
+	await_state(waiter.pid, EV_WAIT);
+	check(consumer() == -1, "the interrupt is for nobody who waits in the background");
+	foreground(getpid(), waiter.pid);
+	check(consumer() == 1, "but once he is in the foreground, for him on CPU 1");
+	foreground(getpid());
+	check(consumer() == -1, "and no longer");
+	waiter_kill(&waiter);
+}
+
 static void interrupt_is_for(int (*begin)(int), int cpu)
 {
 	struct waiter waiter = waiter_start_in_foreground(
@@ -214,6 +229,7 @@ void case_interrupt(void)
 		give_up("nobody knows the event timer's path");
 	times_are_the_hardwares(events.fd);
 	if (access(ROUTING_DIR "interrupts", F_OK) == 0) {
+		interrupt_is_for_who_comes_forward();
 		interrupt_is_for(begin_on_cpu_1, 1);
 		interrupt_is_for(begin_on_cpu_0, 0);
 	}
