@@ -11,10 +11,12 @@
 
 #include <linux/capability.h>
 #include <linux/file.h>
+#include <linux/fs.h>
 #include <linux/init.h>
 #include <linux/kstrtox.h>
 #include <linux/sched.h>
 #include <linux/sched/signal.h>
+#include <linux/security.h>
 #include <linux/syscalls.h>
 #include <linux/sysfs.h>
 #include <linux/uaccess.h>
@@ -120,11 +122,14 @@ SYSCALL_DEFINE3(esm_register, const struct esm_registration __user *, what, size
 		file = fget(registration.fd);
 		if (!file)
 			return -EBADF;
+		/* To be pushed events is to read them. */
+		if (registration.handler)
+			error = security_file_permission(file, MAY_READ);
 	} else if (registration.handler && !capable(CAP_SYS_ADMIN)) {
 		return -EPERM;
 	}
 
-	if (!current->esm)
+	if (!error && !current->esm)
 		error = registration.handler ? esm_application_create() : -ENOENT;
 	if (!error)
 		error = esm_registration_apply(&registration, file);
