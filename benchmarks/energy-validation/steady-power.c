@@ -437,7 +437,6 @@ static bool is_plan(const char *plan)
 static int save(void)
 {
 	FILE *out = fopen(out_file, "w");
-	bool failed;
 
 	if (!out)
 		return -errno;
@@ -458,8 +457,7 @@ static int save(void)
 		jsonl_int(&line, "counter_hz", (int64_t)counter_frequency());
 		jsonl_end(&line);
 	}
-	failed = ferror(out);
-	return fclose(out) || failed ? -EIO : 0;
+	return jsonl_finish(out);
 }
 
 int main(int argc, char **argv)

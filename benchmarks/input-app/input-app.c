@@ -214,12 +214,14 @@ static void print_run(FILE *out)
 static void save(const char *path, void (*print)(FILE *out))
 {
 	FILE *out = fopen(path, "w");
+	int error;
 
 	if (!out)
 		fail(path, errno);
 	print(out);
-	if (ferror(out) || fclose(out))
-		fail(path, errno);
+	error = jsonl_finish(out);
+	if (error)
+		fail(path, -error);
 }
 
 int main(int argc, char **argv)

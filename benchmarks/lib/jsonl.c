@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "jsonl.h"
 
+#include <errno.h>
 #include <math.h>
 #include <stdlib.h>
 
@@ -43,6 +44,15 @@ void jsonl_end(struct jsonl *line)
 	while (line->depth > 0)
 		jsonl_close(line);
 	putc_unlocked('\n', line->out);
+}
+
+int jsonl_finish(FILE *out)
+{
+	bool failed = ferror(out);
+
+	if (fclose(out))
+		return -errno;
+	return failed ? -EIO : 0;
 }
 
 void jsonl_object(struct jsonl *line, const char *key)

@@ -23,6 +23,8 @@ struct jsonl {
 void jsonl_begin(struct jsonl *line, FILE *out);
 /* Closes what is open and ends the line. */
 void jsonl_end(struct jsonl *line);
+/* Closes the file. 0 when all of it was written, otherwise what went wrong, negative. */
+int jsonl_finish(FILE *out);
 
 void jsonl_object(struct jsonl *line, const char *key);
 void jsonl_array(struct jsonl *line, const char *key);

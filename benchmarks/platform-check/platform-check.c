@@ -198,7 +198,7 @@ int main(int argc, char **argv)
 	struct idle_setting setting;
 	struct cpulist cpus;
 	FILE *out;
-	int error;
+	int error, unwritten;
 
 	(void)argc;
 	options_parse(argv, options, usage);
@@ -221,10 +221,9 @@ int main(int argc, char **argv)
 	}
 	error = check(out, &cpus);
 	idle_restore(&setting);
-	if (ferror(out) && !error)
-		error = -EIO;
-	if (fclose(out) && !error)
-		error = -errno;
+	unwritten = jsonl_finish(out);
+	if (!error)
+		error = unwritten;
 	if (error)
 		fprintf(stderr, "platform-check: %s\n", strerror(-error));
 	return error ? 1 : 0;

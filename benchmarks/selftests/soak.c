@@ -299,7 +299,7 @@ int main(int argc, char **argv)
 	/* C1 is WFI, which no firmware could lose. */
 	for (; !only && name[1] <= '9'; name[1]++)
 		soak(name);
-	if (lines && (ferror(lines) || fclose(lines)))
+	if (lines && jsonl_finish(lines))
 		tap_bail("cannot write all of %s", out);
 	return tap_finish();
 }
