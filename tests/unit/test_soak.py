@@ -89,13 +89,17 @@ def _hang(rundir: RunDir) -> None:
 
 
 def _runs(
-    out: Path, change: Mapping[tuple[str, int], Mapping[str, Any]] | None = None, hung: str = "", broken: str = ""
+    out: Path,
+    change: Mapping[tuple[str, int], Mapping[str, Any]] | None = None,
+    hung: str = "",
+    broken: str = "",
+    engine: Mapping[str, Any] = wakes.ENGINE,
 ) -> Runs:
     scenario = load_scenario("soak")
     points = _points("gem5")
     sweep = Sweep.create(out, "soak", "./lull run soak", points)
     for point in points:
-        rundir = wakes.finish(sweep.folder(point.name), point)
+        rundir = wakes.finish(sweep.folder(point.name), point, engine)
         if point.name == hung:
             _hang(rundir)
         elif point.name == broken:
@@ -129,11 +133,11 @@ def test_entries_are_summed_over_the_points(tmp_path: Path) -> None:
 def test_entries_given_up_are_those_that_hardware_never_came_back_from(tmp_path: Path) -> None:
     found = _analysed(tmp_path)
     rows = [row for row in found.tables["tries"].to_pylist() if row["point"] == "real/19-C4"]
-    assert [(row["tried"], row["refused"], row["reached"]) for row in rows] == [
-        (2604, 4, 2590), (2604, 4, 2490), (2604, 4, 2390),
+    assert [(row["tried"], row["refused"], row["reached"], row["cluster_off"]) for row in rows] == [
+        (2604, 4, 2590, 590), (2604, 4, 2490, 490), (2604, 4, 2390, 390),
     ]  # fmt: skip
-    assert "| detailed | quick | C3 | big | 5208 | 8 | 220 |" in found.summary
-    assert "| detailed | real | C4 | little | 2604 | 4 | 10 |" in found.summary
+    assert "| detailed | quick | C3 | big | 5208 | 8 | 220 | 980 |" in found.summary
+    assert "| detailed | real | C4 | little | 2604 | 4 | 10 | 590 |" in found.summary
 
 
 def test_a_soak_without_a_lost_wake_up_holds(tmp_path: Path) -> None:
@@ -188,6 +192,7 @@ def test_a_point_that_was_interrupted_is_only_missing(tmp_path: Path) -> None:
     found = soak.analyse(runs)
     assert found.checks[0].passed
     assert "2 points of 3 have finished" in found.summary
+    assert "Not there yet: quick/2-C3." in found.summary
 
 
 def test_where_nothing_finished_the_hung_ones_are_named(tmp_path: Path) -> None:
@@ -208,7 +213,7 @@ def test_qemu_does_not_know_what_hardware_gave_up(tmp_path: Path) -> None:
     (rundir / STATS_TABLE).unlink()
     found = soak.analyse(read(sweep, scenario))
     assert {row["reached"] for row in found.tables["tries"].to_pylist()} == {None}
-    assert "| qemu | quick | C3 | little | 2604 | 4 | not known |" in found.summary
+    assert "| qemu | quick | C3 | little | 2604 | 4 | not known | not known |" in found.summary
 
 
 def test_interrupts_of_no_known_form_are_refused() -> None:
@@ -219,6 +224,8 @@ def test_interrupts_of_no_known_form_are_refused() -> None:
 def test_the_points_are_enough_for_what_is_asked(tmp_path: Path) -> None:
     per_state: dict[str, int] = {}
     for point in _every("gem5"):
+        if point.group == soak.SHARED:
+            continue
         entries = point.values["entries"]
         assert isinstance(entries, int)
         state = str(point.values["state"])
@@ -250,3 +257,80 @@ def test_another_machine_does_not_replace_what_is_published_of_the_scenarios_own
     result.write(soak.analyse(runs), runs, tmp_path / "made")
     assert result.publish(runs, tmp_path / "made") == tmp_path / "results" / name
     assert (tmp_path / "results" / name / "summary.md").is_file()
+
+
+def _published(results: Path, out: Path, **what: Any) -> dict[str, Any]:
+    """Publish what has finished, and what `soak` then is."""
+    runs = _runs(out, **what)
+    result.write(soak.analyse(runs), runs, out / "figures")
+    folder = result.publish(runs, out / "figures")
+    assert folder == results / "soak"
+    found: dict[str, Any] = json.loads((folder / "manifest.json").read_text())
+    return found
+
+
+@pytest.fixture
+def results(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.setattr(result, "RESULTS", tmp_path / "results")
+    return tmp_path / "results"
+
+
+def test_a_soak_is_published_as_far_as_it_has_come_and_goes_on_elsewhere(results: Path, tmp_path: Path) -> None:
+    first = _published(results, tmp_path / "first", broken="quick/2-C3")
+    assert "2 points of 3 have finished" in (results / "soak" / "summary.md").read_text()
+    assert [piece["points"] for piece in first["pieces"]] == [["quick/1-C3", "real/19-C4"]]
+
+    engine = {**wakes.ENGINE, "sha256": "another build"}
+    second = _published(results, tmp_path / "second", broken="quick/1-C3", engine=engine)
+    text = (results / "soak" / "summary.md").read_text()
+    assert "3 points of 3 have finished" in text
+    assert "Not there yet" not in text
+    assert [(piece["engine"]["sha256"], piece["points"]) for piece in second["pieces"]] == [
+        (first["engine"]["sha256"], ["quick/1-C3", "real/19-C4"]), ("another build", ["quick/2-C3"]),
+    ]  # fmt: skip
+    assert sorted(second["points"]) == POINTS
+    entries = pq.read_table(results / "soak" / "entries.parquet").to_pylist()
+    assert [row["entries"] for row in entries] == [5000, 5000, 5000, 2500, 2500, 2500]
+
+
+def test_publishing_twice_adds_nothing(results: Path, tmp_path: Path) -> None:
+    first = _published(results, tmp_path / "runs")
+    before = (results / "soak" / "cpus.parquet").read_bytes()
+    assert _published(results, tmp_path / "the same again") == first
+    assert (results / "soak" / "cpus.parquet").read_bytes() == before
+
+
+@pytest.mark.parametrize("how", [{"change": {("quick/2-C3", 1): {"lost": True}}}, {"hung": "quick/2-C3"}])
+def test_a_lost_wake_up_stays_published_when_its_point_is_run_again(
+    results: Path, tmp_path: Path, how: Mapping[str, Any]
+) -> None:
+    _published(results, tmp_path / "first", **how)
+    _published(results, tmp_path / "second")
+    (check,) = json.loads((results / "soak" / "checks.json").read_text())
+    assert not check["passed"]
+    assert "quick/2-C3" in check["says"]
+
+
+def test_pieces_of_other_settings_do_not_mix(results: Path, tmp_path: Path) -> None:
+    _published(results, tmp_path / "first")
+    runs = replace(_runs(tmp_path / "other"), command="./lull run soak --set entries=7")
+    result.write(soak.analyse(runs), runs, tmp_path / "made")
+    with pytest.raises(
+        UserError, match=r"made by `\./lull run soak --set entries=7`, and .*soak by `\./lull run soak`;"
+    ):
+        result.publish(runs, tmp_path / "made")
+
+
+def test_two_cpus_in_a_cluster_are_counted_apart_and_lost_alike(tmp_path: Path) -> None:
+    tables = dict(_analysed(tmp_path).tables)
+    (row,) = tables["cpus"].slice(0, 1).to_pylist()
+    of_shared = {**row, "point": "shared/21-C4", "group": "shared", "state": "C4", "entries": 40, "cpu": 3}
+    tables["cpus"] = pa.concat_tables([tables["cpus"], pa.Table.from_pylist([of_shared], tables["cpus"].schema)])
+    lost = {"point": "shared/21-C4", "group": "shared", "mode": "detailed", "state": "C4", "cpu": 3, "how": "late"}
+    tables["lost"] = pa.Table.from_pylist([lost], tables["lost"].schema)
+    found = soak.conclude(tables, [*POINTS, "shared/21-C4"])
+    assert "fewest entries of a CPU into a state are 2500" in found.summary
+    assert "4 points of 4 have finished" in found.summary
+    assert [(row["cpu"], row["entries"]) for row in found.tables["shared"].to_pylist()] == [(3, 40)]
+    (check,) = found.checks
+    assert check.says == "1 lost in 22540 entries; none may be: shared/21-C4, CPU 3: late"

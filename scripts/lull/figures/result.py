@@ -2,12 +2,13 @@
 """What an analysis hands back, and the folder that it becomes.
 
 An analysis is a module of this package with a function `analyse(runs) -> Result`, and one that draws what it stored
-(`drawing`). Files are written here, and here it is seen to that nothing but gem5's numbers enters `results/`.
+(`drawing`), or, of a scenario that is published in pieces, one that concludes from them (`pieces`). Files are written
+here, and here it is seen to that nothing but gem5's numbers enters `results/`.
 """
 
 import json
 import shutil
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -16,7 +17,7 @@ import pyarrow.parquet as pq
 
 from lull import paths, whole
 from lull.errors import UserError
-from lull.figures import drawing
+from lull.figures import drawing, pieces
 from lull.figures.drawing import MANIFEST, SUMMARY
 from lull.figures.source import Runs
 from lull.scenario import load
@@ -49,26 +50,34 @@ class Result:
     checks: list[Check] = field(default_factory=list)
 
 
-def write(result: Result, runs: Runs, folder: Path) -> None:
-    """All files of a result, in place of those of an earlier one. Its figures are drawn from its tables as stored."""
+def write(result: Result, runs: Runs, folder: Path, manifest: Mapping[str, object] | None = None) -> None:
+    """All files of a result, in place of those of an earlier one. Its figures are drawn from its tables as stored.
+
+    Without a manifest, that of the runs.
+    """
     with whole.replaced(folder) as place:
         for name, table in result.tables.items():
             pq.write_table(table, place / f"{name}.parquet", compression="zstd", compression_level=19)
         (place / CHECKS).write_text(json.dumps([vars(check) for check in result.checks], indent=1) + "\n")
         (place / SUMMARY).write_text(_page(result, runs))
-        (place / MANIFEST).write_text(json.dumps(runs.manifest(), indent=1, sort_keys=True) + "\n")
+        (place / MANIFEST).write_text(json.dumps(manifest or runs.manifest(), indent=1, sort_keys=True) + "\n")
         drawing.draw(place)
 
 
 def publish(runs: Runs, made: Path) -> Path:
-    """Put a written result into `results/`. Only a complete one, and only gem5's."""
+    """Put a written result into `results/`. Only gem5's, and a complete one or a piece of one that comes in pieces."""
     if runs.engine != "gem5":
         raise UserError(f"{runs.path}: made by QEMU, which has no timing; only gem5's results enter {RESULTS.name}/")
-    if missing := runs.missing:
-        raise UserError(f"{runs.path}: {len(missing)} points are missing, such as {missing[0]}; run them first")
     if runs.scenario not in load.list_scenarios():
         raise UserError(f"{runs.path}: `{runs.scenario}` is no scenario of the project; put its file into benchmarks/")
     target = RESULTS / _published_as(runs)
+    if load.load_scenario(runs.scenario).in_pieces:
+        tables, manifest = pieces.joined(made, target)
+        conclude = drawing.analysis_of(runs.analysis).conclude
+        write(conclude(tables, runs.names), runs, target, manifest)
+        return target
+    if missing := runs.missing:
+        raise UserError(f"{runs.path}: {len(missing)} points are missing, such as {missing[0]}; run them first")
     with whole.replaced(target) as place:
         shutil.copytree(made, place, dirs_exist_ok=True)
     return target

@@ -25,15 +25,24 @@ BEFORE, AFTER = "interrupts.before", "interrupts.after"
 ASKED = 100_000
 """Entries of each CPU into each state, over all points."""
 SOURCES = ("timer", "call", "device")
+SHARED = "shared"
+"""The group with more CPUs, two to a cluster: entries apart from the others', and so are its CPUs' numbers."""
 
 
 def analyse(runs: Runs) -> Result:
-    cpus, tries, lost = df_cpus(runs), df_tries(runs), df_lost(runs)
-    entries = df_entries(cpus)
+    tables = {"cpus": df_cpus(runs), "tries": df_tries(runs), "lost": df_lost(runs)}
+    return conclude(tables, runs.names)
+
+
+def conclude(tables: Mapping[str, pa.Table], points: Sequence[str]) -> Result:
+    """From what those that have finished left, of all points."""
+    of_shared = pc.equal(tables["cpus"]["group"], SHARED)
+    entries = df_entries(tables["cpus"].filter(pc.invert(of_shared)))
+    shared = df_entries(tables["cpus"].filter(of_shared))
     return Result(
-        summary=_text(runs, entries, tries, lost),
-        tables={"cpus": cpus, "entries": entries, "tries": tries, "lost": lost},
-        checks=[check(entries, lost)],
+        summary=_text(points, entries, shared, tables),
+        tables={**tables, "entries": entries, "shared": shared},
+        checks=[check(tables["cpus"], tables["lost"])],
     )
 
 
@@ -73,7 +82,8 @@ def df_tries(runs: Runs) -> pa.Table:
     """A row per point and cluster: how often a CPU tried to enter the state, and how often it got there.
 
     `refused` is what PSCI gave up, and Linux knows of; `reached` what hardware came back from, by the packets of its
-    exit's latency devices; between the two lie the entries that firmware gave up for an interrupt. QEMU has neither.
+    exit's latency devices; between the two lie the entries that firmware gave up for an interrupt. `cluster_off` is how
+    often the whole cluster was off and came back. QEMU knows neither of the last two.
     """
     rows: list[dict[str, object]] = []
     for run in runs.runs:
@@ -83,18 +93,19 @@ def df_tries(runs: Runs) -> pa.Table:
             use = cluster.states.get(str(run.values["state"]))
             if use is None:
                 continue
-            reached = None if exits is None else exits[number]
+            back = {} if exits is None else exits[number]
             rows.append(
                 {
                     **_names(runs, run),
                     "cluster": cluster.name,
                     "tried": use.entries + cluster.rejected,
                     "refused": cluster.rejected,
-                    "reached": reached,
+                    "reached": sum(back.values()) if back else None,
+                    "cluster_off": back.get("cluster-off"),
                 }
             )
     schema = pa.schema([(name, pa.string()) for name in ("point", "group", "mode", "state", "cluster")])
-    for name in ("tried", "refused", "reached"):
+    for name in ("tried", "refused", "reached", "cluster_off"):
         schema = schema.append(pa.field(name, pa.int64()))
     return pa.Table.from_pylist(rows, schema=schema)
 
@@ -157,12 +168,12 @@ def read_interrupts(text: str, origin: str) -> dict[int, Counter[str]]:
     return found
 
 
-def _exits(run: Run) -> list[int]:
-    """How often the CPUs of each cluster came back from an idle state that firmware enters."""
+def _exits(run: Run) -> list[dict[str, int]]:
+    """How often the CPUs of each cluster came back from each kind of idle state that firmware enters."""
     table = pq.read_table(run.path / STATS_TABLE).group_by("statistic").aggregate([("value", "sum")])
     statistics = dict(zip(table["statistic"].to_pylist(), table["value_sum"].to_pylist(), strict=True))
     return [
-        int(sum(latency_devices.times(statistics, number, kind, "exit") for kind in latency_devices.KINDS))
+        {kind: int(latency_devices.times(statistics, number, kind, "exit")) for kind in latency_devices.KINDS}
         for number, _ in enumerate(run.spec.platform.resolved_clusters())
     ]
 
@@ -177,22 +188,21 @@ def _names(runs: Runs, run: Run) -> dict[str, object]:
     return {"point": run.name, "group": run.group, "mode": mode, "state": str(run.values["state"])}
 
 
-def _text(runs: Runs, entries: pa.Table, tries: pa.Table, lost: pa.Table) -> str:
-    rows: list[Sequence[object]] = [
-        (
-            row["mode"], row["state"], row["cluster"], row["cpu"], row["entries"], f"{row['entries'] / ASKED:.1%}",
-            *(_share(row, source) for source in SOURCES), row["ended_by_others"], row["latest_us"],
-        )
-        for row in entries.to_pylist()
-    ]  # fmt: skip
-    headings = ("CPUs", "state", "cluster", "CPU", "entries", f"of {ASKED}", *SOURCES, "ended by others", "latest, µs")
+def _text(points: Sequence[str], entries: pa.Table, shared: pa.Table, tables: Mapping[str, pa.Table]) -> str:
+    lost, finished = tables["lost"], set(tables["cpus"]["point"].to_pylist())
+    missing = [point for point in points if point not in finished]
     fewest = min((row["entries"] for row in entries.to_pylist()), default=0)
     text = (
-        f"## Entries\n\n{len(runs.runs)} points of {len(runs.runs) + len(runs.missing)} have finished. The fewest "
-        f"entries of a CPU into a state are {fewest}; {ASKED} are asked for.\n\n" + markdown_table(headings, rows)
+        f"## Entries\n\n{len(finished)} points of {len(points)} have finished. The fewest entries of a CPU into a "
+        f"state are {fewest}; {ASKED} are asked for.\n\n" + _entries(entries)
     )
+    if missing:
+        text += f"\nNot there yet: {', '.join(missing)}.\n"
+    if shared.num_rows:
+        text += "\n## Two CPUs in a cluster\n\nNot counted above.\n\n" + _entries(shared)
     text += "\n## Entries given up for an interrupt\n\n" + markdown_table(
-        ("CPUs", "group", "state", "cluster", "tried", "given up, known to Linux", "given up later"), _given_up(tries)
+        ("CPUs", "group", "state", "cluster", "tried", "given up, known to Linux", "given up later", "cluster off"),
+        _given_up(tables["tries"]),
     )
     if lost.num_rows:
         text += "\n## Lost wake-ups\n\n" + markdown_table(
@@ -202,14 +212,29 @@ def _text(runs: Runs, entries: pa.Table, tries: pa.Table, lost: pa.Table) -> str
     return text
 
 
+def _entries(entries: pa.Table) -> str:
+    rows: list[Sequence[object]] = [
+        (
+            row["mode"], row["state"], row["cluster"], row["cpu"], row["entries"], f"{row['entries'] / ASKED:.1%}",
+            *(_share(row, source) for source in SOURCES), row["ended_by_others"], row["latest_us"],
+        )
+        for row in entries.to_pylist()
+    ]  # fmt: skip
+    headings = ("CPUs", "state", "cluster", "CPU", "entries", f"of {ASKED}", *SOURCES, "ended by others", "latest, µs")
+    return markdown_table(headings, rows)
+
+
 def _given_up(tries: pa.Table) -> list[Sequence[object]]:
     keys = ["mode", "group", "state", "cluster"]
-    counts = [(name, "sum") for name in ("tried", "refused", "reached")]
+    counts = [(name, "sum") for name in ("tried", "refused", "reached", "cluster_off")]
     sums = tries.group_by(keys, use_threads=False).aggregate(counts)
     return [
         (
             *(row[key] for key in keys), row["tried_sum"], row["refused_sum"],
-            "not known" if row["reached_sum"] is None else row["tried_sum"] - row["refused_sum"] - row["reached_sum"],
+            *(
+                ("not known", "not known") if row["reached_sum"] is None
+                else (row["tried_sum"] - row["refused_sum"] - row["reached_sum"], row["cluster_off_sum"])
+            ),
         )
         for row in sums.sort_by([(key, "ascending") for key in keys]).to_pylist()
     ]  # fmt: skip

@@ -96,6 +96,11 @@ class Runs:
         return Origin(self.engine, version, self.cpu, self.platform)
 
     @property
+    def names(self) -> list[str]:
+        """Of all points, whether they have finished or not."""
+        return [*(run.name for run in self.runs), *self.missing]
+
+    @property
     def timed(self) -> bool:
         return self.origin.timed
 

@@ -106,6 +106,8 @@ class Scenario(Block):
     """The CPUs that a point is about, such as 0,2. One that is not there, or lacks that state, and there is no such
     point. Empty: any may be."""
     limits: Limits
+    in_pieces: StrictBool = False
+    """All of its points take longer than most have a machine for: what has finished is published, and added to."""
     groups: Annotated[list[Group], Field(min_length=1)]
     analysis: Annotated[str, Field(pattern=r"^[a-z][a-z0-9_]*$")]
     """The module of `lull.figures` that makes tables and figures of the points."""

@@ -1,0 +1,71 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""A result that is published in pieces: points that finished later, and maybe elsewhere, join those that are there.
+
+What is published stays. No point takes the place of another, so none that failed can be run until it does not. The
+analysis of such a scenario has a function `conclude(tables, points) -> Result`, which makes all of the result from the
+tables whose rows name their `point`; `points` are the names of all that there are to be.
+"""
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from lull import json_file, yaml_file
+from lull.errors import UserError
+from lull.figures.drawing import MANIFEST
+
+POINT = "point"
+MADE_BY = ("artifacts", "engine", "host", "lull")
+"""What may differ from piece to piece."""
+
+Tables = dict[str, pa.Table]
+
+
+def joined(made: Path, published: Path) -> tuple[Tables, dict[str, Any]]:
+    """The tables and the manifest of what is published, with a result's points added that are not there yet."""
+    manifest = json_file.read(made / MANIFEST, "make the figures again")
+    there: Tables = {}
+    before: dict[str, Any] = {**manifest, "points": {}, "pieces": []}
+    if (published / MANIFEST).is_file():
+        before = json_file.read(published / MANIFEST, f"remove {yaml_file.shown(published)} and publish again")
+        there = _tables(published)
+    if before["command"] != manifest["command"]:
+        raise UserError(
+            f"{made.parent}: made by `{manifest['command']}`, and {yaml_file.shown(published)} by "
+            f"`{before['command']}`; publish runs of that, or remove the folder first"
+        )
+    known = {point for table in there.values() for point in table[POINT].to_pylist()}
+    tables = {name: _added(there.get(name), table, known, made / name) for name, table in _tables(made).items()}
+    return tables, _manifest(before, manifest, known)
+
+
+def _tables(folder: Path) -> Tables:
+    tables = {path.stem: pq.read_table(path) for path in sorted(folder.glob("*.parquet"))}
+    return {name: table for name, table in tables.items() if POINT in table.column_names}
+
+
+def _added(there: pa.Table | None, table: pa.Table, known: set[str], name: Path) -> pa.Table:
+    fresh = table.filter(pa.array([point not in known for point in table[POINT].to_pylist()], pa.bool_()))
+    if there is None:
+        return fresh
+    if not there.schema.equals(fresh.schema):
+        raise UserError(f"{name}: other columns than what is published; publish all of it again, into an empty folder")
+    return pa.concat_tables([there, fresh]).combine_chunks()
+
+
+def _manifest(before: Mapping[str, Any], manifest: Mapping[str, Any], known: set[str]) -> dict[str, Any]:
+    """Of all points; beside it, for each piece, which ones it brought and what made them."""
+    added = {name: point for name, point in manifest["points"].items() if name not in known}
+    made_by = {key: manifest[key] for key in MADE_BY}
+    others = [piece for piece in before["pieces"] if {key: piece[key] for key in MADE_BY} != made_by]
+    same = [name for piece in before["pieces"] if piece not in others for name in piece["points"]]
+    pieces = [*others, {**made_by, "points": sorted([*same, *added])}] if same or added else others
+    return {
+        **manifest,
+        "lull": sorted({commit for piece in pieces for commit in piece["lull"]}),
+        "points": {**before["points"], **added},
+        "pieces": pieces,
+    }
