@@ -63,7 +63,7 @@ def df_shares(idle: Sequence[Steady], busy: Sequence[Steady]) -> pa.Table:
             window
             for window in busy
             if (window.platform, window.loop, window.mhz) == (known["platform"], "primes", figure["mhz"])
-            and window.cluster_of(window.busy[0]).name == figure["cluster"]
+            and window.run.cluster(window.busy[0]).name == figure["cluster"]
         ]
         for part in ("core", "shared"):
             for state, theirs in figure[part].items():

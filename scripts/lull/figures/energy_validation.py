@@ -74,7 +74,7 @@ def df_busy(windows: Sequence[Steady]) -> pa.Table:
     rows: list[Row] = []
     for window in windows:
         cpu = window.busy[0]
-        cluster, opp = window.cluster_of(cpu), window.opp()
+        cluster, opp = window.run.cluster(cpu), window.opp()
         place = (window.platform, cluster.name)
         row: Row = {
             "platform": window.platform, "cluster": cluster.name, "core": cluster.core, "loop": window.loop,

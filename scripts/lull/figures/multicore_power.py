@@ -80,7 +80,7 @@ def df_steps(windows: Sequence[Steady]) -> pa.Table:
     rows: list[Row] = []
     for window in windows:
         number = len(window.busy)
-        newest = window.cluster_of(window.busy[-1]) if number else None
+        newest = window.run.cluster(window.busy[-1]) if number else None
         row: Row = {
             "platform": window.platform,
             "active": number,

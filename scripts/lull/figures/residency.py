@@ -131,7 +131,7 @@ def _share_of_sleeps(run: Run, by_cpu: Mapping[int, Mapping[str, Mapping[str, in
 
 
 def _firmware_s(run: Run, cpu: int, counts: Mapping[str, Mapping[str, int]]) -> float:
-    cluster = run.spec.platform.resolved_clusters()[run.place_of(cpu)[0]]
+    cluster = run.cluster(cpu)
     of_cores = {state.name for state in cluster.cstates if state.kind != CLUSTER_OFF}
     return sum(numbers["time"] for state, numbers in counts.items() if state in of_cores) / 1e6
 

@@ -88,7 +88,7 @@ def df_windows(run: Run, machine: Machine, lines: list[dict[str, Any]]) -> pa.Ta
 
 def df_cost(run: Run, machine: Machine, lines: list[dict[str, Any]]) -> pa.Table:
     """Time of a pass of the idle path that had a route to settle, on the consumer's clock."""
-    cluster = run.spec.platform.resolved_clusters()[run.place_of(machine.consumer)[0]]
+    cluster = run.cluster(machine.consumer)
     counts = {(line["way"], line["edge"]): line for line in lines if "way" in line}
     rows: list[dict[str, object]] = []
     for way in ("enter", "exit"):

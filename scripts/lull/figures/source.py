@@ -10,6 +10,7 @@ from typing import Any
 
 from lull.errors import UserError
 from lull.figures.origin import Origin
+from lull.platform.schema import Cluster
 from lull.rundir import FILES, RunDir
 from lull.runspec import RunSpec
 from lull.scenario.schema import Scenario, Value
@@ -61,8 +62,12 @@ class Run:
                 f"{self.file(name)}: not what this scenario writes ({error!r}); run the point again"
             ) from None
 
+    def cluster(self, cpu: int) -> Cluster:
+        """That of a CPU, as it was in the run: settings and scales in place."""
+        return self.spec.platform.resolved_clusters()[self.place_of(cpu)[0]]
+
     def cluster_of(self, cpu: int) -> str:
-        """The cluster of a CPU, by the order in which clusters number theirs."""
+        """The name of a CPU's cluster, by the order in which clusters number theirs."""
         return self.place_of(cpu)[1]
 
     def place_of(self, cpu: int) -> tuple[int, str, int]:

@@ -17,7 +17,7 @@ from lull.energy.windows import lasts
 from lull.errors import UserError
 from lull.figures.result import Check
 from lull.figures.source import Run, Runs
-from lull.platform.schema import Cluster, Opp
+from lull.platform.schema import Opp
 from lull.rundir import LEDGER
 from lull.trace import recording, spans
 from lull.trace.clock import TICK_HZ, TICKS_PER_US
@@ -56,12 +56,9 @@ class Steady:
         found = [row["joules"] for row in self.joules if all(row[key] == value for key, value in wanted.items())]
         return float(sum(found)) / self.seconds
 
-    def cluster_of(self, cpu: int) -> Cluster:
-        return self.run.spec.platform.resolved_clusters()[self.run.place_of(cpu)[0]]
-
     def opp(self) -> Opp:
         """Of the first busy CPU."""
-        cluster = self.cluster_of(self.busy[0])
+        cluster = self.run.cluster(self.busy[0])
         for opp in cluster.opps.table:
             if abs(opp.mhz - self.mhz) < 0.5:
                 return opp

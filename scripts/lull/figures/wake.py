@@ -158,7 +158,7 @@ def _least_ticks(run: Run, state: str, samples: Samples) -> tuple[Array, Array]:
     entry, out = np.zeros(len(samples.rows)), np.zeros(len(samples.rows))
     if run.spec.cpu != "atomic":
         for cpu in np.unique(samples.rows["asked_cpu"]):
-            cluster = run.spec.platform.resolved_clusters()[run.place_of(int(cpu))[0]]
+            cluster = run.cluster(int(cpu))
             own = samples.rows["asked_cpu"] == cpu
             entry[own], out[own] = (CUT_SHORT * us * samples.frequency / 1e6 for us in _least_us(cluster, state))
     return entry, out
