@@ -10,7 +10,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from lull.figures import style
-from lull.figures.esm_points import ESM, PULL, Curves, Row, difference
+from lull.figures.esm_points import ESM, PULL, Curves, Row, difference, ends_of
 
 
 @dataclass(frozen=True)
@@ -108,9 +108,8 @@ def _spread(row: Row, measure: str) -> tuple[float, float]:
     if f"{measure}_pm" in row:
         half = row[f"{measure}_pm"] or 0.0
         return half, half
-    name = measure.removesuffix("_us")
-    down, up = row[measure] - row[f"{name}_low_us"], row[f"{name}_high_us"] - row[measure]
-    return max(down, 0.0), max(up, 0.0)
+    low, high = (row[end] for end in ends_of(measure))
+    return max(row[measure] - low, 0.0), max(high - row[measure], 0.0)
 
 
 def _curves(axis: Axes, curves: Curves, measure: str, scale: float, handles: dict[str, Artist]) -> None:

@@ -100,9 +100,16 @@ def _of_point(point: Measured, axis: str) -> Row:
     found = bootstrap.quantiles(latencies, list(QUANTILES.values())) if latencies.size else []
     for number, name in enumerate(QUANTILES):
         value = found[number] if found else (None, None, None)
-        row[name], row[f"{name.removesuffix('_us')}_low_us"], row[f"{name.removesuffix('_us')}_high_us"] = value
+        row[name], *ends = value
+        row.update(zip(ends_of(name), ends, strict=True))
     row["clock_cpu_share"] = point.clock_cpu_s
     return row
+
+
+def ends_of(quantile: str) -> tuple[str, str]:
+    """The columns of its interval."""
+    name = quantile.removesuffix("_us")
+    return f"{name}_low_us", f"{name}_high_us"
 
 
 def cell(row: Row, name: str, scale: float = 1.0) -> str:
@@ -127,7 +134,7 @@ def points_text(table: pa.Table, axis: str, heading: str) -> str:
             cell(row, "latency_us"),
             *(
                 "-" if row[name] is None
-                else f"{row[name]:.5g} [{row[f'{name[:-3]}_low_us']:.5g}, {row[f'{name[:-3]}_high_us']:.5g}]"
+                else f"{row[name]:.5g} [{', '.join(f'{row[end]:.5g}' for end in ends_of(name))}]"
                 for name in QUANTILES
             ),
         )
