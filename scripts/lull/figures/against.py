@@ -24,6 +24,6 @@ class Against:
 
 
 def of_folder(folder: Path) -> list[Against]:
-    scenario, stored = drawing.read(folder)
-    tell: Callable[[Stored], list[Against]] | None = getattr(drawing.analysis_of(scenario), "against", None)
+    analysis, stored = drawing.read(folder)
+    tell: Callable[[Stored], list[Against]] | None = getattr(drawing.analysis_of(analysis), "against", None)
     return [] if tell is None else tell(stored)
