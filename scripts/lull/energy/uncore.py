@@ -7,6 +7,7 @@ the rest are the platform's, whoever runs.
 """
 
 import re
+from functools import cache
 
 import numpy as np
 
@@ -60,11 +61,16 @@ class Model(Block):
     rest: Rest
 
 
+@cache
+def load() -> Model:
+    return states.read("uncore.yaml", Model)
+
+
 class Uncore:
     """`rest_w` replaces the file's constant where the user gives one."""
 
     def __init__(self, rest_w: float | None = None) -> None:
-        self.model = states.read("uncore.yaml", Model)
+        self.model = load()
         self.rest_w = self.model.rest.watts.value if rest_w is None else rest_w
 
     def account(self, place: Place, window: Window, causes: dict[str, float], seconds: float) -> Account:
@@ -83,7 +89,7 @@ class Uncore:
 def line_joules(memory: MemoryKind, controller: MemoryTable) -> float:
     """Of a line to or from memory, as for one that gem5 moved: DRAM's, its controller's, and the interconnect's."""
     dram = states.load().transition.line_nj.dram[memory] * 1e-9
-    fabric = states.read("uncore.yaml", Model).interconnect.pj_per_byte.value * PICOJOULE * LINE_BYTES
+    fabric = load().interconnect.pj_per_byte.value * PICOJOULE * LINE_BYTES
     return dram + controller.line_j + fabric
 
 
