@@ -26,7 +26,7 @@ from lull.errors import UserError
 from lull.platform.schema import Cluster, Opp, Platform
 
 READ = ".dram.dramBytesRead"
-_CONTROLLER = re.compile(r"system\.mem_ctrls\d*\.dram\.dramBytesRead")
+_CONTROLLER = re.compile(rf"system\.mem_ctrls\d*{re.escape(READ)}")
 
 
 @dataclass(frozen=True)
