@@ -17,7 +17,7 @@ from lull.scenario.sweep import FIGURES, Sweep, finished
 def figures(
     runs: Annotated[Path, typer.Argument(help="a folder made by `lull run`", metavar="RUNS")],
     publish: Annotated[
-        bool, typer.Option("--publish", help="put them into results/ as well: of gem5 only, and complete but for scenarios in pieces")
+        bool, typer.Option("--publish", help="put them into results/ as well: of gem5 only, and all but the soak whole")
     ] = False,
 ) -> None:
     """Make the tables and figures of a scenario's runs again.
