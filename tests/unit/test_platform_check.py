@@ -1,33 +1,50 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """The groups of platform-check beside the residency: data made to hold, then made to fail one check each."""
 
+import json
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 
 from lull.errors import UserError
 from lull.figures import platform_check
 from lull.figures.result import Result
 from lull.figures.source import read
-from lull.rundir import FILES
+from lull.rundir import FILES, MANIFEST
+from lull.runs import STATS_TABLE
+from lull.runspec import CpuMode
 from lull.scenario.load import load_scenario
 from lull.scenario.points import Wishes, resolve, select
 from lull.scenario.sweep import Sweep
 from tests import drawn, wakes
 
 Lines = list[dict[str, Any]]
+Gated = dict[tuple[str, int], float]
+"""By window and CPU."""
 EVENTS = 40
 FILE_OF = {"frequency": "loop.jsonl", "routing": "routing.jsonl", "placement": "placement.jsonl"}
 
 
-def _analysed(out: Path, group: str, lines: Lines, platform: str = "tiny", engine: str = "gem5") -> Result:
+def _analysed(
+    out: Path,
+    group: str,
+    lines: Lines,
+    platform: str = "tiny",
+    engine: str = "gem5",
+    gated: Gated | None = None,
+    cpu: CpuMode | None = None,
+) -> Result:
     scenario = load_scenario("platform-check")
-    points = select(resolve(scenario, Wishes("gem5" if engine == "gem5" else "qemu", platform)), [group])
+    points = select(resolve(scenario, Wishes("gem5" if engine == "gem5" else "qemu", platform, cpu)), [group])
     sweep = Sweep.create(out, scenario.name, "./lull run platform-check", points)
     rundir = wakes.finish(sweep.folder(group), points[0], {**wakes.ENGINE, "name": engine})
     wakes.dump(rundir / FILES / FILE_OF[group], lines)
+    if group == "routing" and gated is not None:
+        _statistics(rundir.path, gated)
     return platform_check.analyse(read(sweep, scenario))
 
 
@@ -65,10 +82,34 @@ def test_qemu_times_no_loop(tmp_path: Path) -> None:
     assert drawn.figures("platform-check", found, drawn.QEMU) == {}
 
 
+def _gated(change: Mapping[tuple[str, int], float] | None = None) -> Gated:
+    """Off for most of each window; unrouted events keep their consumer from it."""
+    good = {(window, cpu): 0.98 for window in ("quiet", "routed", "unrouted") for cpu in wakes.CPUS}
+    return good | {("unrouted", 0): 0.85, ("routed", 2): 0.85} | dict(change or {})
+
+
+def _statistics(run: Path, gated: Gated) -> None:
+    """Nine windows, of which gem5's of the guest's windows are every other one from the fourth on."""
+    rows: list[tuple[int, str, float]] = []
+    for number in range(9):
+        window = {3: "quiet", 5: "routed", 7: "unrouted"}.get(number)
+        length = 0.44 if window else 0.05
+        rows += [(number, "simFreq", 1e12), (number, "simTicks", length * 1e12)]
+        for cpu in wakes.CPUS:
+            share = gated[window, cpu] if window else 0.5
+            for state, part in (("ON", 1 - share), ("OFF", share)):
+                name = f"system.cluster{cpu}.cpu0.power_state.pwrStateResidencyTicks::{state}"
+                rows.append((number, name, part * length * 1e12))
+    columns = dict(zip(("window", "statistic", "value"), map(list, zip(*rows, strict=True)), strict=True))
+    pq.write_table(pa.table(columns), run / STATS_TABLE)
+    manifest = json.loads((run / MANIFEST).read_text())
+    (run / MANIFEST).write_text(json.dumps({**manifest, "stats_windows": 9}))
+
+
 def _windows(change: Mapping[tuple[str, int, str], int] | None = None) -> Lines:
     """Windows of 440 ms in which the main CPUs sleep for 430; only the shadow and, unrouted, the consumer wake."""
     change = change or {}
-    lines: Lines = [{"clock_hz": 1_000_000, "events": EVENTS, "consumer": 0, "shadow": 2}]
+    lines: Lines = [{"clock_hz": 1_000_000, "events": EVENTS, "window_us": 440_000, "consumer": 0, "shadow": 2}]
     for edge, done in (("begin", 0), ("end", 1)):
         lines += [
             {"edge": edge, "way": way, "passes": 5 + 50 * done, "ns": 100 + 40_000 * done} for way in ("enter", "exit")
@@ -93,7 +134,9 @@ def _windows(change: Mapping[tuple[str, int, str], int] | None = None) -> Lines:
 
 
 def test_events_that_go_to_the_shadow_hold(tmp_path: Path) -> None:
-    found = _analysed(tmp_path, "routing", _windows())
+    found = _analysed(tmp_path, "routing", _windows(), gated=_gated())
+    quiet = [row["gated"] for row in found.tables["routing"].to_pylist() if row["window"] == "quiet"]
+    assert quiet == pytest.approx([0.98] * 3)
     assert [check.passed for check in found.checks] == [True] * 3, found.checks
     assert {row["residency"] for row in found.tables["routing"].to_pylist() if row["window"] == "quiet"} == {430 / 440}
     cost = found.tables["routing-cost"].to_pylist()
@@ -104,8 +147,6 @@ def test_events_that_go_to_the_shadow_hold(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("change", "name"),
     [
-        ({("routed", 1, "slept_us"): -2_500}, "routed events leave the main CPUs' residency unchanged"),
-        ({("routed", 1, "slept_us"): 2_500}, "routed events leave the main CPUs' residency unchanged"),
         ({("routed", 0, "ipis"): 11}, "only the shadow wakes for routed events"),
         ({("routed", 2, "events"): -5}, "only the shadow wakes for routed events"),
         ({("routed", 0, "events"): 5}, "only the shadow wakes for routed events"),
@@ -116,8 +157,43 @@ def test_events_that_go_to_the_shadow_hold(tmp_path: Path) -> None:
 def test_what_routing_must_not_do_is_named(
     tmp_path: Path, change: Mapping[tuple[str, int, str], int], name: str
 ) -> None:
-    found = _analysed(tmp_path, "routing", _windows(change))
+    found = _analysed(tmp_path, "routing", _windows(change), gated=_gated())
     assert [check.name for check in found.checks if not check.passed] == [name]
+
+
+@pytest.mark.parametrize(
+    ("change", "name"),
+    [
+        ({("routed", 1): 0.974}, "routed events leave the main CPUs' residency unchanged"),
+        ({("routed", 0): 0.986}, "routed events leave the main CPUs' residency unchanged"),
+        ({("unrouted", 0): 0.976}, "without routing they wake their consumer"),
+    ],
+)
+def test_a_cores_time_off_that_events_change_or_a_measure_that_sees_none_is_named(
+    tmp_path: Path, change: Mapping[tuple[str, int], float], name: str
+) -> None:
+    found = _analysed(tmp_path, "routing", _windows(), gated=_gated(change))
+    assert [check.name for check in found.checks if not check.passed] == [name]
+
+
+def test_where_no_time_passes_an_event_takes_none(tmp_path: Path) -> None:
+    found = _analysed(tmp_path, "routing", _windows(), gated=_gated({("unrouted", 0): 0.979}), cpu="atomic")
+    assert all(check.passed for check in found.checks), found.checks
+
+
+def test_windows_of_another_length_are_not_the_guests(tmp_path: Path) -> None:
+    lines = _windows()
+    lines[0]["window_us"] = 4_400_000
+    with pytest.raises(UserError, match=r"window 3 is 0\.440000 s, the guest counted 4\.400000 s"):
+        _analysed(tmp_path, "routing", lines, gated=_gated())
+
+
+def test_qemu_does_not_know_how_long_a_core_is_off(tmp_path: Path) -> None:
+    found = _analysed(tmp_path, "routing", _windows(), engine="qemu")
+    assert {row["gated"] for row in found.tables["routing"].to_pylist()} == {None}
+    assert found.checks == []
+    assert "not known" in found.summary
+    assert drawn.figures("platform-check", found, drawn.QEMU) == {}
 
 
 def _placed(aware: Callable[[int, int], int], unaware: Callable[[int, int], int]) -> Lines:

@@ -18,13 +18,10 @@ from dataclasses import dataclass
 from typing import Any
 
 import pyarrow as pa
-import pyarrow.compute as pc
-import pyarrow.parquet as pq
 
-from lull import gem5_names, latency_devices
 from lull.errors import UserError
+from lull.figures.gem5_window import Gem5Window
 from lull.figures.source import Run, Runs
-from lull.runs import STATS_TABLE
 
 GROUP = "residency"
 FILE = "residency.jsonl"
@@ -90,7 +87,7 @@ _SCHEMA = pa.schema(
 
 def _rows_of(window: Window) -> Iterator[dict[str, object]]:
     run = window.run
-    stats = _Statistics(run, window.seconds) if run.spec.engine == "gem5" else None
+    stats = Gem5Window(run, 1, WINDOWS, window.seconds, CLOCK_TOLERANCE) if run.spec.engine == "gem5" else None
     by_cpu = _linux_counts(window)
     for cpu, ours in by_cpu.items():
         theirs = {key[2]: counts for key, counts in window.counts.items() if key[:2] == ("firmware", cpu)}
@@ -157,48 +154,3 @@ def _window(run: Run) -> Window:
         for key, counts in counters["end"].items()
     }
     return Window(run, asked, seconds, gained)
-
-
-class _Statistics:
-    """gem5's window between the two moments, found by its number and recognised by its length."""
-
-    def __init__(self, run: Run, window_s: float) -> None:
-        if run.manifest["stats_windows"] != WINDOWS:
-            raise UserError(
-                f"{run.path / STATS_TABLE}: {run.manifest['stats_windows']} windows instead of {WINDOWS}, so something "
-                "else dumped statistics, such as a change of frequency; run it with cpufreq=performance"
-            )
-        table = pq.read_table(run.path / STATS_TABLE)
-        table = table.filter(pc.equal(table["window"], 1))
-        self.run = run
-        self.values: dict[str, float] = dict(
-            zip(table["statistic"].to_pylist(), table["value"].to_pylist(), strict=True)
-        )
-        self.hz = self._value("simFreq")
-        length = self._value("simTicks") / self.hz
-        if abs(length - window_s) > CLOCK_TOLERANCE * window_s:
-            raise UserError(
-                f"{run.path / STATS_TABLE}: window 1 is {length:.6f} s, the guest counted {window_s:.6f} s; "
-                "the guest's counter does not run at the frequency that it is told"
-            )
-
-    def gated_s(self, cpu: int) -> float:
-        """gem5 does not write down what is 0, but some state every CPU was in."""
-        index, _, number = self.run.place_of(cpu)
-        states = f"{gem5_names.cpu(index, number)}.power_state.pwrStateResidencyTicks::"
-        if not any(name.startswith(states) for name in self.values):
-            raise UserError(
-                f"{self.run.path / STATS_TABLE}: no statistic {states}* in window 1; gem5 24 and 25 have it"
-            )
-        return sum(self.values.get(f"{states}{state}", 0.0) for state in ("CLK_GATED", "OFF")) / self.hz
-
-    def waited_s(self, cluster: int) -> float:
-        if self.run.spec.cpu == "atomic":
-            return 0.0
-        platform = self.run.spec.platform
-        return sum(latency_devices.waits_s(self.values, cluster, platform.resolved_clusters()[cluster]).values())
-
-    def _value(self, name: str) -> float:
-        if name not in self.values:
-            raise UserError(f"{self.run.path / STATS_TABLE}: no statistic {name} in window 1; gem5 24 has it")
-        return self.values[name]
