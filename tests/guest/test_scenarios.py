@@ -92,7 +92,7 @@ def test_steady_states_are_all_reached(lull: Lull, tmp_path: Path, name: str, po
 
 def test_a_soak_goes_on_and_is_summed(lull: Lull, tmp_path: Path) -> None:
     words = ("run", "soak", "-e", "qemu", "--set", "entries=20", "--out", "out")
-    for points in (["quick/1-C3"], ["quick/1-*", "real/19-C4"]):
+    for points in (["quick/1-C3"], ["quick/1-*", "real/19-C4", "shared/*"]):
         ran = lull(*words, *(word for point in points for word in ("--points", point)))
         assert ran.returncode == 0, ran.stderr
     assert ran.stderr.count(" kept") == 1
@@ -105,6 +105,8 @@ def test_a_soak_goes_on_and_is_summed(lull: Lull, tmp_path: Path) -> None:
         assert row["timer"] > 0
     assert sum(row["device"] for row in rows) > 0
     assert sum(row["call"] for row in rows) > 0
+    shared = pq.read_table(tmp_path / "out" / "figures" / "shared.parquet").to_pylist()
+    assert [row["cluster"] for row in shared] == ["little", "little", "big", "big", "shadow"]
 
 
 def test_bad_words_to_the_guest_programs_change_nothing(lull: Lull) -> None:
