@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """The YAML files that people write: platforms, cores, scenarios. What is wrong with one is one sentence."""
 
+import re
 from collections.abc import Iterable
 from functools import lru_cache
 from pathlib import Path
@@ -82,6 +83,12 @@ class _Loader(yaml.SafeLoader):
                 raise yaml.constructor.ConstructorError(None, None, f"key `{key}` again", key_node.start_mark)
             seen.add(key)
         return super().construct_mapping(node, deep)
+
+
+# To PyYAML 1e3 is a word, as it was to YAML before 1.2; to everybody else it is a number.
+_Loader.add_implicit_resolver(
+    "tag:yaml.org,2002:float", re.compile(r"[-+]?(\d+\.?\d*|\.\d+)[eE][-+]?\d+$"), [*"-+.0123456789"]
+)
 
 
 def parsed(text: str) -> Any:

@@ -7,6 +7,7 @@ from lull.errors import UserError
 from lull.platform.cstates import CState
 from lull.platform.load import load_platform
 from lull.platform.schema import Platform
+from lull.scenario.schema import text_of
 
 
 def state(platform: Platform, cluster: str, name: str) -> CState:
@@ -57,6 +58,16 @@ def changed(*overrides: str, name: str = "rk3399") -> set[str]:
 )
 def test_what_an_override_changes(override: str, keys: set[str]) -> None:
     assert changed(override) == keys
+
+
+@pytest.mark.parametrize("text", ["50", "5e1", "+5E+1", ".5e2", "500.e-1", text_of(50.0)])
+def test_a_number_is_a_number_however_it_is_written(text: str) -> None:
+    assert state(load_platform("tiny", [f"cstates.C3.exit_us={text}"]), "little", "C3").actual.exit_us == 50
+
+
+def test_what_only_begins_as_a_number_is_none() -> None:
+    with pytest.raises(UserError, match="'5e1x' is not a number; write a number"):
+        load_platform("tiny", ["cstates.C3.exit_us=5e1x"])
 
 
 def test_states_shared_in_the_file_are_not_shared_in_memory() -> None:
