@@ -110,7 +110,7 @@ def test_hover_tells_the_value_under_the_pointer(pages: Pages, browser: Browser)
     said = browser.js(TIP)
     assert said.startswith("quiet")
     assert "little 0" in said
-    assert f"share of the window: {first['residency']:.5g}" in said
+    assert f"core off: share of the window: {first['gated']:.5g}" in said
     browser.mouse("mouseMoved", 1, 1)
     assert browser.js(TIP) == ""
 

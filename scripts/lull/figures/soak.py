@@ -25,6 +25,8 @@ BEFORE, AFTER = "interrupts.before", "interrupts.after"
 ASKED = 100_000
 """Entries of each CPU into each state, over all points."""
 SOURCES = ("timer", "call", "device")
+SHOWN = 6
+"""So many of the missing points are named."""
 SHARED = "shared"
 """The group with more CPUs, two to a cluster: entries apart from the others', and so are its CPUs' numbers."""
 
@@ -197,7 +199,8 @@ def _text(points: Sequence[str], entries: pa.Table, shared: pa.Table, tables: Ma
         f"state are {fewest}; {ASKED} are asked for.\n\n" + _entries(entries)
     )
     if missing:
-        text += f"\nNot there yet: {', '.join(missing)}.\n"
+        more = f" and {len(missing) - SHOWN} more" if len(missing) > SHOWN else ""
+        text += f"\nNot there yet: {', '.join(missing[:SHOWN])}{more}.\n"
     if shared.num_rows:
         text += "\n## Two CPUs in a cluster\n\nNot counted above.\n\n" + _entries(shared)
     text += "\n## Entries given up for an interrupt\n\n" + markdown_table(
