@@ -82,8 +82,13 @@ def test_a_file_is_whole_or_not_there(tmp_path: Path) -> None:
 
 
 def test_nothing_is_left_of_a_file_that_cannot_be_ended(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    close = gzip.GzipFile.close
+
     def full(file: gzip.GzipFile) -> None:
-        raise OSError(errno.ENOSPC, "No space left on device")
+        was_open = not file.closed
+        close(file)
+        if was_open:  # closed once more when it is collected
+            raise OSError(errno.ENOSPC, "No space left on device")
 
     monkeypatch.setattr(gzip.GzipFile, "close", full)
     with pytest.raises(OSError, match="No space left"):
