@@ -59,12 +59,16 @@ def of_tables(analysis: str, stored: Stored) -> list[Drawing]:
     return [] if draw is None else list(draw(stored))
 
 
+def tables_of(folder: Path) -> dict[str, pa.Table]:
+    """A result's tables by name."""
+    return {path.stem: pq.read_table(path) for path in sorted(folder.glob("*.parquet"))}
+
+
 def read(folder: Path) -> tuple[str, Stored]:
     """A result that was written, with the name of its analysis, which older ones leave to their scenario."""
     manifest = json_file.read(folder / MANIFEST, "publish the result again")
-    tables = {path.stem: pq.read_table(path) for path in sorted(folder.glob("*.parquet"))}
     analysis = manifest.get("analysis") or load_scenario(str(manifest["scenario"])).analysis
-    return analysis, Stored(Origin.of_manifest(manifest), tables)
+    return analysis, Stored(Origin.of_manifest(manifest), tables_of(folder))
 
 
 def of_folder(folder: Path) -> list[Drawing]:

@@ -11,11 +11,10 @@ from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
-import pyarrow.parquet as pq
 
 from lull import json_file, yaml_file
 from lull.errors import UserError
-from lull.figures.drawing import MANIFEST
+from lull.figures.drawing import MANIFEST, tables_of
 
 POINT = "point"
 MADE_BY = ("artifacts", "engine", "host", "lull")
@@ -43,8 +42,7 @@ def joined(made: Path, published: Path) -> tuple[Tables, dict[str, Any]]:
 
 
 def _tables(folder: Path) -> Tables:
-    tables = {path.stem: pq.read_table(path) for path in sorted(folder.glob("*.parquet"))}
-    return {name: table for name, table in tables.items() if POINT in table.column_names}
+    return {name: table for name, table in tables_of(folder).items() if POINT in table.column_names}
 
 
 def _added(there: pa.Table | None, table: pa.Table, known: set[str], name: Path) -> pa.Table:
