@@ -126,7 +126,10 @@ def test_entries_are_summed_over_the_points(tmp_path: Path) -> None:
     assert [row["latest_us"] for row in rows] == [300, 900, 300, 300, 300, 300]
     assert (rows[1]["timer"], rows[1]["call"], rows[1]["device"]) == (8000, 88, 2000)
     assert (rows[3]["timer"], rows[3]["call"], rows[3]["device"]) == (6000, 22, 0)
-    assert "fewest entries of a CPU into a state are 2500; 100000 are asked for" in found.summary
+    assert (
+        "fewest entries of a CPU into a state are 2500, of 100000 that are asked for; over all states, 7500. None of "
+        "22600 in all was lost: at most one in 7533 is, with 95 % confidence." in found.summary
+    )
     assert "| detailed | C3 | big | 1 | 5100 | 5.1% | 79.3% | 0.9% | 19.8% | 14 | 900 |" in found.summary
 
 
@@ -330,6 +333,7 @@ def test_two_cpus_in_a_cluster_are_counted_apart_and_lost_alike(tmp_path: Path) 
     tables["lost"] = pa.Table.from_pylist([lost], tables["lost"].schema)
     found = soak.conclude(tables, [*POINTS, "shared/21-C4"])
     assert "fewest entries of a CPU into a state are 2500" in found.summary
+    assert "confidence" not in found.summary
     assert "4 points of 4 have finished" in found.summary
     assert [(row["cpu"], row["entries"]) for row in found.tables["shared"].to_pylist()] == [(3, 40)]
     (check,) = found.checks

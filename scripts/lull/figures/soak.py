@@ -194,9 +194,12 @@ def _text(points: Sequence[str], entries: pa.Table, shared: pa.Table, tables: Ma
     lost, finished = tables["lost"], set(tables["cpus"]["point"].to_pylist())
     missing = [point for point in points if point not in finished]
     fewest = min((row["entries"] for row in entries.to_pylist()), default=0)
+    of_cpu = entries.group_by(["mode", "cpu"]).aggregate([("entries", "sum")])
+    least = min(of_cpu["entries_sum"].to_pylist(), default=0)
     text = (
         f"## Entries\n\n{len(finished)} points of {len(points)} have finished. The fewest entries of a CPU into a "
-        f"state are {fewest}; {ASKED} are asked for.\n\n" + _entries(entries)
+        f"state are {fewest}, of {ASKED} that are asked for; over all states, {least}.{_rarer_than(tables)}\n\n"
+        + _entries(entries)
     )
     if missing:
         more = f" and {len(missing) - SHOWN} more" if len(missing) > SHOWN else ""
@@ -213,6 +216,14 @@ def _text(points: Sequence[str], entries: pa.Table, shared: pa.Table, tables: Ma
             [(row["point"], "?" if row["cpu"] is None else row["cpu"], row["how"]) for row in lost.to_pylist()],
         )
     return text
+
+
+def _rarer_than(tables: Mapping[str, pa.Table]) -> str:
+    """What it means that none was lost in n entries: a rate of 3/n would show one in 95 of 100 soaks."""
+    total = pc.sum(tables["cpus"]["entries"]).as_py() or 0
+    if tables["lost"].num_rows or not total:
+        return ""
+    return f" None of {total} in all was lost: at most one in {total // 3} is, with 95 % confidence."
 
 
 def _entries(entries: pa.Table) -> str:
