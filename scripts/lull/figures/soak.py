@@ -130,8 +130,8 @@ def df_lost(runs: Runs) -> pa.Table:
     )
 
 
-def check(entries: pa.Table, lost: pa.Table) -> Check:
-    says = f"{lost.num_rows} lost in {pc.sum(entries['entries']).as_py()} entries; none may be"
+def check(cpus: pa.Table, lost: pa.Table) -> Check:
+    says = f"{lost.num_rows} lost in {_total(cpus)} entries; none may be"
     if lost.num_rows:
         first = lost.to_pylist()[0]
         cpu = "" if first["cpu"] is None else f", CPU {first['cpu']}"
@@ -220,10 +220,15 @@ def _text(points: Sequence[str], entries: pa.Table, shared: pa.Table, tables: Ma
 
 def _rarer_than(tables: Mapping[str, pa.Table]) -> str:
     """What it means that none was lost in n entries: a rate of 3/n would show one in 95 of 100 soaks."""
-    total = pc.sum(tables["cpus"]["entries"]).as_py() or 0
-    if tables["lost"].num_rows or not total:
+    if tables["lost"].num_rows:
         return ""
+    total = _total(tables["cpus"])
     return f" None of {total} in all was lost: at most one in {total // 3} is, with 95 % confidence."
+
+
+def _total(cpus: pa.Table) -> int:
+    """Entries of all CPUs into all states, two CPUs in a cluster included."""
+    return int(pc.sum(cpus["entries"]).as_py())
 
 
 def _entries(entries: pa.Table) -> str:
