@@ -93,13 +93,14 @@ def _runs(
     change: Mapping[tuple[str, int], Mapping[str, Any]] | None = None,
     hung: str = "",
     broken: str = "",
-    engine: Mapping[str, Any] = wakes.ENGINE,
+    builds: Mapping[str, str] | None = None,
 ) -> Runs:
     scenario = load_scenario("soak")
     points = _points("gem5")
     sweep = Sweep.create(out, "soak", "./lull run soak", points)
     for point in points:
-        rundir = wakes.finish(sweep.folder(point.name), point, engine)
+        build = (builds or {}).get(point.name, "one build")
+        rundir = wakes.finish(sweep.folder(point.name), point, {**wakes.ENGINE, "sha256": build})
         if point.name == hung:
             _hang(rundir)
         elif point.name == broken:
@@ -272,6 +273,11 @@ def _published(results: Path, out: Path, **what: Any) -> dict[str, Any]:
     return found
 
 
+def _makers(manifest: Mapping[str, Any]) -> list[tuple[str, list[str]]]:
+    """Which build made which points."""
+    return [(piece["engine"]["sha256"], piece["points"]) for piece in manifest["pieces"]]
+
+
 @pytest.fixture
 def results(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.setattr(result, "RESULTS", tmp_path / "results")
@@ -281,19 +287,25 @@ def results(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 def test_a_soak_is_published_as_far_as_it_has_come_and_goes_on_elsewhere(results: Path, tmp_path: Path) -> None:
     first = _published(results, tmp_path / "first", broken="quick/2-C3")
     assert "2 points of 3 have finished" in (results / "soak" / "summary.md").read_text()
-    assert [piece["points"] for piece in first["pieces"]] == [["quick/1-C3", "real/19-C4"]]
+    assert _makers(first) == [("one build", ["quick/1-C3", "real/19-C4"])]
 
-    engine = {**wakes.ENGINE, "sha256": "another build"}
-    second = _published(results, tmp_path / "second", broken="quick/1-C3", engine=engine)
+    second = _published(results, tmp_path / "second", broken="quick/1-C3", builds=dict.fromkeys(POINTS, "another"))
     text = (results / "soak" / "summary.md").read_text()
     assert "3 points of 3 have finished" in text
     assert "Not there yet" not in text
-    assert [(piece["engine"]["sha256"], piece["points"]) for piece in second["pieces"]] == [
-        (first["engine"]["sha256"], ["quick/1-C3", "real/19-C4"]), ("another build", ["quick/2-C3"]),
-    ]  # fmt: skip
+    assert _makers(second) == [("one build", ["quick/1-C3", "real/19-C4"]), ("another", ["quick/2-C3"])]
     assert sorted(second["points"]) == POINTS
     entries = pq.read_table(results / "soak" / "entries.parquet").to_pylist()
     assert [row["entries"] for row in entries] == [5000, 5000, 5000, 2500, 2500, 2500]
+
+
+def test_of_a_folder_of_two_builds_each_point_names_its_own(results: Path, tmp_path: Path) -> None:
+    found = _published(results, tmp_path / "first", hung="real/19-C4", builds={"real/19-C4": "another"})
+    assert _makers(found) == [("one build", ["quick/1-C3", "quick/2-C3"]), ("another", ["real/19-C4"])]
+    assert found["points"]["real/19-C4"]["hung"], "a hung one is evidence too"
+
+    again = _published(results, tmp_path / "second", builds=dict.fromkeys(POINTS, "a third"))
+    assert _makers(again) == _makers(found), "what made a published point stays with it"
 
 
 def test_publishing_twice_adds_nothing(results: Path, tmp_path: Path) -> None:

@@ -240,9 +240,11 @@ def test_a_result_is_files_that_repeat_and_say_what_made_them(tmp_path: Path) ->
     assert page.count(result.REASONS) == 1
     assert page.index("Juno") < page.index(result.REASONS) < page.index("## Checks")
     manifest = json.loads((folders[0] / "manifest.json").read_text())
-    assert manifest["engine"] == {"name": "gem5", "version": "24.0", "sha256": "0"}, "no places of one machine"
     assert (manifest["scenario"], manifest["analysis"]) == ("wake-latency", "wake_latency")
-    assert manifest["artifacts"] == {"kernel": "k", "rootfs": "r", "firmware": "f"}
+    (piece,) = manifest["pieces"]
+    assert piece["engine"] == {"name": "gem5", "version": "24.0", "sha256": "0"}, "no places of one machine"
+    assert piece["artifacts"] == {"kernel": "k", "rootfs": "r", "firmware": "f"}
+    assert piece["points"] == list(runs.names)
 
 
 def test_a_scenario_of_a_users_own_file_has_its_figures(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -18,9 +18,10 @@ class Origin:
 
     @classmethod
     def of_manifest(cls, manifest: Mapping[str, Any]) -> "Origin":
-        """Of a result's manifest."""
-        engine = manifest["engine"]
-        return cls(engine["name"], engine["version"], manifest["cpu"], manifest["platform"])
+        """Of a result's manifest. An older one names one engine for all of its points."""
+        engines = [piece["engine"] for piece in manifest.get("pieces", [manifest])]
+        versions = ", ".join(dict.fromkeys(engine["version"] for engine in engines))
+        return cls(engines[0]["name"], versions, manifest["cpu"], manifest["platform"])
 
     @property
     def timed(self) -> bool:

@@ -6,6 +6,7 @@ analysis of such a scenario has a function `conclude(tables, points) -> Result`,
 tables whose rows name their `point`; `points` are the names of all that there are to be.
 """
 
+import json
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -18,7 +19,7 @@ from lull.figures.drawing import MANIFEST, tables_of
 
 POINT = "point"
 MADE_BY = ("artifacts", "engine", "host", "lull")
-"""What may differ from piece to piece."""
+"""What differs from piece to piece of a manifest."""
 
 Tables = dict[str, pa.Table]
 
@@ -27,7 +28,7 @@ def joined(made: Path, published: Path) -> tuple[Tables, dict[str, Any]]:
     """The tables and the manifest of what is published, with a result's points added that are not there yet."""
     manifest = json_file.read(made / MANIFEST, "make the figures again")
     there: Tables = {}
-    before: dict[str, Any] = {**manifest, "points": {}, "pieces": []}
+    before: Mapping[str, Any] = {**manifest, "points": {}, "pieces": []}
     if (published / MANIFEST).is_file():
         before = json_file.read(published / MANIFEST, f"remove {yaml_file.shown(published)} and publish again")
         there = _tables(published)
@@ -55,15 +56,15 @@ def _added(there: pa.Table | None, table: pa.Table, known: set[str], name: Path)
 
 
 def _manifest(before: Mapping[str, Any], manifest: Mapping[str, Any], known: set[str]) -> dict[str, Any]:
-    """Of all points; beside it, for each piece, which ones it brought and what made them."""
+    """Of all points; what made one stays with it."""
     added = {name: point for name, point in manifest["points"].items() if name not in known}
-    made_by = {key: manifest[key] for key in MADE_BY}
-    others = [piece for piece in before["pieces"] if {key: piece[key] for key in MADE_BY} != made_by]
-    same = [name for piece in before["pieces"] if piece not in others for name in piece["points"]]
-    pieces = [*others, {**made_by, "points": sorted([*same, *added])}] if same or added else others
-    return {
-        **manifest,
-        "lull": sorted({commit for piece in pieces for commit in piece["lull"]}),
-        "points": {**before["points"], **added},
-        "pieces": pieces,
-    }
+    pieces = {_maker(piece): piece for piece in before["pieces"]}
+    for piece in manifest["pieces"]:
+        there = pieces.get(_maker(piece), {"points": []})["points"]
+        if names := [*there, *(name for name in piece["points"] if name in added)]:
+            pieces[_maker(piece)] = {**piece, "points": sorted(names)}
+    return {**manifest, "points": {**before["points"], **added}, "pieces": list(pieces.values())}
+
+
+def _maker(piece: Mapping[str, Any]) -> str:
+    return json.dumps({key: piece[key] for key in MADE_BY}, sort_keys=True)

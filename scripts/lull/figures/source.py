@@ -28,6 +28,16 @@ class Run:
     spec: RunSpec
     manifest: Mapping[str, Any]
 
+    @property
+    def made_by(self) -> dict[str, Any]:
+        """Without the places of one machine."""
+        return {
+            "engine": {key: value for key, value in self.manifest["engine"].items() if key != "path"},
+            "artifacts": {name: entry["key"] for name, entry in self.manifest["artifacts"].items()},
+            "lull": [self.manifest["lull"]["commit"]],
+            "host": self.manifest["host"],
+        }
+
     def rundir(self) -> RunDir:
         return RunDir.open(self.path)
 
@@ -97,8 +107,8 @@ class Runs:
 
     @property
     def origin(self) -> Origin:
-        version = self.runs[0].manifest["engine"]["version"]
-        return Origin(self.engine, version, self.cpu, self.platform)
+        versions = (str(run.manifest["engine"]["version"]) for run in self.runs)
+        return Origin(self.engine, ", ".join(dict.fromkeys(versions)), self.cpu, self.platform)
 
     @property
     def names(self) -> list[str]:
@@ -116,19 +126,25 @@ class Runs:
     def group(self, *names: str) -> tuple[Run, ...]:
         return tuple(run for run in self.runs if run.group in names)
 
+    @property
+    def pieces(self) -> list[dict[str, Any]]:
+        """What made the data: for each build, commit and host, which points. One, as a rule."""
+        found: dict[str, dict[str, Any]] = {}
+        for run in (*self.runs, *self.hung):
+            made_by = run.made_by
+            piece = found.setdefault(json.dumps(made_by, sort_keys=True), {**made_by, "points": []})
+            piece["points"].append(run.name)
+        return list(found.values())
+
     def manifest(self) -> dict[str, object]:
-        """What made the data, without the places of one machine."""
-        first = self.runs[0].manifest
+        """What was asked, of every point what became of it, and what made them."""
         return {
             "scenario": self.scenario,
             "analysis": self.analysis,
             "command": self.command,
             "platform": self.platform,
             "cpu": self.cpu,
-            "engine": {key: value for key, value in first["engine"].items() if key != "path"},
-            "artifacts": {name: entry["key"] for name, entry in first["artifacts"].items()},
-            "lull": sorted({str(run.manifest["lull"]["commit"]) for run in self.runs}),
-            "host": first["host"],
+            "pieces": self.pieces,
             "points": {
                 run.name: {
                     "hash": run.spec.hash(),
@@ -138,7 +154,8 @@ class Runs:
                     "instructions": run.manifest["instructions"],
                 }
                 for run in self.runs
-            },
+            }
+            | {run.name: {"hash": run.spec.hash(), "values": dict(run.values), "hung": True} for run in self.hung},
         }
 
 
