@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from lull import paths
 from lull.artifacts import store
+from lull.files import paths
 
 LAUNCHER = str(paths.ROOT / "lull")
 

@@ -3,10 +3,11 @@
 
 from matplotlib.figure import Figure
 
-from lull.figures import drawing
-from lull.figures.drawing import Stored
-from lull.figures.origin import Origin
-from lull.figures.result import Result
+from lull.results import drawing
+from lull.results.drawing import Stored
+from lull.results.result import Result
+from lull.rundir.origin import Origin
+from lull.scenario import experiments
 from lull.scenario.load import load_scenario
 
 GEM5 = Origin("gem5", "24.0", "detailed", "tiny")
@@ -14,5 +15,5 @@ QEMU = Origin("qemu", "7.2", None, "tiny")
 
 
 def figures(scenario: str, found: Result, origin: Origin = GEM5) -> dict[str, Figure]:
-    analysis = load_scenario(scenario).analysis
+    analysis = experiments.analysis_in(load_scenario(scenario).folder)
     return {item.name: item.figure for item in drawing.of_tables(analysis, Stored(origin, found.tables))}

@@ -15,9 +15,8 @@ from lull.energy.mcpat import McPat
 from lull.energy.memory_controller import MemoryTable
 from lull.energy.tables import ClusterTable, Leakage, Manifest, OppTable
 from lull.platform.schema import Platform
-from lull.rundir import CPUIDLE, MANIFEST, RunDir
-from lull.runs import STATS_TABLE
-from lull.runspec import RunSpec
+from lull.rundir.folder import CPUIDLE, MANIFEST, STATS_TABLE, RunDir
+from lull.runspec.spec import RunSpec
 from lull.trace.spans import CpuSpans
 from tests import wakes
 from tests.specs import spec

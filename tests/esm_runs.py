@@ -9,15 +9,14 @@ from pathlib import Path
 
 import pytest
 
-from lull.figures import esm_runs
-from lull.figures.source import Runs, read
+from lull.figures.esm import runs as esm_runs
 from lull.platform.schema import Platform
-from lull.rundir import FILES, MANIFEST
-from lull.runs import STATS_TABLE, TRACE
-from lull.runspec import EngineName
+from lull.rundir.folder import FILES, MANIFEST, STATS_TABLE, TRACE
+from lull.runspec.spec import EngineName
+from lull.scenario.folder import ScenarioFolder
 from lull.scenario.load import load_scenario
 from lull.scenario.points import Point, Wishes, resolve, select
-from lull.scenario.sweep import Sweep
+from lull.scenario.runs import Runs, read
 from lull.trace import recording
 from lull.trace.activity import AWAKE
 from lull.trace.recording import Recording
@@ -65,7 +64,7 @@ def runs(
     """The scenario's points of these names, each with what is made of it."""
     scenario = load_scenario(name)
     points = select(_points(name, "gem5" if engine == "gem5" else "qemu"), patterns)
-    sweep = Sweep.create(out, scenario.name, "./lull run", points)
+    sweep = ScenarioFolder.create(out, scenario.name, "./lull run", points)
     records: dict[Path, Recording] = {}
     for point in points:
         folder = sweep.folder(point.name)

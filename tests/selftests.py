@@ -6,7 +6,7 @@ import subprocess
 
 import pytest
 
-from lull.paths import ROOT
+from lull.files.paths import ROOT
 
 FOLDER = ROOT / "benchmarks" / "selftests"
 

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """RunSpecs of tests."""
 
-from lull.runspec import Limits, RunSpec
-from lull.settings import resolve
+from lull.runspec.settings import resolve
+from lull.runspec.spec import Limits, RunSpec
 
 
 def spec(*settings: str, platform: str = "tiny", **changes: object) -> RunSpec:

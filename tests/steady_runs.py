@@ -10,13 +10,12 @@ import pytest
 from lull.energy import activity
 from lull.energy.mcpat import McPat
 from lull.figures import steady
-from lull.figures.source import Runs, read
 from lull.platform.schema import Platform
-from lull.rundir import FILES, MANIFEST
-from lull.runs import STATS_TABLE, TRACE
+from lull.rundir.folder import FILES, MANIFEST, STATS_TABLE, TRACE
+from lull.scenario.folder import ScenarioFolder
 from lull.scenario.load import load_scenario
 from lull.scenario.points import Point, Wishes, resolve, select
-from lull.scenario.sweep import Sweep
+from lull.scenario.runs import Runs, read
 from lull.trace import recording
 from lull.trace.activity import AWAKE
 from lull.trace.recording import Recording
@@ -66,7 +65,7 @@ def runs(
     scenario = load_scenario(name)
     every = resolve(scenario, Wishes("gem5" if engine == "gem5" else "qemu", platform))
     points = select(every, list(made))
-    sweep = Sweep.create(out, scenario.name, "./lull run", points)
+    sweep = ScenarioFolder.create(out, scenario.name, "./lull run", points)
     records: dict[Path, Recording] = {}
     for point in points:
         folder = sweep.folder(point.name)

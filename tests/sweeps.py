@@ -6,11 +6,11 @@ from dataclasses import replace
 from pathlib import Path
 
 from lull.figures import wake
-from lull.rundir import CPUIDLE, FILES
+from lull.rundir.folder import CPUIDLE, FILES
+from lull.runspec.settings import resolve as resolved
 from lull.scenario.load import load_scenario
 from lull.scenario.points import Wishes, resolve
-from lull.settings import resolve as resolved
-from lull.sweep.folder import Entry, Folder
+from lull.sweep.folder import Entry, SweepFolder
 from tests import wakes
 
 POINT = resolve(load_scenario("wake-latency"), Wishes("gem5"))[0]
@@ -20,7 +20,7 @@ def make(path: Path, made: Mapping[str, Sequence[tuple[float, float]]], seeds: S
     """By governor, latency and watts of each seed, in a line that the guest left. CPU 0 slept for half the time, and
     took 58 µs and a tenth of the latency to wake up."""
     path.mkdir(parents=True)
-    folder, entries = Folder(path), []
+    folder, entries = SweepFolder(path), []
     for governor, values in made.items():
         for seed, (latency, watts) in zip(seeds, values, strict=True):
             key = f"{governor}-{seed}"

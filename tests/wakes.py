@@ -11,12 +11,12 @@ import numpy as np
 import numpy.typing as npt
 
 from lull.figures import wake
-from lull.figures.source import Runs, read
-from lull.rundir import FILES, RunDir
-from lull.runspec import EngineName
+from lull.rundir.folder import FILES, RunDir
+from lull.runspec.spec import EngineName
+from lull.scenario.folder import ScenarioFolder
 from lull.scenario.load import file_of, load_scenario
 from lull.scenario.points import Point, Wishes, resolve, select
-from lull.scenario.sweep import Sweep
+from lull.scenario.runs import Runs, read
 
 FREQUENCY = 25_000_000
 CPUS = (0, 1, 2)
@@ -80,7 +80,7 @@ def runs(
     """A sweep of wake-latency, or of a copy of it, in which every point left what `make` says of it."""
     points = select(_points("gem5" if engine == "gem5" else "qemu", tuple(settings)), patterns)
     asked = load_scenario(scenario)
-    sweep = Sweep.create(out, asked.name, "./lull run wake-latency", points, file_of(scenario))
+    sweep = ScenarioFolder.create(out, asked.name, "./lull run wake-latency", points, file_of(scenario))
     for point in points:
         rundir = finish(sweep.folder(point.name), point, {**ENGINE, "name": engine})
         write(rundir / FILES / wake.FILE, np.concatenate([make(point, cpu) for cpu in CPUS]))

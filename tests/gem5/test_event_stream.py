@@ -7,8 +7,8 @@ from pathlib import Path
 import pyarrow.parquet as pq
 import pytest
 
-from lull import gem5_names
-from lull.runs import STATS_TABLE
+from lull.engines import gem5_names
+from lull.rundir.folder import STATS_TABLE
 from tests.conftest import Lull
 from tests.selftests import judge
 

@@ -9,7 +9,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from lull.platform.load import list_platforms, load_platform
-from lull.stats import HOST_STATISTICS
+from lull.rundir.stats import HOST_STATISTICS
 from tests.conftest import Lull
 from tests.killing import kill_when
 from tests.machines import assert_cpus

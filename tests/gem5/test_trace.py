@@ -8,7 +8,7 @@ from pathlib import Path
 import pyarrow.parquet as pq
 import pytest
 
-from lull.rundir import RunDir
+from lull.rundir.folder import RunDir
 from lull.trace import recording, spans, wakes
 from tests.conftest import Lull
 

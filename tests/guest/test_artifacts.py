@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from lull import digest, paths
 from lull.artifacts import store
+from lull.files import digest, paths
 from tests.conftest import LAUNCHER, Lull
 from tests.killing import kill_when
 

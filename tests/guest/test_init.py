@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from lull import paths
+from lull.files import paths
 from tests.conftest import Lull
 
 pytestmark = pytest.mark.guest

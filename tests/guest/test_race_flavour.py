@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from lull.paths import ROOT
+from lull.files.paths import ROOT
 from tests.conftest import Lull
 from tests.selftests import judge, names, reached_its_end
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from lull.rundir import RunDir
+from lull.rundir.folder import RunDir
 from lull.trace import recording, spans
 from lull.trace.datfile import TraceFile
 from tests.conftest import Lull

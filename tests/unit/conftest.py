@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from lull.paths import ROOT
+from lull.files.paths import ROOT
 
 
 @pytest.fixture(scope="session")

@@ -7,18 +7,19 @@ from typing import Any
 
 import pytest
 
-from lull import advertised, digest
-from lull.cache import Entry
+from lull.artifacts.cache import Entry
 from lull.engines import gem5_binary
 from lull.engines.base import Artifacts
 from lull.engines.gem5 import Gem5
 from lull.engines.gem5_binary import Gem5Binary
 from lull.errors import UserError
-from lull.paths import ROOT
+from lull.files import digest
+from lull.files.paths import ROOT
 from lull.platform import devicetree
 from lull.platform.load import load_platform
 from lull.platform.schema import Platform
-from lull.settings import Settings, resolve
+from lull.runspec import advertised
+from lull.runspec.settings import Settings, resolve
 
 
 def boot_of(settings: Settings) -> Platform:

@@ -13,7 +13,7 @@ import typer
 
 from lull.cli import app
 from lull.errors import UserError
-from lull.process import BuildFailed
+from lull.host.process import BuildFailed
 
 
 @pytest.fixture(autouse=True)

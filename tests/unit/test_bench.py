@@ -8,14 +8,13 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from lull import stats
 from lull.bench import mcpat, repeated
 from lull.energy import activity, mcpat_run, tables, windows
 from lull.energy.coefficients import DYNAMIC, GATE, SUBTHRESHOLD
 from lull.energy.mcpat_run import Part
 from lull.errors import UserError
-from lull.rundir import CPUIDLE, MANIFEST, RunDir
-from lull.runs import STATS_TABLE, STATS_TEXT, TRACE
+from lull.rundir import stats
+from lull.rundir.folder import CPUIDLE, MANIFEST, STATS_TABLE, STATS_TEXT, TRACE, RunDir
 from lull.trace import recording
 from lull.trace.datfile import TraceFile
 from lull.trace.events import batches

@@ -3,7 +3,6 @@
 
 import importlib.util
 import os
-import re
 import subprocess
 import sys
 from collections.abc import Sequence
@@ -11,9 +10,9 @@ from pathlib import Path
 
 import pytest
 
-from lull import paths
 from lull.artifacts import buildroot, cpio, rootfs
 from lull.errors import UserError
+from lull.files import paths
 
 EXTERNAL = paths.ROOT / buildroot.EXTERNAL
 DEFCONFIG = paths.ROOT / buildroot.DEFCONFIG
@@ -36,11 +35,15 @@ def fake(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tree
 
 
+def _programs() -> list[str]:
+    return [str(folder.relative_to(paths.ROOT)) for folder in rootfs.program_folders(paths.ROOT)]
+
+
 @pytest.fixture
 def checkout(tmp_path: Path) -> Path:
     """A copy of what goes into the image, free to be changed."""
     root = tmp_path / "checkout"
-    for name in ("scripts/lull/artifacts", buildroot.EXTERNAL, *rootfs.PROGRAM_FOLDERS, "benchmarks/lib"):
+    for name in ("scripts/lull/artifacts", buildroot.EXTERNAL, *_programs(), "benchmarks/lib"):
         (root / name).parent.mkdir(parents=True, exist_ok=True)
         subprocess.run(["cp", "-r", paths.ROOT / name, root / name], check=True)
     return root
@@ -239,10 +242,10 @@ def test_the_configuration_selects_the_default_images_packages() -> None:
 
 
 def test_the_package_builds_every_folder_of_programs() -> None:
-    package = (EXTERNAL / "package" / "lull-guest" / "lull-guest.mk").read_text()
-    folders = re.search(r"^LULL_GUEST_FOLDERS = (.*)$", package, re.MULTILINE)
-    assert folders
-    assert [f"benchmarks/{name}" for name in folders[1].split()] == list(rootfs.PROGRAM_FOLDERS)
+    package = EXTERNAL / "package" / "lull-guest" / "lull-guest.mk"
+    ask = f"generic-package =\nBR2_EXTERNAL_LULL_PATH = {EXTERNAL}\ninclude {package}\nall:;@echo $(LULL_GUEST_FOLDERS)"
+    told = subprocess.run(["make", "-s", "-f", "-"], input=ask, capture_output=True, text=True, check=True).stdout
+    assert [f"benchmarks/{name}" for name in told.split()] == _programs()
 
 
 @needs_buildroot

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from lull import cache
+from lull.artifacts import cache
 from lull.errors import UserError
 
 INPUTS = {"source": "a", "files": {"x": "1"}}
@@ -89,7 +89,9 @@ def test_a_killed_build_is_waited_for_and_taken_up(empty_cache: Path) -> None:
     """The build's own child outlives the kill and still holds the lock, so nobody shares its folder meanwhile."""
     killed = textwrap.dedent("""
         import os, signal, sys
-        from lull import cache, locks, process
+        from lull.artifacts import cache
+        from lull.files import locks
+        from lull.host import process
 
         def build(out, work):
             (work / "progress").write_text("kept")

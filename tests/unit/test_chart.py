@@ -11,14 +11,15 @@ from matplotlib.figure import Figure
 from matplotlib.patches import Ellipse
 from typer.testing import CliRunner
 
-from lull import paths
 from lull.cli.app import app
 from lull.cli.plot import chosen
 from lull.cli.report import published
-from lull.figures import drawing, style
+from lull.files import paths
 from lull.page import chart
 from lull.page.chart import Block
 from lull.page.page import Page, render
+from lull.plotting import style
+from lull.results import drawing
 
 RESULTS = paths.ROOT / "results"
 PUBLISHED = [folder.name for folder in chosen(RESULTS, "all")]
@@ -82,7 +83,7 @@ def test_an_artist_of_an_unknown_kind_and_a_value_that_is_none_are_errors() -> N
 def test_every_published_figure_becomes_a_chart(name: str) -> None:
     analysis, stored = drawing.read(RESULTS / name)
     drawings = drawing.of_tables(analysis, stored)
-    assert drawings or not hasattr(drawing.analysis_of(analysis), "draw")
+    assert drawings or not hasattr(analysis, "draw")
     for item in drawings:
         made = chart.of_figure(item.name, item.figure, item.caption)
         assert made.panels, item.name

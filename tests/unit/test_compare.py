@@ -10,11 +10,11 @@ import numpy as np
 import pytest
 from typer.testing import CliRunner
 
-from lull import compare, samples
 from lull.cli.app import app
-from lull.compare import Difference, difference, welch
+from lull.compare import compare, samples
+from lull.compare.compare import Difference, difference, welch
 from lull.errors import UserError
-from lull.figures import student
+from lull.statistics import student
 from lull.sweep import table
 from tests import sweeps
 from tests.sweeps import POINT

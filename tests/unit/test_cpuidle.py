@@ -7,11 +7,11 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
-from lull import cpuidle
 from lull.cli.app import app
 from lull.errors import UserError
 from lull.platform.load import load_platform
-from lull.rundir import CPUIDLE, RunDir
+from lull.rundir import cpuidle
+from lull.rundir.folder import CPUIDLE, RunDir
 from tests.specs import spec
 
 

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from lull.artifacts import store
-from lull.paths import ROOT
+from lull.files.paths import ROOT
 from lull.platform import devicetree
 from lull.platform.devicetree import ENGINES, Engine
 from lull.platform.load import list_platforms, load_platform

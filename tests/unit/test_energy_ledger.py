@@ -21,8 +21,7 @@ from lull.energy.occupancy import ClosureError
 from lull.energy.uncore import Uncore
 from lull.errors import UserError
 from lull.platform.schema import Platform
-from lull.rundir import RunDir
-from lull.runs import STATS_TABLE
+from lull.rundir.folder import STATS_TABLE, RunDir
 from tests import energy_runs
 from tests.energy_runs import HZ, J_PER_LINE, MS, US, Span, Wake, mcpat, run_spec, total, window
 

@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from lull import stats
 from lull.energy import activity, events, mapping
 from lull.errors import UserError
+from lull.rundir import stats
 
 DATA = Path(__file__).parent / "data"
 RECORDED = {"minor": "system.cluster0.cpu0", "o3": "system.cluster1.cpu0"}

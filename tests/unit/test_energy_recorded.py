@@ -7,11 +7,10 @@ from pathlib import Path
 import pyarrow.parquet as pq
 import pytest
 
-from lull.energy import accounting, activity, calibration, rows, source, tables, windows
-from lull.energy.accounting import Accounted, Options
+from lull.energy import activity, calibration, rows, run_ledger, source, tables, windows
 from lull.energy.events import L2
-from lull.rundir import RunDir
-from lull.runs import STATS_TABLE
+from lull.energy.run_ledger import Accounted, Options
+from lull.rundir.folder import STATS_TABLE, RunDir
 from tests import energy_runs
 
 DATA = Path(__file__).parent / "data"
@@ -30,7 +29,7 @@ def rundir(tmp_path_factory: pytest.TempPathFactory) -> RunDir:
 def found(rundir: RunDir) -> Accounted:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(calibration, "factors", lambda _: energy_runs.FACTORS)
-        return accounting.account(rundir, Options())
+        return run_ledger.make_ledger(rundir, Options())
 
 
 def test_time_adds_up_on_every_cpu_and_the_trace_agrees_with_gem5(found: Accounted) -> None:

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from lull.engines.gem5 import CONFIGS, how_far
-from lull.rundir import CONSOLE
+from lull.rundir.folder import CONSOLE
 
 
 def test_the_guests_own_time_until_gem5_tells(tmp_path: Path) -> None:

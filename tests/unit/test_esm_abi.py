@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """The kernel and the programs of the guest read the same header."""
 
-from lull.paths import ROOT
+from lull.files.paths import ROOT
 
 
 def test_programs_have_the_kernel_s_header() -> None:

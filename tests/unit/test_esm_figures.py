@@ -5,13 +5,18 @@ from pathlib import Path
 
 import pyarrow.parquet as pq
 import pytest
+from lull_experiments.esm_gesture import analysis as esm_gesture
+from lull_experiments.esm_idle import analysis as esm_idle
+from lull_experiments.esm_keyboard import analysis as esm_keyboard
 
 from lull.errors import UserError
-from lull.figures import esm_checks, esm_gesture, esm_idle, esm_keyboard, student, two_methods
-from lull.figures.drawing import Stored
-from lull.figures.result import Result, must_hold
+from lull.figures.esm import checks as esm_checks
+from lull.figures.esm import two_methods
 from lull.page import chart
+from lull.results.drawing import Stored
+from lull.results.result import Result, must_hold
 from lull.scenario.points import Point
+from lull.statistics import student
 from tests import drawn, energy_runs, esm_runs, steady_runs
 from tests import wakes as made_runs
 from tests.esm_runs import LENGTH, Made

@@ -7,7 +7,7 @@ import subprocess
 
 import pytest
 
-from lull.paths import ROOT
+from lull.files.paths import ROOT
 
 PAGE = ROOT / "benchmarks/lib/esm.3"
 CALLS = {"esm_sys_register": "esm_register", "esm_sys_wait": "esm_wait"}

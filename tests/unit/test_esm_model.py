@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from lull import paths
+from lull.files import paths
 
 MODEL = paths.ROOT / "kernel-patches" / "esm" / "wait_model.pml"
 MODES = {"direct": (), "thread": ("-DTHREAD",)}

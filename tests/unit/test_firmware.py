@@ -13,7 +13,7 @@ import pytest
 from lull.artifacts import firmware
 from lull.engines import gem5
 from lull.errors import UserError
-from lull.paths import ROOT
+from lull.files.paths import ROOT
 from lull.platform.devicetree import SUSPEND_PARAMS
 
 PATCHES = sorted((ROOT / firmware.FOLDER).glob("*.patch"))

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from lull import cache
+from lull.artifacts import cache
 from lull.engines import gem5
 from lull.engines.base import Artifacts
 from lull.errors import LimitReached, UserError

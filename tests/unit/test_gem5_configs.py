@@ -15,7 +15,7 @@ from typing import Any, get_args
 
 import pytest
 
-from lull.paths import ROOT
+from lull.files.paths import ROOT
 from lull.platform import memory_map, schema
 from lull.platform.cores import OPERATIONS, load_core
 from lull.platform.cstates import StateKind

@@ -12,7 +12,7 @@ import pytest
 
 from lull.artifacts import kernel
 from lull.errors import UserError
-from lull.paths import ROOT
+from lull.files.paths import ROOT
 
 PATCHES = ROOT / "kernel-patches"
 

@@ -10,8 +10,7 @@ import pytest
 from lull.energy import activity, events, run_xml, tables
 from lull.energy.mcpat_xml import render
 from lull.errors import UserError
-from lull.rundir import RunDir
-from lull.runs import STATS_TABLE
+from lull.rundir.folder import STATS_TABLE, RunDir
 from tests import energy_runs
 from tests.specs import spec
 from tests.unit.test_energy_mapping import windows

@@ -5,9 +5,9 @@ import pytest
 
 from lull.cli.options import period
 from lull.errors import UserError
-from lull.paths import ROOT
-from lull.runspec import SCRIPT_MAX, Limits, RunSpec
-from lull.specs import load_spec
+from lull.files.paths import ROOT
+from lull.runspec.load import load_spec
+from lull.runspec.spec import SCRIPT_MAX, Limits, RunSpec
 
 
 @pytest.mark.parametrize(("text", "seconds"), [("1ms", 1e-3), ("250us", 250e-6), ("0.5s", 0.5), (None, None)])

@@ -10,7 +10,7 @@ import pytest
 from markdown_it import MarkdownIt
 from markdown_it.token import Token
 
-from lull.paths import ROOT
+from lull.files.paths import ROOT
 
 LINES_OF_A_PAGE = 60
 LINES_OF_THE_FRONT_PAGE = 150

@@ -13,7 +13,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from lull.energy.rows import NO_CPU
-from lull.rundir import LEDGER, RunDir
+from lull.rundir.folder import LEDGER, RunDir
 from lull.timeline import power
 from lull.timeline.perfetto import PerfettoFile
 

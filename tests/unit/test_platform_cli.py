@@ -8,7 +8,7 @@ import pytest
 
 from lull.cli import app
 from lull.cli.platform import BOOTARGS
-from lull.paths import ROOT
+from lull.files.paths import ROOT
 from lull.platform.devicetree import ENGINES, Engine, render
 from lull.platform.load import list_platforms, load_platform
 

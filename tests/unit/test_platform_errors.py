@@ -11,7 +11,7 @@ import pytest
 import yaml
 
 from lull.errors import UserError
-from lull.paths import ROOT
+from lull.files.paths import ROOT
 from lull.platform.load import load_platform
 from tests import nested
 

@@ -7,7 +7,7 @@ from lull.errors import UserError
 from lull.platform.cstates import CState
 from lull.platform.load import load_platform
 from lull.platform.schema import Platform
-from lull.scenario.schema import text_of
+from lull.runspec.values import text_of
 
 
 def state(platform: Platform, cluster: str, name: str) -> CState:

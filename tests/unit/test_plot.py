@@ -12,13 +12,15 @@ import pytest
 from matplotlib.image import imread
 from typer.testing import CliRunner
 
-from lull import paths
 from lull.cli.app import app
 from lull.cli.plot import chosen
 from lull.errors import UserError
-from lull.figures import drawing
-from lull.figures.result import REASONS
-from lull.scenario.load import BENCHMARKS, list_scenarios, load_scenario
+from lull.files import paths
+from lull.results import drawing
+from lull.results.result import REASONS
+from lull.scenario import experiments
+from lull.scenario.experiments import BENCHMARKS
+from lull.scenario.load import load_scenario
 
 RESULTS = paths.ROOT / "results"
 PUBLISHED = [folder.name for folder in chosen(RESULTS, "all")]
@@ -86,7 +88,7 @@ def test_an_experiment_that_is_not_there_is_named() -> None:
         chosen(RESULTS, "no_such")
 
 
-@pytest.mark.parametrize("name", list_scenarios())
+@pytest.mark.parametrize("name", experiments.names())
 def test_who_sets_numbers_beside_published_ones_says_why_they_differ(name: str) -> None:
-    if hasattr(drawing.analysis_of(load_scenario(name).analysis), "against"):
+    if hasattr(experiments.analysis_in(load_scenario(name).folder), "against"):
         assert REASONS in (BENCHMARKS / name / "README.md").read_text().splitlines()

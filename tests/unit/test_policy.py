@@ -7,10 +7,10 @@ from pathlib import Path
 import pytest
 
 from lull.errors import UserError
-from lull.paths import ROOT
-from lull.policy import Policy
-from lull.runspec import RunSpec
-from lull.settings import resolve
+from lull.files.paths import ROOT
+from lull.runspec.policy import Policy
+from lull.runspec.settings import resolve
+from lull.runspec.spec import RunSpec
 from tests.specs import spec
 
 

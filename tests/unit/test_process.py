@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 
 from lull.errors import UserError
-from lull.process import BuildFailed, Runner, first_error_line
-from lull.report import Progress
+from lull.host.process import BuildFailed, Runner, first_error_line
+from lull.host.progress import Progress
 
 KERNEL_LOG = """\
   CC      drivers/lull/platform/lull.o

@@ -11,7 +11,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from lull.platform.schema import Platform
-from lull.rundir import RunDir
+from lull.rundir.folder import RunDir
 from lull.timeline import timeline
 from lull.trace import recording, spans, wakes
 from lull.trace.recording import Recording

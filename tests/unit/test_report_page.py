@@ -11,10 +11,10 @@ import pytest
 from typer.testing import CliRunner
 
 from lull.cli.app import app
-from lull.energy import accounting
-from lull.energy.accounting import Options
-from lull.paths import ROOT
-from lull.rundir import RunDir
+from lull.energy import run_ledger
+from lull.energy.run_ledger import Options
+from lull.files.paths import ROOT
+from lull.rundir.folder import RunDir
 from tests import chromium, sweeps
 from tests.chromium import Browser
 
@@ -35,7 +35,7 @@ def pages(tmp_path_factory: pytest.TempPathFactory) -> Pages:
     run = place / "run"
     shutil.copytree(DATA / "trace" / "tiny-gem5", run)
     shutil.copytree(DATA / "energy", run, dirs_exist_ok=True)
-    accounting.account(RunDir.open(run), Options())
+    run_ledger.make_ledger(RunDir.open(run), Options())
     what = {"run": str(run), "sweep": str(sweep), "results": "results"}
 
     def page(kind: str) -> Path:

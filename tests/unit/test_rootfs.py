@@ -16,7 +16,7 @@ import pytest
 from lull.artifacts import cpio, rootfs
 from lull.artifacts.toolchain import CROSS_COMPILE
 from lull.errors import UserError
-from lull.paths import ROOT
+from lull.files.paths import ROOT
 from tests.selftests import names
 
 cross = pytest.mark.skipif(

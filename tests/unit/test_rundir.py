@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from lull import runspec
 from lull.errors import UserError
-from lull.rundir import RunDir
-from lull.runspec import Limits, RunSpec
+from lull.rundir.folder import RunDir
+from lull.runspec import spec as runspec
+from lull.runspec.spec import Limits, RunSpec
 from tests.specs import spec
 
 

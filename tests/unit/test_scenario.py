@@ -9,9 +9,10 @@ import pytest
 import yaml
 
 from lull.errors import UserError
-from lull.paths import ROOT
+from lull.files.paths import ROOT
 from lull.platform.devicetree import ENGINES
-from lull.scenario.load import list_scenarios, load_scenario
+from lull.scenario import experiments
+from lull.scenario.load import load_scenario
 from lull.scenario.points import Wishes, divide, resolve, select
 from lull.scenario.schema import Scenario
 from tests.conftest import Lull
@@ -231,7 +232,7 @@ def _with(group: dict[str, object]) -> dict[str, object]:
         ({"parameters": {"x": {"default": 5, "at_most": 4, "help": "z"}}}, "parameters.x.default: 5 is too large"),
         ({"parameters": {"x": {"default": 5, "hlep": "z"}}}, "parameters.x.help: missing; add it"),
         ({"limits": {"simulated_s": 0, "wall_s": 1}}, "limits.simulated_s: 0 is too small; give more than 0"),
-        ({"analysis": "no_such"}, "analysis: no module `no_such` in scripts/lull/figures"),
+        ({"analysis": "no_such"}, "analysis: no experiment `no_such`; use `energy-validation`"),
     ],
 )
 def test_a_bad_file_is_one_sentence_with_its_key(tmp_path: Path, changes: dict[str, object], sentence: str) -> None:
@@ -242,8 +243,8 @@ def test_a_bad_file_is_one_sentence_with_its_key(tmp_path: Path, changes: dict[s
 
 
 def test_every_scenario_of_the_project_resolves_on_every_engine() -> None:
-    assert {"wake-latency", "platform-check", "energy-validation", "multicore-power"} <= set(list_scenarios())
-    for name in list_scenarios():
+    assert {"wake-latency", "platform-check", "energy-validation", "multicore-power"} <= set(experiments.names())
+    for name in experiments.names():
         scenario = load_scenario(name)
         assert scenario.name == name
         for engine in ENGINES:

@@ -11,9 +11,9 @@ from pathlib import Path
 import pytest
 
 from lull.errors import UserError
-from lull.runspec import SCRIPT_MAX, Limits, RunSpec
-from lull.schedule import EVENTS_MAX, TEXT_MAX, Event, expand, exponential, load_schedule, random_numbers
-from lull.specs import load_spec
+from lull.runspec.load import load_spec
+from lull.runspec.schedule import EVENTS_MAX, TEXT_MAX, Event, expand, exponential, load_schedule, random_numbers
+from lull.runspec.spec import SCRIPT_MAX, Limits, RunSpec
 
 MERGED = """\
 # all three

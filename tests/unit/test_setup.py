@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from lull import paths
+from lull.files import paths
 
 FILES = ("scripts/setup", "scripts/system-packages", "requirements.lock", "pyproject.toml")
 NEEDED = ("bash", "cat", "cut", "dirname", "env", "flock", "grep", "mv", "rm", "sha256sum", "tail", "tr")

@@ -6,8 +6,8 @@ from pathlib import Path
 import pyarrow.parquet as pq
 import pytest
 
-from lull import stats
 from lull.errors import UserError
+from lull.rundir import stats
 
 WINDOW = """
 ---------- Begin Simulation Statistics ----------

@@ -12,17 +12,17 @@ from pathlib import Path
 
 import pytest
 
-from lull import json_file, locks
-from lull.cache import Entry
+from lull.artifacts.cache import Entry
 from lull.engines.base import Artifacts, Outcome, Sink
+from lull.engines.execute import execute
 from lull.errors import LimitReached, UserError
-from lull.paths import ROOT
-from lull.rundir import RunDir
-from lull.runs import execute
-from lull.runspec import EngineName, Flavour, RunSpec
+from lull.files import json_file, locks
+from lull.files.paths import ROOT
+from lull.rundir.folder import RunDir
+from lull.runspec.spec import EngineName, Flavour, RunSpec
+from lull.scenario.folder import RECORD, ScenarioFolder, refuse_others, run_points
 from lull.scenario.load import load_scenario
 from lull.scenario.points import Point, Wishes, resolve, select
-from lull.scenario.sweep import RECORD, Sweep, refuse_others, run_points
 
 
 class FakeEngine:
@@ -75,8 +75,8 @@ def _points(*settings: str) -> list[Point]:
     return select(resolve(load_scenario("platform-check"), Wishes("qemu", settings=settings)), ["residency/*"])
 
 
-def _sweep(tmp_path: Path, points: list[Point]) -> Sweep:
-    return Sweep.create(tmp_path / "out", "platform-check", "./lull run platform-check", points)
+def _sweep(tmp_path: Path, points: list[Point]) -> ScenarioFolder:
+    return ScenarioFolder.create(tmp_path / "out", "platform-check", "./lull run platform-check", points)
 
 
 @pytest.fixture
@@ -195,11 +195,11 @@ def test_finished_points_of_other_settings_are_not_thrown_away(tmp_path: Path, e
     points = _points()
     run_points(_sweep(tmp_path, points), points, engine, again=False, say=lambda _: None)
     others = _points("count=2")
-    before = Sweep.open(tmp_path / "out").read()
+    before = ScenarioFolder.open(tmp_path / "out").read()
     with pytest.raises(UserError, match=r"residency/C1: this point is finished, with other settings; choose another"):
         refuse_others(tmp_path / "out", others, engine)
     assert engine.ran() == NAMES
-    assert Sweep.open(tmp_path / "out").read() == before
+    assert ScenarioFolder.open(tmp_path / "out").read() == before
 
 
 def test_finished_points_of_another_kernel_are_not_taken_for_this_ones(tmp_path: Path, engine: FakeEngine) -> None:
@@ -230,7 +230,7 @@ def test_folders_of_others_are_left_alone(tmp_path: Path, engine: FakeEngine) ->
     (tmp_path / "out" / "mine").unlink()
     sweep = _sweep(tmp_path, points)
     with pytest.raises(UserError, match="has the runs of platform-check; choose another --out"):
-        Sweep.create(tmp_path / "out", "wake-latency", "x", points)
+        ScenarioFolder.create(tmp_path / "out", "wake-latency", "x", points)
     mine = sweep.folder(NAMES[0])
     mine.mkdir(parents=True)
     (mine / "note").write_text("precious")

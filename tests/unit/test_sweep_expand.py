@@ -8,8 +8,8 @@ import pytest
 import yaml
 
 from lull.errors import UserError
+from lull.runspec.values import Value
 from lull.scenario.load import load_scenario
-from lull.scenario.schema import Value
 from lull.sweep.asked import Asked, load, parse_grid, parse_set
 from lull.sweep.expand import Planned, expand, keyed
 from tests.conftest import Lull

@@ -9,12 +9,12 @@ import pyarrow.parquet as pq
 import pytest
 
 from lull.errors import UserError
+from lull.scenario.folder import Done, attempt
 from lull.scenario.load import load_scenario
-from lull.scenario.sweep import Done, attempt
 from lull.sweep import table
 from lull.sweep.asked import Asked
 from lull.sweep.expand import Planned, expand, keyed
-from lull.sweep.folder import Folder
+from lull.sweep.folder import SweepFolder
 from lull.sweep.job import RUNNING
 from lull.sweep.tally import Tally
 from tests.unit.test_sweep import FakeEngine
@@ -42,15 +42,15 @@ def points() -> list[Planned]:
 
 
 @pytest.fixture
-def folder(tmp_path: Path, points: list[Planned]) -> Folder:
-    made = Folder.create(tmp_path / "out", "mine")
+def folder(tmp_path: Path, points: list[Planned]) -> SweepFolder:
+    made = SweepFolder.create(tmp_path / "out", "mine")
     made.record(
         {**ABOUT, "grid": {"governor": ["menu", "teo"], "count": [5, 6]}}, [planned.entry for planned in points]
     )
     return made
 
 
-def _run(folder: Folder, planned: Planned, engine: FakeEngine, lines: list[object]) -> None:
+def _run(folder: SweepFolder, planned: Planned, engine: FakeEngine, lines: list[object]) -> None:
     engine.leaves = {"events.text": b""}
     attempt(folder.run_of(planned.entry.key), planned.entry.key, planned.spec, engine)
     files = folder.run_of(planned.entry.key) / "files"
@@ -58,7 +58,7 @@ def _run(folder: Folder, planned: Planned, engine: FakeEngine, lines: list[objec
     (files / "events.jsonl").write_text("".join(f"{json.dumps(line)}\n" for line in lines))
 
 
-def test_a_row_for_each_point_that_has_finished(folder: Folder, points: list[Planned], engine: FakeEngine) -> None:
+def test_a_row_for_each_point_that_has_finished(folder: SweepFolder, points: list[Planned], engine: FakeEngine) -> None:
     one = {"us": 7, "task": "a", "ok": True, "list": [1]}
     _run(folder, points[0], engine, [one])
     _run(folder, points[2], engine, [{"us": float(number)} for number in range(101)])
@@ -93,7 +93,7 @@ def test_a_row_for_each_point_that_has_finished(folder: Folder, points: list[Pla
 
 
 def test_what_a_guest_prints_counts_if_all_of_it_is_json(
-    folder: Folder, points: list[Planned], engine: FakeEngine
+    folder: SweepFolder, points: list[Planned], engine: FakeEngine
 ) -> None:
     _run(folder, points[0], engine, [])
     (point,) = table.read(folder.path).points
@@ -103,7 +103,7 @@ def test_what_a_guest_prints_counts_if_all_of_it_is_json(
     assert table.flat([point])[0]["stdout:misses"] == 3
 
 
-def test_an_axis_of_numbers_and_words_is_text(folder: Folder, points: list[Planned], engine: FakeEngine) -> None:
+def test_an_axis_of_numbers_and_words_is_text(folder: SweepFolder, points: list[Planned], engine: FakeEngine) -> None:
     for planned, value in zip(points[:2], (5, "all"), strict=True):
         _run(folder, planned, engine, [])
         planned.entry.settings["count"] = value  # type: ignore[index]
@@ -113,18 +113,18 @@ def test_an_axis_of_numbers_and_words_is_text(folder: Folder, points: list[Plann
 
 
 def test_a_run_of_other_settings_is_not_taken_for_the_points(
-    folder: Folder, points: list[Planned], engine: FakeEngine
+    folder: SweepFolder, points: list[Planned], engine: FakeEngine
 ) -> None:
     _run(folder, points[0], engine, [])
     folder.run_of(points[0].entry.key).rename(folder.run_of(points[1].entry.key))
     assert len(table.read(folder.path).missing) == 4
 
 
-def test_folders_that_are_no_sweeps(tmp_path: Path, folder: Folder) -> None:
+def test_folders_that_are_no_sweeps(tmp_path: Path, folder: SweepFolder) -> None:
     with pytest.raises(UserError, match=r"sweep.json is missing\); name one made by `lull sweep`"):
         table.read(tmp_path)
     with pytest.raises(UserError, match="out: has the runs of mine; choose another --out"):
-        Folder.create(folder.path, "other")
+        SweepFolder.create(folder.path, "other")
     record = folder.read()
     others: list[dict[str, object]] = [{"points": []}, {**record, "points": 1}, {**record, "points": [{"what": 1}]}]
     for other in others:
@@ -134,7 +134,7 @@ def test_folders_that_are_no_sweeps(tmp_path: Path, folder: Folder) -> None:
 
 
 def test_progress_is_of_states_and_what_was_simulated(
-    tmp_path: Path, folder: Folder, points: list[Planned], engine: FakeEngine
+    tmp_path: Path, folder: SweepFolder, points: list[Planned], engine: FakeEngine
 ) -> None:
     state = tmp_path / "state"
     state.mkdir()

@@ -8,10 +8,10 @@ import numpy.typing as npt
 import pyarrow.compute as pc
 import pytest
 
-from lull import measures, samples
+from lull.compare import measures, samples
 from lull.figures import time_asleep, traced_wakes
 from lull.page import of_sweep
-from lull.rundir import RunDir
+from lull.rundir.folder import RunDir
 from lull.scenario.points import Point
 from lull.trace import wakes
 from tests import sweeps

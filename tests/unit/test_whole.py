@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from lull import whole
+from lull.files import whole
 
 
 def _write(path: Path, text: str, then: Exception | None = None) -> None:

@@ -10,7 +10,7 @@ LULL_GUEST_SITE = $(BR2_EXTERNAL_LULL_PATH)/../benchmarks
 LULL_GUEST_SITE_METHOD = local
 LULL_GUEST_LICENSE = BSD-3-Clause
 
-LULL_GUEST_FOLDERS = guest selftests esm-preload wake-latency platform-check soak energy-validation input-app
+LULL_GUEST_FOLDERS = $(notdir $(patsubst %/Makefile,%,$(sort $(wildcard $(LULL_GUEST_SITE)/*/Makefile))))
 
 # Compiled by the flags of each folder's own Makefile, as in the default image.
 define LULL_GUEST_MAKE

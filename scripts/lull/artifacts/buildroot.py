@@ -13,10 +13,10 @@ import re
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from lull import digest
 from lull.artifacts import cpio, rootfs
 from lull.errors import UserError
-from lull.process import Run
+from lull.files import digest
+from lull.host.process import Run
 
 VARIABLE = "BUILDROOT"
 OLDEST = (2025, 11)

@@ -12,9 +12,9 @@ import subprocess
 from collections.abc import Sequence
 from pathlib import Path
 
-from lull import digest, disk, json_file, locks, paths, whole
 from lull.errors import UserError
-from lull.report import Progress
+from lull.files import digest, disk, json_file, locks, paths, whole
+from lull.host.progress import Progress
 
 SUITE = "trixie"
 KEYRING = Path("/usr/share/keyrings/debian-archive-keyring.gpg")

@@ -12,11 +12,11 @@ import re
 import shutil
 from pathlib import Path
 
-from lull import digest
 from lull.artifacts.series import patches
 from lull.artifacts.toolchain import CROSS_COMPILE
 from lull.errors import UserError
-from lull.process import Run
+from lull.files import digest
+from lull.host.process import Run
 
 SOURCE_PACKAGE = "arm-trusted-firmware"
 

@@ -14,11 +14,11 @@ import shutil
 from collections.abc import Iterable
 from pathlib import Path
 
-from lull import digest
 from lull.artifacts.series import patches
 from lull.artifacts.toolchain import CROSS_COMPILE
 from lull.errors import UserError
-from lull.process import Run
+from lull.files import digest
+from lull.host.process import Run
 
 SOURCE_PACKAGE = "linux-source-6.12"
 _COMMON = ("base", "power", "trace", "input", "net")

@@ -14,11 +14,11 @@ import tempfile
 from collections.abc import Sequence
 from pathlib import Path
 
-from lull import digest
 from lull.artifacts import cpio
 from lull.artifacts.toolchain import CROSS_COMPILE
 from lull.errors import UserError
-from lull.process import Run
+from lull.files import digest
+from lull.host.process import Run
 
 PACKAGES = ("busybox-static", "evtest", "rt-tests", "trace-cmd")
 """The packages whose dependency closure `build` takes its programs and libraries from."""
@@ -30,20 +30,8 @@ LOADED_LIBRARIES = ("libgcc_s.so.1",)
 
 APPLETS = "benchmarks/guest/busybox-applets.txt"
 OVERLAY = "buildroot-overlay/board/rootfs-overlay"
-PROGRAM_FOLDERS = (
-    *("benchmarks/guest", "benchmarks/selftests", "benchmarks/esm-preload"),
-    *(
-        "benchmarks/wake-latency",
-        "benchmarks/platform-check",
-        "benchmarks/soak",
-        "benchmarks/energy-validation",
-        "benchmarks/input-app",
-    ),
-)
-"""What we build for every image, each with a Makefile of its own."""
-
-_NOT_BUILT = (".md", ".yaml")
-"""Notes and scenarios lie beside the programs. A change there must not cost a new image, and a new boot on gem5."""
+_NOT_BUILT = (".md", ".yaml", ".py", ".pyc")
+"""Notes, scenarios and analyses lie beside the programs. A change there must not cost a new image, and a new boot."""
 
 _GENERATORS = ("scripts/lull/artifacts/rootfs.py", "scripts/lull/artifacts/cpio.py")
 
@@ -55,6 +43,11 @@ _DIRECTORIES = ("dev", "etc", "out", "proc", "run", "sys", "tmp", "usr", "usr/bi
 _LINKS = {"bin": "usr/bin", "sbin": "usr/bin", "lib": "usr/lib", "usr/sbin": "bin", "init": "usr/bin/lull-init"}
 
 
+def program_folders(root: Path) -> list[Path]:
+    """The folders of guest programs that are in every image: all of `benchmarks/` that have a Makefile."""
+    return sorted(makefile.parent for makefile in (root / "benchmarks").glob("*/Makefile"))
+
+
 def inputs(root: Path) -> dict[str, str]:
     """What the image is made of, besides the packages: path in the checkout to SHA-256."""
     return digest.by_path(root, [*(root / name for name in _GENERATORS), *sources(root, OVERLAY)])
@@ -62,7 +55,8 @@ def inputs(root: Path) -> dict[str, str]:
 
 def sources(root: Path, recipe: str) -> list[Path]:
     """The files of our programs, and those of the folder that says what else is in the image."""
-    inside = (path for folder in (*PROGRAM_FOLDERS, "benchmarks/lib", recipe) for path in (root / folder).rglob("*"))
+    folders = (*program_folders(root), root / "benchmarks/lib", root / recipe)
+    inside = (path for folder in folders for path in folder.rglob("*"))
     return sorted(path for path in inside if path.is_file() and path.suffix not in _NOT_BUILT)
 
 
@@ -80,9 +74,9 @@ def build(debs: list[Path], root: Path, out: Path, run: Run) -> None:
         packages.mkdir()
         for deb in debs:
             run(["dpkg-deb", "-x", str(deb), str(packages)], root)
-        for folder in PROGRAM_FOLDERS:
-            make = ["make", "-C", str(root / folder), f"CROSS_COMPILE={CROSS_COMPILE}"]
-            run([*make, f"O={scratch}/objects/{Path(folder).name}", f"DESTDIR={guest}", "install"], root)
+        for folder in program_folders(root):
+            make = ["make", "-C", str(folder), f"CROSS_COMPILE={CROSS_COMPILE}"]
+            run([*make, f"O={scratch}/objects/{folder.name}", f"DESTDIR={guest}", "install"], root)
         entries = _entries(packages, guest, root)
     (out / "rootfs.cpio").write_bytes(cpio.pack(entries))
     (out / "contents.txt").write_text(contents(entries), encoding="utf-8")

@@ -9,13 +9,13 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Literal
 
-from lull import cache, digest, paths
-from lull.artifacts import buildroot, debian, firmware, kernel, rootfs
+from lull.artifacts import buildroot, cache, debian, firmware, kernel, rootfs
+from lull.artifacts.cache import Entry
 from lull.artifacts.toolchain import compiler_version
-from lull.cache import Entry
 from lull.errors import UserError
-from lull.process import Run, Runner
-from lull.report import Progress
+from lull.files import digest, paths
+from lull.host.process import Run, Runner
+from lull.host.progress import Progress
 
 EXPECTED_LINES = {"firmware": 200, "kernel": 2600, "rootfs": 40, "bindings": 4}
 """Lines of output that a cold build printed when this was last looked at: what "how far" is a share of."""

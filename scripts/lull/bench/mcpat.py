@@ -7,17 +7,16 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import islice
 
-from lull import gem5_names
 from lull.energy import activity, mcpat_run, source, tables
 from lull.energy.coefficients import DYNAMIC, GATE, SUBTHRESHOLD
 from lull.energy.events import L2
 from lull.energy.mcpat_run import Part
 from lull.energy.mcpat_xml import Chip, render
-from lull.energy.source import Run
+from lull.energy.source import Evidence
 from lull.energy.tables import OppTable
 from lull.energy.windows import Window, read
-from lull.rundir import RunDir
-from lull.runs import STATS_TABLE
+from lull.engines import gem5_names
+from lull.rundir.folder import STATS_TABLE, RunDir
 
 
 @dataclass(frozen=True)
@@ -36,7 +35,7 @@ class Answers:
 class _Question:
     """What one cluster did in one window."""
 
-    run: Run
+    run: Evidence
     window: Window
     number: int
     chip: Chip
@@ -81,14 +80,14 @@ def _processor_s() -> float:
     return time.process_time() + sum(resource.getrusage(resource.RUSAGE_CHILDREN)[:2])
 
 
-def _questions(run: Run, window: Window) -> Iterator[_Question]:
+def _questions(run: Evidence, window: Window) -> Iterator[_Question]:
     for number, cluster in enumerate(run.platform.resolved_clusters()):
         opp = source.opp_of(window, number, cluster, run.hz)
         yield _Question(run, window, number, Chip(run.platform, cluster, opp))
 
 
 def _from_table(asked: _Question, opp: OppTable) -> tuple[float, float]:
-    """Run-time dynamic and leakage watts of a cluster."""
+    """Evidence-time dynamic and leakage watts of a cluster."""
     joules = sum(activity.l2_joules(opp, asked.window, asked.l2, asked.run.gem5).values())
     for cpu in asked.cpus:
         joules += sum(activity.core_joules(opp, asked.window, cpu, asked.run.gem5).values())

@@ -18,11 +18,10 @@ from typing import BinaryIO
 
 import numpy as np
 
-from lull import stats
 from lull.energy.windows import GAUGES
 from lull.errors import UserError
-from lull.rundir import CPUIDLE, MANIFEST, RUN, RunDir
-from lull.runs import STATS_TABLE, STATS_TEXT, TRACE
+from lull.rundir import stats
+from lull.rundir.folder import CPUIDLE, MANIFEST, RUN, STATS_TABLE, STATS_TEXT, TRACE, RunDir
 from lull.trace import recording
 from lull.trace.datfile import TraceFile
 

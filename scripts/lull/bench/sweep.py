@@ -14,11 +14,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from lull import json_file, paths
 from lull.engines.gem5 import OUTCOME
 from lull.errors import UserError
-from lull.rundir import MANIFEST
-from lull.runspec import CpuMode
+from lull.files import json_file, paths
+from lull.rundir.folder import MANIFEST
+from lull.runspec.spec import CpuMode
 
 AXIS = "cstates.C3.exit_us"
 STEP_US = 10

@@ -25,7 +25,7 @@ from lull.cli import (
 )
 from lull.cli import report as report_page
 from lull.errors import UserError
-from lull.report import report
+from lull.host.progress import report
 
 app = typer.Typer(
     name="lull",

@@ -12,9 +12,9 @@ from rich.table import Table
 from lull.cli.energy_tables import McPatOption
 from lull.cli.options import PlatformOption
 from lull.errors import UserError
-from lull.report import Progress, report
-from lull.rundir import MANIFEST, RunDir
-from lull.runspec import CpuMode
+from lull.host.progress import Progress, report
+from lull.rundir.folder import MANIFEST, RunDir
+from lull.runspec.spec import CpuMode
 
 app = typer.Typer(
     help="How fast something is on this machine.\n\nExample: lull bench energy runs/mine --gb 1", no_args_is_help=True
@@ -22,14 +22,14 @@ app = typer.Typer(
 
 _TABULATE = """
 from pathlib import Path
-from lull import stats
+from lull.rundir import stats
 stats.to_parquet(*map(Path, sys.argv[2:]))
 """
 _ACCOUNT = """
 from pathlib import Path
-from lull.energy.accounting import Options, account
-from lull.rundir import RunDir
-account(RunDir.open(Path(sys.argv[2])), Options(backends=("mcpat",)))
+from lull.energy.run_ledger import Options, make_ledger
+from lull.rundir.folder import RunDir
+make_ledger(RunDir.open(Path(sys.argv[2])), Options(backends=("mcpat",)))
 """
 """In processes of their own, whose memory is theirs alone."""
 
@@ -51,7 +51,7 @@ def energy(
         raise UserError(f"--windows {windows}: give 1 or more")
     # pyarrow and numpy take a second to load, which other commands do not pay.
     from lull.bench import child, repeated
-    from lull.runs import STATS_TABLE, STATS_TEXT
+    from lull.rundir.folder import STATS_TABLE, STATS_TEXT
 
     rundir = RunDir.open(run)
     with tempfile.TemporaryDirectory(prefix="lull-bench-") as scratch:

@@ -7,7 +7,6 @@ from typing import Annotated
 
 import typer
 
-from lull import runs
 from lull.cli.options import (
     EngineOption,
     FlavourOption,
@@ -21,10 +20,11 @@ from lull.cli.options import (
     period,
 )
 from lull.engines.choose import choose
+from lull.engines.execute import execute
 from lull.errors import UserError
-from lull.report import report
-from lull.runspec import SCHEDULE, SIMULATED_MAX_S, WALL_MAX_S, CpuMode, Limits
-from lull.specs import load_spec
+from lull.host.progress import report
+from lull.runspec.load import load_spec
+from lull.runspec.spec import SCHEDULE, SIMULATED_MAX_S, WALL_MAX_S, CpuMode, Limits
 
 WHAT_IT_RUNS_ON = "uname -a; lull-cpus"
 
@@ -89,7 +89,7 @@ def boot(
         limits=Limits(simulated_s=sim_limit, wall_s=wall_limit),
         seed=seed,
     )
-    rundir, outcome = runs.execute(spec, chosen, out, _print)
+    rundir, outcome = execute(spec, chosen, out, _print)
     report(f"run: {rundir.path}")
     raise typer.Exit(outcome.status)
 

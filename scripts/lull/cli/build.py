@@ -7,12 +7,12 @@ from typing import Annotated, Literal
 import typer
 
 from lull.artifacts import debian, store
+from lull.artifacts.cache import Entry
 from lull.artifacts.store import RootfsSource
-from lull.cache import Entry
 from lull.cli.options import FlavourOption
 from lull.engines.gem5 import Gem5
+from lull.host.progress import report
 from lull.platform.load import load_platform
-from lull.report import report
 
 What = Literal["firmware", "kernel", "rootfs", "checkpoint", "all"]
 

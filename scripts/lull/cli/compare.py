@@ -13,7 +13,7 @@ from rich.console import Console
 from rich.table import Column, Table
 
 if TYPE_CHECKING:
-    from lull.compare import Comparison, Difference
+    from lull.compare.compare import Comparison, Difference
 
 MACHINE = "platform.name"
 PLATFORM_FILE = re.compile(r"platform\.(?!name)|told_at_boot\.")
@@ -37,8 +37,8 @@ def compare(
     Example: lull compare runs/menu runs/teo --measure joules --measure residency
     """
     # numpy and pyarrow take a second to load, which commands that compare nothing do not pay.
-    from lull import samples
-    from lull.compare import compare as compared
+    from lull.compare import samples
+    from lull.compare.compare import compare as compared
 
     sides = samples.read(first), samples.read(second)
     found = compared(*sides)

@@ -9,16 +9,16 @@ import typer
 from rich.console import Console
 from rich.table import Table
 
-from lull import paths
 from lull.cli import figures, plot
 from lull.cli import report as page
 from lull.cli.options import PlatformOption
 from lull.engines.choose import choose
-from lull.report import Progress, report
+from lull.files import paths
+from lull.host.progress import Progress, report
 from lull.scenario import points as resolved
+from lull.scenario.folder import FAILED, HUNG, MadeOtherwise, ScenarioFolder, refuse_others, run_points
 from lull.scenario.load import load_scenario
 from lull.scenario.points import Wishes
-from lull.scenario.sweep import FAILED, HUNG, MadeOtherwise, Sweep, refuse_others, run_points
 
 SCENARIO = "esm-keyboard"
 SMALL = ("rate=600", "windows=3", "window_ms=200", "settle_ms=50")
@@ -64,7 +64,7 @@ def demo(
         if out is not None:
             raise
         report(f"{place}: some of it is of an earlier version, and made again")
-    sweep = Sweep.create(place, scenario.name, f"./lull demo --platform {platform}", points)
+    sweep = ScenarioFolder.create(place, scenario.name, f"./lull demo --platform {platform}", points)
     done = run_points(sweep, points, engine, again=False, renew=out is None)
     bad = [item for item in done if item.how in (FAILED, HUNG)]
     for item in bad:
@@ -72,8 +72,10 @@ def demo(
     if bad:
         raise typer.Exit(1)
     # numpy, pyarrow and matplotlib take a second to load, which commands that show nothing do not pay.
-    from lull.figures import esm_points, esm_runs, source
+    from lull.figures.esm import points as esm_points
+    from lull.figures.esm import runs as esm_runs
     from lull.page import of_results
+    from lull.scenario import runs as source
 
     with figures.alone(sweep), Progress("account for energy" if timed else "read what came"):
         measured = esm_runs.read(source.read(sweep, scenario))
@@ -91,7 +93,7 @@ def demo(
 
 
 def _table(rows: Sequence[Mapping[str, Any]], columns: Mapping[str, tuple[str, float]]) -> Table:
-    from lull.figures.esm_points import cell
+    from lull.figures.esm.points import cell
 
     table = Table("keys come by", "events", *columns)
     for row in rows:

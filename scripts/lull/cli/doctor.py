@@ -12,12 +12,12 @@ from pathlib import Path
 
 import typer
 
-from lull import paths
 from lull.artifacts import buildroot, debian, kernel
 from lull.energy import mcpat_run
 from lull.engines import gem5_binary
 from lull.engines.qemu import Qemu
 from lull.errors import UserError
+from lull.files import paths
 
 
 class Need(Enum):

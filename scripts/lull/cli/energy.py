@@ -10,8 +10,8 @@ from typer.core import TyperGroup
 
 from lull.cli import energy_tables
 from lull.errors import UserError
-from lull.report import Progress, report
-from lull.rundir import RunDir
+from lull.host.progress import Progress, report
+from lull.rundir.folder import RunDir
 
 ACCOUNT = "account"
 
@@ -65,17 +65,17 @@ def account(
     if rest_w is not None and not 0 <= rest_w < float("inf"):
         raise UserError(f"--rest-w {rest_w:g}: give watts, 0 or more")
     # numpy, pyarrow and matplotlib take a second to load, which commands that account for nothing do not pay.
-    from lull.energy import accounting, summary
+    from lull.energy import run_ledger, summary
 
     rundir = RunDir.open(run)
-    options = accounting.Options(
+    options = run_ledger.Options(
         backends=("mcpat", "em") if backend == "both" else (backend,),
         rest_w=rest_w,
         given_transitions=transitions == "given",
         allow_lost=allow_lost,
     )
     with Progress(f"account for {run}"):
-        found = accounting.account(rundir, options)
-        accounting.draw(found, options.backends[0])
+        found = run_ledger.make_ledger(rundir, options)
+        run_ledger.draw(found, options.backends[0])
     summary.show(Console(highlight=False), found.ledger, found.platform, found.totals, found.notes)
     report(f"ledger: {found.ledger}")

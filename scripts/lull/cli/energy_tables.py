@@ -9,9 +9,9 @@ from typing import Annotated
 
 import typer
 
-from lull import yaml_file
+from lull.files import yaml_file
 from lull.platform.load import list_platforms, load_platform
-from lull.rundir import RunDir
+from lull.rundir.folder import RunDir
 
 McPatOption = Annotated[str | None, typer.Option(help="McPAT 1.3 binary; $MCPAT or mcpat on PATH if not given")]
 

@@ -7,11 +7,11 @@ from typing import Annotated
 
 import typer
 
-from lull import locks, yaml_file
-from lull.report import Progress, report
+from lull.files import locks, yaml_file
+from lull.host.progress import Progress, report
+from lull.scenario.folder import FIGURES, ScenarioFolder, finished
 from lull.scenario.load import load_scenario
 from lull.scenario.schema import Scenario
-from lull.scenario.sweep import FIGURES, Sweep, finished
 
 
 def figures(
@@ -26,11 +26,11 @@ def figures(
 
     Example: lull figures runs/wake-latency-tiny-gem5-detailed --publish
     """
-    sweep = Sweep.open(runs)
+    sweep = ScenarioFolder.open(runs)
     make(sweep, load_scenario(sweep.scenario()), publish)
 
 
-def make_if_complete(sweep: Sweep, scenario: Scenario) -> None:
+def make_if_complete(sweep: ScenarioFolder, scenario: Scenario) -> None:
     """After the last point; before it there is nothing to conclude."""
     recorded = sweep.read()["points"]
     assert isinstance(recorded, list)
@@ -41,21 +41,22 @@ def make_if_complete(sweep: Sweep, scenario: Scenario) -> None:
     make(sweep, scenario, publish=False)
 
 
-def alone(sweep: Sweep) -> AbstractContextManager[None]:
+def alone(sweep: ScenarioFolder) -> AbstractContextManager[None]:
     """Commands that share a folder end together, and would write the same ledgers."""
     return locks.exclusive(sweep.lock(FIGURES), lambda: report("figures: another command is making them, waiting"))
 
 
-def make(sweep: Sweep, scenario: Scenario, publish: bool) -> None:
+def make(sweep: ScenarioFolder, scenario: Scenario, publish: bool) -> None:
     # matplotlib takes a second to load, which commands that draw nothing do not pay.
-    from lull.figures import drawing, result, source
+    from lull.results import drawing, result
+    from lull.scenario import runs as source
 
     runs = source.read(sweep, scenario)
     if runs.missing:
         report(f"figures: without {len(runs.missing)} points that have not finished, such as {runs.missing[0]}")
     folder = sweep.path / FIGURES
     with alone(sweep), Progress(f"analyse {len(runs.runs)} points"):
-        found: result.Result = drawing.analysis_of(runs.analysis).analyse(runs)
+        found: result.Result = runs.analysis.analyse(runs)
         result.write(found, runs, folder)
     typer.echo((folder / drawing.SUMMARY).read_text())
     report(f"figures: {folder}")

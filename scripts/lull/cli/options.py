@@ -9,7 +9,7 @@ from typing import Annotated
 import typer
 
 from lull.errors import UserError
-from lull.runspec import SEED_MAX, SIMULATED_MAX_S, EngineName, Flavour
+from lull.runspec.spec import SEED_MAX, SIMULATED_MAX_S, EngineName, Flavour
 
 PlatformOption = Annotated[
     str, typer.Option("--platform", "-p", help="a name from `lull platform list`, or a file", metavar="P")

@@ -6,10 +6,10 @@ from typing import Annotated
 
 import typer
 
-from lull import paths
-from lull.blocks import quoted
 from lull.errors import UserError
-from lull.report import Progress, report
+from lull.files import paths
+from lull.files.blocks import quoted
+from lull.host.progress import Progress, report
 
 ALL = "all"
 MANIFEST = "manifest.json"
@@ -30,7 +30,7 @@ def plot(
     """
     folders = chosen(paths.ROOT / "results", experiment)
     # matplotlib takes a second to load, which commands that draw nothing do not pay.
-    from lull.figures import drawing
+    from lull.results import drawing
 
     for folder in folders:
         into = None if out is None else out / folder.name

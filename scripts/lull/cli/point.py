@@ -6,10 +6,10 @@ from typing import Annotated
 
 import typer
 
-from lull.report import report
-from lull.scenario.sweep import KEPT, RAN
+from lull.host.progress import report
+from lull.scenario.folder import KEPT, RAN
 from lull.sweep import job as jobs
-from lull.sweep.folder import Folder
+from lull.sweep.folder import SweepFolder
 
 
 def point(
@@ -23,7 +23,7 @@ def point(
     if boot:
         jobs.boot(asked)
         return
-    done = jobs.run(asked, Folder.open(folder), state)
+    done = jobs.run(asked, SweepFolder.open(folder), state)
     report(f"{done.how}{': ' if done.note else ''}{done.note}")
     if done.how not in (RAN, KEPT):
         raise typer.Exit(1)

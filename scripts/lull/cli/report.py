@@ -6,11 +6,11 @@ from typing import Annotated
 
 import typer
 
-from lull import paths
 from lull.cli.plot import ALL, chosen
 from lull.errors import UserError
-from lull.report import Progress
-from lull.report import report as say
+from lull.files import paths
+from lull.host.progress import Progress
+from lull.host.progress import report as say
 
 RESULTS = "results"
 PAGE = "report.html"
@@ -37,7 +37,7 @@ def report(
     Example: lull report runs/mine --out mine.html
     """
     # numpy, pyarrow and matplotlib take a second to load, which commands that show nothing do not pay.
-    from lull import samples
+    from lull.compare import samples
     from lull.page import of_results, of_run, of_sweep
     from lull.page.page import render
 

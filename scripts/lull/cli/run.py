@@ -14,13 +14,15 @@ from lull.cli import figures
 from lull.cli.options import EngineOption, Gem5Option, SeedOption, StatsPeriodOption, period
 from lull.engines.choose import choose
 from lull.errors import UserError
-from lull.report import clock, report
-from lull.runspec import CpuMode
+from lull.host.progress import clock, report
+from lull.runspec.spec import CpuMode
+from lull.runspec.values import text_of
+from lull.scenario import experiments
 from lull.scenario import points as resolved
-from lull.scenario.load import file_of, list_scenarios, load_scenario
+from lull.scenario.folder import Done, ScenarioFolder, refuse_others, run_points
+from lull.scenario.load import file_of, load_scenario
 from lull.scenario.points import Point, Wishes
-from lull.scenario.schema import Scenario, text_of
-from lull.scenario.sweep import Done, Sweep, refuse_others, run_points
+from lull.scenario.schema import Scenario
 
 
 def run(
@@ -59,7 +61,7 @@ def run(
     """
     if name is None:
         if not list_points:
-            raise UserError(f"no scenario given; name one of {', '.join(list_scenarios())}")
+            raise UserError(f"no scenario given; name one of {', '.join(experiments.names())}")
         _list_scenarios()
         return
     scenario = load_scenario(name)
@@ -78,7 +80,7 @@ def run(
     place = out or _place(scenario, every)
     if not again:
         refuse_others(place, points, chosen)
-    sweep = Sweep.create(place, scenario.name, command, every, file_of(name))
+    sweep = ScenarioFolder.create(place, scenario.name, command, every, file_of(name))
     done = run_points(sweep, points, chosen, again)
     Console(highlight=False).print(_table(done))
     report(f"runs: {sweep.path}")
@@ -126,7 +128,7 @@ def _table(done: Sequence[Done]) -> Table:
 
 def _list_scenarios() -> None:
     table = Table(box=None, pad_edge=False, show_header=False)
-    for name in list_scenarios():
+    for name in experiments.names():
         scenario = load_scenario(name)
         parameters = " ".join(f"{key}={text_of(parameter.default)}" for key, parameter in scenario.parameters.items())
         table.add_row(name, scenario.title, parameters)

@@ -8,11 +8,10 @@ import typer
 from rich.console import Console
 from rich.table import Table
 
-from lull import cpuidle
-from lull.cpuidle import ClusterUse, Use
-from lull.rundir import CONSOLE, CPUIDLE, FILES, MANIFEST, STDOUT, RunDir
-from lull.runs import TRACE
-from lull.runspec import RunSpec
+from lull.rundir import cpuidle
+from lull.rundir.cpuidle import ClusterUse, Use
+from lull.rundir.folder import CONSOLE, CPUIDLE, FILES, MANIFEST, STDOUT, TRACE, RunDir
+from lull.runspec.spec import RunSpec
 
 LINES_OF_OUTPUT = 5
 

@@ -13,17 +13,19 @@ import typer
 from lull.cli.options import EngineOption, Gem5Option, StatsPeriodOption, period
 from lull.engines.choose import choose
 from lull.errors import UserError
-from lull.report import report
-from lull.runspec import CpuMode
-from lull.scenario.load import list_scenarios, load_scenario
+from lull.host.progress import report
+from lull.runspec.spec import CpuMode
+from lull.runspec.values import text_of
+from lull.scenario import experiments
+from lull.scenario.folder import FAILED, HUNG, KEPT, RAN, Done, identity
+from lull.scenario.load import load_scenario
 from lull.scenario.points import sentences
-from lull.scenario.schema import Scenario, text_of
-from lull.scenario.sweep import FAILED, HUNG, KEPT, RAN, Done, identity
+from lull.scenario.schema import Scenario
 from lull.sweep import asked as wishes
 from lull.sweep import expand, pending, workflow
 from lull.sweep.asked import Asked
 from lull.sweep.expand import Planned
-from lull.sweep.folder import Folder
+from lull.sweep.folder import SweepFolder
 from lull.sweep.workflow import LOCAL, How, Means
 
 AT_ONCE_ELSEWHERE = 100
@@ -89,7 +91,7 @@ def sweep(
             typer.echo(planned.entry.full_title)
         return
     name = file.stem if file else of.name
-    folder = Folder.create(out or Path("runs") / f"sweep-{name}-{chosen.name}", name)
+    folder = SweepFolder.create(out or Path("runs") / f"sweep-{name}-{chosen.name}", name)
     artifacts = chosen.artifacts("default")
     made_of = identity({"engine": chosen.describe(), "artifacts": artifacts.manifest()})
     points = expand.keyed(found.planned, made_of)
@@ -105,7 +107,9 @@ def sweep(
 def _asked(file: Path | None, given: Mapping[str, Any]) -> Asked:
     """The file's with the options in place of, or beside, what it says."""
     if file is None and given["scenario"] is None:
-        raise UserError(f"no scenario given; name a sweep file, or one of {', '.join(list_scenarios())} by --scenario")
+        raise UserError(
+            f"no scenario given; name a sweep file, or one of {', '.join(experiments.names())} by --scenario"
+        )
     base = wishes.load(file) if file else Asked(scenario=str(given["scenario"]))
     changes = {key: value for key, value in given.items() if value}
     for key in ("set", "grid"):
@@ -150,7 +154,7 @@ def _processors() -> int:
     return len(os.sched_getaffinity(0))
 
 
-def _conclude(folder: Folder, points: Sequence[Planned], done: Mapping[str, Done]) -> None:
+def _conclude(folder: SweepFolder, points: Sequence[Planned], done: Mapping[str, Done]) -> None:
     """The table, and what failed. Exit status 1 unless every point has finished."""
     # pyarrow takes a second to load, and all points may have failed.
     count = Counter(done[planned.entry.key].how for planned in points)

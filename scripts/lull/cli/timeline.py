@@ -6,8 +6,8 @@ from typing import Annotated
 
 import typer
 
-from lull.report import report
-from lull.rundir import RunDir
+from lull.host.progress import report
+from lull.rundir.folder import RunDir
 
 
 def timeline(

@@ -6,16 +6,16 @@ from typing import Annotated
 
 from pydantic import Field, TypeAdapter
 
-from lull import gem5_names, yaml_file
-from lull.blocks import Block, explained, quoted
 from lull.energy import activity, source, windows
 from lull.energy.events import CYCLES
+from lull.engines import gem5_names
 from lull.errors import UserError
-from lull.paths import ROOT
+from lull.files import yaml_file
+from lull.files.blocks import Block, explained, quoted
+from lull.files.paths import ROOT
 from lull.platform.cores import load_core
 from lull.platform.values import Name, Source
-from lull.rundir import RunDir
-from lull.runs import STATS_TABLE
+from lull.rundir.folder import STATS_TABLE, RunDir
 from lull.trace.clock import TICK_HZ
 
 FILE = ROOT / "power-models" / "busy.yaml"

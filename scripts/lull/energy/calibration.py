@@ -12,14 +12,14 @@ from typing import Annotated
 
 from pydantic import Field, TypeAdapter
 
-from lull import yaml_file
-from lull.blocks import Block, explained, quoted
 from lull.energy import activity, busy, published, tables
 from lull.energy.events import L2
 from lull.energy.published import PARTS, Part
 from lull.energy.tables import OppTable
 from lull.errors import UserError
-from lull.paths import ROOT
+from lull.files import yaml_file
+from lull.files.blocks import Block, explained, quoted
+from lull.files.paths import ROOT
 from lull.platform.values import Name, Source
 
 FILE = ROOT / "power-models" / "calibration.yaml"

@@ -42,7 +42,7 @@ CACHES = tuple(entry.name for entry in fields(Caches))
 L1_FLUSHES, L2_FLUSHES, L1_REFILLS, L2_REFILLS, CORE_WAKES, CLUSTER_WAKES = range(len(CACHES))
 
 
-class Wake(Protocol):
+class WakeUp(Protocol):
     """The end of a sleep: what woke the CPU, and the task or device that armed it, where that is known."""
 
     @property
@@ -98,7 +98,7 @@ class Spans:
 
 def occupancy(
     parts: Iterable[CpuSpans],
-    wakes: Iterable[Wake],
+    wakes: Iterable[WakeUp],
     platform: Platform,
     deepest: str,
     time: range,
@@ -107,7 +107,7 @@ def occupancy(
     """The traced time by who answers for it. Of what the trace does not cover, within `time`, nobody is known."""
     words = Words()
     traced = {part.cpu: part for part in parts}
-    woken: list[list[Wake]] = [[] for _ in range(platform.cpu_count)]
+    woken: list[list[WakeUp]] = [[] for _ in range(platform.cpu_count)]
     for wake in wakes:
         woken[wake.cpu].append(wake)
     whos: dict[Who, int] = {}
@@ -155,7 +155,7 @@ def _complete(cpu: int, part: CpuSpans | None, words: Words, time: range, allow_
     )
 
 
-def _roots(spans: Spans, wakes: Sequence[Wake], words: Words) -> Numbers:
+def _roots(spans: Spans, wakes: Sequence[WakeUp], words: Words) -> Numbers:
     """For each idle span, who ended it: the first wake-up in it, or after it and before the next."""
     idle = spans.idle
     if not wakes or not idle.size:
@@ -170,7 +170,7 @@ def _roots(spans: Spans, wakes: Sequence[Wake], words: Words) -> Numbers:
     return np.where(found, np.append(root, NOBODY)[place], NOBODY)
 
 
-def _root(wake: Wake, words: Words) -> int:
+def _root(wake: WakeUp, words: Words) -> int:
     """A core may be back without an interrupt."""
     known = wake.armed_by or wake.source
     return NOBODY if known == NO_INTERRUPT else words.code(known)

@@ -13,16 +13,17 @@ from pathlib import Path
 
 import numpy as np
 
-from lull import gem5_names, whole
 from lull.energy import rows, source, transitions, untraced
 from lull.energy.account import Account, Label, Place, closed
 from lull.energy.backend import Backend, OfCpu, OfL2, OfMemory
 from lull.energy.occupancy import ClosureError, Occupancy, Stay
 from lull.energy.residency import Residency, residency
-from lull.energy.source import Run
+from lull.energy.source import Evidence
 from lull.energy.states import ACTIVE, IDLE, OFF, UNTRACED
 from lull.energy.uncore import Uncore
 from lull.energy.windows import Window
+from lull.engines import gem5_names
+from lull.files import whole
 from lull.platform.schema import Opp
 
 TOLERANCE = 1e-9
@@ -49,7 +50,12 @@ class Totals:
 
 class Ledger:
     def __init__(
-        self, run: Run, backends: Sequence[Backend], uncore: Uncore, occupancy: Occupancy | None, writer: rows.Writer
+        self,
+        run: Evidence,
+        backends: Sequence[Backend],
+        uncore: Uncore,
+        occupancy: Occupancy | None,
+        writer: rows.Writer,
     ) -> None:
         self.run, self.backends, self.uncore, self.occupancy, self.writer = run, backends, uncore, occupancy, writer
         self.totals = Totals()
@@ -142,7 +148,7 @@ def _step(place: Place, before: Opp, after: Opp) -> Account:
 
 
 def write(
-    run: Run,
+    run: Evidence,
     windows: Iterable[Window],
     backends: Sequence[Backend],
     uncore: Uncore,

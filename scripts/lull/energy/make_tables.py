@@ -4,14 +4,15 @@
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 
-from lull import __version__, yaml_file
+from lull import __version__
 from lull.energy import coefficients, mcpat_run, memory_controller, tables, technology
 from lull.energy.mcpat_run import McPat, Part
 from lull.energy.mcpat_xml import Chip
 from lull.energy.tables import ClusterTable, Manifest
 from lull.errors import UserError
+from lull.files import yaml_file
+from lull.host.progress import Progress
 from lull.platform.schema import Cluster, Platform
-from lull.report import Progress
 
 SEED = 1
 

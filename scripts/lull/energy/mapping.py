@@ -16,11 +16,11 @@ import numpy as np
 from numpy.typing import NDArray
 from pydantic import Field, model_validator
 
-from lull import yaml_file
-from lull.blocks import Block, explained, fault
 from lull.energy.windows import Window
 from lull.errors import UserError
-from lull.paths import ROOT
+from lull.files import yaml_file
+from lull.files.blocks import Block, explained, fault
+from lull.files.paths import ROOT
 
 FOLDER = ROOT / "power-models" / "mapping"
 

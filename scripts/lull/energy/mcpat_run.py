@@ -9,9 +9,9 @@ import tempfile
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from lull import digest
 from lull.errors import UserError
-from lull.process import die_with_parent
+from lull.files import digest
+from lull.host.process import die_with_parent
 
 VERSION = "1.3"
 TIMEOUT_S = 600

@@ -10,10 +10,10 @@ from dataclasses import dataclass
 
 import jinja2
 
-from lull import digest
 from lull.energy import events, technology
 from lull.errors import UserError
-from lull.paths import ROOT
+from lull.files import digest
+from lull.files.paths import ROOT
 from lull.platform.cores import Core, Operation, load_core
 from lull.platform.schema import Cluster, MemoryKind, Opp, Platform
 

@@ -10,7 +10,6 @@ from pathlib import Path
 
 from pydantic import BaseModel, ConfigDict, ValidationError
 
-from lull import digest, json_file, yaml_file
 from lull.energy import mapping, technology
 from lull.energy.coefficients import DYNAMIC, GATE, SUBTHRESHOLD, TOLERANCE
 from lull.energy.events import MEMORY_EVENTS
@@ -19,6 +18,7 @@ from lull.energy.mcpat_run import Part
 from lull.energy.mcpat_xml import CHANNELS, MEMORY, render_memory, sources_digest
 from lull.energy.tables import TABLES, Leakage
 from lull.errors import UserError
+from lull.files import digest, json_file, yaml_file
 from lull.platform.schema import Platform
 
 COUNT = 1e9

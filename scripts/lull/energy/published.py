@@ -6,9 +6,9 @@ from typing import Annotated, Literal, get_args
 
 from pydantic import Field
 
-from lull import yaml_file
-from lull.blocks import Block, explained
-from lull.paths import ROOT
+from lull.files import yaml_file
+from lull.files.blocks import Block, explained
+from lull.files.paths import ROOT
 from lull.platform.load import load_platform
 from lull.platform.schema import Cluster, Opp, Platform
 from lull.platform.values import Name, Source

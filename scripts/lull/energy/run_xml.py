@@ -9,11 +9,10 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from lull import gem5_names
 from lull.energy import activity, source, windows
 from lull.energy.mcpat_xml import Chip, render
-from lull.rundir import RunDir
-from lull.runs import STATS_TABLE
+from lull.engines import gem5_names
+from lull.rundir.folder import STATS_TABLE, RunDir
 
 
 @dataclass

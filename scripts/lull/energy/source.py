@@ -3,21 +3,21 @@
 
 from dataclasses import dataclass
 
-from lull import cpuidle, gem5_names
-from lull.cpuidle import Row
 from lull.energy.windows import Window
+from lull.engines import gem5_names
 from lull.errors import UserError
 from lull.platform.schema import Cluster, Opp, Platform
-from lull.rundir import CPUIDLE, MANIFEST, RunDir
-from lull.runs import STATS_TABLE
-from lull.runspec import RunSpec
+from lull.rundir import cpuidle
+from lull.rundir.cpuidle import Row
+from lull.rundir.folder import CPUIDLE, MANIFEST, STATS_TABLE, RunDir
+from lull.runspec.spec import RunSpec
 
 CLOCK_TOLERANCE_TICKS = 1.0
 """gem5 rounds a clock period to a tick."""
 
 
 @dataclass(frozen=True)
-class Run:
+class Evidence:
     rundir: RunDir
     spec: RunSpec
     time: range
@@ -54,7 +54,7 @@ class Run:
             )
 
 
-def open_run(rundir: RunDir) -> Run:
+def open_run(rundir: RunDir) -> Evidence:
     spec = rundir.spec()
     manifest = rundir.read_json(MANIFEST)
     if spec.engine != "gem5":
@@ -79,7 +79,7 @@ def open_run(rundir: RunDir) -> Run:
         gem5 = str(engine["version"])
     except (AssertionError, KeyError, TypeError, ValueError):
         raise UserError(f"{rundir / MANIFEST}: of another version of lull; run the command again") from None
-    return Run(rundir, spec, range(start, start + ticks), float(hz), windows, cpuidle.read(rundir / CPUIDLE), gem5)
+    return Evidence(rundir, spec, range(start, start + ticks), float(hz), windows, cpuidle.read(rundir / CPUIDLE), gem5)
 
 
 def period(window: Window, number: int) -> float:

@@ -6,10 +6,10 @@ from typing import Annotated, Any, TypeVar
 
 from pydantic import Field
 
-from lull import yaml_file
-from lull.blocks import Block, explained
 from lull.errors import UserError
-from lull.paths import ROOT
+from lull.files import yaml_file
+from lull.files.blocks import Block, explained
+from lull.files.paths import ROOT
 from lull.platform.schema import MemoryKind
 from lull.platform.values import Source
 

@@ -6,11 +6,11 @@ from typing import Any
 
 from pydantic import BaseModel, ConfigDict, ValidationError
 
-from lull import digest, json_file, yaml_file
 from lull.energy import technology
 from lull.energy.mcpat_xml import sources_digest
 from lull.errors import UserError
-from lull.paths import ROOT
+from lull.files import digest, json_file, yaml_file
+from lull.files.paths import ROOT
 from lull.platform.cores import load_core
 from lull.platform.schema import Cluster, Platform
 from lull.platform.values import without_sources

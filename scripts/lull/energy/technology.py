@@ -6,10 +6,10 @@ from typing import Annotated, Literal
 
 from pydantic import AfterValidator, Field
 
-from lull import yaml_file
-from lull.blocks import Block, explained, fault, quoted
 from lull.errors import UserError
-from lull.paths import ROOT
+from lull.files import yaml_file
+from lull.files.blocks import Block, explained, fault, quoted
+from lull.files.paths import ROOT
 from lull.platform.schema import Platform
 from lull.platform.values import Name, Source
 

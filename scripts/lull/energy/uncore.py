@@ -11,7 +11,6 @@ from functools import cache
 
 import numpy as np
 
-from lull.blocks import Block
 from lull.energy import states
 from lull.energy.account import Account, Label, Part, Place, closed, shared
 from lull.energy.memory_controller import MemoryTable
@@ -19,6 +18,7 @@ from lull.energy.occupancy import ClosureError
 from lull.energy.states import SourcedNumber
 from lull.energy.windows import Window
 from lull.errors import UserError
+from lull.files.blocks import Block
 from lull.platform.schema import LINE_BYTES, MemoryKind
 
 INTERCONNECT = Part("interconnect", "dynamic")

@@ -10,12 +10,12 @@ window's ON.
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from lull.cpuidle import Row
 from lull.energy import transitions
 from lull.energy.occupancy import NOTHING, Caches, Stay, Who
 from lull.energy.residency import Residency
 from lull.energy.states import ACTIVE, IDLE, OFF, UNTRACED
 from lull.platform.schema import Cluster
+from lull.rundir.cpuidle import Row
 
 
 @dataclass(frozen=True)

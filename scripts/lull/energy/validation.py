@@ -8,8 +8,8 @@ from lull.energy import busy, calibration, published, tables
 from lull.energy.calibration import Factors
 from lull.energy.published import PARTS
 from lull.energy.tables import OppTable
-from lull.figures.result import markdown_table
-from lull.paths import ROOT
+from lull.files.paths import ROOT
+from lull.plotting.markdown import markdown_table
 
 PAGE = ROOT / "power-models" / "validation.md"
 NOTES = ROOT / "power-models" / "validation-notes.md"

@@ -9,7 +9,7 @@ import pyarrow as pa
 from matplotlib.figure import Figure
 
 from lull.energy import rows
-from lull.figures import style
+from lull.plotting import style
 from lull.trace.clock import TICK_HZ
 
 L2, UNCORE = "L2", "uncore"

@@ -9,12 +9,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
 
-from lull import process
-from lull.cache import Entry
+from lull.artifacts.cache import Entry
 from lull.errors import LimitReached, UserError
-from lull.report import Progress
-from lull.rundir import CONSOLE, STDOUT, RunDir
-from lull.runspec import EngineName, Flavour, RunSpec
+from lull.host import process
+from lull.host.progress import Progress
+from lull.rundir.folder import CONSOLE, STDOUT, RunDir
+from lull.runspec.spec import EngineName, Flavour, RunSpec
 
 Sink = Callable[[bytes], None]
 

@@ -8,7 +8,7 @@ from lull.engines.base import Engine
 from lull.engines.gem5 import Gem5
 from lull.engines.qemu import Qemu
 from lull.errors import UserError
-from lull.runspec import EngineName
+from lull.runspec.spec import EngineName
 
 
 def choose(name: EngineName | None, gem5: str | None = None, checkpoint: Path | None = None) -> Engine:

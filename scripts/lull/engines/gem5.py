@@ -11,19 +11,20 @@ import shutil
 import time
 from pathlib import Path
 
-from lull import cache, digest, disk, json_file, paths, process
+from lull.artifacts import cache, store
 from lull.artifacts import firmware as firmware_build
-from lull.artifacts import store
-from lull.cache import Entry
+from lull.artifacts.cache import Entry
 from lull.engines import bootargs, gem5_binary
 from lull.engines.base import Artifacts, Outcome, Sink, guest_at, guest_panic, status_of, supervise
 from lull.engines.gem5_binary import Gem5Binary
 from lull.errors import LimitReached, UserError
+from lull.files import digest, disk, json_file, paths
+from lull.host import process
+from lull.host.progress import Progress
 from lull.platform import devicetree, machine
 from lull.platform.schema import Platform
-from lull.report import Progress
-from lull.rundir import CONSOLE, RunDir
-from lull.runspec import EngineName, Flavour, RunSpec
+from lull.rundir.folder import CONSOLE, RunDir
+from lull.runspec.spec import EngineName, Flavour, RunSpec
 
 CONFIGS = paths.ROOT / "gem5-configs"
 ADDRESSES = {

@@ -9,8 +9,8 @@ import tempfile
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
-from lull import digest, json_file, paths
 from lull.errors import UserError
+from lull.files import digest, json_file, paths
 
 OLDEST = (24, 0)
 NAMES = ("gem5.opt", "gem5.fast", "gem5")

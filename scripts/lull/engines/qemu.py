@@ -9,15 +9,15 @@ import subprocess
 import time
 from pathlib import Path
 
-from lull import process
 from lull.artifacts import store
 from lull.engines import bootargs
 from lull.engines.base import Artifacts, Outcome, Sink, guest_at, guest_time, status_of, supervise
 from lull.errors import UserError
+from lull.host import process
+from lull.host.progress import Progress
 from lull.platform import devicetree
-from lull.report import Progress
-from lull.rundir import CONSOLE, CPUIDLE, FILES_TAR, STATUS, STDOUT, RunDir
-from lull.runspec import EngineName, Flavour, RunSpec
+from lull.rundir.folder import CONSOLE, CPUIDLE, FILES_TAR, STATUS, STDOUT, RunDir
+from lull.runspec.spec import EngineName, Flavour, RunSpec
 
 BINARY = "qemu-system-aarch64"
 OLDEST = (7, 2)
@@ -68,7 +68,7 @@ class Qemu:
         )
 
     def _command(self, spec: RunSpec, artifacts: Artifacts, rundir: RunDir, dtb: Path) -> list[str]:
-        ports = {"lull.stdout": STDOUT, "lull.files": FILES_TAR, "lull.cpuidle": CPUIDLE, "lull.status": STATUS}
+        ports = {"lull.stdout": STDOUT, "lull.files": FILES_TAR, "lull.rundir.cpuidle": CPUIDLE, "lull.status": STATUS}
         serial = [
             word
             for number, (port, file) in enumerate(ports.items(), start=1)

@@ -11,14 +11,15 @@ from typing import Any
 
 import pyarrow as pa
 
-from lull.energy import accounting, rows
-from lull.energy.accounting import Options
+from lull.energy import rows, run_ledger
+from lull.energy.run_ledger import Options
 from lull.energy.windows import lasts
 from lull.errors import UserError
-from lull.figures.result import Check
-from lull.figures.source import Run, Runs
 from lull.platform.schema import Opp
-from lull.rundir import LEDGER
+from lull.results.result import Check
+from lull.rundir.folder import LEDGER
+from lull.rundir.run import Run
+from lull.scenario.runs import Runs
 from lull.trace import recording, spans
 from lull.trace.clock import TICK_HZ, TICKS_PER_US
 from lull.trace.origins import TASK
@@ -103,7 +104,7 @@ def check(windows: Sequence[Steady]) -> Check:
 
 def _read(run: Run) -> list[Steady]:
     rundir = run.rundir()
-    accounting.account(rundir, Options())
+    run_ledger.make_ledger(rundir, Options())
     by_window: dict[int, list[dict[str, Any]]] = {}
     for row in rows.grouped(rundir / LEDGER, _KEYS, ["joules"]).to_pylist():
         by_window.setdefault(row["window"], []).append(row)

@@ -7,15 +7,15 @@ import pyarrow as pa
 from matplotlib.artist import Artist
 from matplotlib.figure import Figure
 
-from lull import cpuidle
-from lull.figures import style
-from lull.rundir import CPUIDLE
-from lull.sweep.table import Point
+from lull.figures.sample import Sample
+from lull.plotting import style
+from lull.rundir import cpuidle
+from lull.rundir.folder import CPUIDLE
 
 AWAKE = "awake"
 
 
-def df_residency(points: Sequence[Point]) -> pa.Table:
+def df_residency(points: Sequence[Sample]) -> pa.Table:
     """A row per point, CPU and state: the share of the command's time. What is in no idle state is awake."""
     rows: list[dict[str, object]] = []
     for point in points:

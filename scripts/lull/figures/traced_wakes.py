@@ -17,11 +17,12 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from lull.errors import UserError
-from lull.figures import bootstrap, style, wake
+from lull.figures import wake
+from lull.figures.sample import Sample
 from lull.platform.schema import Platform
-from lull.rundir import FILES, RunDir
-from lull.runs import TRACE
-from lull.sweep.table import Point
+from lull.plotting import style
+from lull.rundir.folder import FILES, TRACE, RunDir
+from lull.statistics import bootstrap
 from lull.trace import recording, spans, wakes
 from lull.trace.clock import TICKS_PER_US
 from lull.trace.origins import TASK
@@ -46,10 +47,10 @@ def df_wake_ups(rundir: RunDir) -> pa.Table:
     return pa.Table.from_pylist(rows, schema=_SCHEMA)
 
 
-def df_measured(point: Point) -> pa.Table:
+def df_measured(point: Sample) -> pa.Table:
     """The same of a run of wake-latency: a row per wake-up that was as asked for."""
     run = point.run
-    samples = wake.read_samples(run.file(wake.FILE))
+    samples = wake.read_records(run.file(wake.FILE))
     kept = samples.rows[wake.reasons(samples.rows, expects_firmware=False) == 0]
     places = {cpu: run.place_of(cpu)[:2] for cpu in np.unique(kept["cpu"]).tolist()}
     states = {
@@ -68,7 +69,7 @@ def df_measured(point: Point) -> pa.Table:
     return pa.table(columns, schema=_SCHEMA)
 
 
-def df_by_point(points: Sequence[Point]) -> pa.Table:
+def df_by_point(points: Sequence[Sample]) -> pa.Table:
     """Of all points that tell of wake-ups, measured or traced; one whose trace lost events does not."""
     found = []
     for point in points:

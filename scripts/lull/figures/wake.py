@@ -23,9 +23,10 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from lull.errors import UserError
-from lull.figures.bootstrap import Numbers
-from lull.figures.source import Run, Runs
 from lull.platform.schema import Cluster
+from lull.rundir.run import Run
+from lull.scenario.runs import Runs
+from lull.statistics.bootstrap import Numbers
 
 FILE = "wake.bin"
 MAGIC, VERSION = b"LULLWAKE", 1
@@ -77,12 +78,12 @@ Array = npt.NDArray[Any]
 
 
 @dataclass(frozen=True)
-class Samples:
+class Records:
     frequency: int
     rows: Array
 
 
-def read_samples(path: Path) -> Samples:
+def read_records(path: Path) -> Records:
     """The file as the guest wrote it; anything else is an error, never a guess."""
     data = path.read_bytes()
     if len(data) < HEADER.itemsize:
@@ -93,7 +94,7 @@ def read_samples(path: Path) -> Samples:
         raise UserError(f"{path}: not a file of this wake-latency (version {VERSION}); run the point again")
     if len(data) != HEADER.itemsize + int(header["count"]) * SAMPLE.itemsize:
         raise UserError(f"{path}: cut off, it announces {header['count']} wake-ups; run the point again")
-    return Samples(int(header["frequency"]), np.frombuffer(data, SAMPLE, offset=HEADER.itemsize))
+    return Records(int(header["frequency"]), np.frombuffer(data, SAMPLE, offset=HEADER.itemsize))
 
 
 def reasons(rows: Array, expects_firmware: bool, entry: Array | float = 0.0, out: Array | float = 0.0) -> Array:
@@ -138,7 +139,7 @@ class Recorded:
     state: str
     stamped: bool
     """By firmware. QEMU's PSCI has no stamps, and Linux does C1 by itself."""
-    samples: Samples
+    samples: Records
     reasons: Array
 
 
@@ -147,13 +148,13 @@ def read(runs: Runs) -> list[Recorded]:
 
 
 def recorded(run: Run) -> Recorded:
-    samples, state = read_samples(run.file(FILE)), str(run.values["state"])
+    samples, state = read_records(run.file(FILE)), str(run.values["state"])
     stamped = run.spec.engine == "gem5" and state != "C1"
     entry, out = _least_ticks(run, state, samples) if stamped else (0.0, 0.0)
     return Recorded(run, state, stamped, samples, reasons(samples.rows, stamped, entry, out))
 
 
-def _least_ticks(run: Run, state: str, samples: Samples) -> tuple[Array, Array]:
+def _least_ticks(run: Run, state: str, samples: Records) -> tuple[Array, Array]:
     """Below what a way in, or out, was cut short, for each wake-up. Atomic CPUs wait for no latency device."""
     entry, out = np.zeros(len(samples.rows)), np.zeros(len(samples.rows))
     if run.spec.cpu != "atomic":

@@ -8,13 +8,13 @@ from typing import Any
 
 from markdown_it import MarkdownIt
 
-from lull import json_file
-from lull.figures import against, drawing
-from lull.figures.drawing import MANIFEST, SUMMARY
-from lull.figures.origin import Origin
-from lull.figures.result import CHECKS
+from lull.files import json_file
 from lull.page import manifest
 from lull.page.page import Page, Section
+from lull.results import against, drawing
+from lull.results.drawing import MANIFEST, SUMMARY
+from lull.results.result import CHECKS
+from lull.rundir.origin import Origin
 
 HEADLINES = (
     ("esm-keyboard", "ESM answers sooner"),

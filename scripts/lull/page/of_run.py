@@ -3,18 +3,17 @@
 
 from collections.abc import Mapping
 
-from lull import measures
+from lull.compare import measures
+from lull.compare.samples import Samples
 from lull.energy import rows as ledger_rows
 from lull.energy import view
 from lull.errors import UserError
 from lull.figures import time_asleep, traced_wakes
-from lull.figures.origin import Origin
+from lull.figures.sample import Sample
 from lull.page import manifest
 from lull.page.page import Page, Section
-from lull.rundir import STDOUT
-from lull.runs import TRACE
-from lull.samples import Samples
-from lull.sweep.table import Point
+from lull.rundir.folder import STDOUT, TRACE
+from lull.rundir.origin import Origin
 
 CAUSES_SHOWN = 15
 SOURCES_SHOWN = 25
@@ -52,7 +51,7 @@ def page(samples: Samples) -> Page:
     return made
 
 
-def _summary(section: Section, point: Point, found: Mapping[str, float]) -> None:
+def _summary(section: Section, point: Sample, found: Mapping[str, float]) -> None:
     facts = {name: f"{found[key]:.5g} {unit}".strip() for key, (name, unit) in _FACTS.items() if key in found}
     facts["state"] = f"{point.run.manifest['state']}, status {point.run.manifest.get('status')}"
     section.facts(facts)
@@ -64,7 +63,7 @@ def _summary(section: Section, point: Point, found: Mapping[str, float]) -> None
         section.folded("What the command printed", "\n".join(lines[-LINES_SHOWN:]))
 
 
-def _residency(section: Section, point: Point) -> None:
+def _residency(section: Section, point: Sample) -> None:
     table = time_asleep.df_residency([point])
     if not table.num_rows:
         section.text("This run's Linux left no count of idle states.")
@@ -72,7 +71,7 @@ def _residency(section: Section, point: Point) -> None:
     section.figure("shares", time_asleep.plot_residency(table), "Of the time of the command, by Linux's own count.")
 
 
-def _wake_ups(section: Section, point: Point) -> None:
+def _wake_ups(section: Section, point: Sample) -> None:
     rundir = point.run.rundir()
     if not (rundir / TRACE).is_file():
         section.text("Without a trace, nothing is known of single wake-ups: run with --trace sched --trace power "
@@ -98,7 +97,7 @@ def _wake_ups(section: Section, point: Point) -> None:
         section.text(f"{len(rows) - SOURCES_SHOWN} more pairs of CPU and source.")
 
 
-def _energy(section: Section, point: Point) -> None:
+def _energy(section: Section, point: Sample) -> None:
     if point.ledger is None:
         section.text(f"No account of its energy yet: lull energy {point.run.path.name} makes one, of a run on gem5.")
         return

@@ -10,17 +10,18 @@ import numpy as np
 import pyarrow.compute as pc
 from matplotlib.figure import Figure
 
-from lull import measures
+from lull.compare import measures
+from lull.compare.samples import Samples
 from lull.energy import rows, view
-from lull.figures import style, time_asleep, traced_wakes
-from lull.figures.drawing import MANIFEST
-from lull.figures.origin import Origin
+from lull.figures import time_asleep, traced_wakes
+from lull.figures.sample import Sample
 from lull.page import manifest, of_results
 from lull.page.page import Page, Section
-from lull.samples import Samples
-from lull.scenario.schema import text_of
-from lull.scenario.sweep import FIGURES
-from lull.sweep.table import Point
+from lull.plotting import style
+from lull.results.drawing import MANIFEST
+from lull.rundir.origin import Origin
+from lull.runspec.values import text_of
+from lull.scenario.folder import FIGURES
 from lull.trace.clock import TICK_HZ
 
 CURVES_SHOWN = 12
@@ -86,7 +87,7 @@ def _pareto(section: Section, samples: Samples, found: Sequence[dict[str, float]
         section.text("No account of energy yet: lull energy RUNDIR makes one for a run on gem5.")
 
 
-def _settings(point: Point) -> list[str]:
+def _settings(point: Sample) -> list[str]:
     told = [f"{key} = {text_of(value)}" for key, value in point.settings.items()]
     return [point.title, *told] if point.title else told
 
@@ -120,7 +121,7 @@ def _power(section: Section, samples: Samples) -> None:
         section.text(f"{len(curves) - CURVES_SHOWN} more points: lull report RUNDIR shows each by itself.")
 
 
-def plot_total(curves: Sequence[tuple[str, Point]]) -> Figure:
+def plot_total(curves: Sequence[tuple[str, Sample]]) -> Figure:
     """Watts of the whole machine over time, a curve for each point."""
     figure, (axis,) = style.panels(1, 1, 2.6)
     for number, (title, point) in enumerate(curves):

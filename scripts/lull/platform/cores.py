@@ -9,10 +9,10 @@ from typing import Annotated, Any, Literal, get_args
 
 from pydantic import AfterValidator, Field, model_validator
 
-from lull import yaml_file
-from lull.blocks import Block, explained, fault, quoted
 from lull.errors import UserError
-from lull.paths import ROOT
+from lull.files import yaml_file
+from lull.files.blocks import Block, explained, fault, quoted
+from lull.files.paths import ROOT
 from lull.platform.schema import LINE_BYTES
 from lull.platform.values import Name, Source
 

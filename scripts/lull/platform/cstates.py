@@ -7,7 +7,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field, model_validator
 
-from lull.blocks import Block, fault
+from lull.files.blocks import Block, fault
 from lull.platform.values import Source
 
 StateKind = Literal["wfi", "retention", "core-off", "cluster-off"]

@@ -3,10 +3,10 @@
 
 from collections.abc import Sequence
 
-from lull import yaml_file
-from lull.blocks import explained, quoted
 from lull.errors import UserError
-from lull.paths import ROOT
+from lull.files import yaml_file
+from lull.files.blocks import explained, quoted
+from lull.files.paths import ROOT
 from lull.platform.cores import list_cores
 from lull.platform.overrides import apply
 from lull.platform.schema import Platform

@@ -12,9 +12,9 @@ from typing import Any
 
 import yaml
 
-from lull import yaml_file
-from lull.blocks import dotted, model_at, nearest, quoted
 from lull.errors import UserError
+from lull.files import yaml_file
+from lull.files.blocks import dotted, model_at, nearest, quoted
 from lull.platform.schema import Platform
 
 SET_BY_USER = "set on the command line"

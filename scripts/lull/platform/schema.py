@@ -11,16 +11,9 @@ from typing import Annotated, Literal
 
 from pydantic import Field, model_validator
 
-from lull.blocks import Block, fault
+from lull.files.blocks import Block, fault
 from lull.platform.cstates import CState, check_order
-from lull.platform.memory_map import (
-    FOUNDATION_SPIS,
-    MAX_SPI,
-    PAGE,
-    PERIPHERALS,
-    Region,
-    foundation_overlap,
-)
+from lull.platform.memory_map import FOUNDATION_SPIS, MAX_SPI, PAGE, PERIPHERALS, Region, foundation_overlap
 from lull.platform.values import Name, Source, SourcedInt, SourcedMicroseconds
 
 MAX_CLUSTERS = 4

@@ -9,7 +9,7 @@ from typing import Annotated, Any
 
 from pydantic import AfterValidator, Field
 
-from lull.blocks import Block, fault
+from lull.files.blocks import Block, fault
 
 
 def _check_source(text: str) -> str:

@@ -7,13 +7,14 @@ from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from functools import cache
 
-from lull.blocks import quoted
 from lull.errors import UserError
+from lull.files.blocks import quoted
 from lull.platform.load import load_platform
 from lull.platform.schema import Cluster
-from lull.runspec import CpuMode, EngineName, RunSpec
-from lull.scenario.schema import FOLDER, Group, Parameter, Scenario, Value, fill, text_of
-from lull.specs import load_spec
+from lull.runspec.load import load_spec
+from lull.runspec.spec import CpuMode, EngineName, RunSpec
+from lull.runspec.values import Value, text_of
+from lull.scenario.schema import FOLDER, Group, Parameter, Scenario, fill
 
 
 @dataclass(frozen=True)

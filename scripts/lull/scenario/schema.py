@@ -10,14 +10,15 @@ import re
 import shlex
 import sys
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Annotated
 
-from pydantic import Field, StrictBool, StrictFloat, StrictInt, StrictStr, model_validator
+from pydantic import Field, PrivateAttr, StrictBool, model_validator
 
-from lull.blocks import Block, fault, quoted
-from lull.runspec import CpuMode, Limits, Period
+from lull.files.blocks import Block, fault, quoted
+from lull.runspec.spec import CpuMode, Limits, Period
+from lull.runspec.values import Value, text_of
 
-Value = StrictBool | StrictInt | StrictFloat | StrictStr
 Key = Annotated[str, Field(pattern=r"^[a-z][a-z0-9_]{0,31}$")]
 Name = Annotated[str, Field(pattern=r"^[a-z][a-z0-9-]{0,31}$")]
 Help = Annotated[str, Field(min_length=1, max_length=200)]
@@ -109,8 +110,17 @@ class Scenario(Block):
     in_pieces: StrictBool = False
     """All of its points take longer than most have a machine for: what has finished is published, and added to."""
     groups: Annotated[list[Group], Field(min_length=1)]
-    analysis: Annotated[str, Field(pattern=r"^[a-z][a-z0-9_]*$")]
-    """The module of `lull.figures` that makes tables and figures of the points."""
+    analysis: Annotated[str, Field(pattern=r"^[a-z][a-z0-9_-]*$")] | None = None
+    """The experiment of the project whose `analysis.py` makes tables and figures of the points, if not this one's."""
+    _folder: Path = PrivateAttr(default=Path())
+
+    @property
+    def folder(self) -> Path:
+        """Where its `analysis.py` is."""
+        return self._folder
+
+    def place(self, folder: Path) -> None:
+        self._folder = folder
 
     @model_validator(mode="after")
     def _names_that_exist(self) -> "Scenario":
@@ -159,13 +169,6 @@ class Scenario(Block):
             raise fault(f"no parameter `{key}`; add it or use {quoted(sorted(self.parameters))}", *path)
         if complaint := self.parameters[key].complaint(value):
             raise fault(complaint, *path)
-
-
-def text_of(value: Value) -> str:
-    """A value as commands, `--set` and folder names write it."""
-    if isinstance(value, bool):
-        return str(value).lower()
-    return repr(value).removesuffix(".0") if isinstance(value, float) else str(value)
 
 
 def fill(template: str, values: Mapping[str, Value], quote: bool = False) -> str:

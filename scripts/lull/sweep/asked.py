@@ -8,11 +8,11 @@ from typing import Annotated
 
 from pydantic import Field
 
-from lull import yaml_file
-from lull.blocks import Block, explained
 from lull.errors import UserError
-from lull.runspec import CpuMode, Period
-from lull.scenario.schema import Value
+from lull.files import yaml_file
+from lull.files.blocks import Block, explained
+from lull.runspec.spec import CpuMode, Period
+from lull.runspec.values import Value
 
 MANUAL = "docs/sweeps.md"
 SEEDS_MAX = 10_000

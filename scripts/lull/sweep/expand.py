@@ -6,12 +6,13 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import get_args
 
-from lull import digest
-from lull.blocks import quoted
 from lull.errors import UserError
-from lull.runspec import CpuMode, EngineName, RunSpec
+from lull.files import digest
+from lull.files.blocks import quoted
+from lull.runspec.spec import CpuMode, EngineName, RunSpec
+from lull.runspec.values import Value, text_of
 from lull.scenario.points import Wishes, divide
-from lull.scenario.schema import Scenario, Value, text_of
+from lull.scenario.schema import Scenario
 from lull.sweep.asked import Asked
 from lull.sweep.folder import Entry
 

@@ -12,11 +12,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from lull import json_file, locks
-from lull.claim import claim
 from lull.errors import UserError
-from lull.report import report
-from lull.scenario.schema import Value, text_of
+from lull.files import json_file, locks
+from lull.files.claim import claim
+from lull.host.progress import report
+from lull.runspec.values import Value, text_of
 
 RECORD = "sweep.json"
 POINTS = "points"
@@ -51,17 +51,17 @@ class Entry:
         return f"{self.title} seed={self.seed}"
 
 
-class Folder:
+class SweepFolder:
     def __init__(self, path: Path) -> None:
         self.path = path
 
     @classmethod
-    def create(cls, path: Path, name: str) -> "Folder":
+    def create(cls, path: Path, name: str) -> "SweepFolder":
         """An empty one, or one that was this sweep's before; anything else is left alone."""
         return cls(claim(path, RECORD, "a sweep", "name", name))
 
     @classmethod
-    def open(cls, path: Path) -> "Folder":
+    def open(cls, path: Path) -> "SweepFolder":
         if not (path / RECORD).is_file():
             raise UserError(f"{path}: not a folder of a sweep ({RECORD} is missing); name one made by `lull sweep`")
         return cls(path.resolve())

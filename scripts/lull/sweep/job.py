@@ -9,15 +9,15 @@ from pathlib import Path
 
 from pydantic import BaseModel, ConfigDict, ValidationError
 
-from lull import json_file
 from lull.engines.base import Artifacts, Engine
 from lull.engines.choose import choose
 from lull.engines.gem5 import Gem5
 from lull.errors import UserError
-from lull.runspec import RunSpec
-from lull.scenario.sweep import FAILED, KEPT, RAN, Done, attempt, finished, identity
+from lull.files import json_file
+from lull.runspec.spec import RunSpec
+from lull.scenario.folder import FAILED, KEPT, RAN, Done, attempt, finished, identity
 from lull.sweep import joules
-from lull.sweep.folder import Folder
+from lull.sweep.folder import SweepFolder
 
 RUNNING = "running"
 
@@ -59,7 +59,7 @@ def boot(job: Job) -> None:
     engine.checkpoint_of(job.spec.boot_platform(), job.artifacts)
 
 
-def run(job: Job, folder: Folder, state: Path) -> Done:
+def run(job: Job, folder: SweepFolder, state: Path) -> Done:
     """The run, unless another command finished it meanwhile; `state` says how far it is."""
     place = folder.run_of(job.key)
     with folder.locked_run(job.key):

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from lull.errors import UserError
-from lull.rundir import LEDGER, RunDir
+from lull.rundir.folder import LEDGER, RunDir
 
 
 def account_all(paths: Iterable[Path]) -> Counter[str]:
@@ -24,10 +24,10 @@ def account(path: Path) -> str | None:
     if not is_due(path):
         return None
     # numpy and pyarrow take a second to load, which runs without energy do not pay.
-    from lull.energy import accounting
+    from lull.energy import run_ledger
 
     try:
-        accounting.account(RunDir.open(path), accounting.Options())
+        run_ledger.make_ledger(RunDir.open(path), run_ledger.Options())
     except UserError as error:
         return str(error)
     return None

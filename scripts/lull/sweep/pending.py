@@ -3,12 +3,12 @@
 
 from collections.abc import Mapping, Sequence
 
-from lull.scenario.sweep import HUNG, KEPT, Done, finished, hung, is_of
+from lull.scenario.folder import HUNG, KEPT, Done, finished, hung, is_of
 from lull.sweep.expand import Planned
-from lull.sweep.folder import Folder
+from lull.sweep.folder import SweepFolder
 
 
-def known(folder: Folder, points: Sequence[Planned], again: bool) -> dict[str, Done]:
+def known(folder: SweepFolder, points: Sequence[Planned], again: bool) -> dict[str, Done]:
     """Those that have finished, and those that hung, which would do so again, by key."""
     found: dict[str, Done] = {}
     for planned in points:

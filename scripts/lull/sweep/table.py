@@ -7,7 +7,7 @@ which `lull sweep` leaves as `table.parquet` and `table.csv`.
 In a row, a guest's number is named `<file>:<field>`. Where the guest left more than one line of a file, the row has
 `<file>:<field>:mean`, `:p50`, `:p99` and `:max` over all its lines, and `<file>:lines` says how many there were.
 Percentiles are those of numpy: between two values, on a line. Text, lists, whole numbers of more than 64 bits and what
-lies in blocks are not in the row; `Point.lines` has them. `stdout` is such a file where all of it is JSON lines.
+lies in blocks are not in the row; `Sample.lines` has them. `stdout` is such a file where all of it is JSON lines.
 `joules:<backend>:<band>` are of the whole machine and run, `wake:…` are latencies (`lull.sweep.wakes`).
 """
 
@@ -22,62 +22,20 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from lull import whole
-from lull.energy import rows
 from lull.errors import UserError
-from lull.figures.source import Run
-from lull.rundir import FILES, LEDGER, STDOUT, RunDir
-from lull.scenario.schema import Value
-from lull.scenario.sweep import finished, is_of
+from lull.figures.sample import SUFFIX, Sample
+from lull.files import whole
+from lull.rundir.folder import RunDir
+from lull.rundir.run import Run
+from lull.runspec.values import Value
+from lull.scenario.folder import finished, is_of
 from lull.sweep import wakes
-from lull.sweep.folder import Entry, Folder
+from lull.sweep.folder import Entry, SweepFolder
 
 TABLE = "table.parquet"
 TEXT = "table.csv"
-SUFFIX = ".jsonl"
 
 Row = dict[str, Value | None]
-
-
-@dataclass(frozen=True)
-class Point:
-    """One finished point."""
-
-    title: str
-    """The scenario's name for it and its settings; unique in the sweep, but for the seed."""
-    settings: Mapping[str, Value]
-    """Of the grid, in its order: what tells this point from the others."""
-    seed: int
-    run: Run
-
-    def files(self) -> list[str]:
-        """The JSON lines that the guest left, by name."""
-        left = sorted(path.name for path in (self.run.path / FILES).glob(f"*{SUFFIX}"))
-        return [*left, STDOUT] if self._printed() else left
-
-    def lines(self, name: str) -> list[dict[str, Any]]:
-        return self._printed() if name == STDOUT else self.run.lines(name)
-
-    def _printed(self) -> list[dict[str, Any]]:
-        """Empty unless all that the guest printed is objects of JSON."""
-        try:
-            found = [json.loads(line) for line in (self.run.path / STDOUT).read_text().splitlines()]
-        except (OSError, ValueError, RecursionError):
-            return []
-        return found if all(isinstance(line, dict) for line in found) else []
-
-    @property
-    def ledger(self) -> Path | None:
-        """Its energy.parquet, for `lull.energy.rows.grouped`; None for a run that no energy is known of."""
-        path = self.run.path / LEDGER
-        return path if path.is_file() else None
-
-    def joules(self) -> dict[tuple[str, str], float]:
-        """All of the machine's, by backend and band."""
-        if self.ledger is None:
-            return {}
-        found = rows.grouped(self.ledger, ["backend", "band"], ["joules"]).to_pylist()
-        return {(row["backend"], row["band"]): row["joules"] for row in found}
 
 
 @dataclass(frozen=True)
@@ -87,7 +45,7 @@ class Points:
     path: Path
     about: Mapping[str, Any]
     """`name`, `scenario`, `title`, `command`, `engine`, `grid` and `seeds`."""
-    points: tuple[Point, ...]
+    points: tuple[Sample, ...]
     missing: tuple[str, ...]
     """Titles of those that have not finished."""
 
@@ -99,9 +57,9 @@ class Points:
 
 def read(path: Path) -> Points:
     """Every point that has finished. Which ones have not is kept, and said."""
-    folder = Folder.open(path)
+    folder = SweepFolder.open(path)
     about = folder.read()
-    found: list[Point] = []
+    found: list[Sample] = []
     missing: list[str] = []
     for entry in folder.entries():
         run = folder.run_of(entry.key)
@@ -113,12 +71,12 @@ def read(path: Path) -> Points:
     return Points(folder.path, {key: about[key] for key in about if key != "points"}, tuple(found), tuple(missing))
 
 
-def _point(entry: Entry, path: Path, manifest: Mapping[str, Any]) -> Point:
+def _point(entry: Entry, path: Path, manifest: Mapping[str, Any]) -> Sample:
     run = Run(entry.name, entry.group, entry.values, path, RunDir.open(path).spec(), manifest)
-    return Point(entry.title, entry.settings, entry.seed, run)
+    return Sample(entry.title, entry.settings, entry.seed, run)
 
 
-def flat(points: Sequence[Point]) -> list[Row]:
+def flat(points: Sequence[Sample]) -> list[Row]:
     """One row for each point."""
     return [_row(point) for point in points]
 
@@ -138,7 +96,7 @@ def write(found: Points) -> Path:
     return found.path / TABLE
 
 
-def _row(point: Point) -> Row:
+def _row(point: Sample) -> Row:
     manifest, spec = point.run.manifest, point.run.spec
     row: Row = {
         "point": point.run.path.name,

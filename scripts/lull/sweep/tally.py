@@ -7,14 +7,14 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from lull.engines.gem5 import PROGRESS
-from lull.rundir import MANIFEST
-from lull.scenario.sweep import FAILED, HUNG, KEPT, RAN, Done
-from lull.sweep.folder import Folder
+from lull.rundir.folder import MANIFEST
+from lull.scenario.folder import FAILED, HUNG, KEPT, RAN, Done
+from lull.sweep.folder import SweepFolder
 from lull.sweep.job import RUNNING
 
 
 class Tally:
-    def __init__(self, folder: Folder, state: Path, keys: Sequence[str], boots: Sequence[Path] = ()) -> None:
+    def __init__(self, folder: SweepFolder, state: Path, keys: Sequence[str], boots: Sequence[Path] = ()) -> None:
         """`boots` are files that are there once a machine has booted."""
         self._folder, self._state, self._total, self._boots = folder, state, len(keys), boots
         self._open = list(keys)

@@ -4,9 +4,9 @@
 import numpy as np
 
 from lull.figures import wake
-from lull.figures.bootstrap import Numbers
-from lull.figures.source import Run
-from lull.rundir import FILES
+from lull.rundir.folder import FILES
+from lull.rundir.run import Run
+from lull.statistics.bootstrap import Numbers
 
 PHASES = ("total", "exit", "entry")
 PERCENTILES = (50, 90, 99)

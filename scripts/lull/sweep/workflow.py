@@ -18,15 +18,17 @@ from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
-from lull import cache, disk, json_file, process
-from lull.blocks import quoted
+from lull.artifacts import cache
 from lull.engines.base import Artifacts, Engine
 from lull.engines.gem5 import Gem5
 from lull.errors import UserError
-from lull.report import Progress
-from lull.scenario.sweep import FAILED, Done
+from lull.files import disk, json_file
+from lull.files.blocks import quoted
+from lull.host import process
+from lull.host.progress import Progress
+from lull.scenario.folder import FAILED, Done
 from lull.sweep.expand import Planned
-from lull.sweep.folder import Folder
+from lull.sweep.folder import SweepFolder
 from lull.sweep.job import RUNNING, Job
 from lull.sweep.tally import Tally
 
@@ -79,7 +81,7 @@ class Means:
     """The same as a word, which says whether two results are comparable."""
 
 
-def run(folder: Folder, missing: Sequence[Planned], means: Means, how: How) -> dict[str, Done]:
+def run(folder: SweepFolder, missing: Sequence[Planned], means: Means, how: How) -> dict[str, Done]:
     """All that is missing, whatever becomes of each: that is the answer, by key."""
     place, log_file = folder.path / FOLDER, folder.path / LOG
     with disk.named_when_full(folder.path), log_file.open("ab") as log:
@@ -106,7 +108,7 @@ def run(folder: Folder, missing: Sequence[Planned], means: Means, how: How) -> d
     return {planned.entry.key: _fate(folder, planned.entry.key, tally, waits) for planned in missing}
 
 
-def _fate(folder: Folder, key: str, tally: Tally, waits: Mapping[str, str]) -> Done:
+def _fate(folder: SweepFolder, key: str, tally: Tally, waits: Mapping[str, str]) -> Done:
     """What became of a run that was missing; of one that ended without a word, what its log says."""
     done = tally.states.get(key)
     if done is None:

@@ -5,10 +5,9 @@ from collections.abc import Iterator
 
 import pyarrow.parquet as pq
 
-from lull import gem5_names
+from lull.engines import gem5_names
 from lull.platform.schema import Platform
-from lull.rundir import RunDir
-from lull.runs import STATS_TABLE
+from lull.rundir.folder import STATS_TABLE, RunDir
 from lull.trace.clock import TICK_HZ
 from lull.trace.recording import Recording
 

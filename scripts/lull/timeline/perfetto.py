@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 
-from lull import whole
+from lull.files import whole
 from lull.trace.clock import TICKS_PER_US
 
 

@@ -8,7 +8,7 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from lull.energy.rows import NO_CPU
-from lull.rundir import LEDGER, RunDir
+from lull.rundir.folder import LEDGER, RunDir
 from lull.trace.clock import TICK_HZ
 
 _KEYS = ("cpu", "start", "end")

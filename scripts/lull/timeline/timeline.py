@@ -5,7 +5,7 @@ from pathlib import Path
 
 import numpy as np
 
-from lull.rundir import RunDir
+from lull.rundir.folder import RunDir
 from lull.timeline import frequency, power
 from lull.timeline.perfetto import PerfettoFile
 from lull.trace import recording, spans, wakes

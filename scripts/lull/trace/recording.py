@@ -11,8 +11,7 @@ from pathlib import Path
 import numpy as np
 
 from lull.errors import UserError
-from lull.rundir import RunDir
-from lull.runs import TRACE
+from lull.rundir.folder import TRACE, RunDir
 from lull.trace import events
 from lull.trace.activity import IDLE, UNKNOWN, Activity, Changes, Names
 from lull.trace.clock import Clock

@@ -22,7 +22,7 @@ import numpy as np
 from lull.errors import UserError
 from lull.platform.cstates import CState
 from lull.platform.schema import Cluster, Platform
-from lull.rundir import RunDir
+from lull.rundir.folder import RunDir
 from lull.trace import recording
 from lull.trace.activity import Changes
 from lull.trace.clock import TICKS_PER_US

@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 
 from lull.platform.schema import Platform
-from lull.rundir import RunDir
+from lull.rundir.folder import RunDir
 from lull.trace import recording
 from lull.trace.events import Numbers
 from lull.trace.origins import CPU_TIMER, DEVICE, IRQ, NOBODY, TASK, Origins

@@ -1,0 +1,6 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""An experiment's tests have the fixtures of all others."""
+
+from tests.conftest import cache_without_checkpoints, empty_cache, lull
+
+__all__ = ["cache_without_checkpoints", "empty_cache", "lull"]

@@ -1,0 +1,124 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""What a machine burns with all CPUs asleep, by idle state, and beside the one energy model that tells of idle states.
+
+That model has no unit, so its figures and ours are given as shares of a busy core at its fastest operating point. What
+an L2 keeps while its cluster is off is taken from the same model (`power-models/states.yaml`), so that figure is no
+evidence; the others are.
+"""
+
+from collections.abc import Sequence
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+
+from lull.energy.rows import BANDS, CALIBRATED
+from lull.figures.steady import Steady
+from lull.files import yaml_file
+from lull.plotting.markdown import markdown_table
+from lull.results.result import Check, Result
+
+GROUP = "idle"
+PUBLISHED = Path(__file__).with_name("juno-idle.yaml")
+
+Row = dict[str, Any]
+
+
+def extend(result: Result, idle: Sequence[Steady], busy: Sequence[Steady]) -> None:
+    if not idle:
+        return
+    table = df_asleep(idle)
+    result.tables["asleep"] = table
+    result.summary += "\n## All CPUs asleep, mW\n\n" + _asleep_text(table)
+    result.checks += checks(table)
+    shares = df_shares(idle, busy)
+    if shares.num_rows:
+        result.tables["asleep-shares"] = shares
+        result.summary += (
+            "\n## Asleep, as a share of a busy core at its fastest, beside Juno's energy model\n\n"
+            f"{_juno()['source']}.\n\n" + _shares_text(shares)
+        )
+
+
+def df_asleep(windows: Sequence[Steady]) -> pa.Table:
+    """A row per platform, state and cluster: watts of one of its cores, and of what they share."""
+    rows: list[Row] = []
+    for window in windows:
+        for cpus, cluster in window.run.spec.platform.cpu_ranges():
+            row: Row = {"platform": window.platform, "state": window.state, "cluster": cluster.name}
+            for band in BANDS:
+                row[f"{band}_core_w"] = sum(window.watts(band, cpu=cpu) for cpu in cpus) / len(cpus)
+                row[f"{band}_shared_w"] = window.watts(band, cpu=None, cluster=cluster.name)
+                row[f"{band}_platform_w"] = window.watts(band)
+            rows.append(row)
+    return pa.Table.from_pylist(rows)
+
+
+def df_shares(idle: Sequence[Steady], busy: Sequence[Steady]) -> pa.Table:
+    """Ours and Juno's, where it has a figure. A busy core is its dynamic power and its leakage."""
+    known = _juno()
+    asleep = {(row["platform"], row["cluster"], row["state"]): row for row in df_asleep(idle).to_pylist()}
+    rows: list[Row] = []
+    for figure in known["clusters"]:
+        top = [
+            window
+            for window in busy
+            if (window.platform, window.loop, window.mhz) == (known["platform"], "primes", figure["mhz"])
+            and window.run.cluster(window.busy[0]).name == figure["cluster"]
+        ]
+        for part in ("core", "shared"):
+            for state, theirs in figure[part].items():
+                own = asleep.get((known["platform"], figure["cluster"], state))
+                if own is None or not top:
+                    continue
+                row: Row = {"cluster": figure["cluster"], "part": part, "state": state}
+                for band in BANDS:
+                    row[band] = own[f"{band}_{part}_w"] / top[0].watts(band, cpu=top[0].busy[0])
+                rows.append({**row, "juno": theirs / figure["busy"]})
+    return pa.Table.from_pylist(rows)
+
+
+def _juno() -> dict[str, Any]:
+    return yaml_file.read(PUBLISHED, yaml_file.shown(PUBLISHED), "figures", "benchmarks/energy-validation/README.md")
+
+
+def checks(table: pa.Table) -> list[Check]:
+    """A deeper state burns less on the whole platform."""
+    watts: dict[str, dict[str, float]] = {}
+    for row in table.to_pylist():
+        watts.setdefault(row["platform"], {})[row["state"]] = row[f"{CALIBRATED}_platform_w"]
+    found = []
+    for platform, by_state in watts.items():
+        fewer = all(after < before for before, after in pairwise(by_state.values()))
+        says = ", ".join(f"{state} {value * 1e3:.4g} mW" for state, value in by_state.items())
+        found.append(Check(f"a deeper idle state of {platform} burns less", fewer, says))
+    return found
+
+
+def _asleep_text(table: pa.Table) -> str:
+    headings = (
+        "platform",
+        "state",
+        "cluster",
+        "a core: raw",
+        "calibrated",
+        "L2: raw",
+        "calibrated",
+        "platform, calibrated",
+    )
+    rows = []
+    for row in table.to_pylist():
+        numbers = [row[f"{band}_{part}_w"] for part in ("core", "shared") for band in BANDS]
+        numbers.append(row[f"{CALIBRATED}_platform_w"])
+        cells = (f"{watts * 1e3:.4g}" for watts in numbers)
+        rows.append((row["platform"], row["state"], row["cluster"], *cells))
+    return markdown_table(headings, rows)
+
+
+def _shares_text(table: pa.Table) -> str:
+    rows = [
+        (row["cluster"], row["part"], row["state"], *(f"{row[name]:.3f}" for name in (*BANDS, "juno")))
+        for row in table.to_pylist()
+    ]
+    return markdown_table(("cluster", "part", "state", *BANDS, "Juno"), rows)

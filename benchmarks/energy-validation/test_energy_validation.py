@@ -1,0 +1,120 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Watts beside published ones: a machine that burns what is published holds, one that does not fails by name."""
+
+import dataclasses
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+import pytest
+from lull_experiments.energy_validation import analysis as energy_validation
+from tests import drawn, energy_runs, steady_runs
+from tests.steady_runs import LENGTH, STATES, Made
+
+from lull.energy import published
+from lull.platform.load import load_platform
+from lull.results.result import Result
+
+TINY = load_platform("tiny")
+SECONDS = LENGTH / energy_runs.HZ
+ASLEEP = {"idle/tiny": [Made(state) for state in STATES]}
+
+
+@pytest.fixture(autouse=True)
+def _made_up(monkeypatch: pytest.MonkeyPatch) -> None:
+    steady_runs.pretend(monkeypatch)
+    # Clocks that burn less than a published core does, so that operations can make up the difference.
+    monkeypatch.setattr(energy_runs, "J_PER_CYCLE", 1e-11)
+
+
+def _ops(cpu: int, mhz: float, share: float) -> list[float]:
+    """So many that the made-up tables make this share of the published power of them."""
+    figure = next(
+        figure for figure in published.load().busy_core if (figure.platform, figure.cluster) == ("tiny", _name(cpu))
+    )
+    watts = figure.watts(TINY.clusters[cpu].opps.table[_level(cpu, mhz)]) * share / energy_runs.FACTORS.dynamic
+    joules = watts * SECONDS - mhz * 1e6 * SECONDS * energy_runs.J_PER_CYCLE
+    return [joules / (1.5 * energy_runs.J_PER_OP) if own == cpu else 0.0 for own in range(3)]
+
+
+def _name(cpu: int) -> str:
+    return TINY.clusters[cpu].name
+
+
+def _level(cpu: int, mhz: float) -> int:
+    return [opp.mhz for opp in TINY.clusters[cpu].opps.table].index(mhz)
+
+
+def _loop(loop: str, shares: Mapping[tuple[int, float], float]) -> list[Made]:
+    return [Made("C4", (cpu,), mhz, loop, _ops(cpu, mhz, share)) for (cpu, mhz), share in shares.items()]
+
+
+def _analysed(out: Path, monkeypatch: pytest.MonkeyPatch, made: Mapping[str, Sequence[Made]]) -> Result:
+    return energy_validation.analyse(steady_runs.runs(out, "energy-validation", made, monkeypatch))
+
+
+AS_PUBLISHED: dict[tuple[int, float], float] = {(0, 450): 1.0, (0, 850): 1.0, (1, 450): 1.0, (1, 1100): 1.0}
+
+
+def test_a_core_that_burns_what_is_published_holds(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    found = _analysed(tmp_path, monkeypatch, {"busy/tiny": _loop("primes", AS_PUBLISHED), **ASLEEP})
+    rows = found.tables["busy"].to_pylist()
+    assert [(row["cluster"], row["mhz"]) for row in rows] == [(_name(cpu), mhz) for cpu, mhz in AS_PUBLISHED]
+    for row in rows:
+        assert row["calibrated_dynamic_w"] == pytest.approx(row["published_w"], rel=1e-4), (
+            "gem5's clocks are whole picoseconds"
+        )
+        assert row["raw_dynamic_w"] == pytest.approx(row["published_w"] / energy_runs.FACTORS.dynamic, rel=1e-4)
+        assert row["em_w"] == pytest.approx(row["published_w"], rel=1e-3), "busy throughout"
+        assert row["raw_static_w"] == pytest.approx(energy_runs.CORE_LEAKAGE_W)
+    assert rows[-1]["published_w"] == pytest.approx(530e-6 * 1100, rel=1e-6)
+    assert all(check.passed for check in found.checks), [check.says for check in found.checks]
+    assert list(drawn.figures("energy-validation", found)) == ["busy"]
+
+
+def test_a_mean_error_above_the_limit_fails_with_its_worst(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    shares = AS_PUBLISHED | {(0, 850): 1.5, (1, 1100): 0.8}
+    found = _analysed(tmp_path, monkeypatch, {"busy/tiny": _loop("primes", shares), **ASLEEP})
+    (failed,) = [check for check in found.checks if not check.passed]
+    assert failed.name == "a busy core of tiny burns what is published"
+    assert failed.says == (
+        "mean absolute error 17.5% over 4 operating points, may be 15%; worst +50.0% on little at 850 MHz"
+    )
+
+
+@pytest.mark.parametrize(("share", "dram_pj", "holds"), [(0.5, 1e6, True), (0.5, 0.0, False), (1.5, 1e6, False)])
+def test_waiting_for_memory_has_to_show_in_core_and_dram(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, share: float, dram_pj: float, holds: bool
+) -> None:
+    (waiting,) = _loop("memory", {(0, 850): share})
+    made = {
+        "busy/tiny": _loop("primes", {(0, 850): 1.0}),
+        "memory/tiny": [dataclasses.replace(waiting, dram_pj=dram_pj)],
+        **ASLEEP,
+    }
+    found = _analysed(tmp_path, monkeypatch, made)
+    named = {check.name: check for check in found.checks}
+    assert named["waiting for memory moves power from core to DRAM on tiny, little"].passed is holds
+    assert found.tables["busy"].to_pylist()[1]["loop"] == "memory"
+
+
+def test_idle_states_stand_beside_junos_as_shares(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    found = _analysed(tmp_path, monkeypatch, {"busy/tiny": _loop("primes", {(0, 850): 1.0}), **ASLEEP})
+    asleep = {(row["cluster"], row["state"]): row for row in found.tables["asleep"].to_pylist()}
+    assert len(asleep) == 12
+    leakage = energy_runs.CORE_LEAKAGE_W
+    clock = 850e6 * energy_runs.J_PER_CYCLE
+    assert asleep["little", "C1"]["raw_core_w"] == pytest.approx(leakage + 0.03 * clock, rel=1e-3)
+    assert asleep["little", "C3"]["raw_core_w"] == pytest.approx(0.03 * leakage, rel=1e-3)
+    assert asleep["little", "C4"]["raw_shared_w"] == pytest.approx(0.3 * energy_runs.L2_LEAKAGE_W, rel=1e-3)
+    shares = {(row["part"], row["state"]): row for row in found.tables["asleep-shares"].to_pylist()}
+    assert set(shares) == {("core", "C1"), ("core", "C3"), ("shared", "C1"), ("shared", "C4")}
+    assert shares["core", "C1"]["juno"] == pytest.approx(6 / 93)
+    busy = found.tables["busy"].to_pylist()[0]
+    whole = busy["raw_dynamic_w"] + busy["raw_static_w"]
+    assert shares["core", "C1"]["raw"] == pytest.approx(asleep["little", "C1"]["raw_core_w"] / whole)
+
+
+def test_a_deeper_state_that_burns_as_much_fails(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    found = _analysed(tmp_path, monkeypatch, {"idle/tiny": [Made("C3"), Made("C2")]})
+    assert [check.name for check in found.checks if not check.passed] == ["a deeper idle state of tiny burns less"]
+    assert drawn.figures("energy-validation", found) == {}

@@ -1,0 +1,172 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The analysis of the scenario `esm-idle`: figure 6.1 of the paper, what an application costs that nobody uses."""
+
+from collections.abc import Sequence
+
+import pyarrow as pa
+from matplotlib.figure import Figure
+
+from lull.figures.esm import points as esm_points
+from lull.figures.esm import runs as esm_runs
+from lull.figures.esm import two_methods
+from lull.figures.esm.plots import METHODS
+from lull.figures.esm.runs import Measured
+from lull.plotting import style
+from lull.plotting.markdown import markdown_table
+from lull.results.against import Against
+from lull.results.drawing import Drawing, Stored
+from lull.results.result import Check, Result
+from lull.scenario.runs import Runs
+
+AXIS = "delay_us"
+PAPER_S = 120
+"""The length of the paper's run, to which CPU time is scaled."""
+PAPER = {16000: 12.14}
+"""Seconds of CPU time that the paper gives, by delay."""
+
+
+def analyse(runs: Runs) -> Result:
+    points = esm_runs.read(runs)
+    table = esm_points.df_points(points, AXIS)
+    result = Result(
+        summary=f"## CPU time in {PAPER_S} s\n\nOf shorter runs, scaled: an idle application does the same over and "
+        "over. With 95 % intervals over repetitions.\n\n" + _cpu_text(table),
+        tables={"points": table, "repetitions": esm_points.df_repetitions(points, AXIS)},
+        checks=checks(points),
+    )
+    if not runs.timed:
+        result.summary += f"\n{runs.label}: no joules, and so no figures.\n"
+        return result
+    result.summary += "\n## Points\n\n" + esm_points.points_text(table, AXIS, "delay, µs")
+    result.summary += two_methods.text(table)
+    result.checks += power_checks(table)
+    return result
+
+
+def draw(stored: Stored) -> list[Drawing]:
+    table = stored.rows("points")
+    if table is None or not stored.origin.timed:
+        return []
+    cpu, power = plot_cpu(table, stored.label), plot_power(table, stored.label)
+    return [
+        Drawing("cpu-time", cpu, "CPU time of an idle application over the delay of its poll."),
+        Drawing("power", power, "Mean power with an idle application, over the delay of its poll."),
+    ]
+
+
+def against(stored: Stored) -> list[Against]:
+    """CPU time of the polls that the paper has; the baseline waits in epoll."""
+    table = stored.rows("points")
+    polls, waiting = _split(table) if table is not None else ([], [])
+    epoll = [f"epoll: {row['cpu_share'] * PAPER_S:.3g}" for row in waiting if row["series"] == esm_points.EPOLL]
+    baseline = epoll[0] if epoll else "-"
+    return [
+        Against(
+            f"CPU time in {PAPER_S} s of {row['series']}", "s", esm_points.cell(row, "cpu_share", PAPER_S),
+            f"{PAPER[row[AXIS]]:g}", baseline, "ESM paper",
+        )
+        for row in polls
+        if row[AXIS] in PAPER
+    ]  # fmt: skip
+
+
+def plot_cpu(table: pa.Table, label: str) -> Figure:
+    figure, (axis,) = style.panels(1, 1, 2.8)
+    polls, waiting = _split(table)
+    seconds = [row["cpu_share"] * PAPER_S for row in polls]
+    axis.errorbar(
+        [row[AXIS] for row in polls], seconds, yerr=[(row["cpu_share_pm"] or 0) * PAPER_S for row in polls],
+        color="black", linewidth=1, marker=style.MARKERS[0], markersize=4, capsize=2, label="pull",
+    )  # fmt: skip
+    axis.plot(list(PAPER), list(PAPER.values()), linestyle="none", marker="x", color="black", label="paper, pull")
+    for number, row in enumerate(waiting):
+        text = f"{row['series']}: {row['cpu_share'] * PAPER_S:.3g} s"
+        axis.annotate(text, (0.02, 0.06 + 0.08 * number), xycoords="axes fraction")
+    axis.set_xscale("log")
+    axis.set_yscale("log")
+    axis.set_xlabel("delay of the poll (µs)")
+    axis.set_ylabel(f"CPU time in {PAPER_S} s (s)")
+    axis.legend()
+    figure.suptitle(f"CPU time of an idle application\n{label}")
+    return figure
+
+
+def plot_power(table: pa.Table, label: str) -> Figure:
+    figure, axes = style.panels(len(METHODS), 2, 2.2)
+    polls, waiting = _split(table)
+    for axis, (measure, title) in zip(axes, METHODS.items(), strict=True):
+        axis.errorbar(
+            [row[AXIS] for row in polls], [row[measure] * 1e3 for row in polls],
+            yerr=[(row[f"{measure}_pm"] or 0) * 1e3 for row in polls],
+            color="black", linewidth=1, marker=style.MARKERS[0], markersize=4, capsize=2, label="pull",
+        )  # fmt: skip
+        for number, row in enumerate(waiting):
+            line = style.LINES[1 + number % 3]
+            axis.axhline(row[measure] * 1e3, color="0.4", linewidth=0.8, linestyle=line, label=row["series"])
+        axis.set_xscale("log")
+        axis.set_title(title)
+        axis.set_xlabel("delay of the poll (µs)")
+        axis.set_ylabel("mean power (mW)")
+        axis.legend()
+    figure.suptitle(f"Power with an idle application\n{label}")
+    return figure
+
+
+def checks(points: Sequence[Measured]) -> list[Check]:
+    found = []
+    for point in points:
+        if point.run.values["mode"] == "esm":
+            cpu_s = sum(own.cpu_s for own in point.repetitions)
+            own = sum(own.wakes["own"] + own.wakes["device"] for own in point.repetitions)
+            says = f"{cpu_s:g} s of CPU time, {own} wake-ups of main CPUs by it or for it, in {point.run.name}"
+            found.append(Check("an idle ESM application uses no CPU", cpu_s == 0 and own == 0, says))
+    polls = sorted(
+        (
+            int(point.run.values[AXIS]),
+            sum(own.cpu_s / own.seconds for own in point.repetitions) / len(point.repetitions),
+        )
+        for point in points
+        if point.run.values["mode"] == "pull"
+    )
+    if len(polls) > 1:
+        # Below the timer's slack of 50 us a shorter delay is none.
+        slow = [share for delay, share in polls if delay >= 100]
+        passed = slow == sorted(slow, reverse=True)
+        says = ", ".join(f"{delay} µs: {share:.3%}" for delay, share in polls)
+        found.append(Check("a poll that sleeps longer uses less CPU", passed, says))
+    return found
+
+
+def power_checks(table: pa.Table) -> list[Check]:
+    polls, waiting = _split(table)
+    esm = [row for row in waiting if row["series"] == "ESM"]
+    if not polls or not esm:
+        return []
+    least = min(polls, key=lambda row: row["power_w"])
+    says = (
+        f"ESM {esm[0]['power_w'] * 1e3:.5g} mW, the cheapest poll, {least['series']}, {least['power_w'] * 1e3:.5g} mW"
+    )
+    return [Check("an idle ESM application burns no more than any poll", esm[0]["power_w"] <= least["power_w"], says)]
+
+
+def _split(table: pa.Table) -> tuple[list[esm_points.Row], list[esm_points.Row]]:
+    """Polls by their delay, and those that wait."""
+    rows = table.to_pylist()
+    polls = sorted((row for row in rows if row["series"].startswith("pull")), key=lambda row: int(row[AXIS]))
+    return polls, [row for row in rows if not row["series"].startswith("pull")]
+
+
+def _cpu_text(table: pa.Table) -> str:
+    polls, waiting = _split(table)
+    rows = [
+        (
+            row["series"],
+            esm_points.cell(row, "cpu_share", PAPER_S),
+            f"{row['clock_cpu_share'] * PAPER_S:.4g}",
+            esm_points.cell(row, "own_wakes_hz"),
+            f"{PAPER[row[AXIS]]:g}" if row["series"].startswith("pull") and row[AXIS] in PAPER else "-",
+        )
+        for row in [*polls, *waiting]
+    ]
+    headings = ("", "s, of the trace", "s, of the process's clock", "wake-ups/s", "paper, s")
+    return markdown_table(headings, rows)

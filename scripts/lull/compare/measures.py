@@ -1,0 +1,84 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The numbers of a run that may be set beside those of another: energy, residency, latency, what the guest reported.
+
+Names have colons, the coarse word first. What a run did not leave is not in it; nothing is estimated.
+"""
+
+from collections.abc import Mapping
+
+from lull.energy import rows
+from lull.errors import UserError
+from lull.figures import traced_wakes
+from lull.figures.sample import Sample
+from lull.rundir import cpuidle
+from lull.rundir.folder import CPUIDLE, TRACE
+from lull.sweep import table, wakes
+from lull.trace.clock import TICK_HZ
+
+_NOT_RESULTS = ("point", "name", "platform", "engine", "cpu", "seed", "wall_s")
+_JOULES = "joules:"
+
+
+def of_point(point: Sample) -> dict[str, float]:
+    reported = _reported(point)
+    found = {**reported, **_power(point, reported), **_residency(point), **_way_out(point)}
+    return {name: float(value) for name, value in found.items()}
+
+
+def unit_of(name: str) -> str:
+    """Of a measure, as its name tells it."""
+    if name.startswith(_JOULES):
+        return "J"
+    if name.startswith("watts:"):
+        return "W"
+    if name.startswith("residency:"):
+        return "share"
+    words = name.replace(":", "_").split("_")
+    return next((unit for unit in ("us", "ns", "ms", "s", "w", "mw", "mhz") if unit in words), "").replace("us", "µs")
+
+
+def _reported(point: Sample) -> dict[str, float]:
+    """The row of a sweep's table, without what is a setting or no number."""
+    (row,) = table.flat([point])
+    return {
+        name: value
+        for name, value in row.items()
+        if name not in _NOT_RESULTS and name not in point.settings and isinstance(value, int | float)
+        and not isinstance(value, bool)
+    }  # fmt: skip
+
+
+def _power(point: Sample, reported: Mapping[str, float]) -> dict[str, float]:
+    """Mean watts over the time that the ledger covers."""
+    if point.ledger is None:
+        return {}
+    windows = rows.grouped(point.ledger, ["start", "end"], []).to_pylist()
+    seconds = (max(row["end"] for row in windows) - min(row["start"] for row in windows)) / TICK_HZ
+    joules = {name.removeprefix(_JOULES): value for name, value in reported.items() if name.startswith(_JOULES)}
+    return {f"watts:{name}": value / seconds for name, value in joules.items()}
+
+
+def _residency(point: Sample) -> dict[str, float]:
+    """As Linux counted it, by cluster."""
+    counted = cpuidle.read(point.run.path / CPUIDLE)
+    if not counted:
+        return {}
+    found: dict[str, float] = {}
+    for cluster in cpuidle.by_cluster(counted, point.run.spec.platform):
+        for state, use in cluster.states.items():
+            found[f"residency:{cluster.name}:{state}"] = use.share
+            found[f"entries:{cluster.name}:{state}"] = use.entries
+    return found
+
+
+def _way_out(point: Sample) -> dict[str, float]:
+    """Of a traced run: from the interrupt to Linux, over all CPUs and states. A trace that lost events has none."""
+    if not (point.run.path / TRACE).is_file():
+        return {}
+    try:
+        table = traced_wakes.df_wake_ups(point.run.rundir())
+    except UserError:
+        return {}
+    if not table.num_rows:
+        return {}
+    return wakes.spread("wake:out_us", table["out_us"].to_numpy())

@@ -1,0 +1,148 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""What the analyses of `esm-keyboard` and `esm-gesture` share: the same application, other events."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import pyarrow as pa
+
+from lull.figures.esm import (
+    checks as esm_checks,
+)
+from lull.figures.esm import (
+    plots as esm_plots,
+)
+from lull.figures.esm import (
+    points as esm_points,
+)
+from lull.figures.esm import (
+    runs as esm_runs,
+)
+from lull.figures.esm import (
+    two_methods,
+)
+from lull.figures.esm.plots import Mark
+from lull.figures.esm.points import EPOLL, ESM, PULL, Curves, difference
+from lull.plotting.markdown import markdown_table
+from lull.results.against import Against
+from lull.results.drawing import Drawing, Stored
+from lull.results.result import Result
+from lull.scenario.runs import Runs
+
+
+@dataclass(frozen=True)
+class Experiment:
+    axis: str
+    """The parameter that is varied; `heading` is what it is called."""
+    heading: str
+    sooner_ms: Sequence[Mark]
+    """The paper's gains in latency over the 16 ms poll."""
+    saved_percent: Sequence[Mark]
+    """The paper's gains in power."""
+    aside: Sequence[str] = ()
+    """Groups of points that are in the tables, and not on the curves."""
+
+    def curves(self, table: pa.Table) -> Curves:
+        ordinary = [row for row in table.to_pylist() if row["group"] not in self.aside]
+        return esm_points.by_series(ordinary, self.axis)
+
+
+def analyse(runs: Runs, what: Experiment) -> tuple[Result, pa.Table]:
+    """All but what is one experiment's own."""
+    points = esm_runs.read(runs)
+    table = esm_points.df_points(points, what.axis)
+    curves = what.curves(table)
+    result = Result(
+        summary="## Points\n\nMeans with 95 % intervals over repetitions (Student's t); quantiles of all events of a "
+        "point, with bootstrap intervals; a check rests on those that have five events beyond them. Power is the whole "
+        "machine's but where it says otherwise.\n\n" + esm_points.points_text(table, what.axis, what.heading),
+        tables={"points": table, "repetitions": esm_points.df_repetitions(points, what.axis)},
+        checks=[esm_checks.delivered(points)],
+    )
+    if not runs.timed:
+        result.summary += f"\n{runs.label}: no joules, and so no figures and nothing to compare.\n"
+        return result, table
+    result.checks += esm_checks.clocks(points)
+    result.checks += esm_checks.against_pull(curves, what.heading) + esm_checks.against_epoll(curves, what.heading)
+    result.summary += two_methods.text(table) + "\n## Beside the paper\n\n" + _paper(curves, what)
+    return result, table
+
+
+def draw(stored: Stored, what: Experiment) -> list[Drawing]:
+    table = stored.rows("points")
+    if table is None or not stored.origin.timed:
+        return []
+    curves = what.curves(table)
+    power, latency = (
+        plot(curves, what.heading, stored.label) for plot in (esm_plots.plot_power, esm_plots.plot_latency)
+    )
+    found = [
+        Drawing("power", power, "Mean power by two methods."),
+        Drawing("latency", latency, "From the device to the handler."),
+    ]
+    if {ESM, PULL} <= curves.keys():
+        gain = esm_plots.plot_gain(curves, what.heading, stored.label, what.sooner_ms, what.saved_percent)
+        found.append(Drawing("gain", gain, "What ESM saves against a 16 ms poll, beside the paper's numbers."))
+    return found
+
+
+def against(stored: Stored, what: Experiment) -> list[Against]:
+    """The paper's gains; the baseline is what blocking in epoll gains over the same poll."""
+    table = stored.rows("points")
+    if table is None or not stored.origin.timed:
+        return []
+    curves = what.curves(table)
+    found = []
+    for name, marks, measure, unit in _measures(what):
+        ours, epoll = (_gains(curves, series, measure, unit) for series in (ESM, EPOLL))
+        for mark in marks:
+            if here := _says(ours, mark):
+                title = f"{name} by ESM against a 16 ms poll, {mark.what}"
+                baseline = _says(epoll, mark) or "-"
+                found.append(Against(title, unit, here, f"{mark.value:g}", f"epoll: {baseline}", "ESM paper"))
+    return found
+
+
+def _measures(what: Experiment) -> list[tuple[str, Sequence[Mark], str, str]]:
+    return [
+        ("latency saved", what.sooner_ms, "latency_us", "ms"),
+        ("power saved, machine", what.saved_percent, "power_w", "%"),
+        ("power saved, cores and L2s", what.saved_percent, "cpus_w", "%"),
+        ("power saved, cores", what.saved_percent, "cores_w", "%"),
+    ]
+
+
+def _gains(curves: Curves, series: str, measure: str, unit: str) -> dict[Any, tuple[float, float]]:
+    """Of a series over the 16 ms poll, with half the interval, where both have a number."""
+    pull, own = curves.get(PULL, {}), curves.get(series, {})
+    gains: dict[Any, tuple[float, float]] = {}
+    for at in pull:
+        if at in own and pull[at][measure] is not None and own[at][measure] is not None:
+            gap, half = difference(pull[at], own[at], measure)
+            scale = 1e-3 if unit == "ms" else 100 / pull[at][measure]
+            gains[at] = gap * scale, half * scale
+    return gains
+
+
+def _says(gains: Mapping[Any, tuple[float, float]], mark: Mark) -> str | None:
+    """Where the paper has a number; of all places their mean and range. None where nothing is known."""
+    if not gains or (mark.at is not None and mark.at not in gains):
+        return None
+    if mark.at is not None:
+        return f"{gains[mark.at][0]:.3g} ± {gains[mark.at][1]:.2g}"
+    every = [gap for gap, _ in gains.values()]
+    return f"mean {sum(every) / len(every):.3g}, {min(every):.3g} to {max(every):.3g}"
+
+
+def _paper(curves: Curves, what: Experiment) -> str:
+    """The gains of ESM over the 16 ms poll: where the paper has a number, and the mean over all places."""
+    rows = [
+        (f"{name}, {unit}", mark.what, f"{mark.value:g}", ours)
+        for name, marks, measure, unit in _measures(what)
+        for mark in marks
+        if (ours := _says(_gains(curves, ESM, measure, unit), mark))
+    ]
+    if not rows:
+        return "Nothing to compare: the paper's numbers are gains over a 16 ms poll at its rates.\n"
+    return markdown_table(("ESM against a 16 ms poll", "", "paper", "here"), rows)

@@ -1,0 +1,167 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Tables of the ESM experiments: a row per repetition, a row per point with intervals over its repetitions."""
+
+import math
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from lull.figures.esm.runs import POWERS, Measured, Repetition
+from lull.plotting.markdown import markdown_table
+from lull.runspec.values import Value
+from lull.statistics import bootstrap, student
+
+PULL, PULL_LONGER, EPOLL, ESM = "pull 16 ms", "pull 100 ms", "epoll", "ESM"
+EPOLL_SHADOW, ESM_SHADOW, ESM_THREAD = "epoll, shadow", "ESM, shadow", "ESM, thread"
+SERIES = (PULL, PULL_LONGER, EPOLL, EPOLL_SHADOW, ESM, ESM_SHADOW, ESM_THREAD)
+"""In the order of figures; series of a user's own follow."""
+WAKES = ("main", "own", "device", "shadow")
+MEANS = (
+    *(f"{name}_w" for name in POWERS),
+    "cpu_share",
+    *(f"{name}_wakes_hz" for name in WAKES),
+    "latency_us",
+    "wall_us",
+)
+"""What points have a mean and an interval of, over their repetitions."""
+QUANTILES = {"median_us": 0.5, "p99_us": 0.99}
+"""Of the latencies of all repetitions together: one repetition is too short for a tail."""
+
+Row = dict[str, Any]
+Curves = Mapping[str, Mapping[Any, Row]]
+
+
+def series_of(values: Mapping[str, Value]) -> str:
+    """How a point gets its events: what a curve of a figure has in common."""
+    mode = values["mode"]
+    if mode == "pull":
+        return f"pull {_time(int(values['delay_us']))}" + _shadow(values)
+    return ("ESM" if mode == "esm" else str(mode)) + _thread(values) + _shadow(values)
+
+
+def _shadow(values: Mapping[str, Value]) -> str:
+    return ", shadow" if values["routing"] != "none" else ""
+
+
+def _thread(values: Mapping[str, Value]) -> str:
+    return ", thread" if values["mode"] == "esm" and values["dispatch"] == "thread" else ""
+
+
+def _time(us: int) -> str:
+    for unit, size in (("s", 10**6), ("ms", 10**3)):
+        if us >= size:
+            return f"{us / size:g} {unit}"
+    return f"{us} µs"
+
+
+def df_repetitions(points: Sequence[Measured], axis: str) -> pa.Table:
+    return pa.Table.from_pylist(
+        [{**_place(point, axis), **_of_repetition(own)} for point in points for own in point.repetitions]
+    )
+
+
+def df_points(points: Sequence[Measured], axis: str) -> pa.Table:
+    """Means, each `name` with half its 95 % interval `name_pm`; and quantiles, each with the ends of its interval."""
+    return pa.Table.from_pylist([_of_point(point, axis) for point in points])
+
+
+def _place(point: Measured, axis: str) -> Row:
+    values = point.run.values
+    return {"point": point.run.name, "group": point.run.group, "series": series_of(values), axis: values[axis]}
+
+
+def _of_repetition(own: Repetition) -> Row:
+    return {
+        "repetition": own.index,
+        "seconds": own.seconds,
+        "events": own.latency_us.size,
+        **{f"{name}_w": own.watts.get(name) for name in POWERS},
+        "cpu_share": own.cpu_s / own.seconds,
+        **{f"{name}_wakes_hz": own.wakes[name] / own.seconds for name in WAKES},
+        "latency_us": _mean(own.latency_us),
+        "wall_us": _mean(own.wall_us),
+    }
+
+
+def _mean(values: bootstrap.Numbers) -> float | None:
+    known = values[~np.isnan(values)]
+    return float(known.mean()) if known.size else None
+
+
+def _of_point(point: Measured, axis: str) -> Row:
+    row: Row = {**_place(point, axis), "repetitions": len(point.repetitions), "events": point.handled}
+    every = [_of_repetition(own) for own in point.repetitions]
+    for name in MEANS:
+        numbers = [own[name] for own in every if own[name] is not None]
+        row[name], row[f"{name}_pm"] = student.mean(numbers) if numbers else (None, None)
+    latencies = point.latency_us
+    found = bootstrap.quantiles(latencies, list(QUANTILES.values())) if latencies.size else []
+    for number, name in enumerate(QUANTILES):
+        value = found[number] if found else (None, None, None)
+        row[name], *ends = value
+        row.update(zip(ends_of(name), ends, strict=True))
+    row["clock_cpu_share"] = point.clock_cpu_s
+    return row
+
+
+def ends_of(quantile: str) -> tuple[str, str]:
+    """The columns of its interval."""
+    name = quantile.removesuffix("_us")
+    return f"{name}_low_us", f"{name}_high_us"
+
+
+def cell(row: Row, name: str, scale: float = 1.0) -> str:
+    """A number with its interval, as tables show it."""
+    if row[name] is None:
+        return "-"
+    half = row.get(f"{name}_pm")
+    return f"{row[name] * scale:.4g}" + ("" if half is None else f" ± {half * scale:.2g}")
+
+
+def points_text(table: pa.Table, axis: str, heading: str) -> str:
+    headings = (
+        "", heading, "events", "mW", "raw", "`em`", "cores and L2s", "cores", "cores, `em`", "CPU time, %",
+        "wake-ups/s", "own", "device", "shadow", "latency, µs", "median", "p99",
+    )  # fmt: skip
+    rows = [
+        (
+            row["series"], row[axis], row["events"],
+            *(cell(row, f"{name}_w", 1e3) for name in POWERS[:6]),
+            cell(row, "cpu_share", 100),
+            *(cell(row, f"{name}_wakes_hz") for name in WAKES),
+            cell(row, "latency_us"),
+            *(
+                "-" if row[name] is None
+                else f"{row[name]:.5g} [{', '.join(f'{row[end]:.5g}' for end in ends_of(name))}]"
+                for name in QUANTILES
+            ),
+        )
+        for row in table.to_pylist()
+    ]  # fmt: skip
+    return markdown_table(headings, rows)
+
+
+def by_series(rows: Sequence[Row], axis: str) -> dict[str, dict[Any, Row]]:
+    """Points by series and place on the axis, in the order of figures."""
+    found: dict[str, dict[Any, Row]] = {}
+    present = list(dict.fromkeys(row["series"] for row in rows))
+    for name in [*(name for name in SERIES if name in present), *(name for name in present if name not in SERIES)]:
+        found[name] = {row[axis]: row for row in rows if row["series"] == name}
+    return found
+
+
+def common(one: Mapping[Any, Row], other: Mapping[Any, Row], name: str) -> list[tuple[Any, float, float]]:
+    """Where both series have a number."""
+    return [
+        (at, one[at][name], other[at][name])
+        for at in one
+        if at in other and one[at][name] is not None and other[at][name] is not None
+    ]
+
+
+def difference(one: Row, other: Row, name: str) -> tuple[float, float]:
+    """One minus the other, with half the interval: of independent means the squares add."""
+    halves = [float(row[f"{name}_pm"] or 0.0) for row in (one, other)]
+    return one[name] - other[name], math.hypot(*halves)

@@ -1,0 +1,55 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Power of cores by two methods that share nothing but the run: McPAT's tables from event counts, and Linux's energy
+model from time at each operating point. The paper set a counter model beside an integrated battery model. Of L2s the
+energy model knows nothing, and what memory takes both have from gem5.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+import pyarrow as pa
+
+from lull.figures.esm.points import Row
+from lull.plotting.markdown import markdown_table
+
+ENOUGH = 3
+"""Points for a line."""
+
+
+@dataclass(frozen=True)
+class Agreement:
+    """Least squares over points: watts by McPAT = `constant` + `slope` x watts by the energy model."""
+
+    points: int
+    correlation: float
+    slope: float
+    constant: float
+    worst: float
+    """The farthest of all points from the line, in watts."""
+
+
+def agreement(points: list[Row]) -> Agreement | None:
+    watts = [(row["em_cores_w"], row["cores_w"]) for row in points]
+    pairs = np.array([pair for pair in watts if None not in pair])
+    if len(pairs) < ENOUGH or not pairs.std(axis=0).all():
+        return None
+    x, y = pairs.T
+    slope, constant = np.polyfit(x, y, 1)
+    away = np.abs(y - slope * x - constant).max()
+    return Agreement(len(pairs), float(np.corrcoef(x, y)[0, 1]), float(slope), float(constant), float(away))
+
+
+def text(points: pa.Table) -> str:
+    one = agreement(points.to_pylist())
+    if not one:
+        return ""
+    numbers = (
+        one.points, f"{one.correlation:.4f}", f"{one.slope:.3f}",
+        *(f"{watts * 1e3:.3g}" for watts in (one.constant, one.worst)),
+    )  # fmt: skip
+    headings = ("points", "correlation", "slope", "constant, mW", "farthest from the line, mW")
+    return (
+        "\n## Two methods\n\nPower of cores by McPAT, calibrated, over `em`, the energy model that Linux schedules by, "
+        "which knows operating points and time alone. The constant is what it leaves out: leakage of cores asleep.\n\n"
+        + markdown_table(headings, [numbers])
+    )

@@ -1,0 +1,108 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The YAML files that people write: platforms, cores, scenarios. What is wrong with one is one sentence."""
+
+import re
+from collections.abc import Iterable
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from lull.errors import UserError
+from lull.files.blocks import quoted
+from lull.files.paths import ROOT
+
+
+def is_path(name_or_path: str) -> bool:
+    return "/" in name_or_path or name_or_path.endswith((".yaml", ".yml"))
+
+
+def locate(name_or_path: str, kind: str, own: Path, known: Iterable[str]) -> Path:
+    """A file of the project by its name, or any by its path: what has a slash or the suffix .yaml is a path."""
+    if is_path(name_or_path):
+        return Path(name_or_path)
+    if not own.is_file():
+        raise UserError(f"unknown {kind} `{name_or_path}`; use one of {quoted(known)}, or the path of a YAML file")
+    return own
+
+
+def shown(file: Path) -> str:
+    """The name of a file as a message gives it."""
+    try:
+        return str(file.resolve().relative_to(ROOT))
+    except ValueError:
+        return str(file)
+
+
+def read(file: Path, name: str, kind: str, manual: str) -> dict[str, Any]:
+    """The block of keys in a file of this kind; `manual` is where a reader finds how to write one."""
+    try:
+        text = file.read_text(encoding="utf-8")
+    except OSError as error:
+        raise UserError(f"{name}: cannot read it ({error.strerror}); give the path of a {kind} file") from None
+    except UnicodeDecodeError:
+        raise UserError(f"{name}: not a text file; give the path of a {kind} file") from None
+    except ValueError:
+        raise UserError(f"{name!r}: no file has such a name; give the path of a {kind} file") from None
+    try:
+        data = _unshared(_parsed_once(text))
+    except RecursionError:
+        raise UserError(
+            f"{name}: blocks without end; write out the alias that stands within what it names, or nest less"
+        ) from None
+    except yaml.MarkedYAMLError as error:
+        mark = error.problem_mark
+        line = f"line {mark.line + 1}" if mark else "somewhere"
+        raise UserError(f"{name}: {line}: {error.problem}, which is not valid YAML; mend that line") from None
+    except yaml.YAMLError:
+        raise UserError(f"{name}: characters that YAML does not allow; write plain text") from None
+    if not isinstance(data, dict):
+        raise UserError(f"{name}: not a block of keys; start with `name: ` and see {manual}")
+    return data
+
+
+class _Loader(yaml.SafeLoader):
+    """YAML's safe subset, in which a key that is there twice is a mistake and not a choice."""
+
+    def construct_object(self, node: yaml.Node, deep: bool = False) -> Any:
+        """What looks like a date or a number and is none, such as 2026-13-45, PyYAML leaves to Python's errors."""
+        try:
+            return super().construct_object(node, deep)
+        except (ArithmeticError, AttributeError, LookupError, ValueError):
+            what = f"`{node.value[:40]}` is no {node.tag.rpartition(':')[2]} and has no quotes"
+            raise yaml.constructor.ConstructorError(None, None, what, node.start_mark) from None
+
+    def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict[Any, Any]:
+        seen: set[Any] = set()
+        for key_node, _ in node.value:
+            key = self.construct_object(key_node, deep=True)
+            if not isinstance(key, str):
+                raise yaml.constructor.ConstructorError(None, None, f"key {key} is not a word", key_node.start_mark)
+            if key in seen:
+                raise yaml.constructor.ConstructorError(None, None, f"key `{key}` again", key_node.start_mark)
+            seen.add(key)
+        return super().construct_mapping(node, deep)
+
+
+# To PyYAML 1e3 is a word, as it was to YAML before 1.2; to everybody else it is a number.
+_Loader.add_implicit_resolver(
+    "tag:yaml.org,2002:float", re.compile(r"[-+]?(\d+\.?\d*|\.\d+)[eE][-+]?\d+$"), [*"-+.0123456789"]
+)
+
+
+def parsed(text: str) -> Any:
+    return yaml.load(text, _Loader)
+
+
+@lru_cache(maxsize=16)
+def _parsed_once(text: str) -> Any:
+    """A sweep resolves a platform's file for each of its points, and PyYAML takes a quarter of a second for it."""
+    return parsed(text)
+
+
+def _unshared(data: Any) -> Any:
+    """What a YAML alias repeats becomes a copy, so that an override changes one place and not its twin."""
+    if isinstance(data, dict):
+        return {key: _unshared(value) for key, value in data.items()}
+    return [_unshared(item) for item in data] if isinstance(data, list) else data

@@ -1,0 +1,93 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The figures of a result, drawn from its stored tables and from nothing else: who has the tables can draw them again.
+
+An analysis that has figures has a function `draw(stored) -> list[Drawing]`.
+"""
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from types import ModuleType
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+from matplotlib.figure import Figure
+
+from lull.files import json_file
+from lull.plotting import style
+from lull.rundir.origin import Origin
+from lull.scenario import experiments
+
+MANIFEST = "manifest.json"
+SUMMARY = "summary.md"
+_HEADING = "\n## Figures\n"
+"""Of the last part of a summary."""
+
+
+@dataclass(frozen=True)
+class Stored:
+    """A result's tables by name, and what made them."""
+
+    origin: Origin
+    tables: Mapping[str, pa.Table]
+
+    @property
+    def label(self) -> str:
+        return self.origin.label
+
+    def rows(self, name: str) -> pa.Table | None:
+        """A table with something in it."""
+        table = self.tables.get(name)
+        return table if table is not None and table.num_rows else None
+
+
+@dataclass(frozen=True)
+class Drawing:
+    name: str
+    figure: Figure
+    caption: str
+
+
+def of_tables(analysis: ModuleType, stored: Stored) -> list[Drawing]:
+    draw = getattr(analysis, "draw", None)
+    return [] if draw is None else list(draw(stored))
+
+
+def tables_of(folder: Path) -> dict[str, pa.Table]:
+    """A result's tables by name."""
+    return {path.stem: pq.read_table(path) for path in sorted(folder.glob("*.parquet"))}
+
+
+def read(folder: Path) -> tuple[ModuleType, Stored]:
+    """A result that was written, with its analysis, which older ones leave to their scenario."""
+    manifest = json_file.read(folder / MANIFEST, "publish the result again")
+    analysis = experiments.analysis_in(experiments.named(str(manifest.get("analysis") or manifest["scenario"])))
+    return analysis, Stored(Origin.of_manifest(manifest), tables_of(folder))
+
+
+def of_folder(folder: Path) -> list[Drawing]:
+    """The figures of a result that was written."""
+    return of_tables(*read(folder))
+
+
+def draw(folder: Path, into: Path | None = None) -> list[Path]:
+    """Write a result's figures anew, and its summary with their captions. Those it has no more are removed from its
+    own folder."""
+    target = into or folder
+    drawings, label = of_folder(folder), _label(folder)
+    saved = [path for drawing in drawings for path in style.save(drawing.figure, target, drawing.name)]
+    if into is None:
+        for path in (*folder.glob("*.pdf"), *folder.glob("*.png")):
+            if path not in saved:
+                path.unlink()
+    text = (folder / SUMMARY).read_text(encoding="utf-8").partition(_HEADING)[0]
+    if drawings:
+        captions = [f"- `{drawing.name}`: {drawing.caption} {label}.\n" for drawing in drawings]
+        text += _HEADING + "\n" + "".join(captions)
+    (target / SUMMARY).write_text(text, encoding="utf-8")
+    return saved
+
+
+def _label(folder: Path) -> str:
+    return Origin.of_manifest(json.loads((folder / MANIFEST).read_text())).label

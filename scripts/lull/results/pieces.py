@@ -1,0 +1,70 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""A result that is published in pieces: points that finished later, and maybe elsewhere, join those that are there.
+
+What is published stays. No point takes the place of another, so none that failed can be run until it does not. The
+analysis of such a scenario has a function `conclude(tables, points) -> Result`, which makes all of the result from the
+tables whose rows name their `point`; `points` are the names of all that there are to be.
+"""
+
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+
+from lull.errors import UserError
+from lull.files import json_file, yaml_file
+from lull.results.drawing import MANIFEST, tables_of
+
+POINT = "point"
+MADE_BY = ("artifacts", "engine", "host", "lull")
+"""What differs from piece to piece of a manifest."""
+
+Tables = dict[str, pa.Table]
+
+
+def joined(made: Path, published: Path) -> tuple[Tables, dict[str, Any]]:
+    """The tables and the manifest of what is published, with a result's points added that are not there yet."""
+    manifest = json_file.read(made / MANIFEST, "make the figures again")
+    there: Tables = {}
+    before: Mapping[str, Any] = {**manifest, "points": {}, "pieces": []}
+    if (published / MANIFEST).is_file():
+        before = json_file.read(published / MANIFEST, f"remove {yaml_file.shown(published)} and publish again")
+        there = _tables(published)
+    if before["command"] != manifest["command"]:
+        raise UserError(
+            f"{made.parent}: made by `{manifest['command']}`, and {yaml_file.shown(published)} by "
+            f"`{before['command']}`; publish runs of that, or remove the folder first"
+        )
+    known = {point for table in there.values() for point in table[POINT].to_pylist()}
+    tables = {name: _added(there.get(name), table, known, made / name) for name, table in _tables(made).items()}
+    return tables, _manifest(before, manifest, known)
+
+
+def _tables(folder: Path) -> Tables:
+    return {name: table for name, table in tables_of(folder).items() if POINT in table.column_names}
+
+
+def _added(there: pa.Table | None, table: pa.Table, known: set[str], name: Path) -> pa.Table:
+    fresh = table.filter(pa.array([point not in known for point in table[POINT].to_pylist()], pa.bool_()))
+    if there is None:
+        return fresh
+    if not there.schema.equals(fresh.schema):
+        raise UserError(f"{name}: other columns than what is published; publish all of it again, into an empty folder")
+    return pa.concat_tables([there, fresh]).combine_chunks()
+
+
+def _manifest(before: Mapping[str, Any], manifest: Mapping[str, Any], known: set[str]) -> dict[str, Any]:
+    """Of all points; what made one stays with it."""
+    added = {name: point for name, point in manifest["points"].items() if name not in known}
+    pieces = {_maker(piece): piece for piece in before["pieces"]}
+    for piece in manifest["pieces"]:
+        there = pieces.get(_maker(piece), {"points": []})["points"]
+        if names := [*there, *(name for name in piece["points"] if name in added)]:
+            pieces[_maker(piece)] = {**piece, "points": sorted(names)}
+    return {**manifest, "points": {**before["points"], **added}, "pieces": list(pieces.values())}
+
+
+def _maker(piece: Mapping[str, Any]) -> str:
+    return json.dumps({key: piece[key] for key in MADE_BY}, sort_keys=True)

@@ -1,0 +1,118 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""What an analysis hands back, and the folder that it becomes.
+
+An analysis is the `analysis.py` of an experiment. It has a function `analyse(runs) -> Result`, and one that draws what
+it stored (`drawing`), or, of a scenario that is published in pieces, one that concludes from them (`pieces`). Files are
+written here, and here it is seen to that nothing but gem5's numbers enters `results/`.
+"""
+
+import json
+import shutil
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from lull.errors import UserError
+from lull.files import paths, whole
+from lull.plotting.markdown import markdown_table
+from lull.results import drawing, pieces
+from lull.results.drawing import MANIFEST, SUMMARY
+from lull.scenario import experiments, load
+from lull.scenario.runs import Runs
+
+RESULTS = paths.ROOT / "results"
+CHECKS = "checks.json"
+REASONS = "## Where it differs from what is published, and why"
+
+
+class CheckFailed(UserError):
+    """The data is whole and it does not say what it should."""
+
+    exit_status = 1
+
+
+@dataclass(frozen=True)
+class Check:
+    """One thing that must hold; `says` gives the numbers either way."""
+
+    name: str
+    passed: bool
+    says: str
+
+
+@dataclass
+class Result:
+    summary: str
+    """Markdown: the tables that a reader looks at first."""
+    tables: dict[str, pa.Table] = field(default_factory=dict)
+    checks: list[Check] = field(default_factory=list)
+
+
+def write(result: Result, runs: Runs, folder: Path, manifest: Mapping[str, object] | None = None) -> None:
+    """All files of a result, in place of those of an earlier one. Its figures are drawn from its tables as stored.
+
+    Without a manifest, that of the runs.
+    """
+    with whole.replaced(folder) as place:
+        for name, table in result.tables.items():
+            pq.write_table(table, place / f"{name}.parquet", compression="zstd", compression_level=19)
+        (place / CHECKS).write_text(json.dumps([vars(check) for check in result.checks], indent=1) + "\n")
+        (place / SUMMARY).write_text(_page(result, runs))
+        (place / MANIFEST).write_text(json.dumps(manifest or runs.manifest(), indent=1, sort_keys=True) + "\n")
+        drawing.draw(place)
+
+
+def publish(runs: Runs, made: Path) -> Path:
+    """Put a written result into `results/`. Only gem5's, and a complete one or a piece of one that comes in pieces."""
+    if runs.engine != "gem5":
+        raise UserError(f"{runs.path}: made by QEMU, which has no timing; only gem5's results enter {RESULTS.name}/")
+    if runs.scenario not in experiments.names():
+        raise UserError(f"{runs.path}: `{runs.scenario}` is no scenario of the project; put its file into benchmarks/")
+    target = RESULTS / _published_as(runs)
+    if load.load_scenario(runs.scenario).in_pieces:
+        tables, manifest = pieces.joined(made, target)
+        conclude = runs.analysis.conclude
+        write(conclude(tables, runs.names), runs, target, manifest)
+        return target
+    if missing := runs.missing:
+        raise UserError(f"{runs.path}: {len(missing)} points are missing, such as {missing[0]}; run them first")
+    with whole.replaced(target) as place:
+        shutil.copytree(made, place, dirs_exist_ok=True)
+    return target
+
+
+def _published_as(runs: Runs) -> str:
+    """The scenario's name. Another machine or other CPUs than its own have a folder of their own."""
+    own = load.load_scenario(runs.scenario)
+    others = [runs.platform] if runs.platform != own.platform and "," not in runs.platform else []
+    others += [runs.cpu] if runs.cpu and runs.cpu != own.cpu else []
+    return "-".join([runs.scenario, *others])
+
+
+def must_hold(checks: Sequence[Check]) -> None:
+    """A check that fails stops whoever asked, with its numbers."""
+    failed = [check for check in checks if not check.passed]
+    if failed:
+        more = f" (and {len(failed) - 1} more)" if len(failed) > 1 else ""
+        raise CheckFailed(f"check failed: {failed[0].name}: {failed[0].says}{more}")
+
+
+def _page(result: Result, runs: Runs) -> str:
+    parts = [f"# {runs.title}\n", f"{runs.label}. Made by `{runs.command}`.\n", result.summary, _reasons(runs)]
+    if result.checks:
+        rows = [("holds" if check.passed else "**fails**", check.name, check.says) for check in result.checks]
+        parts.append("## Checks\n\n" + markdown_table(("", "check", "numbers"), rows))
+    return "\n".join(part for part in parts if part) + "\n"
+
+
+def _reasons(runs: Runs) -> str:
+    """What the scenario's README says about a paper's numbers and ours, which a machine cannot know."""
+    readme = experiments.BENCHMARKS / runs.scenario / "README.md"
+    if not runs.timed or not readme.is_file():
+        return ""
+    _, heading, rest = readme.read_text().partition(f"\n{REASONS}\n")
+    reasons, _, _ = rest.partition("\n## ")
+    return f"{REASONS}\n{reasons}" if heading else ""

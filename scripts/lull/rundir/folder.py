@@ -1,0 +1,166 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The folder of one run: what was asked, what it was made of, what came out."""
+
+import json
+import os
+import platform as host_platform
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+from pydantic import ValidationError
+
+from lull import __version__
+from lull.errors import UserError
+from lull.files import digest, json_file, paths
+from lull.files.claim import make
+from lull.runspec.spec import RunSpec
+
+RUN = "run.json"
+MANIFEST = "manifest.json"
+CONSOLE = "console.log"
+STDOUT = "stdout"
+STATUS = "status"
+FILES = "files"
+CPUIDLE = "cpuidle.jsonl"
+FILES_TAR = "files.tar"
+LEDGER = "energy.parquet"
+STATS_TEXT = "stats.txt"
+STATS_TABLE = "stats.parquet"
+TRACE = "trace.dat"
+
+
+class RunDir:
+    """A run's folder. The manifest is there from the start and says `running` until the run has ended.
+
+    Then it says `finished`, whatever the command's status; `hung` when a limit ended the run; or `failed`.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+
+    @classmethod
+    def create(cls, chosen: Path | None, spec: RunSpec) -> "RunDir":
+        path = chosen or _new(Path("runs"), f"{spec.platform.name}-{spec.engine}")
+        if path.exists() and (not path.is_dir() or any(path.iterdir())):
+            raise UserError(f"{path}: exists and is not an empty folder; choose another --out or remove it")
+        make(path)
+        run = cls(path.resolve())
+        run.write_json(RUN, {"hash": spec.hash(), **spec.model_dump(mode="json")})
+        return run
+
+    @classmethod
+    def open(cls, path: Path) -> "RunDir":
+        if not (path / RUN).is_file() or not (path / MANIFEST).is_file():
+            raise UserError(
+                f"{path}: not a run's folder ({RUN} or {MANIFEST} is missing); name one made by `lull boot`"
+            )
+        return cls(path.resolve())
+
+    def __truediv__(self, name: str) -> Path:
+        return self.path / name
+
+    def write_json(self, name: str, value: dict[str, object]) -> None:
+        json_file.write(self.path / name, value)
+
+    def read_json(self, name: str) -> dict[str, object]:
+        return json_file.read(self.path / name, "run the command again")
+
+    def spec(self) -> RunSpec:
+        """As it was resolved for the run, whatever the platform's file says by now."""
+        asked = self.read_json(RUN)
+        asked.pop("hash", None)
+        try:
+            return RunSpec.model_validate_json(json.dumps(asked))
+        except ValidationError as error:
+            raise UserError(f"{self.path / RUN}: of another version of lull; run the command again") from error
+
+    def begin(self, engine: dict[str, object], artifacts: dict[str, object]) -> None:
+        self.write_json(MANIFEST, {**_environment(), "engine": engine, "artifacts": artifacts, "state": "running"})
+
+    def finish(self, result: dict[str, object]) -> None:
+        self.write_json(MANIFEST, {**self.read_json(MANIFEST), "state": "finished", **result})
+
+    def guest_status(self) -> int | None:
+        try:
+            return int((self.path / STATUS).read_text())
+        except (OSError, ValueError):
+            return None
+
+    def unpack_files(self) -> list[Path]:
+        """The guest's /out as `files/`; a tar that a killed guest left half-written gives what it holds."""
+        archive = self.path / FILES_TAR
+        if not archive.is_file() or archive.stat().st_size == 0:
+            archive.unlink(missing_ok=True)
+            return []
+        target = self.path / FILES
+        target.mkdir(exist_ok=True)
+        # GNU tar keeps every member, and every link that it follows, below the folder.
+        unpacked = subprocess.run(
+            ["tar", "-x", "--no-same-owner", "-f", str(archive), "-C", str(target)],
+            capture_output=True, text=True, check=False,
+        )  # fmt: skip
+        if unpacked.returncode:
+            said = unpacked.stderr.strip().partition("\n")[0]
+            raise UserError(f"{archive}: the guest's files cannot all be unpacked ({said}); see {self.path / CONSOLE}")
+        archive.unlink()
+        return sorted(path for path in target.rglob("*") if path.is_file())
+
+
+def _new(folder: Path, name: str) -> Path:
+    """Made here, so that of two commands in the same second each has its own."""
+    make(folder)
+    stamp = time.strftime("%Y%m%d-%H%M%S")
+    path = folder / f"{stamp}-{name}"
+    number = 2
+    while True:
+        try:
+            path.mkdir()
+            return path
+        except FileExistsError:
+            path, number = folder / f"{stamp}-{name}-{number}", number + 1
+
+
+def _environment() -> dict[str, object]:
+    return {
+        "lull": {"version": __version__, "commit": _commit(), "sources": _sources()},
+        "command": sys.argv,
+        "started": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()),
+        "host": {
+            "cpus": os.cpu_count(),
+            "cpu": _cpu_model(),
+            "system": host_platform.platform(),
+            "python": host_platform.python_version(),
+        },
+    }
+
+
+def _commit() -> str:
+    """The checkout's commit, marked where files differ from it."""
+    try:
+        shown = subprocess.run(
+            ["git", "-C", str(paths.ROOT), "describe", "--always", "--dirty", "--abbrev=40"],
+            text=True,
+            capture_output=True,
+            check=True,
+        )
+    except (OSError, subprocess.CalledProcessError):
+        return "unknown"
+    return shown.stdout.strip()
+
+
+def _sources() -> str:
+    """A hash of our own Python, for checkouts without git."""
+    package = paths.ROOT / "scripts" / "lull"
+    return digest.of_files(package, (path for path in package.rglob("*") if path.suffix in (".py", ".j2")))
+
+
+def _cpu_model() -> str:
+    try:
+        for line in Path("/proc/cpuinfo").read_text().splitlines():
+            if line.startswith("model name"):
+                return line.partition(":")[2].strip()
+    except OSError:
+        pass
+    return host_platform.machine()

@@ -1,0 +1,86 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""A finished run with what was asked of it, as analyses, tables and comparisons read it."""
+
+import json
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from lull.errors import UserError
+from lull.platform.schema import Cluster
+from lull.rundir.folder import FILES, RunDir
+from lull.runspec.spec import RunSpec
+from lull.runspec.values import Value
+
+
+@dataclass(frozen=True)
+class Run:
+    """One finished point, or one that hung."""
+
+    name: str
+    group: str
+    values: Mapping[str, Value]
+    path: Path
+    spec: RunSpec
+    manifest: Mapping[str, Any]
+
+    @property
+    def made_by(self) -> dict[str, Any]:
+        """Without the places of one machine."""
+        return {
+            "engine": {key: value for key, value in self.manifest["engine"].items() if key != "path"},
+            "artifacts": {name: entry["key"] for name, entry in self.manifest["artifacts"].items()},
+            "lull": [self.manifest["lull"]["commit"]],
+            "host": self.manifest["host"],
+        }
+
+    def rundir(self) -> RunDir:
+        return RunDir.open(self.path)
+
+    def file(self, name: str) -> Path:
+        path = self.path / FILES / name
+        if not path.is_file():
+            raise UserError(f"{path}: the guest left no such file; look into {self.path / 'console.log'}")
+        return path
+
+    def lines(self, name: str) -> list[dict[str, Any]]:
+        """A file of JSON lines that the guest left, each an object."""
+        path = self.file(name)
+        try:
+            found = [json.loads(line) for line in path.read_text().splitlines()]
+        except (ValueError, RecursionError) as error:
+            raise UserError(f"{path}: not lines of JSON ({error}); run the point again") from None
+        for number, line in enumerate(found, start=1):
+            if not isinstance(line, dict):
+                raise UserError(
+                    f"{path}: line {number}: JSON that is not an object; have the guest write names with its values, "
+                    'as in {"x": 1}, or another name than .jsonl'
+                )
+        return found
+
+    @contextmanager
+    def understanding(self, name: str) -> Iterator[None]:
+        """Around what takes a file's lines apart: lines of anything else are the user's to replace."""
+        try:
+            yield
+        except (KeyError, TypeError, ValueError, IndexError, ZeroDivisionError) as error:
+            raise UserError(
+                f"{self.file(name)}: not what this scenario writes ({error!r}); run the point again"
+            ) from None
+
+    def cluster(self, cpu: int) -> Cluster:
+        """That of a CPU, as it was in the run: settings and scales in place."""
+        return self.spec.platform.resolved_clusters()[self.place_of(cpu)[0]]
+
+    def cluster_of(self, cpu: int) -> str:
+        """The name of a CPU's cluster, by the order in which clusters number theirs."""
+        return self.place_of(cpu)[1]
+
+    def place_of(self, cpu: int) -> tuple[int, str, int]:
+        """Index and name of a CPU's cluster, and its number within."""
+        for index, (cpus, cluster) in enumerate(self.spec.platform.cpu_ranges()):
+            if cpu in cpus:
+                return index, cluster.name, cpus.index(cpu)
+        raise UserError(f"{self.path}: the guest names CPU {cpu}, which {self.spec.platform.name} does not have")

@@ -1,0 +1,98 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""gem5's `stats.txt` as a table: one row per window, statistic and field.
+
+Every dump opens a window; a file that is not what gem5 24 writes is an error, never a guess.
+"""
+
+import re
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from lull.errors import UserError
+from lull.files import whole
+
+BEGIN = "---------- Begin Simulation Statistics ----------"
+END = "---------- End Simulation Statistics   ----------"
+
+_SCHEMA = pa.schema([("window", pa.int32()), ("statistic", pa.string()), ("value", pa.float64())])
+_LINE = re.compile(r"(?P<name>\S+)\s+(?P<value>\S+)(?P<rest>.*)")
+_ROWS_PER_GROUP = 1 << 18
+
+HOST_STATISTICS = frozenset({"hostSeconds", "hostTickRate", "hostMemory", "hostInstRate", "hostOpRate"})
+"""What two runs of one spec may differ in."""
+
+
+@dataclass(frozen=True)
+class Reading:
+    window: int
+    statistic: str
+    value: float
+
+
+def samples(lines: Iterable[str], origin: Path) -> Iterator[Reading]:
+    """Every number of a stats file. Distributions keep gem5's `name::bucket`; their percentages are dropped."""
+    window, inside = -1, False
+    number = 0
+    for number, raw in enumerate(lines, start=1):
+        line = raw.strip()
+        if not line:
+            continue
+        if line == BEGIN and not inside:
+            window, inside = window + 1, True
+        elif line == END and inside:
+            inside = False
+        elif inside and (sample := _sample(window, line)):
+            yield sample
+        else:
+            raise UserError(
+                f"{origin}:{number}: not a line of gem5's statistics ({line[:60]!r}); "
+                "lull reads the text format of gem5 24 and 25"
+            )
+    if inside:
+        raise UserError(
+            f"{origin}: window {window} has no end, so the run was cut off after line {number}; run it again"
+        )
+
+
+def to_parquet(text: Path, table: Path) -> int:
+    """Write the table, whole or not at all; the number of windows."""
+    windows = 0
+    with (
+        whole.written(table) as partial,
+        text.open() as lines,
+        pq.ParquetWriter(partial, _SCHEMA, compression="zstd") as writer,
+    ):
+        rows: list[Reading] = []
+        for sample in samples(lines, text):
+            windows = sample.window + 1
+            rows.append(sample)
+            if len(rows) >= _ROWS_PER_GROUP:
+                writer.write_table(_table(rows))
+                rows.clear()
+        writer.write_table(_table(rows))
+    return windows
+
+
+def _sample(window: int, line: str) -> Reading | None:
+    match = _LINE.fullmatch(line)
+    if not match:
+        return None
+    try:
+        return Reading(window, match["name"], float(match["value"]))
+    except ValueError:
+        return None
+
+
+def _table(rows: list[Reading]) -> pa.Table:
+    return pa.table(
+        {
+            "window": [row.window for row in rows],
+            "statistic": [row.statistic for row in rows],
+            "value": [row.value for row in rows],
+        },
+        schema=_SCHEMA,
+    )

@@ -1,0 +1,60 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""From what a user names to a RunSpec: the one place where words become a run."""
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from lull.errors import UserError
+from lull.runspec.schedule import load_schedule
+from lull.runspec.settings import resolve
+from lull.runspec.spec import SCRIPT_MAX, CpuMode, EngineName, Flavour, Limits, RunSpec
+
+
+def load_spec(
+    platform: str,
+    overrides: Sequence[str],
+    command: str,
+    *,
+    engine: EngineName,
+    cpu: CpuMode | None = None,
+    flavour: Flavour = "default",
+    schedule: Path | None = None,
+    trace: Sequence[str] = (),
+    trace_kib: int | None = None,
+    stats_period_s: float | None = None,
+    limits: Limits,
+    seed: int = 1,
+) -> RunSpec:
+    """Everything checked; on gem5 the CPUs are atomic unless said otherwise."""
+    if engine == "qemu" and cpu:
+        raise UserError("--cpu: QEMU has no CPU models to choose from; use --engine gem5")
+    if engine == "qemu" and stats_period_s:
+        raise UserError("--stats-period: QEMU has no statistics; use --engine gem5")
+    for option, text in (("--exec", command), ("--trace", "".join(trace))):
+        if _is_of_bytes(text):
+            raise UserError(f"{option}: not UTF-8; have the guest make such bytes, by its printf")
+    asked = resolve(platform, overrides)
+    spec = RunSpec(
+        engine=engine,
+        cpu=(cpu or "atomic") if engine == "gem5" else None,
+        platform=asked.platform,
+        told_at_boot=asked.told_at_boot,
+        policy=asked.policy,
+        flavour=flavour,
+        schedule=load_schedule(schedule) if schedule else None,
+        command=command,
+        trace=tuple(trace),
+        trace_kib=trace_kib,
+        stats_period_s=stats_period_s,
+        limits=limits,
+        seed=seed,
+    )
+    if len(spec.script().encode()) > SCRIPT_MAX:
+        what, remedy = ("--schedule", "use periodic and poisson lines") if schedule else ("--exec", "shorten it")
+        raise UserError(f"{what}: the guest takes a script of at most {SCRIPT_MAX >> 20} MiB; {remedy}, or split it")
+    return spec
+
+
+def _is_of_bytes(text: str) -> bool:
+    """How Python keeps what is not text on the command line."""
+    return any("\ud800" <= letter <= "\udfff" for letter in text)

@@ -1,0 +1,137 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""What a run asks of Linux: governors, how deep to sleep, where event interrupts go.
+
+It is applied in the guest after boot, so that one checkpoint serves every policy. What a run does not ask for stays as
+init left it: menu, the fastest OPP, no idle state deeper than WFI, routing off.
+"""
+
+import re
+from collections.abc import Sequence
+from typing import Literal, get_args
+
+from pydantic import BaseModel, ConfigDict
+
+from lull.errors import UserError
+from lull.files.blocks import nearest, quoted
+from lull.platform.schema import Cluster, Platform
+
+Governor = Literal["menu", "teo", "haltpoll"]
+FrequencyGovernor = Literal["performance", "powersave", "schedutil", "userspace"]
+Deepest = Literal["C1", "C2", "C3", "C4"]
+Routing = Literal["none", "shadow-when-asleep", "always-shadow"]
+RoutingDepth = Literal["C2", "C3", "C4"]
+
+KEYS = {
+    "governor": "governor=teo",
+    "cpufreq": "cpufreq=schedutil",
+    "idle.deepest": "idle.deepest=C3",
+    "routing": "routing=shadow-when-asleep",
+    "routing.depth": "routing.depth=C3",
+}
+"""As on the command line, each with an example; a field has the same name with `_` for the dot."""
+
+
+_KHZ = re.compile(r"[0-9]{1,9}")
+
+
+class Policy(BaseModel):
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    governor: Governor | None = None
+    """Of idle states."""
+    cpufreq: FrequencyGovernor | int | None = None
+    """A governor, or the kHz of an OPP: a cluster that lacks it runs at its next faster one, or else at its fastest."""
+    idle_deepest: Deepest | None = None
+    routing: Routing | None = None
+    routing_depth: RoutingDepth | None = None
+
+    def words(self) -> list[str]:
+        """The settings that make this policy."""
+        fields = {key: getattr(self, key.replace(".", "_")) for key in KEYS}
+        return [f"{key}={value}" for key, value in fields.items() if value is not None]
+
+    def arguments(self, platform: Platform) -> list[str]:
+        """For the guest's `lull-policy`, in the order in which it applies them: sleep is allowed last."""
+        found = [f"governor={self.governor}"] if self.governor else []
+        if isinstance(self.cpufreq, int):
+            found.append("cpufreq=userspace")
+            found += [
+                f"cpufreq.{cpus[0]}={_nearest_opp(cluster, self.cpufreq)}" for cpus, cluster in platform.cpu_ranges()
+            ]
+        elif self.cpufreq:
+            found.append(f"cpufreq={self.cpufreq}")
+        if self.routing_depth:
+            found.append(f"routing.depth={self.routing_depth}")
+        if self.routing:
+            found.append(f"routing={self.routing}")
+        if self.idle_deepest:
+            found.append(f"idle.deepest={self.idle_deepest}")
+        return found
+
+
+def parse(settings: Sequence[str], platform: Platform) -> Policy:
+    """The policy that the settings ask for, where the platform can have it. The last one for a key wins."""
+    asked: dict[str, str] = {}
+    for text in settings:
+        key, equals, value = text.partition("=")
+        if not equals:
+            raise UserError(f"--set {text}: no `=`; write key=value, such as {KEYS[key]}")
+        asked[key] = value
+    policy = Policy(
+        governor=_chosen("governor", asked, Governor),
+        cpufreq=_frequency(asked.get("cpufreq"), platform),
+        idle_deepest=_chosen("idle.deepest", asked, Deepest),
+        routing=_chosen("routing", asked, Routing),
+        routing_depth=_chosen("routing.depth", asked, RoutingDepth),
+    )
+    _check(policy, platform)
+    return policy
+
+
+def _chosen(key: str, asked: dict[str, str], kind: object) -> str | None:
+    value = asked.get(key)
+    known = get_args(kind)
+    if value is not None and value not in known:
+        raise UserError(f"--set {key}={value}: unknown; use {quoted(known)}")
+    return value
+
+
+def _frequency(value: str | None, platform: Platform) -> str | int | None:
+    known = get_args(FrequencyGovernor)
+    if value is None or value in known:
+        return value
+    if not _KHZ.fullmatch(value):
+        raise UserError(f"--set cpufreq={value}: unknown; use {quoted(known)} or the kHz of an OPP")
+    khz = int(value)
+    opps = sorted({opp.khz for cluster in platform.resolved_clusters() for opp in cluster.opps.table})
+    if khz not in opps:
+        around = [*[slower for slower in opps if slower < khz][-1:], *[faster for faster in opps if faster > khz][:1]]
+        raise UserError(
+            f"--set cpufreq={value}: no cluster of {platform.name} has an OPP of {khz} kHz; "
+            f"use {' or '.join(map(str, around))}"
+        )
+    return khz
+
+
+def _nearest_opp(cluster: Cluster, khz: int) -> int:
+    """As Linux resolves a frequency that a cluster lacks."""
+    table = [opp.khz for opp in cluster.opps.table]
+    return next((own for own in table if own >= khz), table[-1])
+
+
+def _check(policy: Policy, platform: Platform) -> None:
+    mains = [cluster for cluster in platform.resolved_clusters() if platform.role(cluster) == "main"]
+    _check_depth("idle.deepest", policy.idle_deepest, platform, platform.resolved_clusters())
+    _check_depth("routing.depth", policy.routing_depth, platform, mains)
+    if policy.routing not in (None, "none") and not platform.shadow.enabled:
+        raise UserError(f"--set routing={policy.routing}: {platform.name} has no shadow core here; add --shadow")
+    if policy.routing_depth and policy.routing != "shadow-when-asleep":
+        raise UserError(
+            f"--set routing.depth={policy.routing_depth}: nothing looks at it; add --set routing=shadow-when-asleep"
+        )
+
+
+def _check_depth(key: str, state: str | None, platform: Platform, clusters: Sequence[Cluster]) -> None:
+    has = {found.name for cluster in clusters for found in cluster.cstates}
+    if state is not None and state not in has:
+        raise UserError(f"--set {key}={state}: no cluster of {platform.name} has it; use {quoted(nearest('', has))}")

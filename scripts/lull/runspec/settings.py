@@ -1,0 +1,49 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The `--set key=value` words of a run, resolved: each is the platform's or the policy's."""
+
+import difflib
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from lull.errors import UserError
+from lull.files.blocks import quoted
+from lull.platform.load import load_platform
+from lull.platform.overrides import changes_what_linux_is_told
+from lull.platform.schema import Platform
+from lull.runspec import advertised
+from lull.runspec.advertised import AtBoot
+from lull.runspec.policy import KEYS, Policy, parse
+
+
+@dataclass(frozen=True)
+class Settings:
+    """The fields of a RunSpec that `--set` decides."""
+
+    platform: Platform
+    told_at_boot: AtBoot
+    policy: Policy
+
+
+def resolve(platform: str, words: Sequence[str] = ()) -> Settings:
+    """Checked as a whole: what Linux is told later has to fit the machine as much as what its device tree says."""
+    ours, theirs = _split(words)
+    machine = load_platform(platform, theirs)
+    at_boot = [text for text in theirs if not changes_what_linux_is_told(text)]
+    booted = machine if at_boot == theirs else load_platform(platform, at_boot)
+    return Settings(machine, advertised.difference(machine, booted), parse(ours, machine))
+
+
+def _split(words: Sequence[str]) -> tuple[list[str], list[str]]:
+    ours: list[str] = []
+    theirs: list[str] = []
+    for text in words:
+        key = text.partition("=")[0]
+        root = key.partition(".")[0]
+        if key in KEYS:
+            ours.append(text)
+            continue
+        meant = difflib.get_close_matches(key, KEYS, n=2)
+        if meant and root not in (*Platform.model_fields, "cstates"):
+            raise UserError(f"--set {key}: unknown key; use {quoted(meant)}")
+        theirs.append(text)
+    return ours, theirs

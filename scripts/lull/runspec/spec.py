@@ -1,0 +1,88 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""A run, resolved and validated: the only thing an engine reads."""
+
+import shlex
+from typing import Annotated, Literal
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from lull.files import digest
+from lull.files.blocks import Block
+from lull.platform import devicetree
+from lull.platform.schema import Platform
+from lull.runspec import advertised
+from lull.runspec.advertised import AtBoot
+from lull.runspec.policy import Policy
+
+EngineName = devicetree.Engine
+CpuMode = Literal["atomic", "timing", "detailed"]
+Flavour = Literal["default", "debug", "race"]
+
+SCHEDULE = "/run/schedule"
+"""In the guest."""
+SCRIPT_MAX = 1 << 20
+"""Bytes that the guest's init has room for (`benchmarks/guest/script.c`)."""
+SEED_MAX = 2**63 - 1
+SIMULATED_MAX_S = 9e5
+"""gem5 counts picoseconds in 64 bits; `gem5-configs` takes 10⁶ seconds, some of them to see that a guest hangs."""
+WALL_MAX_S = 1e8
+Period = Annotated[float, Field(gt=0, le=SIMULATED_MAX_S)]
+
+
+class Limits(Block):
+    """What ends a guest that never ends: simulated seconds for its script, seconds of this machine's clock for all."""
+
+    simulated_s: float = Field(gt=0, le=SIMULATED_MAX_S)
+    wall_s: float = Field(gt=0, le=WALL_MAX_S)
+
+
+class RunSpec(BaseModel):
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    version: Literal[1] = 1
+    engine: EngineName
+    cpu: CpuMode | None
+    """CPU model on gem5; QEMU has one functional model and says None."""
+    platform: Platform
+    told_at_boot: AtBoot = {}
+    """Where the device tree advertises other latencies than `platform`; the script tells Linux those of `platform`."""
+    policy: Policy = Policy()
+    flavour: Flavour
+    schedule: str | None = None
+    """The text of a schedule of events, which the command finds as the file SCHEDULE."""
+    command: str
+    trace: tuple[str, ...] = ()
+    """Trace events switched on around the command."""
+    trace_kib: Annotated[int, Field(gt=0)] | None = None
+    """Of memory for each CPU's events, of which the oldest are lost when it is full; None is the kernel's own size."""
+    stats_period_s: Period | None = None
+    """Simulated time after which gem5 at the latest opens a new window of statistics."""
+    limits: Limits
+    seed: Annotated[int, Field(ge=0, le=SEED_MAX)] = 1
+
+    def hash(self) -> str:
+        return digest.of_json(self.model_dump(mode="json"))
+
+    def boot_platform(self) -> Platform:
+        """The machine as its device tree describes it."""
+        return advertised.boot_platform(self.platform, self.told_at_boot)
+
+    def script(self) -> str:
+        """What the guest's init runs: the policy, then the command. Tracing is of the command alone."""
+        head = f"#lull limit_s={self.limits.simulated_s:g}\n"
+        if self.schedule is not None:  # no line of a schedule reads as the one that ends it here
+            head += f"cat >{SCHEDULE} <<'END OF SCHEDULE' || exit 125\n{self.schedule}END OF SCHEDULE\n"
+        asked = [f"cstate={line}" for line in advertised.lines(self.platform, self.told_at_boot)]
+        asked += self.policy.arguments(self.platform)
+        if asked:
+            head += f"lull-policy {' '.join(map(shlex.quote, asked))} || exit 125\n"
+        if not self.trace:
+            return f"{head}{self.command}\n"
+        what = [*(["-b", str(self.trace_kib)] if self.trace_kib else []), *self.trace]
+        return (
+            f"{head}"
+            f"lull-trace start {shlex.join(what)} || exit 125\n"
+            f"sh -c {shlex.quote(self.command)}\nstatus=$?\n"
+            "lull-trace stop /out/trace.dat || exit 125\n"
+            "exit $status\n"
+        )

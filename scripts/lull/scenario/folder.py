@@ -1,0 +1,248 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The folder of a scenario's runs: what belongs in it, what is there already, and running the rest.
+
+Every point has its RunDir. A finished one is kept when it is of the same spec, made of the same artifacts by the same
+engine; anything else that finished is never replaced unasked. A point that hung would do so again, and is kept too.
+"""
+
+import json
+import shutil
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from lull.engines.base import Artifacts, Engine
+from lull.engines.execute import execute
+from lull.errors import LimitReached, UserError
+from lull.files import json_file, locks
+from lull.files.claim import claim
+from lull.host.progress import clock, report
+from lull.rundir.folder import MANIFEST, RUN, STDOUT, RunDir
+from lull.runspec.spec import Flavour, RunSpec
+from lull.scenario.points import Point
+
+RECORD = "scenario.json"
+FIGURES = "figures"
+"""Below the folder, what `lull figures` makes of all points."""
+_LOCKS = ".locks"
+_REMEDY = "run it again with another --out"
+_KEYS = ("scenario", "command", "engine", "cpu", "platform", "points")
+RAN, KEPT, FAILED, HUNG = "ran", "kept", "failed", "hung"
+
+
+@dataclass(frozen=True)
+class Done:
+    """How a point fared. `how` is RAN, KEPT, FAILED or HUNG."""
+
+    name: str
+    how: str
+    note: str = ""
+    simulated_s: float | None = None
+    wall_s: float | None = None
+
+
+class MadeOtherwise(UserError):
+    """A point is finished, and is not the one that is asked for."""
+
+
+class ScenarioFolder:
+    def __init__(self, path: Path) -> None:
+        self.path = path
+
+    @classmethod
+    def create(
+        cls, path: Path, scenario: str, command: str, points: Sequence[Point], file: str | None = None
+    ) -> "ScenarioFolder":
+        """The folder, with the record of all its points. One that holds something else is left alone.
+
+        `file` is of a scenario that is none of the project's.
+        """
+        sweep = cls(claim(path, RECORD, "a scenario's runs", "scenario", scenario))
+        first = points[0].spec
+        record = {
+            "scenario": scenario,
+            "file": file,
+            "command": command,
+            "engine": first.engine,
+            "cpu": first.cpu,
+            "platform": first.platform.name,
+            "points": [
+                {"name": point.name, "group": point.group, "values": dict(point.values), "hash": point.spec.hash()}
+                for point in points
+            ],
+        }
+        json_file.write(sweep.path / RECORD, record)
+        return sweep
+
+    @classmethod
+    def open(cls, path: Path) -> "ScenarioFolder":
+        if not (path / RECORD).is_file():
+            raise UserError(f"{path}: not a folder of a scenario's runs ({RECORD} is missing); name one of `lull run`")
+        return cls(path.resolve())
+
+    def read(self) -> dict[str, object]:
+        record = json_file.read(self.path / RECORD, _REMEDY, _KEYS)
+        points = record["points"]
+        if not isinstance(points, list) or any(
+            not isinstance(point, dict) or not point.keys() >= {"name", "group", "values", "hash"} for point in points
+        ):
+            raise UserError(f"{self.path / RECORD}: of another version of lull; {_REMEDY}")
+        return record
+
+    def scenario(self) -> str:
+        """As `load_scenario` takes it."""
+        record = self.read()
+        return str(record.get("file") or record["scenario"])
+
+    def folder(self, point: str) -> Path:
+        return self.path / point
+
+    def lock(self, work: str) -> Path:
+        """Of a point, or of something else that one command does at a time."""
+        return self.path / _LOCKS / work.replace("/", ".")
+
+
+def refuse_others(out: Path, points: Sequence[Point], engine: Engine) -> None:
+    """Before anything changes: finished points of other settings are neither taken for ours nor replaced by them."""
+    if (out / RECORD).is_file():
+        made = made_of(engine, points[0].spec.flavour)
+        for point in points:
+            _kept(out / point.name, point, made)
+
+
+def run_points(
+    sweep: ScenarioFolder,
+    points: Sequence[Point],
+    engine: Engine,
+    again: bool,
+    say: Callable[[str], None] = report,
+    renew: bool = False,
+) -> list[Done]:
+    """Run what is not there yet, one after the other. A point that fails does not stop the others.
+
+    With `again`, what is there is run as well; with `renew`, what is there and is not the one that is asked for. What
+    another command is running comes last: by then it is there, and several commands have shared the work.
+    """
+    made = made_of(engine, points[0].spec.flavour)
+    done: dict[str, Done] = {}
+    took: list[float] = []
+
+    def finish(point: Point) -> None:
+        folder = sweep.folder(point.name)
+        try:
+            result = None if again else _kept(folder, point, made)
+        except MadeOtherwise:
+            if not renew:
+                raise
+            result = None
+        if result is None:
+            begun = time.monotonic()
+            result = attempt(folder, point.name, point.spec, engine)
+            took.append(time.monotonic() - begun)
+        done[point.name] = result
+        left = len(points) - len(done)
+        estimate = f"; about {clock(sum(took) / len(took) * left)} left" if took and left else ""
+        note = f": {result.note}" if result.note else ""
+        say(f"{len(done)} of {len(points)}: {point.name} {result.how}{note}{estimate}")
+
+    for point in points:
+        with locks.if_free(sweep.lock(point.name)) as free:
+            if free:
+                finish(point)
+    for point in points:
+        if point.name not in done:
+            with locks.exclusive(sweep.lock(point.name), _waiting(say, point.name)):
+                finish(point)
+    return [done[point.name] for point in points]
+
+
+def _waiting(say: Callable[[str], None], name: str) -> Callable[[], None]:
+    return lambda: say(f"{name}: another command is running it, waiting")
+
+
+def attempt(folder: Path, name: str, spec: RunSpec, engine: Engine, artifacts: Artifacts | None = None) -> Done:
+    """One run, in place of whatever an earlier one left."""
+    _clear(folder)
+    folder.parent.mkdir(parents=True, exist_ok=True)
+    try:
+        rundir, outcome = execute(spec, engine, folder, lambda _: None, artifacts)
+    except LimitReached as error:
+        return Done(name, HUNG, str(error))
+    except UserError as error:
+        return Done(name, FAILED, str(error))
+    if outcome.status != 0:
+        said = (rundir / STDOUT).read_text(errors="replace").strip().rpartition("\n")[2]
+        note = f"the guest's command ended with status {outcome.status} ({said or 'it said nothing'})"
+        return Done(name, FAILED, note, outcome.simulated_s, outcome.wall_s)
+    return Done(name, RAN, "", outcome.simulated_s, outcome.wall_s)
+
+
+def _kept(folder: Path, point: Point, made: str) -> Done | None:
+    """The finished run of this very point, if there is one, or the one that hung.
+
+    A finished run of anything else is hours of simulation, which an option typed differently must not throw away.
+    """
+    if (manifest := hung(folder)) and is_of(folder, point.spec.hash()) and identity(manifest) == made:
+        return Done(point.name, HUNG, str(manifest["error"]))
+    manifest = finished(folder)
+    if manifest is None:
+        return None
+    if not is_of(folder, point.spec.hash()):
+        what = "with other settings"
+    elif identity(manifest) != made:
+        what = "with another engine, kernel, image or firmware"
+    else:
+        simulated, wall = manifest["simulated_s"], manifest["wall_s"]
+        assert isinstance(simulated, int | float)
+        assert isinstance(wall, int | float)
+        return Done(point.name, KEPT, "", simulated, wall)
+    raise MadeOtherwise(f"{folder}: this point is finished, {what}; choose another --out, or --again to run it again")
+
+
+def finished(folder: Path) -> dict[str, object] | None:
+    """The manifest of a run that ended well."""
+    manifest = _manifest(folder)
+    return manifest if manifest.get("state") == "finished" and manifest.get("status") == 0 else None
+
+
+def hung(folder: Path) -> dict[str, object] | None:
+    """The manifest of a run that a limit ended."""
+    manifest = _manifest(folder)
+    return manifest if manifest.get("state") == "hung" else None
+
+
+def is_of(folder: Path, spec_hash: object) -> bool:
+    return RunDir.open(folder).read_json(RUN).get("hash") == spec_hash
+
+
+def _manifest(folder: Path) -> dict[str, object]:
+    """Empty where no run was begun."""
+    if not (folder / RUN).is_file() or not (folder / MANIFEST).is_file():
+        return {}
+    try:
+        return RunDir.open(folder).read_json(MANIFEST)
+    except UserError:
+        return {}
+
+
+def made_of(engine: Engine, flavour: Flavour) -> str:
+    return identity({"engine": engine.describe(), "artifacts": engine.artifacts(flavour).manifest()})
+
+
+def identity(manifest: dict[str, object]) -> str:
+    """What a result depends on besides its spec: engine and artifacts, wherever they are."""
+    engine, artifacts = manifest["engine"], manifest["artifacts"]
+    assert isinstance(engine, dict)
+    assert isinstance(artifacts, dict)
+    keys = {name: entry["key"] for name, entry in artifacts.items()}
+    return json.dumps([{key: value for key, value in engine.items() if key != "path"}, keys], sort_keys=True)
+
+
+def _clear(folder: Path) -> None:
+    """Make room for a run. Only what a run left is removed."""
+    if not folder.exists():
+        return
+    if not (folder / RUN).is_file() and any(not path.name.startswith(".") for path in folder.iterdir()):
+        raise UserError(f"{folder}: not a run's folder; move it away, or choose another --out")
+    shutil.rmtree(folder)
