@@ -6,13 +6,13 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import pytest
-from lull_experiments.energy_validation import analysis as energy_validation
-from tests import drawn, energy_runs, steady_runs
-from tests.steady_runs import LENGTH, STATES, Made
 
 from lull.energy import published
 from lull.platform.load import load_platform
 from lull.results.result import Result
+from lull_experiments.energy_validation import analysis as energy_validation
+from tests import drawn, energy_runs, steady_runs
+from tests.steady_runs import LENGTH, STATES, Made
 
 TINY = load_platform("tiny")
 SECONDS = LENGTH / energy_runs.HZ

@@ -5,13 +5,13 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from lull_experiments.multicore_power import analysis as multicore_power
-from tests import drawn, energy_runs, steady_runs, wakes
-from tests.steady_runs import LENGTH, Made
 
 from lull.errors import UserError
 from lull.platform.load import load_platform
 from lull.results.result import Result
+from lull_experiments.multicore_power import analysis as multicore_power
+from tests import drawn, energy_runs, steady_runs, wakes
+from tests.steady_runs import LENGTH, Made
 
 POINT = "steps/exynos5422"
 LITTLE, BIG = 1e4, 1e5

@@ -9,8 +9,6 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from lull_experiments.platform_check import analysis as platform_check
-from tests import drawn, wakes
 
 from lull.errors import UserError
 from lull.results.result import Result
@@ -20,6 +18,8 @@ from lull.scenario.folder import ScenarioFolder
 from lull.scenario.load import load_scenario
 from lull.scenario.points import Wishes, resolve, select
 from lull.scenario.runs import read
+from lull_experiments.platform_check import analysis as platform_check
+from tests import drawn, wakes
 
 Lines = list[dict[str, Any]]
 Gated = dict[tuple[str, int], float]

@@ -7,9 +7,6 @@ from pathlib import Path
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from lull_experiments.platform_check import analysis as platform_check
-from lull_experiments.platform_check import residency
-from tests import drawn, wakes
 
 from lull.errors import UserError
 from lull.platform.cstates import CState
@@ -20,6 +17,9 @@ from lull.scenario.folder import ScenarioFolder
 from lull.scenario.load import load_scenario
 from lull.scenario.points import Wishes, resolve, select
 from lull.scenario.runs import Runs, read
+from lull_experiments.platform_check import analysis as platform_check
+from lull_experiments.platform_check import residency
+from tests import drawn, wakes
 
 WINDOW_US = 600_000
 SLEEPS = 3

@@ -11,8 +11,6 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from lull_experiments.soak import analysis as soak
-from tests import wakes
 
 from lull.errors import UserError
 from lull.results import result
@@ -23,6 +21,8 @@ from lull.scenario.folder import ScenarioFolder
 from lull.scenario.load import load_scenario
 from lull.scenario.points import Point, Wishes, resolve, select
 from lull.scenario.runs import Runs, read
+from lull_experiments.soak import analysis as soak
+from tests import wakes
 
 POINTS = ["quick/1-C3", "quick/2-C3", "real/19-C4"]
 ENTRIES = 2500

@@ -9,9 +9,6 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow.parquet as pq
 import pytest
-from lull_experiments.wake_latency import analysis as wake_latency
-from lull_experiments.wake_latency import linearity
-from tests import drawn, wakes
 
 from lull.cli import figures
 from lull.compare import samples
@@ -25,6 +22,9 @@ from lull.scenario.load import load_scenario
 from lull.scenario.points import Point
 from lull.scenario.runs import Runs, read
 from lull.statistics import bootstrap
+from lull_experiments.wake_latency import analysis as wake_latency
+from lull_experiments.wake_latency import linearity
+from tests import drawn, wakes
 
 Rows = npt.NDArray[Any]
 FIRMWARE = {"entry": 20.0, "firmware": 14.0, "kernel": 6.0, "task": 10.0}

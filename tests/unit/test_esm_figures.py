@@ -5,9 +5,6 @@ from pathlib import Path
 
 import pyarrow.parquet as pq
 import pytest
-from lull_experiments.esm_gesture import analysis as esm_gesture
-from lull_experiments.esm_idle import analysis as esm_idle
-from lull_experiments.esm_keyboard import analysis as esm_keyboard
 
 from lull.errors import UserError
 from lull.figures.esm import checks as esm_checks
@@ -17,6 +14,9 @@ from lull.results.drawing import Stored
 from lull.results.result import Result, must_hold
 from lull.scenario.points import Point
 from lull.statistics import student
+from lull_experiments.esm_gesture import analysis as esm_gesture
+from lull_experiments.esm_idle import analysis as esm_idle
+from lull_experiments.esm_keyboard import analysis as esm_keyboard
 from tests import drawn, energy_runs, esm_runs, steady_runs
 from tests import wakes as made_runs
 from tests.esm_runs import LENGTH, Made

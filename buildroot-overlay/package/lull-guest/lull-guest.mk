@@ -16,7 +16,8 @@ LULL_GUEST_FOLDERS = $(notdir $(patsubst %/Makefile,%,$(sort $(wildcard $(LULL_G
 define LULL_GUEST_MAKE
 	$(foreach folder,$(LULL_GUEST_FOLDERS), \
 		$(TARGET_MAKE_ENV) $(MAKE) -C $(@D)/$(folder) \
-			CROSS_COMPILE="$(TARGET_CROSS)" O=$(@D)/build/$(folder) $(1)$(sep))
+			CROSS_COMPILE="$(TARGET_CROSS)" LULL_GUEST_MK=$(@D)/lib/guest.mk \
+			O=$(@D)/build/$(folder) $(1)$(sep))
 endef
 
 define LULL_GUEST_BUILD_CMDS

@@ -30,6 +30,7 @@ LOADED_LIBRARIES = ("libgcc_s.so.1",)
 
 APPLETS = "benchmarks/guest/busybox-applets.txt"
 OVERLAY = "buildroot-overlay/board/rootfs-overlay"
+GUEST_MK = "benchmarks/lib/guest.mk"
 _NOT_BUILT = (".md", ".yaml", ".py", ".pyc")
 """Notes, scenarios and analyses lie beside the programs. A change there must not cost a new image, and a new boot."""
 
@@ -55,7 +56,15 @@ def inputs(root: Path) -> dict[str, str]:
 
 def sources(root: Path, recipe: str) -> list[Path]:
     """The files of our programs, and those of the folder that says what else is in the image."""
-    folders = (*program_folders(root), root / "benchmarks/lib", root / recipe)
+    return _sources(*program_folders(root), root / "benchmarks/lib", root / recipe)
+
+
+def inputs_of(programs: Path) -> dict[str, str]:
+    """What the guest programs of an experiment outside of the checkout are made of."""
+    return digest.by_path(programs, _sources(programs))
+
+
+def _sources(*folders: Path) -> list[Path]:
     inside = (path for folder in folders for path in folder.rglob("*"))
     return sorted(path for path in inside if path.is_file() and path.suffix not in _NOT_BUILT)
 
@@ -66,8 +75,11 @@ def applets(root: Path) -> list[str]:
     return [line for line in lines if line and not line.startswith("#")]
 
 
-def build(debs: list[Path], root: Path, out: Path, run: Run) -> None:
-    """Write `out/rootfs.cpio`, and `out/contents.txt` to look at. Scratch space lies beside `out`."""
+def build(debs: list[Path], root: Path, out: Path, run: Run, programs: Path | None = None) -> None:
+    """Write `out/rootfs.cpio`, and `out/contents.txt` to look at. Scratch space lies beside `out`.
+
+    `programs` is one more folder of guest programs. It may add to the image, and not replace what the image has.
+    """
     out.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(dir=out.parent, prefix=".rootfs-") as scratch:
         packages, guest = Path(scratch, "packages"), Path(scratch, "guest")
@@ -75,11 +87,33 @@ def build(debs: list[Path], root: Path, out: Path, run: Run) -> None:
         for deb in debs:
             run(["dpkg-deb", "-x", str(deb), str(packages)], root)
         for folder in program_folders(root):
-            make = ["make", "-C", str(folder), f"CROSS_COMPILE={CROSS_COMPILE}"]
-            run([*make, f"O={scratch}/objects/{folder.name}", f"DESTDIR={guest}", "install"], root)
+            _install(folder, Path(scratch), guest, root, run)
         entries = _entries(packages, guest, root)
+        if programs:
+            added = Path(scratch, "added")
+            _install(programs, Path(scratch), added, root, run)
+            entries = _added(entries, added, programs)
     (out / "rootfs.cpio").write_bytes(cpio.pack(entries))
     (out / "contents.txt").write_text(contents(entries), encoding="utf-8")
+
+
+def _install(folder: Path, scratch: Path, into: Path, root: Path, run: Run) -> None:
+    into.mkdir(exist_ok=True)
+    make = ["make", "-C", str(folder), f"CROSS_COMPILE={CROSS_COMPILE}", f"LULL_GUEST_MK={root / GUEST_MK}"]
+    run([*make, f"O={scratch}/objects/{folder.name}", f"DESTDIR={into}", "install"], root)
+
+
+def _added(image: list[cpio.Entry], tree: Path, programs: Path) -> list[cpio.Entry]:
+    there = {entry.path for entry in image}
+    found = [_copy(source, str(source.relative_to(tree))) for source in sorted(tree.rglob("*"))]
+    if not any(path.is_file() for path in tree.rglob("*")):
+        raise UserError(
+            f"{programs / 'Makefile'}: installs nothing; include $(LULL_GUEST_MK), and set PROGRAMS or SCRIPTS"
+        )
+    for source, entry in zip(sorted(tree.rglob("*")), found, strict=True):
+        if entry.path in there and not source.is_dir():
+            raise UserError(f"{programs / 'Makefile'}: /{entry.path} is in every image already; choose another name")
+    return [*image, *(entry for entry in found if entry.path not in there)]
 
 
 def contents(entries: Sequence[cpio.Entry]) -> str:

@@ -62,23 +62,28 @@ def build_kernel(flavour: str) -> Entry:
     return _built("kernel", f"kernel ({flavour})", inputs, build)
 
 
-def build_rootfs(source: RootfsSource = "debian") -> Entry:
-    """The image of Debian's packages, or the same through the Buildroot tree that the user names."""
-    return _rootfs_from_debian() if source == "debian" else _rootfs_from_buildroot()
+def build_rootfs(source: RootfsSource = "debian", programs: Path | None = None) -> Entry:
+    """The image of Debian's packages, or the same through the Buildroot tree that the user names.
+
+    `programs` is the folder of an experiment outside of the checkout, whose guest programs are in the image as well.
+    """
+    return _rootfs_from_debian(programs) if source == "debian" else _rootfs_from_buildroot()
 
 
-def _rootfs_from_debian() -> Entry:
+def _rootfs_from_debian(programs: Path | None) -> Entry:
     debs = debian.binary_packages(rootfs.PACKAGES, "arm64")
     inputs: dict[str, object] = {
         "packages": {path.name: digest.of_file(path) for path in debs},
         "compiler": compiler_version(),
         "files": rootfs.inputs(paths.ROOT),
     }
+    if programs:
+        inputs["programs"] = rootfs.inputs_of(programs)
 
     def build(out: Path, _work: Path, run: Run) -> None:
-        rootfs.build(debs, paths.ROOT, out, run)
+        rootfs.build(debs, paths.ROOT, out, run, programs)
 
-    return _built("rootfs", "root file system", inputs, build)
+    return _built("rootfs", f"root file system with {programs}" if programs else "root file system", inputs, build)
 
 
 def _rootfs_from_buildroot() -> Entry:

@@ -27,7 +27,10 @@ from lull.scenario.schema import Scenario
 
 def run(
     name: Annotated[
-        str | None, typer.Argument(help="a name of a folder in benchmarks/, or a file", metavar="SCENARIO")
+        str | None,
+        typer.Argument(
+            help="a folder of benchmarks/ by its name, or any folder or file by its path", metavar="SCENARIO"
+        ),
     ] = None,
     platform: Annotated[
         str | None,
@@ -65,7 +68,7 @@ def run(
         _list_scenarios()
         return
     scenario = load_scenario(name)
-    chosen = choose(engine, gem5, None)
+    chosen = choose(engine, gem5, programs=scenario.programs)
     wishes = Wishes(chosen.name, platform, cpu, tuple(settings or ()), seed, period(stats_period))
     divided = resolved.divide(scenario, wishes)
     every = divided.points

@@ -80,7 +80,7 @@ def sweep(
     }  # fmt: skip
     asked = _asked(file, given)
     of = load_scenario(asked.scenario)
-    chosen = choose(engine, gem5)
+    chosen = choose(engine, gem5, programs=of.programs)
     how = How(executor, jobs or (_processors() if executor == LOCAL else AT_ONCE_ELSEWHERE))
     how.check()
     found = expand.expand(asked, of, chosen.name, _where(file, varied))

@@ -11,12 +11,17 @@ from lull.errors import UserError
 from lull.runspec.spec import EngineName
 
 
-def choose(name: EngineName | None, gem5: str | None = None, checkpoint: Path | None = None) -> Engine:
-    """The engine named; without a name gem5 where one is found, else QEMU."""
+def choose(
+    name: EngineName | None, gem5: str | None = None, checkpoint: Path | None = None, programs: Path | None = None
+) -> Engine:
+    """The engine named; without a name gem5 where one is found, else QEMU.
+
+    `programs` is a folder whose guest programs the image has besides the project's.
+    """
     if name is None:
         name = "gem5" if gem5 or gem5_binary.is_there() else "qemu"
     if name == "gem5":
-        return Gem5(gem5, checkpoint)
+        return Gem5(gem5, checkpoint, programs)
     if gem5 or checkpoint:
         raise UserError(f"{'--gem5' if gem5 else '--checkpoint'}: has no meaning on QEMU; use --engine gem5")
-    return Qemu()
+    return Qemu(programs)

@@ -44,8 +44,8 @@ HANG_MARGIN_S = 1.0
 SETTINGS = "gem5.json"
 OUTCOME = "outcome.json"
 TERMINAL = "system.terminal"
-PROGRESS = "progress"
 """gem5's name for the console's file."""
+PROGRESS = "progress"
 UNUSED_UARTS = "system.realview.uart*.device"
 """Files that gem5 opens for the UARTs beside the console's; firmware writes to one of them when it panics."""
 
@@ -53,15 +53,18 @@ UNUSED_UARTS = "system.realview.uart*.device"
 class Gem5:
     name: EngineName = "gem5"
 
-    def __init__(self, chosen: str | None = None, checkpoint: Path | None = None) -> None:
+    def __init__(self, chosen: str | None = None, checkpoint: Path | None = None, programs: Path | None = None) -> None:
         self.binary: Gem5Binary = gem5_binary.find(chosen)
         self.checkpoint = checkpoint
+        self.programs = programs
 
     def describe(self) -> dict[str, object]:
         return {**gem5_binary.as_manifest(self.binary), "configs": digest.of_files(CONFIGS, CONFIGS.glob("*.py"))}
 
     def artifacts(self, flavour: Flavour) -> Artifacts:
-        return Artifacts(store.build_kernel(flavour), store.build_rootfs(), store.build_firmware())
+        return Artifacts(
+            store.build_kernel(flavour), store.build_rootfs(programs=self.programs), store.build_firmware()
+        )
 
     def run(self, spec: RunSpec, artifacts: Artifacts, rundir: RunDir, sink: Sink) -> Outcome:
         checkpoint = self.checkpoint_of(spec.boot_platform(), artifacts)

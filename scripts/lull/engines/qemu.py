@@ -30,7 +30,8 @@ off before every state that loses the core and leaves the wake-up to a power con
 class Qemu:
     name: EngineName = "qemu"
 
-    def __init__(self) -> None:
+    def __init__(self, programs: Path | None = None) -> None:
+        self.programs = programs
         found = shutil.which(BINARY)
         if found is None:
             raise UserError(f"{BINARY}: not found on PATH; install Debian's qemu-system-arm")
@@ -41,7 +42,7 @@ class Qemu:
         return {"name": self.name, "version": self.version, "path": str(self.path)}
 
     def artifacts(self, flavour: Flavour) -> Artifacts:
-        return Artifacts(store.build_kernel(flavour), store.build_rootfs(), None)
+        return Artifacts(store.build_kernel(flavour), store.build_rootfs(programs=self.programs), None)
 
     def run(self, spec: RunSpec, artifacts: Artifacts, rundir: RunDir, sink: Sink) -> Outcome:
         (rundir / "script").write_text(spec.script())
@@ -68,7 +69,7 @@ class Qemu:
         )
 
     def _command(self, spec: RunSpec, artifacts: Artifacts, rundir: RunDir, dtb: Path) -> list[str]:
-        ports = {"lull.stdout": STDOUT, "lull.files": FILES_TAR, "lull.rundir.cpuidle": CPUIDLE, "lull.status": STATUS}
+        ports = {"lull.stdout": STDOUT, "lull.files": FILES_TAR, "lull.cpuidle": CPUIDLE, "lull.status": STATUS}
         serial = [
             word
             for number, (port, file) in enumerate(ports.items(), start=1)

@@ -22,9 +22,16 @@ def load_scenario(name_or_path: str) -> Scenario:
     data = yaml_file.read(file, name, "scenario", "benchmarks/README.md")
     with explained(name, Scenario):
         scenario = Scenario.model_validate(data)
-    scenario.place(_analysed_in(file, name, scenario))
+    scenario.place(_analysed_in(file, name, scenario), _programs(file))
     experiments.analysis_in(scenario.folder)
     return scenario
+
+
+def _programs(file: Path) -> Path | None:
+    """Of an experiment outside of the checkout. A scenario file of another name may lie in any folder."""
+    folder = file.resolve().parent
+    outside = folder.parent != experiments.BENCHMARKS and file.name == experiments.FILE
+    return folder if outside and (folder / "Makefile").is_file() else None
 
 
 def _analysed_in(file: Path, name: str, scenario: Scenario) -> Path:

@@ -113,14 +113,21 @@ class Scenario(Block):
     analysis: Annotated[str, Field(pattern=r"^[a-z][a-z0-9_-]*$")] | None = None
     """The experiment of the project whose `analysis.py` makes tables and figures of the points, if not this one's."""
     _folder: Path = PrivateAttr(default=Path())
+    _programs: Path | None = PrivateAttr(default=None)
 
     @property
     def folder(self) -> Path:
         """Where its `analysis.py` is."""
         return self._folder
 
-    def place(self, folder: Path) -> None:
-        self._folder = folder
+    @property
+    def programs(self) -> Path | None:
+        """Its folder, if that is none of the project's and has guest programs that the image needs."""
+        return self._programs
+
+    def place(self, folder: Path, programs: Path | None) -> None:
+        """Where it was found, which the file does not say."""
+        self._folder, self._programs = folder, programs
 
     @model_validator(mode="after")
     def _names_that_exist(self) -> "Scenario":

@@ -1,65 +1,13 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The ESM experiments on QEMU, at the smallest size: all three ways bring every event; none of it is timing."""
+"""The application of the ESM experiments, by itself on QEMU."""
 
 import json
-from pathlib import Path
-from typing import Any
 
-import pyarrow.parquet as pq
 import pytest
 
 from tests.conftest import Lull
 
 pytestmark = pytest.mark.guest
-
-SMALL = ("-e", "qemu", "-p", "tiny", "--set", "windows=2", "--out", "out")
-
-
-def _points(tmp_path: Path) -> dict[str, dict[str, Any]]:
-    rows = pq.read_table(tmp_path / "out" / "figures" / "points.parquet").to_pylist()
-    return {row["point"]: row for row in rows}
-
-
-def test_keys_reach_the_handler_in_all_ways(lull: Lull, tmp_path: Path) -> None:
-    ran = lull("run", "esm-keyboard", *SMALL, "--set", "rate=600", "--set", "window_ms=500")
-    assert ran.returncode == 0, ran.stderr
-    points = _points(tmp_path)
-    assert set(points) == {
-        "models/pull-600", "models/epoll-600", "models/esm-600", "pull-longer/600", "esm-shadow/600",
-        "epoll-shadow/600", "esm-thread/600",
-    }  # fmt: skip
-    # Five keys in each half second, each pressed and released; the last release may come after the end.
-    assert {row["events"] for row in points.values()} <= {19, 20}
-    assert len({row["events"] for row in points.values()}) == 1, "one seed, one schedule"
-    assert points["models/pull-600"]["own_wakes_hz"] > 50
-    for name in ("models/epoll-600", "models/esm-600"):
-        assert points[name]["own_wakes_hz"] == 0
-        assert points[name]["device_wakes_hz"] == pytest.approx(20, abs=2)
-    assert points["models/pull-600"]["latency_us"] > 3000
-
-
-def test_an_idle_application_wakes_nobody_by_esm(lull: Lull, tmp_path: Path) -> None:
-    small = ("--set", "window_ms=100", "--points", "esm", "--points", "epoll", "--points", "pull-slow/1000")
-    ran = lull("run", "esm-idle", *SMALL, *small)
-    assert ran.returncode == 0, ran.stderr
-    made = lull("figures", "out")
-    assert made.returncode == 0, made.stderr
-    points = _points(tmp_path)
-    for name in ("esm", "epoll"):
-        assert (points[name]["cpu_share"], points[name]["own_wakes_hz"]) == (0, 0)
-    assert points["pull-slow/1000"]["own_wakes_hz"] > 500
-
-
-def test_what_nobody_asked_for_does_not_reach_the_application(lull: Lull, tmp_path: Path) -> None:
-    words = ("--set", "moves=100", "--set", "window_ms=500", "--points", "clicks-only/*")
-    ran = lull("run", "esm-gesture", *SMALL, *words)
-    assert ran.returncode == 0, ran.stderr
-    made = lull("figures", "out")
-    assert made.returncode == 0, made.stderr
-    points = _points(tmp_path)
-    epoll, esm = points["clicks-only/epoll-100"], points["clicks-only/esm-100"]
-    assert epoll["events"] == esm["events"] == 4
-    assert epoll["cpu_share"] > 5 * esm["cpu_share"]
 
 
 def test_a_seed_is_a_schedule(lull: Lull) -> None:

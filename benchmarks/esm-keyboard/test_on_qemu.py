@@ -1,0 +1,31 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The experiment on QEMU, at its smallest: all three ways bring every key; none of it is timing."""
+
+from pathlib import Path
+
+import pytest
+
+from tests.conftest import Lull
+from tests.outcomes import by_point
+
+pytestmark = pytest.mark.guest
+
+SMALL = ("-e", "qemu", "-p", "tiny", "--set", "windows=2", "--out", "out")
+
+
+def test_keys_reach_the_handler_in_all_ways(lull: Lull, tmp_path: Path) -> None:
+    ran = lull("run", "esm-keyboard", *SMALL, "--set", "rate=600", "--set", "window_ms=500")
+    assert ran.returncode == 0, ran.stderr
+    points = by_point(tmp_path / "out")
+    assert set(points) == {
+        "models/pull-600", "models/epoll-600", "models/esm-600", "pull-longer/600", "esm-shadow/600",
+        "epoll-shadow/600", "esm-thread/600",
+    }  # fmt: skip
+    # Five keys in each half second, each pressed and released; the last release may come after the end.
+    assert {row["events"] for row in points.values()} <= {19, 20}
+    assert len({row["events"] for row in points.values()}) == 1, "one seed, one schedule"
+    assert points["models/pull-600"]["own_wakes_hz"] > 50
+    for name in ("models/epoll-600", "models/esm-600"):
+        assert points[name]["own_wakes_hz"] == 0
+        assert points[name]["device_wakes_hz"] == pytest.approx(20, abs=2)
+    assert points["models/pull-600"]["latency_us"] > 3000
