@@ -3,11 +3,10 @@
 
 PYTHON := .venv/bin/python
 PYTHON_FOLDERS := scripts tests gem5-configs benchmarks
-GUEST_C := $(shell git ls-files 'benchmarks/*.[ch]' 2>/dev/null)
-SCENARIO_SCRIPTS := $(wildcard benchmarks/*/*-check)
-SELFTESTS := $(filter-out %Makefile %.c %.h %.md %/event-stream,$(wildcard benchmarks/selftests/*))
-SHELL_SCRIPTS := lull scripts/setup scripts/check-types .ci/run benchmarks/guest/lull-selftest buildroot-overlay/board/post-build.sh \
-	$(SCENARIO_SCRIPTS) $(SELFTESTS)
+# What is here, committed or not: a new experiment's files are checked before they are committed.
+FILES := $(shell git ls-files --cached --others --exclude-standard 2>/dev/null)
+GUEST_C := $(filter benchmarks/%.c benchmarks/%.h,$(FILES))
+SHELL_SCRIPTS = $(shell awk 'FNR == 1 && /^\#!\/bin\/(ba)?sh/ { print FILENAME } { nextfile }' $(FILES))
 
 .PHONY: demo test test-all lint clean setup
 

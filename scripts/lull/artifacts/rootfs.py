@@ -87,23 +87,23 @@ def build(debs: list[Path], root: Path, out: Path, run: Run, programs: Path | No
         for deb in debs:
             run(["dpkg-deb", "-x", str(deb), str(packages)], root)
         for folder in program_folders(root):
-            _install(folder, Path(scratch), guest, root, run)
+            install(folder, Path(scratch), guest, root, run)
         entries = _entries(packages, guest, root)
         if programs:
             added = Path(scratch, "added")
-            _install(programs, Path(scratch), added, root, run)
-            entries = _added(entries, added, programs)
+            install(programs, Path(scratch), added, root, run)
+            entries = added(entries, added, programs)
     (out / "rootfs.cpio").write_bytes(cpio.pack(entries))
     (out / "contents.txt").write_text(contents(entries), encoding="utf-8")
 
 
-def _install(folder: Path, scratch: Path, into: Path, root: Path, run: Run) -> None:
+def install(folder: Path, scratch: Path, into: Path, root: Path, run: Run) -> None:
     into.mkdir(exist_ok=True)
     make = ["make", "-C", str(folder), f"CROSS_COMPILE={CROSS_COMPILE}", f"LULL_GUEST_MK={root / GUEST_MK}"]
     run([*make, f"O={scratch}/objects/{folder.name}", f"DESTDIR={into}", "install"], root)
 
 
-def _added(image: list[cpio.Entry], tree: Path, programs: Path) -> list[cpio.Entry]:
+def added(image: list[cpio.Entry], tree: Path, programs: Path) -> list[cpio.Entry]:
     there = {entry.path for entry in image}
     found = [_copy(source, str(source.relative_to(tree))) for source in sorted(tree.rglob("*"))]
     if not any(path.is_file() for path in tree.rglob("*")):
