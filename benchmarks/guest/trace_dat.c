@@ -22,15 +22,18 @@ enum {
 	TRACE_CLOCK = 4,
 	UNAME = 5,
 	CPU_COUNT = 8,
+	STRINGS = 15,
 	HEADER_INFO = 16,
 	FTRACE_FORMATS = 17,
 	EVENT_FORMATS = 18,
+	SYMBOLS = 19,
 	PRINTK = 20,
 	COMMAND_LINES = 21,
 };
 
 #define PAGE 4096
 #define TEXT_MAX (1 << 18)
+#define SECTION_HEADER 16
 
 struct bytes {
 	char *data;
@@ -89,6 +92,12 @@ static void put(const void *data, size_t length)
 	if (write(file, data, length) != (ssize_t)length)
 		err(1, "cannot write the trace");
 	written += length;
+}
+
+static void put_number_at(uint64_t place, uint64_t number)
+{
+	if (pwrite(file, &number, sizeof(number), (off_t)place) != sizeof(number))
+		err(1, "cannot write the trace");
 }
 
 static void put_section(unsigned int kind, const struct bytes *content, uint64_t length)
@@ -165,6 +174,20 @@ static void put_formats(void)
 	put_section_with_option(EVENT_FORMATS, &content);
 }
 
+/*
+ * Readers of the file take both for granted. The kernel's symbols are left out: to print them
+ * would take the guest millions of instructions, and no event here is an address.
+ */
+static void put_empty_sections(void)
+{
+	struct bytes no_symbols = {0}, no_descriptions = {0};
+
+	append_number(&no_symbols, 0, 4);
+	put_section_with_option(SYMBOLS, &no_symbols);
+	append_text(&no_descriptions, "");
+	put_section(STRINGS, &no_descriptions, no_descriptions.length);
+}
+
 static void put_texts(void)
 {
 	struct bytes strings = {0}, tasks = {0}, clock = {0}, uname_option = {0};
@@ -212,7 +235,7 @@ static uint64_t put_pages(int cpu)
 static void put_buffer(const struct cpulist *cpus)
 {
 	struct bytes option = {0}, count = {0};
-	uint64_t section = written;
+	uint64_t section = written, length;
 	static const char padding[PAGE];
 
 	append_number(&option, section, 8);
@@ -232,6 +255,8 @@ static void put_buffer(const struct cpulist *cpus)
 		append_number(&option, place, 8);
 		append_number(&option, put_pages(cpu), 8);
 	}
+	length = written - section - SECTION_HEADER;
+	put_number_at(section + SECTION_HEADER - sizeof(length), length);
 	add_option(CPU_COUNT, &count);
 	add_option(BUFFER, &option);
 }
@@ -263,8 +288,7 @@ static void put_options(uint64_t place_of_offset)
 	append_number(&none, 0, 8);
 	add_option(OPTIONS, &none);
 	put_section(OPTIONS, &options, options.length);
-	if (pwrite(file, &offset, sizeof(offset), (off_t)place_of_offset) != sizeof(offset))
-		err(1, "cannot write the trace");
+	put_number_at(place_of_offset, offset);
 }
 
 void trace_dat_write(const char *path)
@@ -290,6 +314,7 @@ void trace_dat_write(const char *path)
 
 	put_header_info();
 	put_formats();
+	put_empty_sections();
 	put_texts();
 	put_buffer(&cpus);
 	add_statistics(&cpus);

@@ -32,6 +32,25 @@ def test_trace_cmd_reads_what_lull_trace_writes_and_so_do_we(lull: Lull, tmp_pat
     assert compared >= {"sched_switch.next_pid", "cpu_idle.state", "hrtimer_start.expires", "ipi_raise.target_cpus"}
 
 
+def test_trace_cmds_other_commands_take_the_file_too(lull: Lull, tmp_path: Path) -> None:
+    """What they write has every event, and the sections are those that were written."""
+    script = (
+        f"cd /out && lull-trace start {' '.join(SYSTEMS)} && sleep 0.01 && lull-trace stop t.dat && "
+        "trace-cmd dump --summary t.dat >summary && trace-cmd split -i t.dat -o part.dat 0 1000000 2>said && "
+        "trace-cmd convert -i t.dat -o v6.dat --file-version 6 2>>said && "
+        "trace-cmd convert -i t.dat -o v7.dat --file-version 7 2>>said && "
+        "for file in t.dat part.dat v6.dat v7.dat; do trace-cmd report -t -i $file 2>>said | wc -l; done"
+    )
+    ran = lull("boot", "-e", "qemu", "--out", "run", "--exec", script)
+    assert ran.returncode == 0, ran.stdout + ran.stderr
+    counts = set(map(int, ran.stdout.split()))
+    assert len(counts) == 1, counts
+    assert counts.pop() > 100
+    files = tmp_path / "run" / "files"
+    assert "[9 sections]" in (files / "summary").read_text()
+    assert "unknown option" not in (files / "said").read_text()
+
+
 def test_a_traced_run_is_known_throughout(lull: Lull, tmp_path: Path) -> None:
     events = [word for system in SYSTEMS for word in ("--trace", system)]
     ran = lull("boot", "-e", "qemu", *events, "--out", "run", "--exec", "sleep 0.01; exit 3")
