@@ -6,16 +6,19 @@ import subprocess
 
 import pytest
 
+from lull.artifacts.rootfs import selftest_folders
 from lull.files.paths import ROOT
 
-FOLDER = ROOT / "benchmarks" / "selftests"
+SHARED = ROOT / "benchmarks" / "selftests"
+"""What all selftests share, and what builds them."""
 
-_NOT_TESTS = re.compile(r"Makefile|tap\.sh|.*\.(h|md)")
+_NOT_TESTS = re.compile(r".*\.(h|md)")
 
 
 def names() -> list[str]:
-    """Each file of the folder is a test, but for the few that the Makefile there excepts."""
-    return sorted(file.stem for file in FOLDER.iterdir() if file.is_file() and not _NOT_TESTS.fullmatch(file.name))
+    """Each file of a system's folder is a test, but for the few that the Makefile excepts."""
+    files = (file for folder in selftest_folders(ROOT) for file in folder.iterdir() if file.is_file())
+    return sorted(file.stem for file in files if not _NOT_TESTS.fullmatch(file.name))
 
 
 def reached_its_end(ran: subprocess.CompletedProcess[str]) -> None:

@@ -43,7 +43,7 @@ def _programs() -> list[str]:
 def checkout(tmp_path: Path) -> Path:
     """A copy of what goes into the image, free to be changed."""
     root = tmp_path / "checkout"
-    for name in ("scripts/lull/artifacts", buildroot.EXTERNAL, *_programs(), "benchmarks/lib"):
+    for name in ("scripts/lull/artifacts", buildroot.EXTERNAL, *_programs(), "benchmarks/lib", "kernel-patches"):
         (root / name).parent.mkdir(parents=True, exist_ok=True)
         subprocess.run(["cp", "-r", paths.ROOT / name, root / name], check=True)
     return root
@@ -246,6 +246,16 @@ def test_the_package_builds_every_folder_of_programs() -> None:
     ask = f"generic-package =\nBR2_EXTERNAL_LULL_PATH = {EXTERNAL}\ninclude {package}\nall:;@echo $(LULL_GUEST_FOLDERS)"
     told = subprocess.run(["make", "-s", "-f", "-"], input=ask, capture_output=True, text=True, check=True).stdout
     assert [f"benchmarks/{name}" for name in told.split()] == _programs()
+
+
+def test_the_package_builds_the_selftests_where_the_systems_are() -> None:
+    """The package's own copy is of benchmarks/ alone."""
+    package = EXTERNAL / "package" / "lull-guest" / "lull-guest.mk"
+    ask = f"generic-package =\nBR2_EXTERNAL_LULL_PATH = {EXTERNAL}\ninclude {package}\n"
+    ask += "define sep\n\n\nendef\nMAKE = echo\nall:\n\t$(call LULL_GUEST_MAKE)\n"
+    told = subprocess.run(["make", "-s", "-f", "-"], input=ask, capture_output=True, text=True, check=True).stdout
+    assert len(told.splitlines()) == len(_programs())
+    assert all(f"SYSTEMS={paths.ROOT}/kernel-patches" in line.split() for line in told.splitlines())
 
 
 @needs_buildroot

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import re
 import shutil
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import pytest
@@ -13,6 +13,7 @@ import pytest
 from lull.artifacts import kernel
 from lull.errors import UserError
 from lull.files.paths import ROOT
+from lull.systems.folder import systems
 
 PATCHES = ROOT / "kernel-patches"
 
@@ -54,7 +55,7 @@ class FakeRun:
 
 
 def granted(flavour: str) -> str:
-    wanted = kernel.requested(kernel.fragments(ROOT, flavour))
+    wanted = kernel.wanted(ROOT, flavour)
     return "".join(f"CONFIG_{symbol}={value}\n" for symbol, value in wanted.items() if value != "n")
 
 
@@ -78,14 +79,21 @@ def test_patches_say_why_and_touch_only_existing_files() -> None:
 
 
 def test_every_system_is_reached_from_the_top() -> None:
-    assert [system.name for system in kernel.systems(ROOT)] != []
-    for system in kernel.systems(ROOT):
-        assert f'source "drivers/lull/{system.name}/Kconfig"' in (PATCHES / "Kconfig").read_text()
-        assert f"{system.name}/" in (PATCHES / "Makefile").read_text()
+    names = [system.name for system in systems(ROOT)]
+    assert names[0] == "platform", "the others include its headers"
+    assert "esm" in names
+    top = kernel.top_files(ROOT)
+    for system in systems(ROOT):
+        assert f'source "drivers/lull/{system.name}/Kconfig"\n' in top["Kconfig"]
+        assert f"obj-$(CONFIG_{system.manifest.option})\t+= {system.name}/\n" in top["Makefile"]
+        assert f"config {system.manifest.option}\n" in (system.folder / "Kconfig").read_text() + top["Kconfig"]
 
 
 def test_every_file_is_gpl() -> None:
     for file in filter(Path.is_file, PATCHES.rglob("*")):
+        if "selftests" in file.parts:  # programs, not kernel code
+            assert "SPDX-License-Identifier: BSD-3-Clause" in file.read_text()[:200], file
+            continue
         head = "".join(file.read_text().splitlines(keepends=True)[:1])
         # What programs include too may be taken under another licence as well.
         assert re.search(
@@ -104,7 +112,13 @@ def test_fragments_parse_and_agree(flavour: str) -> None:
 
 def test_every_fragment_is_used() -> None:
     used = {file for flavour in kernel.FRAGMENTS for file in kernel.fragments(ROOT, flavour)}
-    assert used == set((PATCHES / "config").glob("*.config"))
+    assert used == {*(PATCHES / "config").glob("*.config"), *PATCHES.glob("*/config")} - {PATCHES / "config"}
+
+
+def test_a_system_turns_itself_on() -> None:
+    for system in systems(ROOT):
+        wanted = kernel.requested([*system.config, PATCHES / "config" / "base.config"])
+        assert wanted[system.manifest.option] == "y"
 
 
 # Inputs.
@@ -113,18 +127,19 @@ def test_every_fragment_is_used() -> None:
 def test_inputs_name_what_is_read(checkout: Path) -> None:
     inputs = kernel.inputs(checkout, "default")
     assert {
-        "kernel-patches/series",
         "kernel-patches/Kconfig",
+        "kernel-patches/platform/config",
+        "kernel-patches/esm/hooks/0005-task-let-it-receive-events.patch",
         "kernel-patches/platform/lull.c",
     } <= inputs.keys()
     assert "kernel-patches/config/debug.config" not in inputs
     assert "kernel-patches/config/debug.config" in kernel.inputs(checkout, "debug")
-    assert "kernel-patches/README.md" not in inputs
+    assert not [name for name in inputs if name.endswith((".md", ".yaml")) or "/selftests/" in name]
 
 
 @pytest.mark.parametrize(
     "name",
-    ["platform/lull.c", "platform/lull.h", "platform/Kconfig", "Makefile", "series", "config/net.config"],
+    ["platform/lull.c", "platform/lull.h", "platform/Kconfig", "Makefile", "config/net.config", "esm/config"],
 )
 def test_inputs_react_to_a_change(checkout: Path, name: str) -> None:
     before = kernel.inputs(checkout, "default")
@@ -134,14 +149,75 @@ def test_inputs_react_to_a_change(checkout: Path, name: str) -> None:
     assert {key for key in before if before[key] != after[key]} == {f"kernel-patches/{name}"}
 
 
-def test_inputs_react_to_a_new_system_and_ignore_notes(checkout: Path) -> None:
+DOZE = {
+    "system.yaml": "name: doze\ntitle: a test\noption: LULL_DOZE\nafter: [platform]\n",
+    "Kconfig": "config LULL_DOZE\n",
+    "Makefile": "obj-y += doze.o\n",
+    "doze.c": "",
+    "config": "# Why.\nCONFIG_LULL_DOZE=y\nCONFIG_INPUT=y\n",
+    "hooks/0001-one.patch": "",
+    "hooks/0002-two.patch": "",
+    "selftests/doze": "",
+    "README.md": "",
+    "doze.c.orig": "",
+}
+
+
+def add(checkout: Path, files: Mapping[str, str], name: str = "doze") -> Path:
+    for path, text in files.items():
+        file = checkout / "kernel-patches" / name / path
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text(text)
+    return checkout / "kernel-patches" / name
+
+
+def test_a_new_system_is_its_folder(checkout: Path) -> None:
+    """Nothing outside of it changes but what the builder makes of it."""
     before = kernel.inputs(checkout, "default")
-    system = checkout / "kernel-patches" / "nap"
-    system.mkdir()
-    for name in ("Kconfig", "Makefile", "nap.c", "README.md", "nap.c.orig"):
-        (system / name).write_text(name)
-    added = kernel.inputs(checkout, "default").keys() - before.keys()
-    assert added == {f"kernel-patches/nap/{name}" for name in ("Kconfig", "Makefile", "nap.c")}
+    add(checkout, DOZE)
+    after = kernel.inputs(checkout, "default")
+    own = ("Kconfig", "Makefile", "doze.c", "config", "hooks/0001-one.patch", "hooks/0002-two.patch")
+    assert after.keys() - before.keys() == {f"kernel-patches/doze/{name}" for name in own}
+    changed = {name for name in before if before[name] != after[name]}
+    assert changed == {"kernel-patches/Kconfig", "kernel-patches/Makefile"}
+    assert kernel.top_files(checkout)["Makefile"].endswith("+= platform/\nobj-$(CONFIG_LULL_DOZE)\t+= doze/\n"
+                                                           "obj-$(CONFIG_LULL_ESM)\t+= esm/\n")  # fmt: skip
+    assert kernel.wanted(checkout, "default")["LULL_DOZE"] == "y"
+    assert "drivers/lull/doze/doze.c" in kernel.linked_files(checkout)
+    assert not [name for name in kernel.linked_files(checkout) if "selftests" in name or "hooks" in name]
+
+
+def test_what_a_setting_says_costs_no_new_kernel(checkout: Path) -> None:
+    before = kernel.inputs(checkout, "default")
+    manifest = checkout / "kernel-patches/esm/system.yaml"
+    manifest.write_text(manifest.read_text().replace("help: the switch", "help: the run-time switch"))
+    assert kernel.inputs(checkout, "default") == before
+
+
+def test_hooks_come_in_the_order_of_the_systems(checkout: Path) -> None:
+    add(checkout, DOZE | {"system.yaml": DOZE["system.yaml"].replace("[platform]", "[esm]")})
+    folders = [patch.parent.parent.name for patch in kernel.series(checkout)]
+    assert list(dict.fromkeys(folders)) == ["platform", "esm", "doze"]
+    assert [patch.name for patch in kernel.series(checkout)][-2:] == ["0001-one.patch", "0002-two.patch"]
+
+
+def test_a_symbol_that_a_system_needs_may_be_there_already(checkout: Path) -> None:
+    add(checkout, DOZE | {"config": "CONFIG_INPUT=y\n"})
+    assert kernel.wanted(checkout, "default")["INPUT"] == "y"
+    add(checkout, DOZE | {"config": "# CONFIG_INPUT is not set\n"})
+    with pytest.raises(UserError, match=r"doze/config:1: CONFIG_INPUT is in .*input\.config too"):
+        kernel.wanted(checkout, "default")
+
+
+def test_a_kernel_without_a_system(checkout: Path) -> None:
+    add(checkout, DOZE)
+    all_of_it, without = (kernel.wanted(checkout, "default", names) for names in ((), ("doze",)))
+    assert {key for key in all_of_it | without if all_of_it.get(key) != without.get(key)} == {"LULL_DOZE"}
+    assert without["LULL_DOZE"] == "n"
+    with pytest.raises(
+        UserError, match=r"^system platform cannot be left out: doze stands on it; name one that nothing"
+    ):
+        kernel.wanted(checkout, "default", ("platform",))
 
 
 # Errors a user or an author can cause.
@@ -162,10 +238,36 @@ def test_unknown_flavour() -> None:
         kernel.inputs(ROOT, "fast")
 
 
-def test_series_with_a_missing_patch(checkout: Path) -> None:
-    (checkout / "kernel-patches" / "series").write_text("# nothing\nhooks/0009-lost.patch\n")
-    with pytest.raises(UserError, match=r"names hooks/0009-lost\.patch"):
+BAD = {
+    "name": ("name: nap\n", "name: `nap` is not the name of its folder; write doze"),
+    "after": ("after: [esn]\n", "after: there is no system `esn`; use `doze`, `esm`, `platform`"),
+    "circle": ("after: [doze]\n", "after: `doze` wait for each other; drop one"),
+    "title": ("title: 5\n", "title: 5 is not text; write text"),
+}
+
+
+@pytest.mark.parametrize("key", BAD)
+def test_a_manifest_with_a_mistake(checkout: Path, key: str) -> None:
+    line, sentence = BAD[key]
+    kept = [old for old in DOZE["system.yaml"].splitlines() if not old.startswith(line.partition(":")[0])]
+    folder = add(checkout, DOZE | {"system.yaml": "\n".join([*kept, line])})
+    with pytest.raises(UserError) as caught:
         kernel.series(checkout)
+    assert str(caught.value) == f"{folder}/system.yaml: {sentence}"
+
+
+@pytest.mark.parametrize("name", ["system.yaml", "Makefile"])
+def test_a_system_that_lacks_a_file(checkout: Path, name: str) -> None:
+    (add(checkout, DOZE) / name).unlink()
+    with pytest.raises(UserError, match=r"doze/system\.yaml: (missing; write|no Makefile beside it; add one)"):
+        kernel.top_files(checkout)
+
+
+def test_the_place_of_the_systems_has_to_be_there(checkout: Path) -> None:
+    file = checkout / "kernel-patches" / "Kconfig"
+    file.write_text(file.read_text().replace("# The systems:", "# Systems:"))
+    with pytest.raises(UserError, match=r"^kernel-patches/Kconfig: the line `# The systems: .*` has to be there once"):
+        kernel.top_files(checkout)
 
 
 @pytest.mark.parametrize(
@@ -209,6 +311,8 @@ def test_prepare_then_build(tmp_path: Path) -> None:
     tree, run = make_tree(tmp_path / "tree"), FakeRun(granted("default"))
     kernel.prepare(tree, ROOT, "default", run)
     assert (tree / "drivers/lull/platform/lull.c").read_bytes() == (PATCHES / "platform/lull.c").read_bytes()
+    for name, text in kernel.top_files(ROOT).items():
+        assert (tree / "drivers/lull" / name).read_text() == text
     assert [command[0] for command in run.commands] == ["patch"] * len(kernel.series(ROOT)) + ["make"]
 
     kernel.build(tree, kernel.build_directory(tree, "default"), tmp_path / "out", ROOT, "default", run, 3)

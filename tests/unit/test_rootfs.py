@@ -149,7 +149,7 @@ def test_overlay_is_in_the_image(entries: dict[str, cpio.Entry]) -> None:
 @cross
 def test_image_is_the_same_elsewhere_and_under_another_umask(debs: list[Path], image: Path, tmp_path: Path) -> None:
     copy = tmp_path / "checkout"
-    for folder in ("benchmarks", "buildroot-overlay"):
+    for folder in ("benchmarks", "buildroot-overlay", "kernel-patches"):
         shutil.copytree(ROOT / folder, copy / folder, copy_function=shutil.copy)
     before = os.umask(0o077)
     try:
@@ -180,7 +180,7 @@ def test_a_missing_package_is_one_sentence(debs: list[Path], tmp_path: Path) -> 
 
 
 def test_inputs_change_with_the_sources(tmp_path: Path) -> None:
-    for folder in ("benchmarks", "buildroot-overlay", "scripts/lull/artifacts"):
+    for folder in ("benchmarks", "buildroot-overlay", "kernel-patches", "scripts/lull/artifacts"):
         shutil.copytree(ROOT / folder, tmp_path / folder)
     before = rootfs.inputs(tmp_path)
     assert before == rootfs.inputs(ROOT)

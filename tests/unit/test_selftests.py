@@ -6,11 +6,11 @@ from pathlib import Path
 
 import pytest
 
-from tests.selftests import FOLDER, judge, names
+from tests.selftests import SHARED, judge, names
 
 
 def ran(script: str, tmp_path: Path) -> subprocess.CompletedProcess[str]:
-    (tmp_path / "tap.sh").write_bytes((FOLDER / "tap.sh").read_bytes())
+    (tmp_path / "tap.sh").write_bytes((SHARED / "tap.sh").read_bytes())
     (tmp_path / "test").write_text(f'. "${{0%/*}}/tap.sh"\n{script}\n')
     return subprocess.run(["sh", str(tmp_path / "test")], capture_output=True, text=True, check=False)
 
@@ -61,6 +61,6 @@ def test_a_test_that_cannot_run_here_is_skipped_by_its_reason(tmp_path: Path) ->
         judge(ran('skip_all "no such machine"', tmp_path))
 
 
-def test_the_folder_holds_tests() -> None:
-    assert "hotplug" in names()
+def test_every_system_is_looked_into() -> None:
+    assert {"hotplug", "esm"} <= set(names())
     assert not {"tap", "tap.sh", "Makefile"} & set(names())

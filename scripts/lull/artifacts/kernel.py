@@ -11,14 +11,15 @@ from __future__ import annotations
 
 import re
 import shutil
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from pathlib import Path
 
-from lull.artifacts.series import patches
 from lull.artifacts.toolchain import CROSS_COMPILE
 from lull.errors import UserError
 from lull.files import digest
 from lull.host.process import Run
+from lull.systems import folder as systems_of
+from lull.systems.folder import System
 
 SOURCE_PACKAGE = "linux-source-6.12"
 _COMMON = ("base", "power", "trace", "input", "net")
@@ -30,8 +31,11 @@ PRODUCTS = {
     "config": ".config",
 }
 
-# Folders of kernel-patches/ that are not systems.
-_NOT_SYSTEMS = ("config", "hooks")
+_TOP = ("Kconfig", "Makefile")
+"""Of `drivers/lull`: what is the same for all systems, and a line for each where `_PLACE` stands."""
+_PLACE = "# The systems: the builder puts a line for each folder here.\n"
+_NOT_KERNEL = ("hooks", "selftests")
+"""Folders of a system that are not linked into the kernel tree."""
 _SOURCE_FILES = re.compile(r"Kconfig|Makefile|.*\.[chS]")
 _SET = re.compile(r'CONFIG_(\w+)=(y|-?[0-9]+|0x[0-9a-f]+|"[^"]*")')
 _UNSET = re.compile(r"# CONFIG_(\w+) is not set")
@@ -59,33 +63,61 @@ def detect_version(tree: Path, called: Path | None = None) -> str:
 
 
 def series(root: Path) -> list[Path]:
-    return patches(root / "kernel-patches" / "series")
-
-
-def systems(root: Path) -> list[Path]:
-    """The folders whose code is linked into the kernel."""
-    folders = (path.parent for path in (root / "kernel-patches").glob("*/Kconfig"))
-    return sorted(folder for folder in folders if folder.name not in _NOT_SYSTEMS)
+    """The hooks of all systems, in the order in which they apply."""
+    return [hook for system in systems_of.systems(root) for hook in system.hooks]
 
 
 def linked_files(root: Path) -> dict[str, Path]:
-    """Each file of ours by its path in the kernel tree; notes and editor leftovers stay out."""
-    top = root / "kernel-patches"
-    files = [top / "Kconfig", top / "Makefile"]
-    for system in systems(root):
-        files += (path for path in sorted(system.rglob("*")) if _SOURCE_FILES.fullmatch(path.name))
-    return {f"drivers/lull/{path.relative_to(top)}": path for path in files if path.is_file()}
+    """Each file of the systems by its path in the kernel tree; notes and editor leftovers stay out."""
+    files = [file for system in systems_of.systems(root) for file in _sources(system)]
+    return {f"drivers/lull/{path.relative_to(root / systems_of.TOP)}": path for path in files}
+
+
+def _sources(system: System) -> list[Path]:
+    inside = (path for path in sorted(system.folder.rglob("*")) if _SOURCE_FILES.fullmatch(path.name))
+    return [path for path in inside if path.relative_to(system.folder).parts[0] not in _NOT_KERNEL and path.is_file()]
+
+
+def top_files(root: Path) -> dict[str, str]:
+    """Kconfig and Makefile of `drivers/lull` by name: a line for each system, in their order."""
+    found = systems_of.systems(root)
+    lines = {
+        "Kconfig": [f'source "drivers/lull/{system.name}/Kconfig"\n' for system in found],
+        "Makefile": [f"obj-$(CONFIG_{system.manifest.option})\t+= {system.name}/\n" for system in found],
+    }
+    texts = {name: (root / systems_of.TOP / name).read_text(encoding="utf-8") for name in _TOP}
+    for name, text in texts.items():
+        if text.count(_PLACE) != 1:
+            raise UserError(f"{systems_of.TOP}/{name}: the line `{_PLACE.strip()}` has to be there once; put it back")
+    return {name: text.replace(_PLACE, "".join(lines[name])) for name, text in texts.items()}
 
 
 def fragments(root: Path, flavour: str) -> list[Path]:
     """The config fragments of a flavour, in the order in which they are read."""
     if flavour not in FRAGMENTS:
         raise UserError(f"kernel flavour {flavour!r} is unknown: choose {' or '.join(FRAGMENTS)}.")
-    return [root / "kernel-patches" / "config" / f"{name}.config" for name in FRAGMENTS[flavour]]
+    shared = [root / systems_of.TOP / "config" / f"{name}.config" for name in FRAGMENTS[flavour]]
+    return [*shared, *(file for system in systems_of.systems(root) for file in system.config)]
+
+
+def wanted(root: Path, flavour: str, without: Collection[str] = ()) -> dict[str, str]:
+    """The configuration that a kernel has to have; `without` names systems that are not compiled in."""
+    found = systems_of.systems(root)
+    for system in found:
+        if stands := [name for name in system.manifest.after if name in without and system.name not in without]:
+            raise UserError(
+                f"system {stands[0]} cannot be left out: {system.name} stands on it; name one that none does"
+            )
+    left_out = [system for system in found if system.name in without]
+    files = [file for file in fragments(root, flavour) if file not in [own for one in left_out for own in one.config]]
+    return requested(files) | {system.manifest.option: "n" for system in left_out}
 
 
 def requested(files: Iterable[Path]) -> dict[str, str]:
-    """What the fragments ask for, by symbol; "n" for what must stay off. No symbol may be asked for twice."""
+    """What the fragments ask for, by symbol; "n" for what must stay off.
+
+    No symbol may be asked for twice, but by systems: each names all that it needs, and they have to agree.
+    """
     wanted: dict[str, str] = {}
     origin: dict[str, Path] = {}
     for file in files:
@@ -96,7 +128,8 @@ def requested(files: Iterable[Path]) -> dict[str, str]:
                 continue
             else:
                 raise UserError(f"{file}:{number}: write CONFIG_X=value or '# CONFIG_X is not set', not {line!r}.")
-            if symbol in wanted:
+            again = symbol in wanted and (file.name != "config" or file == origin[symbol])
+            if again or wanted.get(symbol, value) != value:
                 raise UserError(f"{file}:{number}: CONFIG_{symbol} is in {origin[symbol]} too: keep one.")
             wanted[symbol], origin[symbol] = value, file
     return wanted
@@ -112,12 +145,14 @@ def check_config(wanted: dict[str, str], config: Path) -> None:
         if got.get(symbol, "n") != value
     )
     if report := ", ".join(refused):
-        raise UserError(f"{config}: Kconfig refused {report}: mend the fragment in kernel-patches/config.")
+        raise UserError(f"{config}: Kconfig refused {report}: mend the fragment in kernel-patches.")
 
 
 def inputs(root: Path, flavour: str) -> dict[str, str]:
     """What a kernel of this flavour is made of, besides source tree and compiler: path to SHA-256."""
-    return digest.by_path(root, [root / "kernel-patches" / "series", *fragments(root, flavour), *_code(root)])
+    return digest.by_path(root, [*fragments(root, flavour), *_code(root)]) | {
+        f"{systems_of.TOP}/{name}": digest.of_text(text) for name, text in top_files(root).items()
+    }
 
 
 def build_directory(tree: Path, flavour: str) -> Path:
@@ -125,7 +160,7 @@ def build_directory(tree: Path, flavour: str) -> Path:
     return tree / f"build-{flavour}"
 
 
-def prepare(tree: Path, root: Path, flavour: str, run: Run) -> None:
+def prepare(tree: Path, root: Path, flavour: str, run: Run, without: Collection[str] = ()) -> None:
     """Make a pristine tree ours, or a tree that is ours already ready for one more flavour.
 
     The caller discards a tree on which this did not return: it may be half patched.
@@ -133,6 +168,7 @@ def prepare(tree: Path, root: Path, flavour: str, run: Run) -> None:
     detect_version(tree)
     ours = tree / "drivers" / "lull" / ".prepared"
     state = "".join(f"{digest.of_file(file)} {file.relative_to(root)}\n" for file in _code(root))
+    state += "".join(f"{digest.of_text(text)} {name}\n" for name, text in top_files(root).items())
     if not ours.is_file() or ours.read_text(encoding="utf-8") != state:
         if ours.parent.exists():
             raise UserError(f"{ours.parent} exists: set KERNEL_SRC to a Linux 6.12 tree without our series.")
@@ -144,15 +180,26 @@ def prepare(tree: Path, root: Path, flavour: str, run: Run) -> None:
         for target, file in linked_files(root).items():
             (tree / target).parent.mkdir(parents=True, exist_ok=True)
             shutil.copyfile(file, tree / target)
+        for name, text in top_files(root).items():
+            (ours.parent / name).write_text(text, encoding="utf-8")
         ours.write_text(state, encoding="utf-8")
-    _configure(tree, root, flavour, run)
+    _configure(tree, wanted(root, flavour, without), build_directory(tree, flavour), run)
 
 
-def build(tree: Path, build_dir: Path, out: Path, root: Path, flavour: str, run: Run, jobs: int) -> None:
+def build(
+    tree: Path,
+    build_dir: Path,
+    out: Path,
+    root: Path,
+    flavour: str,
+    run: Run,
+    jobs: int,
+    without: Collection[str] = (),
+) -> None:
     """Compile a prepared tree. Called again on the same directory after a kill, it continues."""
     if build_dir.resolve().parent != tree.resolve():
         raise UserError(f"{build_dir} is not directly below {tree}: the image would depend on its place.")
-    check_config(requested(fragments(root, flavour)), build_dir / ".config")
+    check_config(wanted(root, flavour, without), build_dir / ".config")
     run([*_make(tree, build_dir), f"-j{jobs}", "vmlinux", "Image"], tree)
     out.mkdir(parents=True, exist_ok=True)
     for name, product in PRODUCTS.items():
@@ -163,13 +210,14 @@ def _code(root: Path) -> list[Path]:
     return [*series(root), *linked_files(root).values()]
 
 
-def _configure(tree: Path, root: Path, flavour: str, run: Run) -> None:
-    files = fragments(root, flavour)
-    wanted = requested(files)
-    build_dir = build_directory(tree, flavour)
+def _configure(tree: Path, wanted: dict[str, str], build_dir: Path, run: Run) -> None:
     build_dir.mkdir(exist_ok=True)
     merged = build_dir / "fragments.config"
-    merged.write_text("".join(file.read_text(encoding="utf-8") for file in files), encoding="utf-8")
+    lines = (
+        f"# CONFIG_{symbol} is not set\n" if value == "n" else f"CONFIG_{symbol}={value}\n"
+        for symbol, value in wanted.items()
+    )
+    merged.write_text("".join(lines), encoding="utf-8")
     # A symbol that Kconfig does not know is an error of the fragment, even where it asks for "n".
     strict = (f"KCONFIG_ALLCONFIG={merged.resolve()}", "KCONFIG_WARN_UNKNOWN_SYMBOLS=1", "KCONFIG_WERROR=1")
     run([*_make(tree, build_dir), *strict, "allnoconfig"], tree)

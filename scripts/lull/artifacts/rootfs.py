@@ -19,6 +19,7 @@ from lull.artifacts.toolchain import CROSS_COMPILE
 from lull.errors import UserError
 from lull.files import digest
 from lull.host.process import Run
+from lull.systems.folder import TOP
 
 PACKAGES = ("busybox-static", "evtest", "rt-tests", "trace-cmd")
 """The packages whose dependency closure `build` takes its programs and libraries from."""
@@ -49,6 +50,11 @@ def program_folders(root: Path) -> list[Path]:
     return sorted(makefile.parent for makefile in (root / "benchmarks").glob("*/Makefile"))
 
 
+def selftest_folders(root: Path) -> list[Path]:
+    """Of the kernel systems; `benchmarks/selftests/Makefile` finds and builds them."""
+    return sorted(path for path in (root / TOP).glob("*/selftests") if path.is_dir())
+
+
 def inputs(root: Path) -> dict[str, str]:
     """What the image is made of, besides the packages: path in the checkout to SHA-256."""
     return digest.by_path(root, [*(root / name for name in _GENERATORS), *sources(root, OVERLAY)])
@@ -56,7 +62,7 @@ def inputs(root: Path) -> dict[str, str]:
 
 def sources(root: Path, recipe: str) -> list[Path]:
     """The files of our programs, and those of the folder that says what else is in the image."""
-    return _sources(*program_folders(root), root / "benchmarks/lib", root / recipe)
+    return _sources(*program_folders(root), *selftest_folders(root), root / "benchmarks/lib", root / recipe)
 
 
 def inputs_of(programs: Path) -> dict[str, str]:

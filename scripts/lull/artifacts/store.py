@@ -5,7 +5,7 @@ import os
 import shutil
 import subprocess
 import tarfile
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Literal
 
@@ -41,25 +41,29 @@ def build_firmware() -> Entry:
     return _built("firmware", "firmware", inputs, build)
 
 
-def build_kernel(flavour: str) -> Entry:
+def build_kernel(flavour: str, without: Sequence[str] = ()) -> Entry:
+    """`without` names systems that are not compiled in: what they cost is the difference."""
     source, identity = kernel_source()
+    kernel.wanted(paths.ROOT, flavour, without)  # a mistake is told before anything is unpacked
     inputs: dict[str, object] = {
         "source": identity,
         "compiler": compiler_version(),
         "flavour": flavour,
         "files": kernel.inputs(paths.ROOT, flavour),
     }
+    if without:
+        inputs["without"] = sorted(without)
 
     def build(out: Path, work: Path, run: Run) -> None:
         tree, prepared = work / "tree", work / "prepared"
         if not prepared.is_file():
             _unpack_kernel(source, work, run)
-            kernel.prepare(tree, paths.ROOT, flavour, run)
+            kernel.prepare(tree, paths.ROOT, flavour, run, without)
             prepared.touch()
         build_directory = kernel.build_directory(tree, flavour)
-        kernel.build(tree, build_directory, out, paths.ROOT, flavour, run, os.cpu_count() or 1)
+        kernel.build(tree, build_directory, out, paths.ROOT, flavour, run, os.cpu_count() or 1, without)
 
-    return _built("kernel", f"kernel ({flavour})", inputs, build)
+    return _built("kernel", f"kernel ({', without '.join([flavour, *without])})", inputs, build)
 
 
 def build_rootfs(source: RootfsSource = "debian", programs: Path | None = None) -> Entry:

@@ -1,0 +1,76 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""What a kernel system says of itself in its `system.yaml`: its name, its place among the others, its settings.
+
+A setting is one file of sysfs that takes one word or number and, read back, says it.
+"""
+
+import re
+from typing import Annotated, Literal
+
+from pydantic import Field, StrictInt, StrictStr, model_validator
+
+from lull.files.blocks import Block, fault, quoted
+
+Engine = Literal["gem5", "qemu"]
+Word = StrictInt | StrictStr
+Name = Annotated[str, Field(pattern=r"^[a-z][a-z0-9_]{0,31}$")]
+Key = Annotated[str, Field(pattern=r"^[a-z][a-z0-9_]*(\.[a-z][a-z0-9_]*)*$", max_length=64)]
+Sentence = Annotated[str, Field(min_length=1, max_length=200, pattern=r"^[^\n|]*$")]
+
+_WORD = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.,-]{0,62}")
+"""What a file of sysfs takes, and what neither a shell nor `lull-policy` reads as more than one word."""
+_NUMBER = re.compile(r"0|[1-9][0-9]{0,18}")
+
+
+class Setting(Block):
+    path: Annotated[str, Field(pattern=r"^/sys/[A-Za-z0-9_./-]+$", max_length=200)]
+    choices: list[Word] = Field(default_factory=list)
+    range: list[StrictInt] = Field(default_factory=list)
+    """Instead of choices: the least and the greatest whole number."""
+    default: Word
+    """What the kernel has after boot."""
+    not_on: dict[Engine, Sentence] = Field(default_factory=dict)
+    """Engines where it has no meaning, each with the reason."""
+    help: Sentence
+
+    @model_validator(mode="after")
+    def _holds_together(self) -> "Setting":
+        if bool(self.choices) == bool(self.range):
+            raise fault("give one of `choices` and `range`", "choices")
+        for choice in self.choices:
+            if not _WORD.fullmatch(str(choice)):
+                raise fault(f"{choice!r} is not one word of letters, digits and `_.,-`; rename it", "choices")
+        if len(set(map(str, self.choices))) != len(self.choices):
+            raise fault("a value is there twice; drop one", "choices")
+        if self.range and not (len(self.range) == 2 and 0 <= self.range[0] < self.range[1]):
+            raise fault("not two whole numbers, the smaller one first; write [least, greatest]", "range")
+        if not self.takes(str(self.default)):
+            raise fault(f"{self.default!r} is none of its values; use {self.possible()}", "default")
+        return self
+
+    def takes(self, value: str) -> bool:
+        if self.choices:
+            return value in map(str, self.choices)
+        return bool(_NUMBER.fullmatch(value)) and self.range[0] <= int(value) <= self.range[1]
+
+    def possible(self) -> str:
+        """Its values, as a message names them."""
+        if self.choices:
+            return quoted(map(str, self.choices))
+        return f"a whole number from {self.range[0]} to {self.range[1]}"
+
+    def examples(self) -> list[str]:
+        """Every choice, or both ends of the range."""
+        return [str(value) for value in self.choices or self.range]
+
+
+class Manifest(Block):
+    name: Name
+    """Of its folder, its `struct lull_system` and its settings."""
+    title: Sentence
+    option: Annotated[str, Field(pattern=r"^LULL[A-Z0-9_]*$")]
+    """The symbol of Kconfig that compiles the folder."""
+    after: list[Name] = Field(default_factory=list)
+    """The systems whose hooks and headers have to be there first."""
+    settings: dict[Key, Setting] = Field(default_factory=dict)
+    """By key, in the order in which a run applies them: what has to be right before the switch stands before it."""
