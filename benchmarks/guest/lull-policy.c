@@ -7,6 +7,7 @@
  *   cpufreq=NAME                         of frequency, on all CPUs
  *   cpufreq.N=KHZ                        the frequency of policy N, under the governor userspace
  *   routing.depth=STATE, routing=NAME    of event interrupts
+ *   file=KEY:PATH:VALUE                  a setting of a kernel system, by its file in /sys
  *   idle.deepest=STATE                   on all CPUs
  * What does not take effect is one line and status 125.
  */
@@ -211,6 +212,24 @@ static void put_routing(const char *policy)
 	put(LULL_DIR "/routing/enabled", strcmp(policy, "none") == 0 ? "0" : "1");
 }
 
+/* KEY:PATH:VALUE. It is the key that the user wrote. */
+static void put_file(const char *text)
+{
+	static char words[512], said[512];
+	char path[256], *value = words;
+	const char *key, *file;
+
+	snprintf(words, sizeof(words), "%s", text);
+	key = strsep(&value, ":");
+	file = strsep(&value, ":");
+	if (!value || strlen(text) >= sizeof(words) || strncmp(file, "/sys/", 5) != 0)
+		stop("not KEY:PATH:VALUE");
+	snprintf(said, sizeof(said), "%s=%s", key, value);
+	setting = said;
+	snprintf(path, sizeof(path), SYS_DIR "/%s", file + 5);
+	put(path, value);
+}
+
 /* By name, which means the same on a CPU that lacks a lighter state. */
 static void put_deepest(const char *name)
 {
@@ -254,6 +273,7 @@ static const struct key {
 	{.begin = "cpufreq.", .put = put_frequency},
 	{.begin = "routing.depth=", .path = LULL_DIR "/routing/depth"},
 	{.begin = "routing=", .put = put_routing},
+	{.begin = "file=", .put = put_file},
 	{.begin = "idle.deepest=", .put = put_deepest},
 	{.begin = "cstate="}, /* in force by now */
 };

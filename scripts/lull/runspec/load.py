@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from lull.errors import UserError
+from lull.runspec.policy import check_engine
 from lull.runspec.schedule import load_schedule
 from lull.runspec.settings import resolve
 from lull.runspec.spec import SCRIPT_MAX, CpuMode, EngineName, Flavour, Limits, RunSpec
@@ -34,6 +35,7 @@ def load_spec(
         if _is_of_bytes(text):
             raise UserError(f"{option}: not UTF-8; have the guest make such bytes, by its printf")
     asked = resolve(platform, overrides)
+    check_engine(asked.policy, engine)
     spec = RunSpec(
         engine=engine,
         cpu=(cpu or "atomic") if engine == "gem5" else None,

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What a run asks of Linux: governors, how deep to sleep, where event interrupts go.
+"""What a run asks of Linux: governors, how deep to sleep, where event interrupts go, and settings of kernel systems.
 
 It is applied in the guest after boot, so that one checkpoint serves every policy. What a run does not ask for stays as
 init left it: menu, the fastest OPP, no idle state deeper than WFI, routing off.
@@ -9,11 +9,12 @@ import re
 from collections.abc import Sequence
 from typing import Literal, get_args
 
-from pydantic import BaseModel, ConfigDict
+from pydantic import BaseModel, ConfigDict, SerializerFunctionWrapHandler, model_serializer
 
 from lull.errors import UserError
 from lull.files.blocks import nearest, quoted
 from lull.platform.schema import Cluster, Platform
+from lull.systems import folder as systems
 
 Governor = Literal["menu", "teo", "haltpoll"]
 FrequencyGovernor = Literal["performance", "powersave", "schedutil", "userspace"]
@@ -31,7 +32,23 @@ KEYS = {
 """As on the command line, each with an example; a field has the same name with `_` for the dot."""
 
 
+_ALSO_WRITES = {
+    "routing": ("/sys/kernel/lull/routing/policy", "/sys/kernel/lull/routing/enabled"),
+    "routing.depth": ("/sys/kernel/lull/routing/depth",),
+}
+"""Files of systems' settings that a key above writes too: a run may ask for one of the two."""
+
 _KHZ = re.compile(r"[0-9]{1,9}")
+
+
+class SystemSetting(BaseModel):
+    """One file of a kernel system. The path is part of the run: the system's manifest may change after it."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    key: str
+    path: str
+    value: str
 
 
 class Policy(BaseModel):
@@ -44,11 +61,22 @@ class Policy(BaseModel):
     idle_deepest: Deepest | None = None
     routing: Routing | None = None
     routing_depth: RoutingDepth | None = None
+    systems: tuple[SystemSetting, ...] = ()
+    """In the order in which they are applied."""
+
+    @model_serializer(mode="wrap")
+    def _as_ever(self, handler: SerializerFunctionWrapHandler) -> dict[str, object]:
+        """A run that sets nothing of a system reads, and hashes, as it did before there were such settings."""
+        found: dict[str, object] = handler(self)
+        if not self.systems:
+            del found["systems"]
+        return found
 
     def words(self) -> list[str]:
         """The settings that make this policy."""
         fields = {key: getattr(self, key.replace(".", "_")) for key in KEYS}
-        return [f"{key}={value}" for key, value in fields.items() if value is not None]
+        own = [f"{key}={value}" for key, value in fields.items() if value is not None]
+        return [*own, *(f"{one.key}={one.value}" for one in self.systems)]
 
     def arguments(self, platform: Platform) -> list[str]:
         """For the guest's `lull-policy`, in the order in which it applies them: sleep is allowed last."""
@@ -64,6 +92,7 @@ class Policy(BaseModel):
             found.append(f"routing.depth={self.routing_depth}")
         if self.routing:
             found.append(f"routing={self.routing}")
+        found += [f"file={one.key}:{one.path}:{one.value}" for one in self.systems]
         if self.idle_deepest:
             found.append(f"idle.deepest={self.idle_deepest}")
         return found
@@ -75,7 +104,7 @@ def parse(settings: Sequence[str], platform: Platform) -> Policy:
     for text in settings:
         key, equals, value = text.partition("=")
         if not equals:
-            raise UserError(f"--set {text}: no `=`; write key=value, such as {KEYS[key]}")
+            raise UserError(f"--set {text}: no `=`; write key=value, such as {_example(key)}")
         asked[key] = value
     policy = Policy(
         governor=_chosen("governor", asked, Governor),
@@ -83,9 +112,46 @@ def parse(settings: Sequence[str], platform: Platform) -> Policy:
         idle_deepest=_chosen("idle.deepest", asked, Deepest),
         routing=_chosen("routing", asked, Routing),
         routing_depth=_chosen("routing.depth", asked, RoutingDepth),
+        systems=_of_systems(asked),
     )
     _check(policy, platform)
     return policy
+
+
+def keys() -> list[str]:
+    """All that a run may ask of Linux: the keys above, and `<system>.<key>` of every system's manifest."""
+    return [*KEYS, *systems.settings()]
+
+
+def is_of_a_system(key: str) -> bool:
+    """Whether a key, right or wrong, begins with the name of a system."""
+    return key.partition(".")[0] in (system.name for system in systems.known())
+
+
+def check_engine(policy: Policy, engine: str) -> None:
+    for one in policy.systems:
+        setting = systems.settings().get(one.key)
+        why = next((why for name, why in setting.not_on.items() if name == engine), None) if setting else None
+        if why:
+            raise UserError(f"--set {one.key}={one.value}: not on {engine}, because {why}; use another engine")
+
+
+def _example(key: str) -> str:
+    return KEYS[key] if key in KEYS else f"{key}={systems.settings()[key].examples()[-1]}"
+
+
+def _of_systems(asked: dict[str, str]) -> tuple[SystemSetting, ...]:
+    found = []
+    for key, setting in systems.settings().items():
+        if key not in asked:
+            continue
+        if not setting.takes(asked[key]):
+            raise UserError(f"--set {key}={asked[key]}: unknown; use {setting.possible()}")
+        for other, paths in _ALSO_WRITES.items():
+            if other in asked and setting.path in paths:
+                raise UserError(f"--set {key}={asked[key]}: `{other}` sets the same file; give one of the two")
+        found.append(SystemSetting(key=key, path=setting.path, value=asked[key]))
+    return tuple(found)
 
 
 def _chosen(key: str, asked: dict[str, str], kind: object) -> str | None:

@@ -12,7 +12,7 @@ from lull.platform.overrides import changes_what_linux_is_told
 from lull.platform.schema import Platform
 from lull.runspec import advertised
 from lull.runspec.advertised import AtBoot
-from lull.runspec.policy import KEYS, Policy, parse
+from lull.runspec.policy import Policy, is_of_a_system, keys, parse
 
 
 @dataclass(frozen=True)
@@ -36,13 +36,21 @@ def resolve(platform: str, words: Sequence[str] = ()) -> Settings:
 def _split(words: Sequence[str]) -> tuple[list[str], list[str]]:
     ours: list[str] = []
     theirs: list[str] = []
+    known = keys()
     for text in words:
         key = text.partition("=")[0]
         root = key.partition(".")[0]
-        if key in KEYS:
+        if key in known:
             ours.append(text)
             continue
-        meant = difflib.get_close_matches(key, KEYS, n=2)
+        if is_of_a_system(key):
+            own = [name for name in known if name.startswith(f"{root}.")]
+            raise UserError(
+                f"--set {key}: unknown key; use {quoted(difflib.get_close_matches(key, own, n=2) or own)}"
+                if own
+                else f"--set {key}: {root} has no settings; leave it out"
+            )
+        meant = difflib.get_close_matches(key, known, n=2)
         if meant and root not in (*Platform.model_fields, "cstates"):
             raise UserError(f"--set {key}: unknown key; use {quoted(meant)}")
         theirs.append(text)
