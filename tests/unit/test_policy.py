@@ -264,6 +264,24 @@ def test_a_word_from_another_version_is_refused(guest: Guest, word: str) -> None
     assert guest.applies(word) == (125, f"lull: {word}: not known here\n")
 
 
+def test_a_setting_of_a_system_by_its_file(guest: Guest) -> None:
+    word = "file=platform.routing.depth:/sys/kernel/lull/routing/depth:C4"
+    assert guest.applies(word) == (0, "")
+    assert guest.says("kernel/lull/routing/depth") == "C4"
+    file = "kernel/lull/routing/depth"
+    guest.replace(file, "/dev/full")
+    assert guest.applies(word) == (125, f"lull: platform.routing.depth=C4: sys/{file} refuses C4\n")
+    guest.replace(file, "/dev/null")
+    assert guest.applies(word) == (125, f"lull: platform.routing.depth=C4: sys/{file} says  after C4 was written\n")
+    (guest.sys / file).unlink()
+    assert guest.applies(word) == (125, f"lull: platform.routing.depth=C4: this kernel has no sys/{file}\n")
+
+
+@pytest.mark.parametrize("word", ["file=", "file=a:b", "file=a:/proc/b:c", f"file=a:/sys/b:{'c' * 600}"])
+def test_a_setting_of_a_system_that_is_none(guest: Guest, word: str) -> None:
+    assert guest.applies(word) == (125, f"lull: {word}: not KEY:PATH:VALUE\n")
+
+
 def test_latencies_are_written_at_once_and_looked_up(guest: Guest) -> None:
     """A plain file then holds what was written, of which one line reads like the kernel's."""
     assert guest.applies("cstate=0:C3:600:1000", "governor=teo") == (0, "")

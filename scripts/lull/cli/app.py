@@ -19,6 +19,7 @@ from lull.cli import (
     plot,
     point,
     run,
+    settings,
     show,
     sweep,
     timeline,
@@ -51,6 +52,7 @@ app.command()(compare.compare)
 app.command()(report_page.report)
 app.command()(show.show)
 app.command()(timeline.timeline)
+app.command()(settings.settings)
 app.command()(doctor.doctor)
 app.command()(demo.demo)
 

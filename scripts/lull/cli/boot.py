@@ -16,6 +16,7 @@ from lull.cli.options import (
     SeedOption,
     ShadowOption,
     StatsPeriodOption,
+    complete_setting,
     overrides,
     period,
 )
@@ -41,8 +42,9 @@ def boot(
         list[str] | None,
         typer.Option(
             "--set",
+            autocompletion=complete_setting,
             help="change the platform (memory.size_mib=256, cstates.C3.exit_us=50, …) or what Linux does with it "
-            "(governor=, cpufreq=, idle.deepest=, routing=, routing.depth=)",
+            "(governor=, cpufreq=, idle.deepest=, routing=, routing.depth=, esm.enabled= and all of `lull settings`)",
         ),
     ] = None,
     shadow: ShadowOption = None,

@@ -9,6 +9,7 @@ from typing import Annotated
 import typer
 
 from lull.errors import UserError
+from lull.runspec.policy import choices
 from lull.runspec.spec import SEED_MAX, SIMULATED_MAX_S, EngineName, Flavour
 
 PlatformOption = Annotated[
@@ -34,6 +35,14 @@ OutOption = Annotated[
 _PERIOD = re.compile(r"(\d+(?:\.\d+)?)(s|ms|us)")
 _UNITS = {"s": 1.0, "ms": 1e-3, "us": 1e-6}
 SHORTEST_PERIOD_S = 1e-6
+
+
+def complete_setting(incomplete: str) -> list[str]:
+    """For the shell: keys of what Linux is asked for, and after the `=` their values."""
+    key, equals, _ = incomplete.partition("=")
+    known = choices()
+    words = [f"{key}={value}" for value in known.get(key, ())] if equals else [f"{name}=" for name in known]
+    return [word for word in words if word.startswith(incomplete)]
 
 
 def period(text: str | None) -> float | None:

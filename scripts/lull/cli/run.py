@@ -11,7 +11,7 @@ from rich.console import Console
 from rich.table import Table
 
 from lull.cli import figures
-from lull.cli.options import EngineOption, Gem5Option, SeedOption, StatsPeriodOption, period
+from lull.cli.options import EngineOption, Gem5Option, SeedOption, StatsPeriodOption, complete_setting, period
 from lull.engines.choose import choose
 from lull.errors import UserError
 from lull.host.progress import clock, report
@@ -40,7 +40,11 @@ def run(
     cpu: Annotated[CpuMode | None, typer.Option(help="CPU models on gem5; the scenario's own if not given")] = None,
     settings: Annotated[
         list[str] | None,
-        typer.Option("--set", help="a parameter of the scenario (count=50), or of the platform (memory.size_mib=256)"),
+        typer.Option(
+            "--set",
+            autocompletion=complete_setting,
+            help="a parameter of the scenario (count=50), of the platform (memory.size_mib=256), or as of `lull boot`",
+        ),
     ] = None,
     only: Annotated[
         list[str] | None, typer.Option("--points", help="only the points of this name or pattern: 'exit/C3-*'")

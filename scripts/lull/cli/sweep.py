@@ -10,7 +10,7 @@ from typing import Annotated, Any
 
 import typer
 
-from lull.cli.options import EngineOption, Gem5Option, StatsPeriodOption, period
+from lull.cli.options import EngineOption, Gem5Option, StatsPeriodOption, complete_setting, period
 from lull.engines.choose import choose
 from lull.errors import UserError
 from lull.host.progress import report
@@ -37,11 +37,15 @@ def sweep(
     scenario: Annotated[str | None, typer.Option(help="a name of a folder in benchmarks/, or a file")] = None,
     grid: Annotated[
         list[str] | None,
-        typer.Option(help="what varies: a key of --set, `platform` or `cpu`, and its values: cstates.C3.exit_us=10,50"),
+        typer.Option(
+            autocompletion=complete_setting,
+            help="what varies: a key of --set, `platform` or `cpu`, and its values: cstates.C3.exit_us=10,50",
+        ),
     ] = None,
     seeds: Annotated[int | None, typer.Option(help="run every combination with the seeds 1 to this")] = None,
     settings: Annotated[
-        list[str] | None, typer.Option("--set", help="what is the same in all points; as of `lull run`")
+        list[str] | None,
+        typer.Option("--set", autocompletion=complete_setting, help="what is the same in all points; as of `lull run`"),
     ] = None,
     only: Annotated[
         list[str] | None, typer.Option("--points", help="only the scenario's points of this name or pattern")

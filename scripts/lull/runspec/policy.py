@@ -118,9 +118,16 @@ def parse(settings: Sequence[str], platform: Platform) -> Policy:
     return policy
 
 
-def keys() -> list[str]:
+def all_keys() -> list[str]:
     """All that a run may ask of Linux: the keys above, and `<system>.<key>` of every system's manifest."""
     return [*KEYS, *systems.settings()]
+
+
+def choices() -> dict[str, Sequence[str]]:
+    """The words that each key takes; none where a number is meant."""
+    own = (Governor, FrequencyGovernor, Deepest, Routing, RoutingDepth)
+    of_systems = {key: [str(word) for word in setting.choices] for key, setting in systems.settings().items()}
+    return {**{key: get_args(kind) for key, kind in zip(KEYS, own, strict=True)}, **of_systems}
 
 
 def is_of_a_system(key: str) -> bool:

@@ -12,7 +12,7 @@ from lull.platform.overrides import changes_what_linux_is_told
 from lull.platform.schema import Platform
 from lull.runspec import advertised
 from lull.runspec.advertised import AtBoot
-from lull.runspec.policy import Policy, is_of_a_system, keys, parse
+from lull.runspec.policy import Policy, all_keys, is_of_a_system, parse
 
 
 @dataclass(frozen=True)
@@ -36,7 +36,7 @@ def resolve(platform: str, words: Sequence[str] = ()) -> Settings:
 def _split(words: Sequence[str]) -> tuple[list[str], list[str]]:
     ours: list[str] = []
     theirs: list[str] = []
-    known = keys()
+    known = all_keys()
     for text in words:
         key = text.partition("=")[0]
         root = key.partition(".")[0]
