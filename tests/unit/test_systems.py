@@ -79,7 +79,7 @@ BAD = {
     "esm.fifo=\uff19": "--set esm.fifo=\uff19: unknown; use a whole number from 8 to 65536",
     "esm.dispach=direct": "--set esm.dispach: unknown key; use `esm.dispatch`",
     "esm.colour=red": "--set esm.colour: unknown key; use `esm.dispatch`, `esm.fifo`, `esm.enabled`",
-    "ems.enabled=1": "--set ems.enabled: unknown key; use `esm.enabled`",
+    "ems.fifo=8": "--set ems.fifo: unknown key; use `esm.fifo`",
 }
 
 

@@ -106,7 +106,7 @@ def wanted(root: Path, flavour: str, without: Collection[str] = ()) -> dict[str,
     for system in found:
         if stands := [name for name in system.manifest.after if name in without and system.name not in without]:
             raise UserError(
-                f"system {stands[0]} cannot be left out: {system.name} stands on it; name one that none does"
+                f"system {stands[0]} cannot be left out: {system.name} stands on it; name one that nothing stands on"
             )
     left_out = [system for system in found if system.name in without]
     files = [file for file in fragments(root, flavour) if file not in [own for one in left_out for own in one.config]]
