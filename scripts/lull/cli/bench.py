@@ -10,7 +10,8 @@ from rich.console import Console
 from rich.table import Table
 
 from lull.cli.energy_tables import McPatOption
-from lull.cli.options import PlatformOption
+from lull.cli.options import EngineOption, Gem5Option, PlatformOption, complete_setting
+from lull.engines.choose import choose
 from lull.errors import UserError
 from lull.host.progress import Progress, report
 from lull.rundir.folder import MANIFEST, RunDir
@@ -111,6 +112,42 @@ def sweep(
     console.print(f"{apart.wall_s * scale / together.wall_s:.1f} times less wall time")
     if jobs == 1:
         console.print(f"beyond simulation: {share:.1%} of the time of a point")
+
+
+@app.command()
+def cost(
+    system: Annotated[str, typer.Argument(help="a folder of kernel-patches/, such as esm", metavar="SYSTEM")],
+    platform: PlatformOption = "tiny",
+    engine: EngineOption = None,
+    cpu: Annotated[CpuMode | None, typer.Option(help="CPU models on gem5; atomic unless said otherwise")] = None,
+    settings: Annotated[
+        list[str] | None,
+        typer.Option("--set", autocompletion=complete_setting, help="where the system is on, besides its switch"),
+    ] = None,
+    events: Annotated[int, typer.Option(min=1, max=10000, help="in a run of a path")] = 100,
+    runs: Annotated[int, typer.Option(min=1, max=100, help="of a path; the cheapest counts")] = 10,
+    out: Annotated[Path | None, typer.Option(help="folder for the three runs; none is kept if not given")] = None,
+    gem5: Gem5Option = None,
+) -> None:
+    """Count the instructions of a wake-up and the like, without a kernel system, with it off and with it on.
+
+    A count, and no timing: how long instructions take is for experiments on gem5. The kernel without the system is
+    built once.
+
+    Example: lull bench cost esm -e qemu
+    """
+    from lull.bench import cost as bench
+
+    what = bench.What(system, platform, cpu, settings or (), events, runs)
+    bench.variants(what)  # a wrong name is told before anything is built
+    with tempfile.TemporaryDirectory(prefix="lull-bench-") as scratch:
+        found = bench.measure(what, choose(engine, gem5), out or Path(scratch))
+    console = Console(highlight=False)
+    console.print(f"instructions for each event, counted on {choose(engine, gem5).name}; no timing")
+    shown = Table(f"{system} is", *next(iter(found.values())), box=None, pad_edge=False)
+    for variant, paths in found.items():
+        shown.add_row(variant, *(f"{count:.1f}" for count in paths.values()))
+    console.print(shown)
 
 
 def _beside_mcpat(console: Console, rundir: RunDir, chosen: str | None, windows: int, ledger_s: float) -> None:

@@ -1,0 +1,94 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""What a kernel system costs: the same paths through a kernel without it, with it off, and with it on.
+
+Costs are counts of instructions. QEMU's clock counts the instructions of all CPUs, so there the time of a run in
+which some CPU always works is how many there were. That is no timing: caches and pipelines do not exist. gem5's
+statistics count them. Of all runs of a path the cheapest counts: an interrupt that comes between only ever adds.
+"""
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from lull.artifacts import store
+from lull.engines import gem5_names
+from lull.engines.base import Engine
+from lull.engines.execute import execute
+from lull.errors import UserError
+from lull.platform.schema import Platform
+from lull.rundir.folder import STATS_TABLE, STDOUT, RunDir
+from lull.runspec.load import load_spec
+from lull.runspec.spec import CpuMode, Limits
+from lull.systems import folder
+
+SWITCH = "enabled"
+NOT_THERE, OFF, ON = "not compiled in", "off", "on"
+_LIMITS = Limits(simulated_s=60.0, wall_s=7200.0)
+
+
+@dataclass(frozen=True)
+class What:
+    system: str
+    platform: str
+    cpu: CpuMode | None
+    settings: Sequence[str]
+    """Of the run with the system on, besides its switch."""
+    events: int
+    runs: int
+
+
+def variants(what: What) -> dict[str, list[str]]:
+    """The settings of each kernel that is booted. What other systems stand on cannot be left out, and is not."""
+    system = folder.find(what.system)
+    on = [*what.settings, *([f"{system.name}.{SWITCH}=1"] if SWITCH in system.manifest.settings else [])]
+    if not on:
+        raise UserError(f"{system.name}: it has no setting `{SWITCH}`; say by --set what turns it on")
+    needed = any(system.name in other.manifest.after for other in folder.known())
+    found: dict[str, list[str]] = {} if needed else {NOT_THERE: []}
+    return found | {OFF: [], ON: on}
+
+
+def measure(what: What, engine: Engine, out: Path) -> dict[str, dict[str, float]]:
+    """Instructions for each event of each path, by variant; a run of each is left in `out`."""
+    found: dict[str, dict[str, float]] = {}
+    command = f"lull-cost -n {what.events} -r {what.runs}"
+    artifacts = engine.artifacts("default")
+    for variant, settings in variants(what).items():
+        without = [what.system] if variant == NOT_THERE else []
+        kernel = store.build_kernel("default", without) if without else artifacts.kernel
+        spec = load_spec(what.platform, settings, command, engine=engine.name, cpu=what.cpu, limits=_LIMITS)
+        place = out / variant.replace(" ", "-")
+        run, outcome = execute(spec, engine, place, lambda _: None, replace(artifacts, kernel=kernel))
+        if outcome.status != 0:
+            said = (run / STDOUT).read_text(errors="replace").strip().splitlines()
+            raise UserError(f"{place}: lull-cost ended with status {outcome.status}: {said[-1] if said else 'no word'}")
+        found[variant] = counted(run, spec.platform)
+    return found
+
+
+def counted(run: RunDir, platform: Platform) -> dict[str, float]:
+    """By path: what the cheapest run took for each event."""
+    rows = [json.loads(line) for line in (run / STDOUT).read_text().splitlines()]
+    windows = _windows(run, platform) if (run / STATS_TABLE).is_file() else None
+    found, begin = {}, 0
+    for row in rows:
+        took: list[float] = row["took_ns"]
+        if windows is not None:
+            # What came before the first run of a path is a window too.
+            took = [windows[number] for number in range(begin + 1, begin + 1 + len(took))]
+            begin += 1 + len(took)
+        found[row["path"]] = min(took) / row["events"]
+    return found
+
+
+def _windows(run: RunDir, platform: Platform) -> dict[int, float]:
+    """The instructions of all CPUs in each window of gem5's statistics."""
+    import pyarrow.parquet as pq
+
+    cpus = [(number, cpu) for number, one in enumerate(platform.resolved_clusters()) for cpu in range(one.cpus)]
+    names = [f"{gem5_names.cpu(number, cpu)}.commitStats0.numInsts" for number, cpu in cpus]
+    found: dict[int, float] = {}
+    for row in pq.read_table(run / STATS_TABLE, filters=[("statistic", "in", names)]).to_pylist():
+        found[row["window"]] = found.get(row["window"], 0.0) + row["value"]
+    return found
