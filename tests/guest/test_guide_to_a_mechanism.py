@@ -64,6 +64,7 @@ def test_its_commands_build_boot_and_pass(clone: Clone) -> None:
 
 
 def test_lint_and_the_suite_find_it_and_are_content(clone: Clone) -> None:
+    assert clone.line(mechanism.COMMANDS.read_text().splitlines()[0]).returncode == 0
     lint = clone.run("make", "--old-file=setup", "lint")
     assert lint.returncode == 0, f"{lint.stdout}{lint.stderr}"
     assert "kernel-patches/nap/selftests/nap" in lint.stdout
