@@ -96,9 +96,9 @@ def build(debs: list[Path], root: Path, out: Path, run: Run, programs: Path | No
             install(folder, Path(scratch), guest, root, run)
         entries = _entries(packages, guest, root)
         if programs:
-            added = Path(scratch, "added")
-            install(programs, Path(scratch), added, root, run)
-            entries = added(entries, added, programs)
+            tree = Path(scratch, "added")
+            install(programs, Path(scratch), tree, root, run)
+            entries = added(entries, tree, programs)
     (out / "rootfs.cpio").write_bytes(cpio.pack(entries))
     (out / "contents.txt").write_text(contents(entries), encoding="utf-8")
 
@@ -110,16 +110,16 @@ def install(folder: Path, scratch: Path, into: Path, root: Path, run: Run) -> No
 
 
 def added(image: list[cpio.Entry], tree: Path, programs: Path) -> list[cpio.Entry]:
+    """The image with what an experiment's Makefile installed into `tree`."""
+    makefile = programs / "Makefile"
     there = {entry.path for entry in image}
-    found = [_copy(source, str(source.relative_to(tree))) for source in sorted(tree.rglob("*"))]
-    if not any(path.is_file() for path in tree.rglob("*")):
-        raise UserError(
-            f"{programs / 'Makefile'}: installs nothing; include $(LULL_GUEST_MK), and set PROGRAMS or SCRIPTS"
-        )
-    for source, entry in zip(sorted(tree.rglob("*")), found, strict=True):
-        if entry.path in there and not source.is_dir():
-            raise UserError(f"{programs / 'Makefile'}: /{entry.path} is in every image already; choose another name")
-    return [*image, *(entry for entry in found if entry.path not in there)]
+    found = {path: _copy(path, str(path.relative_to(tree))) for path in sorted(tree.rglob("*"))}
+    if all(path.is_dir() for path in found):
+        raise UserError(f"{makefile}: installs nothing; include $(LULL_GUEST_MK), and set PROGRAMS or SCRIPTS")
+    for path, entry in found.items():
+        if entry.path in there and not path.is_dir():
+            raise UserError(f"{makefile}: /{entry.path} is in every image already; choose another name")
+    return [*image, *(entry for entry in found.values() if entry.path not in there)]
 
 
 def contents(entries: Sequence[cpio.Entry]) -> str:
