@@ -16,8 +16,9 @@
  *
  * Only root may look: when a user types is nobody else's business. The
  * schedule's clock is CLOCK_MONOTONIC and its times are absolute, so that no
- * delay adds up. An interrupt that comes late delivers all that is due, in
- * order, each with its own time.
+ * delay adds up. An interrupt that comes late delivers what is due, in order,
+ * each with its own time; LULL_EVENTS_AT_ONCE of them at most, and the next
+ * interrupts the rest.
  */
 #define pr_fmt(fmt) "lull: events: " fmt
 
@@ -40,6 +41,9 @@
 #include "lull.h"
 #include "wall_clock.h"
 
+/* Events that one interrupt delivers at most. */
+#define LULL_EVENTS_AT_ONCE	16
+
 /**
  * struct lull_events - the event generator
  * @system: its switch
@@ -55,6 +59,8 @@
  * @start: when the schedule began
  * @played: events sent; from here on all belongs to the interrupt while it plays
  * @late: events that were late
+ * @behind: the next event was due already when the last interrupt ended
+ * @behind_since: if so, the time that this event carries
  * @playing: whether it plays
  */
 struct lull_events {
@@ -73,6 +79,8 @@ struct lull_events {
 	ktime_t start;
 	unsigned int played;
 	unsigned int late;
+	bool behind;
+	ktime_t behind_since;
 	bool playing;
 };
 
@@ -83,28 +91,41 @@ static ktime_t lull_event_due(const struct lull_events *events)
 	return ktime_add_ns(events->start, events->schedule->events[events->played].time_ns);
 }
 
-/* Sends the event whose interrupt this is, and those that are due as well. */
+/*
+ * Sends the event whose interrupt this is, and those that are due as well, as
+ * far as one interrupt may. While events come faster than they are handled, the
+ * next interrupt leaves the CPU to others for as long as this one took.
+ */
 static void lull_events_play(struct lull_events *events, ktime_t when)
 {
 	const struct lull_schedule *schedule = events->schedule;
 	struct lull_clock_reading clock = lull_clock_read();
-	unsigned int late = 0;
-	ktime_t due;
+	ktime_t began = ktime_get(), now, due;
+	unsigned int sent = 0, late = 0;
 
 	for (;;) {
 		lull_event_input_send(events->input, &schedule->events[events->played],
 				      events->played + 1, when, &clock);
 		WRITE_ONCE(events->played, events->played + 1);
+		events->behind = false;
 		if (events->played == schedule->count)
 			break;
 		due = lull_event_due(events);
-		if (ktime_after(due, ktime_get())) {
+		now = ktime_get();
+		if (ktime_after(due, now)) {
 			events->source->arm(events->source, due);
 			break;
 		}
+		late++;
 		/* Two at the same moment must not seem to go backwards. */
 		when = ktime_after(due, when) ? due : when;
-		late++;
+		if (++sent == LULL_EVENTS_AT_ONCE) {
+			events->behind = true;
+			events->behind_since = when;
+			events->source->arm(events->source,
+					    ktime_add(now, ktime_sub(now, began)));
+			break;
+		}
 	}
 
 	WRITE_ONCE(events->late, events->late + late);
@@ -122,7 +143,7 @@ static irqreturn_t lull_events_interrupt(int irq, void *data)
 
 	if (!events->playing || !events->source->expired(events->source, &when))
 		return IRQ_NONE;
-	lull_events_play(events, when);
+	lull_events_play(events, events->behind ? events->behind_since : when);
 	return IRQ_HANDLED;
 }
 
@@ -142,6 +163,7 @@ static int lull_events_enable(struct lull_system *system)
 		disable_irq(events->irq);
 		WRITE_ONCE(events->played, 0);
 		WRITE_ONCE(events->late, 0);
+		events->behind = false;
 		WRITE_ONCE(events->playing, true);
 		events->enabled = true;
 		events->start = ktime_get();
