@@ -80,6 +80,8 @@
  * @consumer: the CPU that its events are for, or -1 for @home
  * @home: the CPU that genirq chose last; known while routing is on
  * @owner: the CPU in whose @mine the route is, or -1
+ * @resends: routing made the interrupt one that is resent when it comes to a CPU
+ * while another still handles it
  */
 struct lull_route {
 	unsigned int irq;
@@ -88,6 +90,7 @@ struct lull_route {
 	int consumer;
 	int home;
 	int owner;
+	bool resends;
 };
 
 struct lull_route_passes {
@@ -256,14 +259,16 @@ static void lull_route_present(struct irq_data *data)
 	chip->irq_set_irqchip_state(data, IRQCHIP_STATE_PENDING, true);
 }
 
-static bool lull_route_move(struct irq_data *data, int target)
+static bool lull_route_move(struct lull_route *route, struct irq_data *data, int target)
 {
 	struct irq_chip *chip = irq_data_get_irq_chip(data);
 	int error;
 
 	/* The next edge may arrive at the new target while the old one is busy. */
-	if (!irqd_is_level_type(data))
+	if (!irqd_is_level_type(data) && !irqd_needs_resend_when_in_progress(data)) {
 		irqd_set_resend_when_in_progress(data);
+		route->resends = true;
+	}
 
 	error = chip->irq_set_affinity(data, cpumask_of(target), false);
 	if (error < 0)
@@ -301,7 +306,7 @@ static void lull_route_settle(struct lull_route *route, struct irq_desc *desc,
 	if (from == to || !irqd_is_started(data))
 		return;
 
-	if (lull_route_move(data, to)) {
+	if (lull_route_move(route, data, to)) {
 		this_cpu_inc(lull_route_cpus.moves);
 		trace_lull_route(data->irq, from, to, reason);
 	} else {
@@ -358,6 +363,7 @@ static void lull_route_take(struct lull_route *route, struct irq_desc *desc)
 
 	if (!lull_route_is(route, desc)) {
 		lull_route_own(route, -1);
+		route->resends = false;
 		route->domain = data->domain;
 		route->hwirq = data->hwirq;
 		route->home = lull_route_current(data);
@@ -372,6 +378,15 @@ static void lull_route_release(struct lull_route *route, struct irq_desc *desc)
 		lull_route_settle(route, desc, LULL_ROUTE_NONE);
 	lull_route_own(route, -1);
 	WRITE_ONCE(route->irq, 0);
+}
+
+/* The slot may be free already, and the number another interrupt's. */
+static void lull_route_restore(struct lull_route *route, struct irq_desc *desc)
+{
+	struct irq_data *data = irq_desc_get_irq_data(desc);
+
+	if (data->domain == route->domain && data->hwirq == route->hwirq)
+		lull_irq_clear_resend(data);
 }
 
 /* While routing is off, genirq's choice is where the interrupt is. */
@@ -514,12 +529,31 @@ static int lull_route_enable(struct lull_system *system)
 	return error;
 }
 
+/*
+ * An interrupt that is home again is upstream's, in its flags too. It may still
+ * be handled where it was last, and the next one may come home meanwhile.
+ */
+static void lull_route_give_back(struct lull_route *route, unsigned int irq)
+{
+	lockdep_assert_held(&lull_route_mutex);
+
+	if (!route->resends)
+		return;
+	synchronize_irq(irq);
+	lull_route_locked(route, irq, lull_route_restore);
+	route->resends = false;
+}
+
 static int lull_route_disable(struct lull_system *system)
 {
+	int slot;
+
 	mutex_lock(&lull_route_mutex);
 	WRITE_ONCE(lull_routing_on, false);
 	lull_route_apply_policy();
 	static_branch_disable(&lull_routing_key);
+	for (slot = 0; slot < LULL_ROUTES; slot++)
+		lull_route_give_back(&lull_routes[slot], lull_routes[slot].irq);
 	mutex_unlock(&lull_route_mutex);
 
 	return 0;
@@ -606,6 +640,7 @@ static int lull_route_unmark(unsigned int irq)
 		lull_route_own(route, -1);
 		WRITE_ONCE(route->irq, 0);
 	}
+	lull_route_give_back(route, irq);
 	return 0;
 }
 

@@ -7,6 +7,7 @@
 #include <linux/jump_label.h>
 #include <linux/types.h>
 
+struct irq_data;
 struct irq_desc;
 
 /* In the order of the names in /sys/kernel/lull/routing/policy. */
@@ -38,6 +39,9 @@ static inline void lull_irq_target_set(struct irq_desc *desc)
 	if (static_branch_unlikely(&lull_routing_key))
 		lull_route_reprogrammed(desc);
 }
+
+/* In kernel/irq, which alone may change what an interrupt is. */
+void lull_irq_clear_resend(struct irq_data *data);
 
 #else
 
