@@ -879,7 +879,8 @@ static ssize_t stats_show(struct kobject *kobj, struct kobj_attribute *attr, cha
 			  sum.moves, sum.failures);
 }
 
-static struct kobj_attribute stats_attr = __ATTR_RO(stats);
+/* An interrupt of a device may be a key: when they come is nobody else's business. */
+static struct kobj_attribute stats_attr = __ATTR_RO_MODE(stats, 0400);
 
 static const struct attribute *const lull_route_attrs[] = {
 	&policy_attr.attr,
