@@ -200,6 +200,7 @@ void esm_hand_over(struct esm_application *application);
 /* esm_consumer.c */
 void esm_consumer_changed(void);
 void esm_consumer_set(struct esm_source *source, int cpu);
+bool esm_consumer_told(const struct esm_application *application);
 void esm_consumer_here(struct esm_application *application);
 
 /* esm_debug.c */

@@ -147,10 +147,8 @@ void esm_application_resume(struct esm_application *application)
  */
 int esm_application_wait(struct esm_application *application, bool block)
 {
+	bool here = true;
 	int error;
-
-	if (block)
-		esm_consumer_here(application);
 
 	for (;;) {
 		raw_spin_lock_irq(&application->lock);
@@ -163,9 +161,17 @@ int esm_application_wait(struct esm_application *application, bool block)
 			error = -EAGAIN;
 		else if (signal_pending(current))
 			error = -ERESTARTSYS;
+		else if (!esm_consumer_told(application))
+			here = false;
 		else
 			application->waiting = true;
 
+		if (!here) {
+			raw_spin_unlock_irq(&application->lock);
+			esm_consumer_here(application);
+			here = true;
+			continue;
+		}
 		if (!application->waiting)
 			break;
 		esm_count(ESM_WAITS, 1);
