@@ -17,6 +17,9 @@
 #include <linux/sched.h>
 #include <linux/sched/signal.h>
 #include <linux/security.h>
+#include <linux/slab.h>
+#include <linux/string.h>
+#include <linux/string_helpers.h>
 #include <linux/syscalls.h>
 #include <linux/sysfs.h>
 #include <linux/uaccess.h>
@@ -265,15 +268,27 @@ static ssize_t fifo_store(struct kobject *kobj, struct kobj_attribute *attr,
 
 static struct kobj_attribute fifo_attr = __ATTR_RW(fifo);
 
+/* Whoever makes a device chooses its name, which must not pass for another line. */
+static ssize_t esm_name_emit_at(char *buf, ssize_t length, const char *name)
+{
+	int room = PAGE_SIZE - 1 - length;
+
+	return min(room, string_escape_mem(name, strlen(name), buf + length, room,
+					   ESM_ESCAPES, "\\"));
+}
+
 static ssize_t sources_show(struct kobject *kobj, struct kobj_attribute *attr, char *buf)
 {
 	struct esm_source *source;
 	ssize_t length = 0;
 
 	mutex_lock(&esm_mutex);
-	list_for_each_entry(source, &esm_sources, node)
-		length += sysfs_emit_at(buf, length, "%u %u %llu %s\n", source->number,
-					source->irq, READ_ONCE(source->packets), source->name);
+	list_for_each_entry(source, &esm_sources, node) {
+		length += sysfs_emit_at(buf, length, "%u %u %llu ", source->number, source->irq,
+					READ_ONCE(source->packets));
+		length += esm_name_emit_at(buf, length, source->name);
+		length += sysfs_emit_at(buf, length, "\n");
+	}
 	mutex_unlock(&esm_mutex);
 
 	return length;

@@ -29,10 +29,17 @@ struct task_struct;
 #define ESM_FOREGROUND		16	/* processes */
 #define ESM_THREADS		16	/* registered tasks of one process */
 
+/* How names are shown, with a backslash: what others chose, on one line. */
+#define ESM_ESCAPES		(ESCAPE_NAP | ESCAPE_OCTAL | ESCAPE_APPEND)
+
 #define ESM_FIFO_MIN		8
 #define ESM_FIFO_MAX		65536
 
-/* Protects all lists, who is in the foreground, and whether the system is on. */
+/*
+ * Protects all lists, who is in the foreground, and whether the system is on.
+ * Whoever exits takes it: nothing under it allocates memory, runs a driver's
+ * code or waits for a grace period.
+ */
 extern struct mutex esm_mutex;
 extern bool esm_on;
 

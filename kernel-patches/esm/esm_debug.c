@@ -15,6 +15,7 @@
 #include <linux/ktime.h>
 #include <linux/sched/signal.h>
 #include <linux/seq_file.h>
+#include <linux/string_helpers.h>
 #include <linux/uaccess.h>
 
 #include "esm.h"
@@ -54,6 +55,7 @@ DEFINE_SHOW_ATTRIBUTE(stats);
 static void esm_application_show(struct seq_file *seq, struct esm_application *application)
 {
 	unsigned int queued, registrations;
+	char name[TASK_COMM_LEN];
 	bool waiting;
 	u64 lost;
 
@@ -64,10 +66,12 @@ static void esm_application_show(struct seq_file *seq, struct esm_application *a
 	registrations = application->registrations;
 	raw_spin_unlock_irq(&application->lock);
 
-	seq_printf(seq, "%d %s %u %llu %s %u %s\n", task_pid_nr(application->task),
+	seq_printf(seq, "%d %s %u %llu %s %u ", task_pid_nr(application->task),
 		   waiting ? "EV_WAIT" : "busy", queued, lost,
-		   application->foreground ? "foreground" : "background", registrations,
-		   application->task->comm);
+		   application->foreground ? "foreground" : "background", registrations);
+	get_task_comm(name, application->task);
+	seq_escape_str(seq, name, ESM_ESCAPES, "\\");
+	seq_putc(seq, '\n');
 }
 
 static int applications_show(struct seq_file *seq, void *unused)
