@@ -77,9 +77,93 @@ static struct esm_source *esm_registration_source(const struct esm_registration 
 	return esm_source_by_device(dev) ?: ERR_PTR(-ENODEV);
 }
 
-static int esm_registration_apply(const struct esm_registration *what, struct file *file)
+/*
+ * Whether a registration would be taken, before anything is made for it: a task
+ * that registers in vain is no application, not even for a moment. One by number
+ * keeps its source, and the source's device open, until it is made.
+ */
+static int esm_registration_look(const struct esm_registration *what, struct file *file,
+				 struct esm_source **reserved)
 {
-	struct esm_application *application = current->esm;
+	struct esm_reader *reader;
+	struct esm_source *source;
+	int error;
+
+	guard(mutex)(&esm_mutex);
+
+	if (!esm_on)
+		return -EOPNOTSUPP;
+	source = esm_registration_source(what, file, &reader);
+	if (IS_ERR(source))
+		return PTR_ERR(source);
+	error = esm_may_subscribe(current->esm, task_tgid(current), source,
+				  esm_key(what->type, what->code));
+	if (error || file)
+		return error;
+
+	esm_source_reserve(source);
+	*reserved = source;
+	return 0;
+}
+
+/* Everything may have changed since it was looked at. */
+static int esm_registration_apply(const struct esm_registration *what, struct file *file,
+				  struct esm_subscription **spare)
+{
+	struct esm_match now = {
+		.key = esm_key(what->type, what->code),
+		.handler = what->handler,
+		.file = file,
+	};
+	struct esm_source *source;
+
+	guard(mutex)(&esm_mutex);
+
+	if (!esm_on)
+		return -EOPNOTSUPP;
+	source = esm_registration_source(what, file, &now.reader);
+	if (IS_ERR(source))
+		return PTR_ERR(source);
+
+	return esm_subscribe(current->esm, source, spare, &now);
+}
+
+static int esm_registration_make(const struct esm_registration *what, struct file *file)
+{
+	struct esm_subscription *spare = kzalloc(sizeof(*spare), GFP_KERNEL_ACCOUNT);
+	int error;
+
+	if (!spare)
+		return -ENOMEM;
+	error = current->esm ? 0 : esm_application_create();
+	if (!error)
+		error = esm_registration_apply(what, file, &spare);
+	kfree(spare);
+
+	return error;
+}
+
+static int esm_registration_add(const struct esm_registration *what, struct file *file)
+{
+	struct esm_source *reserved = NULL;
+	int error;
+
+	error = esm_registration_look(what, file, &reserved);
+	if (!error && reserved && reserved->handle)
+		error = esm_input_open(reserved);
+	if (!error)
+		error = esm_registration_make(what, file);
+	if (reserved) {
+		scoped_guard(mutex, &esm_mutex)
+			esm_source_release(reserved);
+		esm_source_put(reserved);
+	}
+
+	return error;
+}
+
+static int esm_registration_remove(const struct esm_registration *what, struct file *file)
+{
 	struct esm_reader *reader;
 	struct esm_source *source;
 
@@ -90,10 +174,10 @@ static int esm_registration_apply(const struct esm_registration *what, struct fi
 	source = esm_registration_source(what, file, &reader);
 	if (IS_ERR(source))
 		return PTR_ERR(source);
+	if (!current->esm)
+		return -ENOENT;
 
-	if (what->handler)
-		return esm_subscribe(application, source, file, reader, what);
-	return esm_unsubscribe(application, source, esm_key(what->type, what->code));
+	return esm_unsubscribe(current->esm, source, esm_key(what->type, what->code));
 }
 
 /**
@@ -132,10 +216,9 @@ SYSCALL_DEFINE3(esm_register, const struct esm_registration __user *, what, size
 		return -EPERM;
 	}
 
-	if (!error && !current->esm)
-		error = registration.handler ? esm_application_create() : -ENOENT;
 	if (!error)
-		error = esm_registration_apply(&registration, file);
+		error = registration.handler ? esm_registration_add(&registration, file) :
+					       esm_registration_remove(&registration, file);
 	if (file)
 		fput(file);
 	if (current->esm && esm_application_idle(current->esm))

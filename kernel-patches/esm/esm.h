@@ -8,6 +8,7 @@
 
 #include <linux/bits.h>
 #include <linux/input.h>
+#include <linux/kref.h>
 #include <linux/list.h>
 #include <linux/mutex.h>
 #include <linux/spinlock_types.h>
@@ -23,6 +24,7 @@ struct file;
 struct kobject;
 struct pid;
 struct task_struct;
+struct ucounts;
 
 /* Bounds of the work that one packet makes in an interrupt. */
 #define ESM_REGISTRATIONS	64	/* of one task at one source */
@@ -89,11 +91,13 @@ void esm_matches_remove(struct esm_matches *matches, struct esm_match *match);
  * @active: subscriptions of applications in the foreground; read under RCU
  * @subscriptions: how many there are, active or not
  * @consumer: the CPU that its interrupt was told its events are for, or -1
- * @handle: of an input device; NULL if a driver pushes
+ * @numbered: registrations that were made by its number, and those on their way
+ * @handle: of an input device, which is open while @numbered; NULL if a driver pushes
+ * @ref: the memory, which outlives @node while somebody registers by number
  * @files: registrations that were made with a file; changed between two packets
  * @packets: number of the last packet; its pushers are serialised
  *
- * @node to @consumer under esm_mutex.
+ * @node to @numbered under esm_mutex.
  */
 struct esm_source {
 	u32 number;
@@ -103,7 +107,9 @@ struct esm_source {
 	struct list_head active;
 	unsigned int subscriptions;
 	int consumer;
+	unsigned int numbered;
 	struct input_handle *handle;
+	struct kref ref;
 	unsigned int files;
 	u64 packets;
 };
@@ -133,6 +139,7 @@ struct esm_subscription {
  * @task: the task, which lives longer
  * @process: its thread group
  * @dispatcher: the thread that hands over; NULL if interrupts do
+ * @charged: whose process @dispatcher counts as
  * @lock: protects what follows down to @registrations
  * @fifo: what waits for it
  * @waiting: it is in EV_WAIT and has not been handed anything
@@ -149,6 +156,7 @@ struct esm_application {
 	struct task_struct *task;
 	struct pid *process;
 	struct task_struct *dispatcher;
+	struct ucounts *charged;
 
 	raw_spinlock_t lock; /* see above */
 	struct esm_fifo fifo;
@@ -200,6 +208,7 @@ extern struct kobj_attribute esm_dispatch_attr;
 extern struct kobj_attribute esm_dispatcher_cpus_attr;
 void esm_dispatch_init(void);
 int esm_dispatcher_start(struct esm_application *application);
+bool esm_dispatcher_run(struct esm_application *application);
 void esm_dispatcher_stop(struct esm_application *application);
 void esm_dispatch(struct esm_application *application);
 void esm_hand_over(struct esm_application *application);
@@ -214,9 +223,10 @@ void esm_consumer_here(struct esm_application *application);
 void esm_debug_init(void);
 
 /* esm_subscription.c */
+int esm_may_subscribe(const struct esm_application *application, const struct pid *process,
+		      const struct esm_source *source, u32 key);
 int esm_subscribe(struct esm_application *application, struct esm_source *source,
-		  struct file *file, struct esm_reader *reader,
-		  const struct esm_registration *what);
+		  struct esm_subscription **spare, const struct esm_match *now);
 int esm_unsubscribe(struct esm_application *application, struct esm_source *source, u32 key);
 void esm_subscriptions_end(struct esm_application *application, const struct esm_source *source,
 			   const struct esm_reader *reader);
@@ -228,8 +238,14 @@ void esm_source_silence(struct esm_source *source);
 void esm_source_remove(struct esm_source *source);
 struct esm_source *esm_source_by_number(u32 number);
 struct esm_source *esm_source_by_device(const struct input_dev *dev);
+void esm_source_reserve(struct esm_source *source);
+void esm_source_release(struct esm_source *source);
+void esm_source_put(struct esm_source *source);
 
 /* esm_input.c */
+int esm_input_open(struct esm_source *source);
+void esm_input_close(struct esm_source *source);
+void esm_input_free(struct kref *ref);
 int esm_input_register(void);
 void esm_input_unregister(void);
 

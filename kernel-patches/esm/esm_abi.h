@@ -16,7 +16,7 @@
 #include <linux/types.h>
 
 /*
- * Numbers, the same on every architecture. Upstream has used 462 of the common table in 6.12; 600
+ * Numbers on every architecture that has the calls. Upstream has used 462 of the common table; 600
  * is far enough from its next ones that a kernel with ESM runs programs of years to come.
  */
 #define ESM_NR_REGISTER 600

@@ -34,14 +34,29 @@ static void esm_application_free(struct esm_application *application)
 	kfree_rcu(application, rcu);
 }
 
+/* Lets others see it, unless it has not got what it needs to be dispatched to. */
+static bool esm_application_publish(struct esm_application *application)
+{
+	guard(mutex)(&esm_mutex);
+
+	if (!esm_dispatcher_run(application))
+		return false;
+	application->foreground = esm_foreground_has(application->process);
+	list_add_tail(&application->node, &esm_applications);
+	current->esm = application;
+
+	return true;
+}
+
 /**
  * esm_application_create - make the calling task an application
  *
- * Return: 0, or -ENOMEM or -EINTR.
+ * Return: 0, or -ENOMEM, -EAGAIN if it may have no more threads, or -EINTR.
  */
 int esm_application_create(void)
 {
 	struct esm_application *application;
+	bool published = false;
 	int error;
 
 	application = kzalloc(sizeof(*application), GFP_KERNEL_ACCOUNT);
@@ -58,18 +73,20 @@ int esm_application_create(void)
 	application->process = get_pid(task_tgid(current));
 	INIT_LIST_HEAD(&application->subscriptions);
 
-	mutex_lock(&esm_mutex);
-	error = esm_dispatcher_start(application);
-	if (!error) {
-		application->foreground = esm_foreground_has(application->process);
-		list_add_tail(&application->node, &esm_applications);
-		current->esm = application;
+	while (!published) {
+		error = esm_dispatcher_start(application);
+		if (error) {
+			esm_application_free(application);
+			return error;
+		}
+		published = esm_application_publish(application);
+		/* Dispatch was changed meanwhile. */
+		if (!published)
+			esm_dispatcher_stop(application);
 	}
-	mutex_unlock(&esm_mutex);
-	if (error)
-		esm_application_free(application);
 
-	return error;
+	esm_count(ESM_APPLICATIONS, 1);
+	return 0;
 }
 
 /**

@@ -23,6 +23,7 @@
 #include "lull.h"
 
 static const char *const esm_statistic_names[ESM_STATISTICS] = {
+	[ESM_APPLICATIONS] = "applications",
 	[ESM_PACKETS] = "packets",
 	[ESM_VALUES] = "values",
 	[ESM_DISCARDED] = "discarded",

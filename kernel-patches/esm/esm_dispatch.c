@@ -10,12 +10,17 @@
  * wakes the application. All that it does can be done in the interrupt as well,
  * which has looked at both already and saves a wake-up: that is "direct".
  */
+#include <linux/capability.h>
 #include <linux/cpumask.h>
+#include <linux/cred.h>
 #include <linux/kthread.h>
 #include <linux/lockdep.h>
 #include <linux/sched.h>
+#include <linux/sched/signal.h>
+#include <linux/sched/user.h>
 #include <linux/slab.h>
 #include <linux/sysfs.h>
+#include <linux/user_namespace.h>
 
 #include "esm.h"
 #include "esm_stats.h"
@@ -92,30 +97,83 @@ static int esm_dispatcher(void *data)
 	return 0;
 }
 
+/*
+ * The thread is the kernel's, but it is there for a user: it counts as one of
+ * the user's processes, with the same exceptions as a fork().
+ */
+static int esm_dispatcher_charge(struct esm_application *application)
+{
+	struct ucounts *ucounts = get_ucounts(current_ucounts());
+
+	if (!ucounts)
+		return -EAGAIN;
+	inc_rlimit_ucounts(ucounts, UCOUNT_RLIMIT_NPROC, 1);
+	if (is_rlimit_overlimit(ucounts, UCOUNT_RLIMIT_NPROC, rlimit(RLIMIT_NPROC)) &&
+	    current_user() != INIT_USER && !capable(CAP_SYS_RESOURCE) &&
+	    !capable(CAP_SYS_ADMIN)) {
+		dec_rlimit_ucounts(ucounts, UCOUNT_RLIMIT_NPROC, 1);
+		put_ucounts(ucounts);
+		return -EAGAIN;
+	}
+	application->charged = ucounts;
+
+	return 0;
+}
+
+static void esm_dispatcher_uncharge(struct esm_application *application)
+{
+	dec_rlimit_ucounts(application->charged, UCOUNT_RLIMIT_NPROC, 1);
+	put_ucounts(application->charged);
+	application->charged = NULL;
+}
+
 /**
  * esm_dispatcher_start - make an application's dispatcher thread
- * @application: the calling task's; it has no registration yet
+ * @application: the calling task's; nobody else knows it yet
  *
- * Return: 0, also if no thread is wanted, -EINTR if the task is being killed,
- * or -ENOMEM.
+ * Return: 0, also if no thread is wanted, -EAGAIN if the user has as many
+ * processes as RLIMIT_NPROC allows, -EINTR if the task is being killed, or
+ * -ENOMEM.
  */
 int esm_dispatcher_start(struct esm_application *application)
 {
 	struct task_struct *thread;
+	int error;
 
-	lockdep_assert_held(&esm_mutex);
-
-	if (!esm_by_thread)
+	if (!READ_ONCE(esm_by_thread))
 		return 0;
 
+	error = esm_dispatcher_charge(application);
+	if (error)
+		return error;
 	thread = kthread_create(esm_dispatcher, application, "esm/%d", task_pid_nr(current));
-	if (IS_ERR(thread))
+	if (IS_ERR(thread)) {
+		esm_dispatcher_uncharge(application);
 		return PTR_ERR(thread);
-	set_cpus_allowed_ptr(thread, &esm_dispatcher_cpus);
+	}
 	application->dispatcher = thread;
-	wake_up_process(thread);
 
 	return 0;
+}
+
+/**
+ * esm_dispatcher_run - let an application's thread begin
+ * @application: the calling task's; nobody dispatches to it yet
+ *
+ * Return: false if it has a thread that is no longer wanted, or needs one.
+ */
+bool esm_dispatcher_run(struct esm_application *application)
+{
+	lockdep_assert_held(&esm_mutex);
+
+	if (esm_by_thread != !!application->dispatcher)
+		return false;
+	if (application->dispatcher) {
+		set_cpus_allowed_ptr(application->dispatcher, &esm_dispatcher_cpus);
+		wake_up_process(application->dispatcher);
+	}
+
+	return true;
 }
 
 /**
@@ -124,8 +182,11 @@ int esm_dispatcher_start(struct esm_application *application)
  */
 void esm_dispatcher_stop(struct esm_application *application)
 {
-	if (application->dispatcher)
-		kthread_stop(application->dispatcher);
+	if (!application->dispatcher)
+		return;
+	kthread_stop(application->dispatcher);
+	application->dispatcher = NULL;
+	esm_dispatcher_uncharge(application);
 }
 
 static ssize_t dispatch_show(struct kobject *kobj, struct kobj_attribute *attr, char *buf)

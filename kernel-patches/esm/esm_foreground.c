@@ -26,6 +26,9 @@ struct esm_foreground {
 /* Under esm_mutex. */
 static struct esm_foreground esm_foreground;
 
+/* Lets a grace period lie between two writes; nobody else waits for it. */
+static DEFINE_MUTEX(esm_foreground_mutex);
+
 /**
  * esm_foreground_has - whether a process is in the foreground
  * @process: the process
@@ -111,13 +114,29 @@ static bool esm_foreground_apply(struct esm_application *application)
 	return !foreground;
 }
 
+/* Leaves in @next what was before. */
+static void esm_foreground_set(struct esm_foreground *next)
+{
+	struct esm_application *application;
+	bool left = false;
+
+	guard(mutex)(&esm_foreground_mutex);
+
+	scoped_guard(mutex, &esm_mutex) {
+		swap(esm_foreground, *next);
+		list_for_each_entry(application, &esm_applications, node)
+			left |= esm_foreground_apply(application);
+	}
+	/* Who has left the lists of sources may be put back by the next write. */
+	if (left)
+		synchronize_rcu();
+}
+
 static ssize_t foreground_store(struct kobject *kobj, struct kobj_attribute *attr,
 				const char *buf, size_t count)
 {
 	struct esm_foreground next = {};
-	struct esm_application *application;
 	char *text = kstrndup(buf, count, GFP_KERNEL);
-	bool left = false;
 	int error;
 
 	if (!text)
@@ -125,16 +144,8 @@ static ssize_t foreground_store(struct kobject *kobj, struct kobj_attribute *att
 	error = esm_foreground_parse(&next, text);
 	kfree(text);
 
-	if (!error) {
-		mutex_lock(&esm_mutex);
-		swap(esm_foreground, next);
-		list_for_each_entry(application, &esm_applications, node)
-			left |= esm_foreground_apply(application);
-		/* Who has left the lists of sources may be put back by the next write. */
-		if (left)
-			synchronize_rcu();
-		mutex_unlock(&esm_mutex);
-	}
+	if (!error)
+		esm_foreground_set(&next);
 	esm_foreground_release(&next);
 
 	return error ? error : count;

@@ -22,12 +22,14 @@ static u32 esm_last_source;
 
 /**
  * esm_source_add - let applications register at a source
- * @source: the source, zeroed but for @name, @irq and @handle
+ * @source: the source, zeroed but for @name, @irq and @handle; esm_source_put()
+ * ends the one reference to it
  */
 void esm_source_add(struct esm_source *source)
 {
 	lockdep_assert_held(&esm_mutex);
 
+	kref_init(&source->ref);
 	source->number = ++esm_last_source;
 	source->consumer = -1;
 	INIT_LIST_HEAD(&source->active);
@@ -94,6 +96,45 @@ struct esm_source *esm_source_by_device(const struct input_dev *dev)
 			return source;
 
 	return NULL;
+}
+
+/**
+ * esm_source_reserve - keep a source, and an input device open, for a while
+ * @source: the source; esm_source_release() and esm_source_put() undo this
+ */
+void esm_source_reserve(struct esm_source *source)
+{
+	lockdep_assert_held(&esm_mutex);
+
+	kref_get(&source->ref);
+	WRITE_ONCE(source->numbered, source->numbered + 1);
+}
+
+/**
+ * esm_source_release - one less needs an input device open
+ * @source: the source
+ */
+void esm_source_release(struct esm_source *source)
+{
+	lockdep_assert_held(&esm_mutex);
+
+	WRITE_ONCE(source->numbered, source->numbered - 1);
+	if (!source->numbered && source->handle)
+		esm_input_close(source);
+}
+
+static void esm_source_free(struct kref *ref)
+{
+	kfree(container_of(ref, struct esm_source, ref));
+}
+
+/**
+ * esm_source_put - one less knows a source
+ * @source: the source
+ */
+void esm_source_put(struct esm_source *source)
+{
+	kref_put(&source->ref, source->handle ? esm_input_free : esm_source_free);
 }
 
 /* Programs are told where a packet ends by the last of its events. */
@@ -230,7 +271,7 @@ void esm_source_destroy(struct esm_source *source)
 	mutex_lock(&esm_mutex);
 	esm_source_remove(source);
 	mutex_unlock(&esm_mutex);
-	kfree(source);
+	esm_source_put(source);
 }
 
 /**

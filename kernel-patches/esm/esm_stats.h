@@ -7,6 +7,7 @@
 
 /* What is counted, in the order of the names in debugfs. */
 enum esm_statistic {
+	ESM_APPLICATIONS,	/* tasks that became one */
 	ESM_PACKETS,		/* seen by the interpreter */
 	ESM_VALUES,		/* in these packets */
 	ESM_DISCARDED,		/* packets that nobody was there for */

@@ -13,8 +13,8 @@
 
 #include "esm.h"
 
-static struct esm_subscription *esm_subscription_find(struct esm_application *application,
-						      const struct esm_source *source)
+static struct esm_subscription *
+esm_subscription_find(const struct esm_application *application, const struct esm_source *source)
 {
 	struct esm_subscription *subscription;
 
@@ -52,40 +52,13 @@ void esm_subscription_activate(struct esm_subscription *subscription, bool activ
 	}
 }
 
-/* An input device is open while somebody may receive from it. */
-static int esm_source_use(struct esm_source *source)
+static struct esm_subscription *esm_subscription_begin(struct esm_subscription **spare,
+						       struct esm_application *application,
+						       struct esm_source *source)
 {
-	int error = 0;
+	struct esm_subscription *subscription = *spare;
 
-	if (!source->subscriptions && source->handle)
-		error = input_open_device(source->handle);
-	if (!error)
-		source->subscriptions++;
-
-	return error;
-}
-
-static void esm_source_unuse(struct esm_source *source)
-{
-	if (!--source->subscriptions && source->handle)
-		input_close_device(source->handle);
-}
-
-static struct esm_subscription *esm_subscription_create(struct esm_application *application,
-							struct esm_source *source)
-{
-	struct esm_subscription *subscription;
-	int error;
-
-	subscription = kzalloc(sizeof(*subscription), GFP_KERNEL_ACCOUNT);
-	if (!subscription)
-		return ERR_PTR(-ENOMEM);
-	error = esm_source_use(source);
-	if (error) {
-		kfree(subscription);
-		return ERR_PTR(error);
-	}
-
+	*spare = NULL;
 	subscription->application = application;
 	subscription->source = source;
 	list_add_tail(&subscription->of_application, &application->subscriptions);
@@ -97,7 +70,6 @@ static struct esm_subscription *esm_subscription_create(struct esm_application *
 static void esm_subscription_end(struct esm_subscription *subscription)
 {
 	esm_subscription_activate(subscription, false);
-	esm_source_unuse(subscription->source);
 	list_del(&subscription->of_application);
 	/* An interrupt that still looks at it finds no registrations. */
 	kfree_rcu(subscription, rcu);
@@ -148,11 +120,15 @@ static void esm_match_change(struct esm_subscription *subscription, struct esm_m
 static void esm_match_replace(struct esm_subscription *subscription, struct esm_match *match,
 			      const struct esm_match *now)
 {
-	struct input_handle *handle = subscription->source->handle;
+	struct esm_source *source = subscription->source;
 	struct file *before = match ? match->file : NULL;
+	struct input_handle *handle = source->handle;
+	bool was_numbered = match && !before;
 
 	if (now && now->file)
 		get_file(now->file);
+	if (now && !now->file)
+		esm_source_reserve(source);
 	if (handle) {
 		spin_lock_irq(&handle->dev->event_lock);
 		esm_match_change(subscription, match, now);
@@ -162,6 +138,10 @@ static void esm_match_replace(struct esm_subscription *subscription, struct esm_
 	}
 	if (before)
 		fput(before);
+	if (was_numbered) {
+		esm_source_release(source);
+		esm_source_put(source);
+	}
 }
 
 /* How many threads of a process receive already. */
@@ -178,46 +158,58 @@ static unsigned int esm_threads(const struct pid *process)
 }
 
 /**
- * esm_subscribe - register an application for events of a source
- * @application: the calling task's
- * @source: the source
- * @file: what it reads the source with, or NULL
- * @reader: who reads through @file
- * @what: which events and whose handler
+ * esm_may_subscribe - whether there is room for a registration
+ * @application: who would register, or NULL if the task is none yet
+ * @process: the task's
+ * @source: where
+ * @key: for what
  *
- * Return: 0, -ENOSPC for too many registrations or threads, -ENOMEM, or the
- * error of the device when it is opened.
+ * Return: 0, or -ENOSPC for too many registrations or threads.
  */
-int esm_subscribe(struct esm_application *application, struct esm_source *source,
-		  struct file *file, struct esm_reader *reader,
-		  const struct esm_registration *what)
+int esm_may_subscribe(const struct esm_application *application, const struct pid *process,
+		      const struct esm_source *source, u32 key)
 {
-	struct esm_match now = {
-		.key = esm_key(what->type, what->code),
-		.handler = what->handler,
-		.file = file,
-		.reader = reader,
-	};
-	struct esm_subscription *subscription;
-	struct esm_match *match;
+	struct esm_subscription *subscription = NULL;
 
 	lockdep_assert_held(&esm_mutex);
 
-	if (list_empty(&application->subscriptions) &&
-	    esm_threads(application->process) >= ESM_THREADS)
+	if ((!application || list_empty(&application->subscriptions)) &&
+	    esm_threads(process) >= ESM_THREADS)
 		return -ENOSPC;
 
-	subscription = esm_subscription_find(application, source);
-	if (!subscription)
-		subscription = esm_subscription_create(application, source);
-	if (IS_ERR(subscription))
-		return PTR_ERR(subscription);
-
-	match = esm_matches_exact(&subscription->matches, now.key);
-	if (!match && subscription->matches.count == ESM_REGISTRATIONS)
+	if (application)
+		subscription = esm_subscription_find(application, source);
+	if (subscription && subscription->matches.count == ESM_REGISTRATIONS &&
+	    !esm_matches_exact(&subscription->matches, key))
 		return -ENOSPC;
 
-	esm_match_replace(subscription, match, &now);
+	return 0;
+}
+
+/**
+ * esm_subscribe - register an application for events of a source
+ * @application: the calling task's
+ * @source: the source, whose device is open
+ * @spare: memory for a subscription, zeroed; NULL in its place if it was needed
+ * @now: which events, whose handler, and what it reads the source with
+ *
+ * Return: 0, or -ENOSPC for too many registrations or threads.
+ */
+int esm_subscribe(struct esm_application *application, struct esm_source *source,
+		  struct esm_subscription **spare, const struct esm_match *now)
+{
+	struct esm_subscription *subscription;
+	int error;
+
+	lockdep_assert_held(&esm_mutex);
+
+	error = esm_may_subscribe(application, application->process, source, now->key);
+	if (error)
+		return error;
+
+	subscription = esm_subscription_find(application, source) ?:
+		       esm_subscription_begin(spare, application, source);
+	esm_match_replace(subscription, esm_matches_exact(&subscription->matches, now->key), now);
 
 	return 0;
 }
