@@ -6,12 +6,11 @@ from pathlib import Path
 
 import pytest
 
+from tests.complaints import complaints
 from tests.conftest import Lull
 from tests.selftests import judge, names, reached_its_end
 
 pytestmark = [pytest.mark.guest, pytest.mark.slow]
-
-COMPLAINT = re.compile(r"WARNING:|BUG:|KASAN:|possible (circular|recursive) locking|suspicious RCU|sleeping function")
 
 LONGER = {"hotplug": "hotplug 20"}
 """Selftests that by default do less than a checker needs to see."""
@@ -29,7 +28,7 @@ def test_kunit_passes_and_no_checker_complains(lull: Lull, tmp_path: Path) -> No
     parts = ("", "-cstates", "-energy-ctrl", "-esm-fifo", "-esm-matches", "-events", "-routing")
     assert {("ok", f"lull{part}") for part in parts} <= set(results)
     assert [name for verdict, name in results if verdict != "ok"] == []
-    assert COMPLAINT.findall(console) == []
+    assert complaints(console) == []
 
 
 @pytest.mark.parametrize("name", names())
@@ -37,4 +36,4 @@ def test_no_checker_complains_of_what_a_selftest_does(lull: Lull, tmp_path: Path
     command = f"lull-selftest {LONGER.get(name, name)}"
     ran = lull("boot", "-e", "qemu", "--flavour", "debug", "--out", "run", "--exec", command)
     (reached_its_end if name in NOT_JUDGED else judge)(ran)
-    assert COMPLAINT.findall((tmp_path / "run" / "console.log").read_text()) == []
+    assert complaints((tmp_path / "run" / "console.log").read_text()) == []
