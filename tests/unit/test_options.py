@@ -26,6 +26,14 @@ def test_there_is_none_on_qemu() -> None:
         load_spec("tiny", [], "true", engine="qemu", stats_period_s=1e-3, limits=Limits(simulated_s=1, wall_s=1))
 
 
+def test_only_qemu_runs_its_cpus_at_once() -> None:
+    limits = Limits(simulated_s=1, wall_s=1)
+    assert load_spec("tiny", [], "true", engine="qemu", limits=limits).cpu is None
+    assert load_spec("tiny", [], "true", engine="qemu", cpu="parallel", limits=limits).cpu == "parallel"
+    with pytest.raises(UserError, match=r"^--cpu parallel: gem5 simulates one CPU at a time; use --engine qemu"):
+        load_spec("tiny", [], "true", engine="gem5", cpu="parallel", limits=limits)
+
+
 @pytest.mark.parametrize(
     ("option", "words"), [("--exec", {"command": "echo \udcff"}), ("--trace", {"command": "true", "trace": ["\udcff"]})]
 )

@@ -25,7 +25,7 @@ from lull.engines.execute import execute
 from lull.errors import UserError
 from lull.host.progress import report
 from lull.runspec.load import load_spec
-from lull.runspec.spec import SCHEDULE, SIMULATED_MAX_S, WALL_MAX_S, CpuMode, Limits
+from lull.runspec.spec import SCHEDULE, SIMULATED_MAX_S, WALL_MAX_S, AnyCpu, Limits
 
 WHAT_IT_RUNS_ON = "uname -a; lull-cpus"
 
@@ -36,7 +36,13 @@ def boot(
     command: Annotated[
         str, typer.Option("--exec", help="shell command to run in the guest; its exit status becomes ours")
     ] = WHAT_IT_RUNS_ON,
-    cpu: Annotated[CpuMode | None, typer.Option(help="CPU models on gem5; atomic unless said otherwise")] = None,
+    cpu: Annotated[
+        AnyCpu | None,
+        typer.Option(
+            help="CPU models on gem5, atomic unless said otherwise; on QEMU `parallel` runs all CPUs at once, "
+            "which finds races and repeats nothing"
+        ),
+    ] = None,
     flavour: FlavourOption = "default",
     settings: Annotated[
         list[str] | None,

@@ -8,7 +8,7 @@ from lull.errors import UserError
 from lull.runspec.policy import check_engine
 from lull.runspec.schedule import load_schedule
 from lull.runspec.settings import resolve
-from lull.runspec.spec import SCRIPT_MAX, CpuMode, EngineName, Flavour, Limits, RunSpec
+from lull.runspec.spec import SCRIPT_MAX, AnyCpu, EngineName, Flavour, Limits, RunSpec
 
 
 def load_spec(
@@ -17,7 +17,7 @@ def load_spec(
     command: str,
     *,
     engine: EngineName,
-    cpu: CpuMode | None = None,
+    cpu: AnyCpu | None = None,
     flavour: Flavour = "default",
     schedule: Path | None = None,
     trace: Sequence[str] = (),
@@ -27,8 +27,10 @@ def load_spec(
     seed: int = 1,
 ) -> RunSpec:
     """Everything checked; on gem5 the CPUs are atomic unless said otherwise."""
-    if engine == "qemu" and cpu:
+    if engine == "qemu" and cpu not in (None, "parallel"):
         raise UserError("--cpu: QEMU has no CPU models to choose from; use --engine gem5")
+    if engine == "gem5" and cpu == "parallel":
+        raise UserError("--cpu parallel: gem5 simulates one CPU at a time; use --engine qemu")
     if engine == "qemu" and stats_period_s:
         raise UserError("--stats-period: QEMU has no statistics; use --engine gem5")
     for option, text in (("--exec", command), ("--trace", "".join(trace))):
@@ -38,7 +40,7 @@ def load_spec(
     check_engine(asked.policy, engine)
     spec = RunSpec(
         engine=engine,
-        cpu=(cpu or "atomic") if engine == "gem5" else None,
+        cpu=(cpu or "atomic") if engine == "gem5" else cpu,
         platform=asked.platform,
         told_at_boot=asked.told_at_boot,
         policy=asked.policy,

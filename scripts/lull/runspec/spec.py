@@ -16,7 +16,8 @@ from lull.runspec.policy import Policy
 
 EngineName = devicetree.Engine
 CpuMode = Literal["atomic", "timing", "detailed"]
-Flavour = Literal["default", "debug", "race"]
+AnyCpu = Literal[CpuMode, "parallel"]
+Flavour = Literal["default", "debug", "race", "rt"]
 
 SCHEDULE = "/run/schedule"
 """In the guest."""
@@ -41,8 +42,9 @@ class RunSpec(BaseModel):
 
     version: Literal[1] = 1
     engine: EngineName
-    cpu: CpuMode | None
-    """CPU model on gem5; QEMU has one functional model and says None."""
+    cpu: AnyCpu | None
+    """CPU model on gem5. On QEMU there is one functional model, and this is how its CPUs take turns: None is one
+    instruction clock for all, which repeats; "parallel" is a thread of the host for each, on the host's clock."""
     platform: Platform
     told_at_boot: AtBoot = {}
     """Where the device tree advertises other latencies than `platform`; the script tells Linux those of `platform`."""
