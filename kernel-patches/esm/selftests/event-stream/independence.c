@@ -22,8 +22,8 @@
 #define OTHERS_HANDLER 0xe1
 
 #define GRACE_PERIODS 5
-/* Who waits for a grace period in each turn makes one turn in each, or two. */
-#define TURNS_EACH 10
+/* Who waits for a grace period in each turn makes one turn in each at most. */
+#define TURNS_EACH 3
 
 #define SAMPLES 200
 /* Who waits for a lock that another holds for grace periods does so three times in four. */
