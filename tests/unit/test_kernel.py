@@ -108,6 +108,8 @@ def test_fragments_parse_and_agree(flavour: str) -> None:
     assert wanted["MODULES"] == "n"
     assert (wanted.get("KASAN") == "y") == (flavour == "debug")
     assert (wanted.get("KCSAN") == "y") == (flavour == "race")
+    assert (wanted.get("PREEMPT_RT") == "y") == (flavour == "rt")
+    assert (wanted.get("PREEMPT") == "y") == (flavour != "rt")
 
 
 def test_every_fragment_is_used() -> None:

@@ -23,7 +23,13 @@ from lull.systems.folder import System
 
 SOURCE_PACKAGE = "linux-source-6.12"
 _COMMON = ("base", "power", "trace", "input", "net")
-FRAGMENTS = {"default": _COMMON, "debug": (*_COMMON, "debug"), "race": (*_COMMON, "race")}
+_PREEMPT = (*_COMMON, "preempt")
+FRAGMENTS = {
+    "default": _PREEMPT,
+    "debug": (*_PREEMPT, "debug"),
+    "race": (*_PREEMPT, "race"),
+    "rt": (*_COMMON, "rt"),
+}
 PRODUCTS = {
     "Image": "arch/arm64/boot/Image",
     "vmlinux": "vmlinux",

@@ -1,0 +1,36 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""PREEMPT_RT with lock nesting checked, 32-bit programs, memory cgroups and suspend: nothing of it breaks what is here.
+
+That the kernel builds without a warning is its own matter: `rt.config` has WERROR.
+"""
+
+import re
+from pathlib import Path
+
+import pytest
+
+from tests.complaints import complaints
+from tests.conftest import Lull
+from tests.selftests import judge, names, reached_its_end
+
+pytestmark = [pytest.mark.guest, pytest.mark.slow]
+
+NOT_JUDGED = {"eas"}
+"""Selftests of what work weighs, which is another with checkers on: they have to end, with whatever result."""
+
+
+def test_it_is_preempt_rt_and_kunit_passes(lull: Lull, tmp_path: Path) -> None:
+    asked = "uname -v | grep -o PREEMPT_RT; zcat /proc/config.gz | grep -cE '^CONFIG_(COMPAT|MEMCG|SUSPEND)=y'"
+    ran = lull("boot", "-e", "qemu", "--flavour", "rt", "--out", "run", "--exec", asked)
+    console = (tmp_path / "run" / "console.log").read_text()
+    assert (ran.returncode, ran.stdout) == (0, "PREEMPT_RT\n3\n"), f"{ran.stdout}{ran.stderr}"
+    assert re.search(r"^\[[^]]*\]\s+ok \d+ lull-events$", console, re.MULTILINE)
+    assert re.findall(r"^\[[^]]*\]\s+not ok \d+ .*", console, re.MULTILINE) == []
+    assert complaints(console) == []
+
+
+@pytest.mark.parametrize("name", names())
+def test_no_checker_complains_of_what_a_selftest_does(lull: Lull, tmp_path: Path, name: str) -> None:
+    ran = lull("boot", "-e", "qemu", "--flavour", "rt", "--out", "run", "--exec", f"lull-selftest {name}")
+    (reached_its_end if name in NOT_JUDGED else judge)(ran)
+    assert complaints((tmp_path / "run" / "console.log").read_text()) == []
