@@ -1,0 +1,49 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Several CPUs in the kernel at the same time: `--cpu parallel`, where QEMU gives each a thread of the host.
+
+Everywhere else one virtual CPU runs at a time, so that a run repeats. Here no run does. These judge what holds in any
+order of steps: no event is lost and no checker complains. No test here looks at a clock.
+"""
+
+from pathlib import Path
+
+import pytest
+
+from tests.complaints import complaints
+from tests.conftest import Lull
+from tests.guest.test_race_flavour import our_races
+from tests.selftests import judge, names, reached_its_end
+
+pytestmark = [pytest.mark.guest, pytest.mark.slow]
+
+PARALLEL = ("boot", "-e", "qemu", "--cpu", "parallel", "--out", "run", "--sim-limit", "2500", "--wall-limit", "2700")
+"""The guest's clock is the host's, and a checker makes a guest ten times as slow."""
+
+JUDGED = {"esm", "hotplug", "soak"}
+"""Selftests without a claim about how long something takes. The others have to end, with whatever result."""
+
+
+def console(tmp_path: Path) -> str:
+    return (tmp_path / "run" / "console.log").read_text()
+
+
+@pytest.mark.parametrize("dispatch", ["direct", "thread"])
+def test_no_event_is_lost_or_comes_twice(lull: Lull, tmp_path: Path, dispatch: str) -> None:
+    command = f"lull-selftest esm --case stress --dispatch {dispatch} --events 200000 --seed 3"
+    judge(lull(*PARALLEL, "--exec", command))
+    assert complaints(console(tmp_path)) == []
+
+
+@pytest.mark.parametrize("flavour", ["debug", "race", "rt"])
+def test_calls_at_random(lull: Lull, tmp_path: Path, flavour: str) -> None:
+    command = "lull-selftest esm --case calls-at-random --calls 100000 --seed 7"
+    judge(lull(*PARALLEL, "--flavour", flavour, "--exec", command))
+    assert (our_races if flavour == "race" else complaints)(console(tmp_path)) == []
+
+
+@pytest.mark.parametrize("name", names())
+@pytest.mark.parametrize("flavour", ["debug", "race", "rt"])
+def test_no_checker_complains_of_what_a_selftest_does(lull: Lull, tmp_path: Path, name: str, flavour: str) -> None:
+    ran = lull(*PARALLEL, "--flavour", flavour, "--exec", f"lull-selftest {name}")
+    (judge if name in JUDGED else reached_its_end)(ran)
+    assert (our_races if flavour == "race" else complaints)(console(tmp_path)) == []
