@@ -12,6 +12,7 @@ import typer
 
 from lull.cli.options import EngineOption, Gem5Option, StatsPeriodOption, complete_setting, period
 from lull.engines.choose import choose
+from lull.engines.gem5 import Gem5
 from lull.errors import UserError
 from lull.host.progress import report
 from lull.runspec.spec import CpuMode
@@ -25,8 +26,9 @@ from lull.sweep import asked as wishes
 from lull.sweep import expand, pending, workflow
 from lull.sweep.asked import Asked
 from lull.sweep.expand import Planned
-from lull.sweep.folder import SweepFolder
-from lull.sweep.workflow import LOCAL, How, Means
+from lull.sweep.folder import Entry, SweepFolder
+from lull.sweep.job import Means
+from lull.sweep.workflow import LOCAL, How
 
 AT_ONCE_ELSEWHERE = 100
 """Runs given at once to an executor that has its own queue."""
@@ -63,6 +65,9 @@ def sweep(
         int | None, typer.Option("--jobs", "-j", min=1, help="runs at once; here, one for each processor if not given")
     ] = None,
     executor: Annotated[str, typer.Option(help="of Snakemake's: local, slurm, or another that is installed")] = LOCAL,
+    batch: Annotated[
+        int | None, typer.Option(min=1, help="runs in each job; 1, and more above 500 runs, if not given")
+    ] = None,
     again: Annotated[bool, typer.Option("--again", help="run points that hung again, too")] = False,
     list_points: Annotated[bool, typer.Option("--list", help="list the points, run nothing")] = False,
     gem5: Gem5Option = None,
@@ -85,7 +90,7 @@ def sweep(
     asked = _asked(file, given)
     of = load_scenario(asked.scenario)
     chosen = choose(engine, gem5, programs=of.programs)
-    how = How(executor, jobs or (_processors() if executor == LOCAL else AT_ONCE_ELSEWHERE))
+    how = How(executor, jobs or (_processors() if executor == LOCAL else AT_ONCE_ELSEWHERE), batch)
     how.check()
     found = expand.expand(asked, of, chosen.name, _where(file, varied))
     for sentence in sentences(found.left_out):
@@ -99,12 +104,14 @@ def sweep(
     artifacts = chosen.artifacts("default")
     made_of = identity({"engine": chosen.describe(), "artifacts": artifacts.manifest()})
     points = expand.keyed(found.planned, made_of)
+    gem5_path = chosen.binary.path if isinstance(chosen, Gem5) else None
+    means = Means(engine=chosen.name, gem5=gem5_path, artifacts=artifacts, made_of=made_of)
     with folder.locked():
         folder.record(_about(name, of, asked, chosen.name), [planned.entry for planned in points])
         done = pending.known(folder, points, again)
         missing = pending.missing(points, done)
         if missing:
-            done |= workflow.run(folder, missing, Means(chosen, artifacts, made_of), how)
+            done |= workflow.run(folder, missing, chosen, means, how, _took(points, done))
         _conclude(folder, points, done)
 
 
@@ -152,6 +159,12 @@ def _command(asked: Asked, engine: str) -> str:
     ]
     words += ["--seeds", str(asked.seeds)] if asked.seeds > 1 else []
     return shlex.join(words)
+
+
+def _took(points: Sequence[Planned], done: Mapping[str, Done]) -> list[tuple[Entry, float]]:
+    """Of points that are there, the simulated seconds."""
+    entries = {planned.entry.key: planned.entry for planned in points}
+    return [(entries[key], item.simulated_s) for key, item in done.items() if item.simulated_s is not None]
 
 
 def _processors() -> int:

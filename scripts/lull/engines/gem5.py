@@ -9,6 +9,7 @@ import dataclasses
 import json
 import shutil
 import time
+from functools import cached_property
 from pathlib import Path
 
 from lull.artifacts import cache, store
@@ -22,7 +23,8 @@ from lull.files import digest, disk, json_file, paths
 from lull.host import process
 from lull.host.progress import Progress
 from lull.platform import devicetree, machine
-from lull.platform.schema import Platform
+from lull.platform.cstates import Actual
+from lull.platform.schema import Cluster, Platform
 from lull.rundir.folder import CONSOLE, RunDir
 from lull.runspec.spec import EngineName, Flavour, RunSpec
 
@@ -41,6 +43,7 @@ BOOT_LIMIT_S = 10.0
 BOOT_WALL_S = 3600.0
 HANG_MARGIN_S = 1.0
 """The guest's init ends a command at its limit by itself; a guest that is this late to do so hangs."""
+NO_LATENCY = Actual(entry_us=0, exit_us=0, flush_us=0, source="not in the device tree")
 SETTINGS = "gem5.json"
 OUTCOME = "outcome.json"
 TERMINAL = "system.terminal"
@@ -57,9 +60,17 @@ class Gem5:
         self.binary: Gem5Binary = gem5_binary.find(chosen)
         self.checkpoint = checkpoint
         self.programs = programs
+        self._image_bytes: dict[Entry, int] = {}
+        self._machines: dict[str, str] = {}
+        self._whole: set[Path] = set()
+        """What was found out, for the runs of one command: of images, trees and checkpoints."""
 
     def describe(self) -> dict[str, object]:
-        return {**gem5_binary.as_manifest(self.binary), "configs": digest.of_files(CONFIGS, CONFIGS.glob("*.py"))}
+        return {**gem5_binary.as_manifest(self.binary), "configs": self._configs}
+
+    @cached_property
+    def _configs(self) -> str:
+        return digest.of_files(CONFIGS, CONFIGS.glob("*.py"))
 
     def artifacts(self, flavour: Flavour) -> Artifacts:
         return Artifacts(
@@ -105,9 +116,25 @@ class Gem5:
             "firmware": firmware.key,
             "kernel": artifacts.kernel.key,
             "rootfs": artifacts.rootfs.key,
-            "machine": digest.of_json([_tree(platform, artifacts), ADDRESSES]),
-            "configs": digest.of_files(CONFIGS, CONFIGS.glob("*.py")),
+            "machine": self._machine(platform, artifacts),
+            "configs": self._configs,
         }
+
+    def _machine(self, platform: Platform, artifacts: Artifacts) -> str:
+        """Of all that the device tree says. Points of a sweep differ in actual latencies, which it does not have."""
+        platform = _without_actual(platform)
+        key = digest.of_json([platform.model_dump(mode="json"), artifacts.rootfs.key])
+        if key not in self._machines:
+            self._machines[key] = digest.of_json([self._tree(platform, artifacts), ADDRESSES])
+        return self._machines[key]
+
+    def _tree(self, platform: Platform, artifacts: Artifacts) -> str:
+        size = self._image_bytes.get(artifacts.rootfs)
+        if size is None:
+            size = artifacts.rootfs.file("rootfs.cpio").stat().st_size
+            self._image_bytes[artifacts.rootfs] = size
+        arguments = bootargs.complete(BOOTARGS, platform)
+        return devicetree.render(platform, "gem5", arguments, (ADDRESSES["initrd"], ADDRESSES["initrd"] + size))
 
     def checkpoint_of(self, platform: Platform, artifacts: Artifacts) -> Entry:
         """The settled machine, booted now if it never was. What cannot change a boot is not in its key."""
@@ -115,13 +142,13 @@ class Gem5:
         assert firmware is not None
         inputs = self.checkpoint_inputs(platform, artifacts)
         if self.checkpoint:
-            return _verified(_opened(self.checkpoint, inputs))
+            return self._verified(_opened(self.checkpoint, inputs))
 
         def boot(out: Path, work: Path) -> None:
             shutil.rmtree(work)
             work.mkdir()
             dtb = work / "machine.dtb"
-            devicetree.compile(_tree(platform, artifacts), dtb)
+            devicetree.compile(self._tree(platform, artifacts), dtb)
             files = {
                 "firmware": firmware.file("bl31.bin"),
                 "kernel": artifacts.kernel.file("Image"),
@@ -152,7 +179,16 @@ class Gem5:
             for name in (CONSOLE, OUTCOME, "machine.dtb"):
                 shutil.copy2(work / name, out / name)
 
-        return _verified(cache.get("checkpoint", inputs, boot))
+        return self._verified(cache.get("checkpoint", inputs, boot))
+
+    def _verified(self, entry: Entry) -> Entry:
+        """Whole, byte by byte: once for all runs of one command, of which each would take seconds to see it."""
+        if entry.path not in self._whole:
+            for file in sorted((entry.path / "cpt").glob("*")):
+                entry.file(str(file.relative_to(entry.path)))
+            entry.file("cpt/m5.cpt")
+            self._whole.add(entry.path)
+        return entry
 
     def _simulate(
         self, settings: dict[str, object], folder: Path, wall_s: float, progress: Progress, sink: Sink | None
@@ -186,14 +222,19 @@ class Gem5:
         return json_file.read(folder / OUTCOME, "gem5 left no outcome, and engine.log there says why")
 
 
-def _tree(platform: Platform, artifacts: Artifacts) -> str:
-    size = artifacts.rootfs.file("rootfs.cpio").stat().st_size
-    arguments = bootargs.complete(BOOTARGS, platform)
-    return devicetree.render(platform, "gem5", arguments, (ADDRESSES["initrd"], ADDRESSES["initrd"] + size))
-
-
 def _settings(platform: Platform, seed: int) -> dict[str, object]:
     return {"schema": 4, "seed": seed, "soc": machine.describe(platform)}
+
+
+def _without_actual(platform: Platform) -> Platform:
+    """With the same actual latencies whatever a run's are: gem5's device tree has none of them."""
+
+    def plain(cluster: Cluster) -> Cluster:
+        states = [state.model_copy(update={"actual": NO_LATENCY}) for state in cluster.cstates]
+        return cluster.model_copy(update={"cstates": states})
+
+    shadow = platform.shadow.model_copy(update={"cluster": plain(platform.shadow.cluster)})
+    return platform.model_copy(update={"clusters": list(map(plain, platform.clusters)), "shadow": shadow})
 
 
 def how_far(folder: Path) -> str:
@@ -221,13 +262,6 @@ def _opened(path: Path, inputs: dict[str, object]) -> Entry:
                 f"{path}: this checkpoint is of another {name} than this run's; "
                 "drop --checkpoint and the run makes or finds its own"
             )
-    return entry
-
-
-def _verified(entry: Entry) -> Entry:
-    for file in sorted((entry.path / "cpt").glob("*")):
-        entry.file(str(file.relative_to(entry.path)))
-    entry.file("cpt/m5.cpt")
     return entry
 
 

@@ -28,6 +28,9 @@ class Progress:
     def __init__(self, what: str, total: int | None = None) -> None:
         self.what, self.total, self.done = what, total, 0
         self.detail = ""
+        self.share: float | None = None
+        self.left_s: float | None = None
+        """Of the work, and until its end, from whoever knows them better than by the steps done."""
         self.started = self._last = time.monotonic()
         self._live = console.is_terminal
 
@@ -64,13 +67,18 @@ class Progress:
 
     def line(self, elapsed: float) -> str:
         parts = [self.what, clock(elapsed)]
-        share = min(0.99, self.done / self.total) if self.total else 0.0
+        share = min(0.99, self._share())
         if share >= SHARE_THAT_TELLS:
-            left = elapsed / share * (1 - share)
+            left = elapsed / share * (1 - share) if self.left_s is None else self.left_s
             parts.append(f"{share:.0%}, about {clock(left)} left")
         if self.detail:
             parts.append(self.detail)
         return " · ".join(parts)
+
+    def _share(self) -> float:
+        if self.share is not None:
+            return self.share
+        return self.done / self.total if self.total else 0.0
 
 
 def clock(seconds: float) -> str:

@@ -8,6 +8,7 @@ gem5, which is not described here; on QEMU our idle driver waits them out and re
 
 import subprocess
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from typing import Literal, get_args
 
@@ -73,14 +74,7 @@ class TreeRejected(UserError):
 def render(platform: Platform, engine: Engine, bootargs: str, initrd: tuple[int, int] | None = None) -> str:
     """DTS text. `initrd` is where the image starts and the address after its end."""
     clusters = _clusters(platform, engine)
-    environment = jinja2.Environment(
-        loader=jinja2.FileSystemLoader(TEMPLATES),
-        undefined=jinja2.StrictUndefined,
-        keep_trailing_newline=True,
-        autoescape=False,
-    )
-    environment.filters.update(hex=hex, ns=_ns, quoted=_quoted)
-    return environment.get_template(f"{engine}.dts.j2").render(
+    return _template(engine).render(
         platform=platform,
         engine=engine,
         source=f"platforms/{platform.name}.yaml",
@@ -96,6 +90,19 @@ def render(platform: Platform, engine: Engine, bootargs: str, initrd: tuple[int,
         line_bytes=LINE_BYTES,
         map=memory_map,
     )
+
+
+@cache
+def _template(engine: Engine) -> jinja2.Template:
+    """Compiled once: a sweep renders a tree for each of its machines, and compiling takes ten times as long."""
+    environment = jinja2.Environment(
+        loader=jinja2.FileSystemLoader(TEMPLATES),
+        undefined=jinja2.StrictUndefined,
+        keep_trailing_newline=True,
+        autoescape=False,
+    )
+    environment.filters.update(hex=hex, ns=_ns, quoted=_quoted)
+    return environment.get_template(f"{engine}.dts.j2")
 
 
 def compile(dts: str, out: Path) -> None:  # noqa: A001

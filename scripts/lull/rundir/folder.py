@@ -7,6 +7,7 @@ import platform as host_platform
 import subprocess
 import sys
 import time
+from functools import cache
 from pathlib import Path
 
 from pydantic import ValidationError
@@ -136,8 +137,9 @@ def _environment() -> dict[str, object]:
     }
 
 
+@cache
 def _commit() -> str:
-    """The checkout's commit, marked where files differ from it."""
+    """The checkout's commit, marked where files differ from it, when this process began to run things."""
     try:
         shown = subprocess.run(
             ["git", "-C", str(paths.ROOT), "describe", "--always", "--dirty", "--abbrev=40"],
@@ -150,12 +152,14 @@ def _commit() -> str:
     return shown.stdout.strip()
 
 
+@cache
 def _sources() -> str:
     """A hash of our own Python, for checkouts without git."""
     package = paths.ROOT / "scripts" / "lull"
     return digest.of_files(package, (path for path in package.rglob("*") if path.suffix in (".py", ".j2")))
 
 
+@cache
 def _cpu_model() -> str:
     try:
         for line in Path("/proc/cpuinfo").read_text().splitlines():

@@ -66,7 +66,7 @@ def divide(scenario: Scenario, wishes: Wishes, only: Sequence[str] = ()) -> Divi
     """The same, beside those that it cannot run."""
     cpu = wishes.cpu or (scenario.cpu if wishes.engine == "gem5" else None)
     period = wishes.stats_period_s or (scenario.stats_period_s if wishes.engine == "gem5" else None)
-    every = list(_cells(scenario, wishes))
+    every = _asked_for(scenario, wishes, only) or list(_cells(scenario, wishes))
     left_out = {cell.name: cell.lack for cell in every if cell.lack}
     cells = [cell for cell in every if not cell.lack]
     if not cells and left_out:
@@ -93,6 +93,14 @@ def divide(scenario: Scenario, wishes: Wishes, only: Sequence[str] = ()) -> Divi
         )
         points.append(Point(cell.name, cell.group.name, cell.values, spec))
     return Divided(points, {name: lack for name, lack in left_out.items() if _matches(name, only)})
+
+
+def _asked_for(scenario: Scenario, wishes: Wishes, only: Sequence[str]) -> list[_Cell]:
+    """The cells that the patterns name, if the machine can run one for each pattern; else none, and all of them have to
+    be looked at to say why. A sweep asks for few points of a scenario, thousands of times."""
+    cells = list(_cells(scenario, wishes, only)) if only else []
+    runnable = [cell.name for cell in cells if not cell.lack]
+    return cells if all(any(fnmatchcase(name, pattern) for name in runnable) for pattern in only) else []
 
 
 def sentences(left_out: Iterable[tuple[str, str]]) -> Iterator[str]:
@@ -155,12 +163,14 @@ def _typed(key: str, parameter: Parameter, text: str) -> Value:
     return value
 
 
-def _cells(scenario: Scenario, wishes: Wishes) -> Iterator[_Cell]:
+def _cells(scenario: Scenario, wishes: Wishes, only: Sequence[str] = ()) -> Iterator[_Cell]:
     chosen, overrides = split(scenario, wishes.settings)
     for group in scenario.groups:
         if any(chosen.get(key, value) != value for key, value in group.about.items()):
             continue
         for platform, name, values in _matrix(scenario, group, chosen, wishes.platform):
+            if not _matches(name, only):
+                continue
             of_file = [fill(text, values) for text in scenario.overrides]
             of_group = [fill(text, values) for text in group.overrides]
             settings = [*of_file, *overrides, *of_group]

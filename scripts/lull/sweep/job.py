@@ -1,11 +1,21 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""One job of a sweep, in a process of its own: a run, or the boot that several runs share.
+"""One job of a sweep, in a process of its own: runs, one after the other, or the boot that several runs share.
 
 It is told the artifacts of the sweep and asks nothing of their sources: that takes a second for each run, and they may
 have changed since the sweep began.
+
+A job's file has JSON lines: what all of its runs are made with, then a line for each. Its state is JSON lines too: one
+when a run begins and one when it has ended, so that who looks on has one file to read for many runs.
 """
 
+import json
+import os
+import traceback
+from collections.abc import Iterable, Iterator
+from dataclasses import asdict
+from functools import cached_property
 from pathlib import Path
+from typing import TypeVar
 
 from pydantic import BaseModel, ConfigDict, ValidationError
 
@@ -13,69 +23,115 @@ from lull.engines.base import Artifacts, Engine
 from lull.engines.choose import choose
 from lull.engines.gem5 import Gem5
 from lull.errors import UserError
-from lull.files import json_file
-from lull.runspec.spec import RunSpec
+from lull.files import whole
+from lull.runspec.spec import EngineName, RunSpec
 from lull.scenario.folder import FAILED, KEPT, RAN, Done, attempt, finished, identity
 from lull.sweep import joules
 from lull.sweep.folder import SweepFolder
 
 RUNNING = "running"
 
+Model = TypeVar("Model", bound=BaseModel)
 
-class Job(BaseModel):
-    """A file in the sweep's workflow, for each run."""
+
+class Item(BaseModel):
+    """One run."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
     key: str
     spec: RunSpec
-    made_of: str
-    artifacts: Artifacts
+
+
+class Means(BaseModel):
+    """What all runs of a sweep are made with."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    engine: EngineName
     gem5: str | None
+    artifacts: Artifacts
+    made_of: str
+    """Engine and artifacts as a word, which says whether two results are comparable."""
 
-    def write(self, path: Path) -> None:
-        json_file.write(path, self.model_dump(mode="json"))
-
-    def engine(self) -> Engine:
-        """The one that the sweep was planned with: a node that finds another one must not answer for it."""
-        engine = choose(self.spec.engine, self.gem5)
+    def choose(self) -> Engine:
+        """The engine that the sweep was planned with: a node that finds another one must not answer for it."""
+        engine = choose(self.engine, self.gem5)
         made = identity({"engine": engine.describe(), "artifacts": self.artifacts.manifest()})
         if made != self.made_of:
             raise UserError(f"{engine.name} here is not what the sweep began with; start the sweep again")
         return engine
 
 
-def read(path: Path) -> Job:
-    try:
-        return Job.model_validate_json(path.read_text())
-    except (OSError, ValidationError) as error:
-        raise UserError(f"{path}: not a job of a sweep ({type(error).__name__}); use `lull sweep`") from error
+class Job:
+    """A file in the sweep's workflow. Its runs are read one by one: there may be thousands."""
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self.means = next(self._lines(Means, 0))
+
+    def items(self) -> Iterator[Item]:
+        return self._lines(Item, 1)
+
+    @cached_property
+    def engine(self) -> Engine:
+        return self.means.choose()
+
+    def _lines(self, kind: type[Model], begin: int) -> Iterator[Model]:
+        try:
+            with self._path.open("rb") as file:
+                for number, line in enumerate(file):
+                    if number >= begin:
+                        yield kind.model_validate_json(line)
+        except (OSError, ValidationError) as error:
+            raise UserError(f"{self._path}: not a job of a sweep ({type(error).__name__}); use `lull sweep`") from error
+
+
+def write(path: Path, means: Means, runs: Iterable[tuple[str, bytes]]) -> None:
+    """Each run as its key and the JSON of its spec."""
+    with whole.written(path) as partial, partial.open("wb") as file:
+        file.write(means.model_dump_json().encode() + b"\n")
+        for key, spec in runs:
+            file.write(b'{"key":%s,"spec":%s}\n' % (json.dumps(key).encode(), spec))
 
 
 def boot(job: Job) -> None:
-    """To the checkpoint that the run, and others, will restore."""
-    engine = job.engine()
-    assert isinstance(engine, Gem5)
-    engine.checkpoint_of(job.spec.boot_platform(), job.artifacts)
+    """To the checkpoint that the job's first run, and others, will restore."""
+    assert isinstance(job.engine, Gem5)
+    job.engine.checkpoint_of(next(job.items()).spec.boot_platform(), job.means.artifacts)
 
 
-def run(job: Job, folder: SweepFolder, state: Path) -> Done:
-    """The run, unless another command finished it meanwhile; `state` says how far it is."""
-    place = folder.run_of(job.key)
-    with folder.locked_run(job.key):
-        if finished(place):
-            done = Done(job.key, KEPT)
-        else:
-            _tell(state, Done(job.key, RUNNING))
-            try:
-                done = attempt(place, job.key, job.spec, job.engine(), job.artifacts)
-            except UserError as error:
-                done = Done(job.key, FAILED, str(error))
-        if done.how in (RAN, KEPT):
-            joules.account(place)
-    _tell(state, done)
+def run(job: Job, folder: SweepFolder, state: Path) -> Iterator[Done]:
+    """What becomes of each run, as it ends; `state` is told before. None ends another: that one fails, and the next
+    one begins. What another command has finished meanwhile is kept."""
+    for item in job.items():
+        with folder.locked_run(item.key):
+            done = _run(job, item, folder.run_of(item.key), state)
+        _tell(state, done)
+        yield done
+
+
+def _run(job: Job, item: Item, place: Path, state: Path) -> Done:
+    if finished(place):
+        done = Done(item.key, KEPT)
+    else:
+        _tell(state, Done(item.key, RUNNING))
+        try:
+            done = attempt(place, item.key, item.spec, job.engine, job.means.artifacts)
+        except UserError as error:
+            done = Done(item.key, FAILED, str(error))
+        except Exception as error:  # a mistake of ours: the log has where, and the others go on
+            traceback.print_exc()
+            done = Done(item.key, FAILED, f"{type(error).__name__}: {error}")
+    if done.how in (RAN, KEPT) and item.spec.cpu == joules.COUNTED:
+        joules.account(place)
     return done
 
 
 def _tell(state: Path, done: Done) -> None:
-    json_file.write(state, vars(done))
+    """In one piece, whoever reads meanwhile."""
+    descriptor = os.open(state, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o644)
+    try:
+        os.write(descriptor, json.dumps(asdict(done)).encode() + b"\n")
+    finally:
+        os.close(descriptor)

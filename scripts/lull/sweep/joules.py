@@ -8,6 +8,9 @@ from pathlib import Path
 from lull.errors import UserError
 from lull.rundir.folder import LEDGER, RunDir
 
+COUNTED = "detailed"
+"""Only such CPUs count the events that energy is made of."""
+
 
 def account_all(paths: Iterable[Path]) -> Counter[str]:
     """Sentences that say why there is none, with how many runs each is about."""
@@ -15,8 +18,7 @@ def account_all(paths: Iterable[Path]) -> Counter[str]:
 
 
 def is_due(path: Path) -> bool:
-    """Only detailed CPUs count the events that energy is made of."""
-    return RunDir.open(path).spec().cpu == "detailed" and not (path / LEDGER).is_file()
+    return not (path / LEDGER).is_file() and RunDir.open(path).spec().cpu == COUNTED
 
 
 def account(path: Path) -> str | None:

@@ -1,69 +1,154 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""How far a sweep is, by what its jobs leave in files: it is the same on this machine and on any other."""
+"""How far a sweep is, by what its jobs leave in files: it is the same on this machine and on any other.
+
+Work is counted in simulated seconds. How many a point will take is known once a point like it has ended: the same one
+with another seed, else one of the same name in the scenario, else any. Before that nothing is said of the time left.
+"""
 
 import json
+import os
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 from lull.engines.gem5 import PROGRESS
-from lull.rundir.folder import MANIFEST
 from lull.scenario.folder import FAILED, HUNG, KEPT, RAN, Done
-from lull.sweep.folder import SweepFolder
+from lull.sweep.folder import Entry, SweepFolder
 from lull.sweep.job import RUNNING
 
 
 class Tally:
-    def __init__(self, folder: SweepFolder, state: Path, keys: Sequence[str], boots: Sequence[Path] = ()) -> None:
-        """`boots` are files that are there once a machine has booted."""
-        self._folder, self._state, self._total, self._boots = folder, state, len(keys), boots
-        self._open = list(keys)
+    def __init__(
+        self,
+        folder: SweepFolder,
+        state: Path,
+        entries: Sequence[Entry],
+        boots: Sequence[Path] = (),
+        known: Iterable[tuple[Entry, float]] = (),
+    ) -> None:
+        """`boots` are files that are there once a machine has booted; `known` are points that ended before, with the
+        seconds that they simulated."""
+        self._folder, self._state, self._boots = folder, state, boots
+        self._entries = {entry.key: entry for entry in entries}
+        self._read: Counter[str] = Counter()
+        """Bytes of each job's state."""
         self.states: dict[str, Done] = {}
         """Of the runs that were begun."""
-        self._simulated: dict[str, tuple[float, int]] = {}
-        """Seconds and instructions."""
+        self._running: dict[str, tuple[float, int]] = {}
+        """Seconds and instructions simulated so far."""
+        self._took: dict[str, tuple[float, int]] = {}
+        """By a point's title, its name, or nothing: seconds of all that ended, and how many these were."""
+        self._simulated, self._instructions = 0.0, 0
+        """Of the runs that have ended here."""
         self._since: float | None = None
         """When the first run was seen: boots before it are not what is being timed."""
+        self._last = 0.0
+        self._busy_s = 0.0
+        """Of all runs together: two that run for a second are two seconds."""
+        for entry, seconds in known:
+            self._learn(entry, seconds)
 
     def look(self, now: float) -> None:
-        for key in self._open:
-            try:
-                done = Done(**json.loads((self._state / f"{key}.json").read_text()))
-            except (OSError, ValueError):
+        if self._since is not None:
+            self._busy_s += (now - self._last) * len(self._running)
+        for done in self._news():
+            self.states[done.name] = done
+            if done.how == RUNNING:
+                self._running[done.name] = (0.0, 0)
                 continue
-            self.states[key] = done
-            if done.how in (RUNNING, RAN) and (found := _simulated(self._folder.run_of(key), done.how == RAN)):
-                self._simulated[key] = found
+            self._running.pop(done.name, None)
+            if done.simulated_s is not None and done.how in (RAN, KEPT):
+                self._learn(self._entries[done.name], done.simulated_s)
+            if done.how == RAN:
+                self._simulated += done.simulated_s or 0.0
+                self._instructions += done.instructions or 0
+        for key in self._running:
+            self._running[key] = _so_far(self._folder.run_of(key)) or self._running[key]
         if self.states and self._since is None:
             self._since = now
-        self._open = [key for key in self._open if key not in self.states or self.states[key].how == RUNNING]
+        self._last = now
 
     @property
     def ended(self) -> int:
-        return self._total - len(self._open)
+        return len(self.states) - len(self._running)
+
+    def share(self) -> float | None:
+        """Of the work that there is; None where nothing says how much that is."""
+        ahead = self._ahead()
+        if ahead is None:
+            return None
+        behind = self._simulated + sum(seconds for seconds, _ in self._running.values())
+        return behind / (behind + ahead[0]) if behind + ahead[0] else None
+
+    def left_s(self, at_once: int) -> float | None:
+        """Until all is done, so many runs at once, each as fast as those so far; at least as long as the longest."""
+        ahead = self._ahead()
+        behind = self._simulated + sum(seconds for seconds, _ in self._running.values())
+        if ahead is None or not behind or not self._busy_s:
+            return None
+        speed = behind / self._busy_s
+        lanes = min(at_once, len(self._entries) - self.ended)
+        return max(ahead[0] / lanes, ahead[1]) / speed if lanes else 0.0
 
     def line(self, now: float) -> str:
         """Points done, running, failed and to come, what was simulated, and how fast all of it together."""
         count = Counter(done.how for done in self.states.values())
         running, failed = count[RUNNING], count[FAILED] + count[HUNG]
-        words = [f"{count[RAN] + count[KEPT]} of {self._total} done, {running} running, {failed} failed"]
+        words = [f"{count[RAN] + count[KEPT]} of {len(self._entries)} done, {running} running, {failed} failed"]
         if boots := sum(not path.exists() for path in self._boots):
             words.append(f"{boots} to boot first")
-        if self._simulated:
-            words.append(f"{sum(seconds for seconds, _ in self._simulated.values()):.3f} s simulated")
-        instructions = sum(number for _, number in self._simulated.values())
+        if seconds := self._simulated + sum(seconds for seconds, _ in self._running.values()):
+            words.append(f"{seconds:.3f} s simulated")
+        instructions = self._instructions + sum(number for _, number in self._running.values())
         if instructions and self._since is not None and now > self._since:
             words.append(f"{instructions / (now - self._since) / 1e6:.2f} MIPS")
         return ", ".join(words)
 
+    def _news(self) -> list[Done]:
+        """Whole lines that jobs have written since the last look: one file for each job that was begun."""
+        found = []
+        try:
+            files = [file for file in os.scandir(self._state) if file.stat().st_size > self._read[file.name]]
+        except OSError:
+            return []
+        for file in sorted(files, key=lambda file: file.name):
+            with Path(file.path).open("rb") as stream:
+                stream.seek(self._read[file.name])
+                text, _, _ = stream.read().rpartition(b"\n")
+            self._read[file.name] += len(text) + 1 if text else 0
+            found += [Done(**json.loads(line)) for line in text.splitlines()]
+        return [done for done in found if done.name in self._entries]
 
-def _simulated(run: Path, ended: bool) -> tuple[float, int] | None:
-    """QEMU counts no instructions, and says nothing before its end."""
+    def _learn(self, entry: Entry, seconds: float) -> None:
+        for like in (entry.title, entry.name, ""):
+            total, count = self._took.get(like, (0.0, 0))
+            self._took[like] = total + seconds, count + 1
+
+    def _expected(self, entry: Entry) -> float | None:
+        for like in (entry.title, entry.name, ""):
+            if like in self._took:
+                total, count = self._took[like]
+                return total / count
+        return None
+
+    def _ahead(self) -> tuple[float, float] | None:
+        """Simulated seconds still to come: of all runs, and of the one that has most of them."""
+        if not self._took:
+            return None
+        total = longest = 0.0
+        for key, entry in self._entries.items():
+            if key in self.states and key not in self._running:
+                continue
+            so_far, _ = self._running.get(key, (0.0, 0))
+            left = max((self._expected(entry) or 0.0) - so_far, 0.0)
+            total, longest = total + left, max(longest, left)
+        return total, longest
+
+
+def _so_far(run: Path) -> tuple[float, int] | None:
+    """QEMU says nothing before its end."""
     try:
-        if not ended:
-            seconds, instructions = (run / PROGRESS).read_text().split()
-            return float(seconds), int(instructions)
-        manifest = json.loads((run / MANIFEST).read_text())
-        return float(manifest["simulated_s"]), int(manifest["instructions"] or 0)
-    except (OSError, ValueError, KeyError):
+        seconds, instructions = (run / PROGRESS).read_text().split()
+        return float(seconds), int(instructions)
+    except (OSError, ValueError):
         return None

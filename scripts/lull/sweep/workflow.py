@@ -5,6 +5,7 @@ Snakemake decides what runs when and where; what is missing is decided here, fro
 each call, so that nothing of a call that was killed (a lock, a list of unfinished files) can be in the way.
 """
 
+import math
 import os
 import pkgutil
 import shlex
@@ -13,13 +14,13 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
 from lull.artifacts import cache
-from lull.engines.base import Artifacts, Engine
+from lull.engines.base import Engine
 from lull.engines.gem5 import Gem5
 from lull.errors import UserError
 from lull.files import disk, json_file
@@ -27,9 +28,10 @@ from lull.files.blocks import quoted
 from lull.host import process
 from lull.host.progress import Progress
 from lull.scenario.folder import FAILED, Done
+from lull.sweep import job
 from lull.sweep.expand import Planned
-from lull.sweep.folder import SweepFolder
-from lull.sweep.job import RUNNING, Job
+from lull.sweep.folder import Entry, SweepFolder
+from lull.sweep.job import RUNNING, Means
 from lull.sweep.tally import Tally
 
 FOLDER = ".workflow"
@@ -45,6 +47,10 @@ SIMULATOR_MIB = 1024
 """What gem5 takes beside the guest's memory: 0.4 GB were seen with eight detailed CPUs."""
 PATIENCE_S = 60.0
 """For Snakemake to cancel what it has given to others."""
+JOBS_MAX = 500
+"""What Snakemake spends on a job grows with their number; up to this it is below the start of a Python."""
+BEYOND_S = 60.0
+"""What a run takes beside its engine, the account of its energy included, at most."""
 SHARED_FILES_S = 60
 """That a file written on another machine may take to be seen here."""
 OF_EXECUTOR = {
@@ -59,6 +65,15 @@ class How:
 
     executor: str
     jobs: int
+    batch: int | None = None
+    """Runs in a job; by their number if not given."""
+
+    def batch_of(self, missing: int) -> int:
+        """One, so that a cluster schedules each run and a log is of one, until there are more jobs than Snakemake
+        handles well. No lane of those at once is left without a job for that."""
+        if self.batch:
+            return self.batch
+        return max(1, min(math.ceil(missing / JOBS_MAX), missing // self.jobs))
 
     def check(self) -> None:
         """Snakemake would tell it in a page, after a while."""
@@ -72,85 +87,114 @@ class How:
 
 
 @dataclass(frozen=True)
-class Means:
-    """What all runs of a sweep are made with."""
+class Batch:
+    """A job of Snakemake's."""
 
-    engine: Engine
-    artifacts: Artifacts
-    made_of: str
-    """The same as a word, which says whether two results are comparable."""
+    name: str
+    points: Sequence[Planned]
+    boot: str | None
+    """The checkpoint that its runs wait for."""
+
+    @property
+    def minutes(self) -> int | None:
+        """What a cluster has to grant it, at most. Of a single run the user's own limits for jobs say that."""
+        if len(self.points) == 1:
+            return None
+        seconds = sum(planned.wall_s + BEYOND_S for planned in self.points)
+        return math.ceil(seconds / 60)
 
 
-def run(folder: SweepFolder, missing: Sequence[Planned], means: Means, how: How) -> dict[str, Done]:
+Known = Iterable[tuple[Entry, float]]
+"""Points that ended before, with the seconds that they simulated."""
+
+
+def run(
+    folder: SweepFolder, missing: Sequence[Planned], engine: Engine, means: Means, how: How, known: Known = ()
+) -> dict[str, Done]:
     """All that is missing, whatever becomes of each: that is the answer, by key."""
     place, log_file = folder.path / FOLDER, folder.path / LOG
     with disk.named_when_full(folder.path), log_file.open("ab") as log:
-        waits = _lay_out(place, missing, means)
+        batches = lay_out(folder, missing, engine, means, how)
         begin = log.tell()
         child = _start(place, how, log.fileno())
-        boots = [place / BOOTED / boot for boot in sorted(set(waits.values()))]
-        tally = Tally(folder, place / STATE, [planned.entry.key for planned in missing], boots)
+        boots = [place / BOOTED / boot for boot in sorted({batch.boot for batch in batches if batch.boot})]
+        tally = Tally(folder, place / STATE, [planned.entry for planned in missing], boots, known)
         try:
-            with Progress(f"sweep on {means.engine.name}, {how.jobs} at once", total=len(missing)) as progress:
+            with Progress(f"sweep on {engine.name}, {how.jobs} at once") as progress:
                 while child.poll() is None:
                     now = time.monotonic()
                     tally.look(now)
-                    progress.done = tally.ended
+                    progress.share, progress.left_s = tally.share(), tally.left_s(how.jobs)
                     progress.detail = tally.line(now)
                     progress.tick()
                     time.sleep(LOOK_S)
         finally:
             _end(child)
     tally.look(time.monotonic())
-    if child.returncode and not tally.states and not waits:
+    if child.returncode and not tally.states and not boots:
         said = first_error(log_file, begin) or f"it ended with status {child.returncode}"
         raise UserError(f"Snakemake ran nothing: {said} (whole log: {log_file})")
-    return {planned.entry.key: _fate(folder, planned.entry.key, tally, waits) for planned in missing}
+    return {
+        planned.entry.key: _fate(folder, planned.entry.key, batch, tally)
+        for batch in batches
+        for planned in batch.points
+    }
 
 
-def _fate(folder: SweepFolder, key: str, tally: Tally, waits: Mapping[str, str]) -> Done:
+def _fate(folder: SweepFolder, key: str, batch: Batch, tally: Tally) -> Done:
     """What became of a run that was missing; of one that ended without a word, what its log says."""
     done = tally.states.get(key)
     if done is None:
-        boot = waits.get(key)
-        log = folder.path / LOGS / (f"boot-{boot}.log" if boot else f"{key}.log")
-        why = f"{'its boot' if boot else 'it'} failed: {first_error(log) or 'without a word'}" if log.exists() else ""
+        log = folder.path / LOGS / (f"boot-{batch.boot}.log" if batch.boot else f"{batch.name}.log")
+        what = "its boot" if batch.boot else "it" if len(batch.points) == 1 else f"its batch, {batch.name},"
+        why = f"{what} failed: {first_error(log) or 'without a word'}" if log.exists() else ""
         return Done(key, FAILED, why or f"not begun ({folder.path / LOG} may say why)")
     if done.how == RUNNING:
-        said = first_error(folder.path / LOGS / f"{key}.log") or "without a word"
+        said = first_error(folder.path / LOGS / f"{batch.name}.log") or "without a word"
         return Done(key, FAILED, f"it was ended from outside: {said}")
     return done
 
 
-def _lay_out(place: Path, missing: Sequence[Planned], means: Means) -> dict[str, str]:
-    """The files of the workflow. The result is the boot that each run has to wait for, if there is one."""
+def lay_out(folder: SweepFolder, missing: Sequence[Planned], engine: Engine, means: Means, how: How) -> Sequence[Batch]:
+    """The files of the workflow."""
+    place = folder.path / FOLDER
     shutil.rmtree(place, ignore_errors=True)
     for name in ("jobs", STATE, "done", BOOTED, f"../{LOGS}"):
         (place / name).mkdir(parents=True, exist_ok=True)
-    gem5 = means.engine.binary.path if isinstance(means.engine, Gem5) else None
-    waits: dict[str, str] = {}
-    for planned in missing:
-        key = planned.entry.key
-        job = Job(key=key, spec=planned.spec, made_of=means.made_of, artifacts=means.artifacts, gem5=gem5)
-        job.write(place / "jobs" / f"{key}.json")
-        if boot := _missing_boot(means, planned):
-            waits[key] = boot
-    largest = max(planned.spec.platform.memory.size_mib for planned in missing)
+    batches = batched(missing, engine, means, how.batch_of(len(missing)))
+    for batch in batches:
+        runs = ((planned.entry.key, planned.packed.json) for planned in batch.points)
+        job.write(place / "jobs" / f"{batch.name}.jsonl", means, runs)
     plan = {
         "lull": f"{shlex.quote(sys.executable)} -m lull",
-        "runs": {planned.entry.key: waits.get(planned.entry.key) for planned in missing},
-        "boots": {boot: key for key, boot in waits.items()},
-        "memory_mib": largest + SIMULATOR_MIB,
+        "jobs": {batch.name: batch.boot for batch in batches},
+        "boots": {batch.boot: batch.name for batch in batches if batch.boot},
+        "minutes": {batch.name: batch.minutes for batch in batches if batch.minutes},
+        "memory_mib": max(planned.memory_mib for planned in missing) + SIMULATOR_MIB,
     }
     json_file.write(place / "plan.json", plan)
-    return waits
+    return batches
 
 
-def _missing_boot(means: Means, planned: Planned) -> str | None:
+def batched(missing: Sequence[Planned], engine: Engine, means: Means, size: int) -> list[Batch]:
+    """Neighbours together, and only such as wait for the same boot."""
+    by_boot: dict[str | None, list[Planned]] = {}
+    for planned in missing:
+        by_boot.setdefault(_missing_boot(engine, means, planned), []).append(planned)
+    found: list[Batch] = []
+    for boot, points in by_boot.items():
+        for begin in range(0, len(points), size):
+            part = points[begin : begin + size]
+            name = part[0].entry.key if len(part) == 1 else f"batch-{len(found) + 1:04}"
+            found.append(Batch(name, part, boot))
+    return found
+
+
+def _missing_boot(engine: Engine, means: Means, planned: Planned) -> str | None:
     """The key of the checkpoint that a run restores, if it is not there."""
-    if not isinstance(means.engine, Gem5):
+    if not isinstance(engine, Gem5):
         return None
-    inputs = means.engine.checkpoint_inputs(planned.spec.boot_platform(), means.artifacts)
+    inputs = engine.checkpoint_inputs(planned.spec.boot_platform(), means.artifacts)
     return None if cache.find("checkpoint", inputs) else cache.key_of(inputs)
 
 
