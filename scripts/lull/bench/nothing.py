@@ -26,8 +26,8 @@ else
     echo '{"value": 1}' >"$folder/stdout"
     echo 0 >"$folder/status"
 fi
-echo "{\\"cause\\": \\"$cause\\", \\"ticks\\": 1000000000, \\"tick_hz\\": 1000000000000, \\"instructions\\": 5, \\"host_seconds\\": 0}" \\
-    >"$folder/outcome.json"
+times='"ticks": 1000000000, "tick_hz": 1000000000000, "host_seconds": 0'
+echo "{\\"cause\\": \\"$cause\\", \\"instructions\\": 5, $times}" >"$folder/outcome.json"
 """
 """It has no process of its own beside the shell's. A run ends at once, with status 0 and one line of JSON."""
 

@@ -2,6 +2,7 @@
 """`lull bench`: how fast something is here. Numbers of one machine, never a test."""
 
 import tempfile
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated
 
@@ -21,6 +22,7 @@ app = typer.Typer(
     help="How fast something is on this machine.\n\nExample: lull bench energy runs/mine --gb 1", no_args_is_help=True
 )
 
+SCALE_MAX = 100_000
 _TABULATE = """
 from pathlib import Path
 from lull.rundir import stats
@@ -87,11 +89,20 @@ def sweep(
     ] = None,
     settings: Annotated[list[str] | None, typer.Option("--set", help="of wake-latency: how long a point is")] = None,
     jobs: Annotated[int, typer.Option("--jobs", "-j", min=1, help="runs of the sweep at once")] = 1,
+    scale: Annotated[
+        str | None,
+        typer.Option(help="only this: sweeps of so many points on an engine that does nothing, such as 100,1000"),
+    ] = None,
 ) -> None:
     """A C-state sweep, and independent calls that each boot the machine and run one of its points.
 
     Example: lull bench sweep --points 20 --set count=50
+
+    What a sweep itself takes, without simulation: lull bench sweep --scale 100,1000,10000 -j 2
     """
+    if scale is not None:
+        _scale(_sizes(scale), jobs)
+        return
     from lull.bench import sweep as bench
 
     what = bench.What(platform, cpu, points, settings or ("count=50",), jobs)
@@ -112,6 +123,35 @@ def sweep(
     console.print(f"{apart.wall_s * scale / together.wall_s:.1f} times less wall time")
     if jobs == 1:
         console.print(f"beyond simulation: {share:.1%} of the time of a point")
+
+
+def _sizes(text: str) -> list[int]:
+    parts = text.split(",")
+    if not all(part.isdecimal() and 0 < int(part) <= SCALE_MAX for part in parts):
+        raise UserError(f"--scale {text}: give numbers of points from 1 to {SCALE_MAX}, such as 100,1000")
+    return [int(part) for part in parts]
+
+
+def _scale(sizes: Sequence[int], jobs: int) -> None:
+    from lull.bench.scale import Bench
+
+    shown = Table(
+        "points", "jobs", "wall, each", "of processor time", "start", "resume", "nothing to do", "open the table",
+        "memory: sweep", "open", box=None, pad_edge=False,
+    )  # fmt: skip
+    with tempfile.TemporaryDirectory(prefix="lull-bench-") as scratch:
+        bench = Bench(Path(scratch), jobs)
+        with Progress("build and boot what every sweep needs"):
+            bench.warm()
+        for size in sizes:
+            with Progress(f"{size} points"):
+                took = bench.measure(size)
+            report(f"{took}")
+            each = (f"{1e3 * part / size:.0f} ms" for part in (took.wall_s, took.processor_s))
+            times = (f"{part:.1f} s" for part in (took.start_s, took.resume_s, took.again_s, took.open_s))
+            memory = (f"{part / 1e6:.0f} MB" for part in (took.peak_bytes, took.open_peak_bytes))
+            shown.add_row(str(size), str(took.jobs), *each, *times, *memory)
+    Console(highlight=False, width=200).print(shown)
 
 
 @app.command()

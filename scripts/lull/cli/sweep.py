@@ -23,7 +23,7 @@ from lull.scenario.load import load_scenario
 from lull.scenario.points import sentences
 from lull.scenario.schema import Scenario
 from lull.sweep import asked as wishes
-from lull.sweep import expand, pending, workflow
+from lull.sweep import expand, joules, pending, workflow
 from lull.sweep.asked import Asked
 from lull.sweep.expand import Planned
 from lull.sweep.folder import Entry, SweepFolder
@@ -167,6 +167,12 @@ def _took(points: Sequence[Planned], done: Mapping[str, Done]) -> list[tuple[Ent
     return [(entries[key], item.simulated_s) for key, item in done.items() if item.simulated_s is not None]
 
 
+def _counted(points: Sequence[Planned], runs: Sequence[Path]) -> list[Path]:
+    """Folders of the runs with CPUs that count what energy is made of."""
+    keys = {planned.entry.key for planned in points if planned.cpu == joules.COUNTED}
+    return [run for run in runs if run.name in keys]
+
+
 def _processors() -> int:
     return len(os.sched_getaffinity(0))
 
@@ -176,10 +182,10 @@ def _conclude(folder: SweepFolder, points: Sequence[Planned], done: Mapping[str,
     # pyarrow takes a second to load, and all points may have failed.
     count = Counter(done[planned.entry.key].how for planned in points)
     if count[RAN] or count[KEPT]:
-        from lull.sweep import joules, table
+        from lull.sweep import table
 
         found = table.read(folder.path)
-        for sentence, runs in joules.account_all([point.run.path for point in found.points]).items():
+        for sentence, runs in joules.account_all(_counted(points, [point.run.path for point in found.points])).items():
             report(f"no energy of {runs} points: {sentence}")
         report(f"table: {table.write(found)}")
     failed = [planned for planned in points if done[planned.entry.key].how in (FAILED, HUNG)]

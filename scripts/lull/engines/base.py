@@ -5,6 +5,7 @@ import re
 import subprocess
 import time
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
@@ -84,7 +85,8 @@ def supervise(
                     "raise --wall-limit if that is what it needs"
                 )
             if not follow():
-                time.sleep(0.05)
+                with suppress(subprocess.TimeoutExpired):  # looks sooner at first: a run may end at once
+                    child.wait(0.05)
             progress.detail = how_far(rundir)
             progress.tick()
     finally:

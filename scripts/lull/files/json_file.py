@@ -15,6 +15,12 @@ def write(path: Path, value: dict[str, Any]) -> None:
         partial.write_text(json.dumps(value, indent=1) + "\n", encoding="utf-8")
 
 
+def write_small(path: Path, value: dict[str, Any]) -> None:
+    """For programs alone: on one line, which is ten times faster."""
+    with whole.written(path) as partial:
+        partial.write_text(json.dumps(value, separators=(",", ":")) + "\n", encoding="utf-8")
+
+
 def read(path: Path, remedy: str, needs: Iterable[str] = ()) -> dict[str, Any]:
     """What was written; `remedy` is what to do about a file that is gone, was changed or lacks a key."""
     try:

@@ -125,7 +125,7 @@ def _new(folder: Path, name: str) -> Path:
 
 def _environment() -> dict[str, object]:
     return {
-        "lull": {"version": __version__, "commit": _commit(), "sources": _sources()},
+        "lull": {"version": __version__, "commit": _commit(), "sources": sources()},
         "command": sys.argv,
         "started": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()),
         "host": {
@@ -153,7 +153,7 @@ def _commit() -> str:
 
 
 @cache
-def _sources() -> str:
+def sources() -> str:
     """A hash of our own Python, for checkouts without git."""
     package = paths.ROOT / "scripts" / "lull"
     return digest.of_files(package, (path for path in package.rglob("*") if path.suffix in (".py", ".j2")))

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import get_args
 
+from lull.engines.gem5 import boots_as
 from lull.errors import UserError
 from lull.files import digest
 from lull.files.blocks import quoted
@@ -48,9 +49,13 @@ class Packed:
 class Planned:
     entry: Entry
     packed: Packed
+    cpu: CpuMode | None
     memory_mib: int
+    """The machine's."""
     wall_s: float
-    """The machine's, and the run's limit."""
+    """The run's limit."""
+    machine: str
+    """The same for all that boot alike."""
 
     @property
     def spec(self) -> RunSpec:
@@ -84,7 +89,8 @@ def expand(asked: Asked, scenario: Scenario, engine: EngineName, where: Where) -
             entry = Entry(point.name, point.group, dict(point.values), cell, seed, point.spec.hash())
             like = like or point.spec.model_dump_json().encode()
             memory_mib, wall_s = point.spec.platform.memory.size_mib, point.spec.limits.wall_s
-            planned.append(Planned(entry, Packed.of(point.spec, like), memory_mib, wall_s))
+            packed = Packed.of(point.spec, like)
+            planned.append(Planned(entry, packed, point.spec.cpu, memory_mib, wall_s, boots_as(point.spec)))
     _check_settings_matter(planned, where)
     return Expanded(planned, list(lacking))
 

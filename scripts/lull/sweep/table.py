@@ -15,6 +15,7 @@ import csv
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -25,17 +26,33 @@ import pyarrow.parquet as pq
 from lull.errors import UserError
 from lull.figures.sample import SUFFIX, Sample
 from lull.files import whole
-from lull.rundir.folder import RunDir
+from lull.rundir.folder import MANIFEST, RunDir
 from lull.rundir.run import Run
+from lull.runspec.spec import RunSpec
 from lull.runspec.values import Value
 from lull.scenario.folder import finished, is_of
-from lull.sweep import wakes
+from lull.sweep import rows, wakes
 from lull.sweep.folder import Entry, SweepFolder
+from lull.sweep.rows import Row
 
 TABLE = "table.parquet"
 TEXT = "table.csv"
+_MACHINE = ("platform", "engine", "cpu")
 
-Row = dict[str, Value | None]
+
+class StoredRun(Run):
+    """A run whose record and manifest are read when they are asked for: of thousands, most are not."""
+
+    def __init__(self, entry: Entry, path: Path) -> None:
+        vars(self).update(name=entry.name, group=entry.group, values=entry.values, path=path)
+
+    @cached_property
+    def spec(self) -> RunSpec:
+        return RunDir.open(self.path).spec()
+
+    @cached_property
+    def manifest(self) -> Mapping[str, Any]:
+        return RunDir.open(self.path).read_json(MANIFEST)
 
 
 @dataclass(frozen=True)
@@ -67,23 +84,24 @@ def read(path: Path) -> Points:
         if manifest is None or not is_of(run, entry.hash):
             missing.append(entry.full_title)
         else:
-            found.append(_point(entry, run, manifest))
+            found.append(Sample(entry.title, entry.settings, entry.seed, StoredRun(entry, run)))
     return Points(folder.path, {key: about[key] for key in about if key != "points"}, tuple(found), tuple(missing))
-
-
-def _point(entry: Entry, path: Path, manifest: Mapping[str, Any]) -> Sample:
-    run = Run(entry.name, entry.group, entry.values, path, RunDir.open(path).spec(), manifest)
-    return Sample(entry.title, entry.settings, entry.seed, run)
 
 
 def flat(points: Sequence[Sample]) -> list[Row]:
     """One row for each point."""
-    return [_row(point) for point in points]
+    return [_row(point, _results(point)) for point in points]
+
+
+def kept(found: Points) -> list[Row]:
+    """The same of all points of a sweep, from what was kept of them where they have not changed since."""
+    results = rows.of(found.path, found.points, lambda point: point.run.path, _results)
+    return [_row(point, row) for point, row in zip(found.points, results, strict=True)]
 
 
 def write(found: Points) -> Path:
     """Both forms of the table, in the sweep's folder."""
-    made = flat(found.points)
+    made = kept(found)
     names = list(dict.fromkeys(name for row in made for name in row))
     columns = {name: _column([row.get(name) for row in made]) for name in names}
     about = {"lull": json.dumps(dict(found.about))}
@@ -96,16 +114,20 @@ def write(found: Points) -> Path:
     return found.path / TABLE
 
 
-def _row(point: Sample) -> Row:
+def _row(point: Sample, results: Row) -> Row:
+    machine = {key: results[key] for key in _MACHINE}
+    asked: Row = {"point": point.run.path.name, "name": point.run.name, **machine, **point.settings, "seed": point.seed}
+    # A grid's `platform` is the word that the user wrote, which may be a file's name.
+    return {**asked, **{key: value for key, value in results.items() if key not in _MACHINE}}
+
+
+def _results(point: Sample) -> Row:
+    """What the run itself tells, whatever the sweep calls it."""
     manifest, spec = point.run.manifest, point.run.spec
     row: Row = {
-        "point": point.run.path.name,
-        "name": point.run.name,
         "platform": spec.platform.name,
         "engine": spec.engine,
         "cpu": spec.cpu,
-        **point.settings,
-        "seed": point.seed,
         "simulated_s": manifest["simulated_s"],
         "wall_s": manifest["wall_s"],
         "instructions": manifest["instructions"],

@@ -47,8 +47,10 @@ SIMULATOR_MIB = 1024
 """What gem5 takes beside the guest's memory: 0.4 GB were seen with eight detailed CPUs."""
 PATIENCE_S = 60.0
 """For Snakemake to cancel what it has given to others."""
-JOBS_MAX = 500
-"""What Snakemake spends on a job grows with their number; up to this it is below the start of a Python."""
+SINGLE_MAX = 500
+"""So many runs have a job each. The start of one takes 0.8 s of a processor, the run's own part of a sweep 0.06 s."""
+JOBS = 200
+"""That more runs than those are shared out to."""
 BEYOND_S = 60.0
 """What a run takes beside its engine, the account of its energy included, at most."""
 SHARED_FILES_S = 60
@@ -69,11 +71,13 @@ class How:
     """Runs in a job; by their number if not given."""
 
     def batch_of(self, missing: int) -> int:
-        """One, so that a cluster schedules each run and a log is of one, until there are more jobs than Snakemake
-        handles well. No lane of those at once is left without a job for that."""
+        """One, so that a cluster schedules each run and a log is of one, unless there are thousands, which cannot be
+        long. No lane of those at once is left without a job for that."""
         if self.batch:
             return self.batch
-        return max(1, min(math.ceil(missing / JOBS_MAX), missing // self.jobs))
+        if missing <= SINGLE_MAX:
+            return 1
+        return max(1, min(math.ceil(missing / JOBS), missing // self.jobs))
 
     def check(self) -> None:
         """Snakemake would tell it in a page, after a while."""
@@ -178,9 +182,12 @@ def lay_out(folder: SweepFolder, missing: Sequence[Planned], engine: Engine, mea
 
 def batched(missing: Sequence[Planned], engine: Engine, means: Means, size: int) -> list[Batch]:
     """Neighbours together, and only such as wait for the same boot."""
+    boots: dict[str, str | None] = {}
     by_boot: dict[str | None, list[Planned]] = {}
     for planned in missing:
-        by_boot.setdefault(_missing_boot(engine, means, planned), []).append(planned)
+        if planned.machine not in boots:
+            boots[planned.machine] = _missing_boot(engine, means, planned)
+        by_boot.setdefault(boots[planned.machine], []).append(planned)
     found: list[Batch] = []
     for boot, points in by_boot.items():
         for begin in range(0, len(points), size):
