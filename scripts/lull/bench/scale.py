@@ -14,6 +14,7 @@ import sys
 import time
 from dataclasses import dataclass
 from pathlib import Path
+from resource import struct_rusage
 
 from lull.bench import child, nothing
 from lull.errors import UserError
@@ -99,7 +100,7 @@ class Bench:
     def _out(self, file: Path) -> Path:
         return self._scratch / file.stem
 
-    def _run(self, file: Path, to_the_end: bool = True) -> tuple[float, "os.struct_rusage"]:
+    def _run(self, file: Path, to_the_end: bool = True) -> tuple[float, struct_rusage]:
         """Seconds until the first run began, and what all of it used."""
         out = self._out(file)
         runs = out / folder.POINTS

@@ -110,9 +110,9 @@ def sweep(
     with tempfile.TemporaryDirectory(prefix="lull-bench-") as scratch:
         together = bench.swept(what, Path(scratch))
         apart = bench.independent(what, Path(scratch), count)
-    scale = points / count
+    factor = points / count
     shown = Table("", "points", "wall", "gem5: boots", "gem5: runs", "beyond, each", box=None, pad_edge=False)
-    for name, took, times in (("a sweep", together, 1.0), ("independent calls", apart, scale)):
+    for name, took, times in (("a sweep", together, 1.0), ("independent calls", apart, factor)):
         seconds = (f"{times * part:.1f} s" for part in (took.wall_s, took.boots_s, took.runs_s))
         shown.add_row(name, str(round(took.points * times)), *seconds, f"{took.beyond_s:.2f} s")
     console = Console(highlight=False)
@@ -120,7 +120,7 @@ def sweep(
     if count < points:
         console.print(f"independent calls: {count} measured, scaled to {points}")
     share = together.beyond_s * points / together.runs_s
-    console.print(f"{apart.wall_s * scale / together.wall_s:.1f} times less wall time")
+    console.print(f"{apart.wall_s * factor / together.wall_s:.1f} times less wall time")
     if jobs == 1:
         console.print(f"beyond simulation: {share:.1%} of the time of a point")
 

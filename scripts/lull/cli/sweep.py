@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """`lull sweep`: a scenario over a grid of settings, as many runs at once as wanted, going on where it was."""
 
-import os
 import shlex
 from collections import Counter
 from collections.abc import Mapping, Sequence
@@ -11,6 +10,7 @@ from typing import Annotated, Any
 import typer
 
 from lull.cli.options import EngineOption, Gem5Option, StatsPeriodOption, complete_setting, period
+from lull.engines.base import Engine
 from lull.engines.choose import choose
 from lull.engines.gem5 import Gem5
 from lull.errors import UserError
@@ -28,10 +28,7 @@ from lull.sweep.asked import Asked
 from lull.sweep.expand import Planned
 from lull.sweep.folder import Entry, SweepFolder
 from lull.sweep.job import Means
-from lull.sweep.workflow import LOCAL, How
-
-AT_ONCE_ELSEWHERE = 100
-"""Runs given at once to an executor that has its own queue."""
+from lull.sweep.snakemake import How
 
 
 def sweep(
@@ -64,11 +61,20 @@ def sweep(
     jobs: Annotated[
         int | None, typer.Option("--jobs", "-j", min=1, help="runs at once; here, one for each processor if not given")
     ] = None,
-    executor: Annotated[str, typer.Option(help="of Snakemake's: local, slurm, or another that is installed")] = LOCAL,
+    executor: Annotated[
+        str | None,
+        typer.Option(help="of Snakemake's: local, slurm, or another that is installed; local if not given"),
+    ] = None,
+    profile: Annotated[
+        str | None, typer.Option(help="a profile of Snakemake's: a folder with a config.yaml, by path or name")
+    ] = None,
     batch: Annotated[
         int | None, typer.Option(min=1, help="runs in each job; 1, and more above 500 runs, if not given")
     ] = None,
     again: Annotated[bool, typer.Option("--again", help="run points that hung again, too")] = False,
+    dry_run: Annotated[
+        bool, typer.Option("--dry-run", help="list the jobs, as Snakemake does, and run nothing")
+    ] = False,
     list_points: Annotated[bool, typer.Option("--list", help="list the points, run nothing")] = False,
     gem5: Gem5Option = None,
 ) -> None:
@@ -90,7 +96,7 @@ def sweep(
     asked = _asked(file, given)
     of = load_scenario(asked.scenario)
     chosen = choose(engine, gem5, programs=of.programs)
-    how = How(executor, jobs or (_processors() if executor == LOCAL else AT_ONCE_ELSEWHERE), batch)
+    how = How(executor, jobs, batch, profile)
     how.check()
     found = expand.expand(asked, of, chosen.name, _where(file, varied))
     for sentence in sentences(found.left_out):
@@ -110,6 +116,9 @@ def sweep(
         folder.record(_about(name, of, asked, chosen.name), [planned.entry for planned in points])
         done = pending.known(folder, points, again)
         missing = pending.missing(points, done)
+        if dry_run:
+            _list_jobs(folder, points, missing, chosen, means, how)
+            return
         if missing:
             done |= workflow.run(folder, missing, chosen, means, how, _took(points, done))
         _conclude(folder, points, done)
@@ -161,6 +170,16 @@ def _command(asked: Asked, engine: str) -> str:
     return shlex.join(words)
 
 
+def _list_jobs(
+    folder: SweepFolder, points: Sequence[Planned], missing: Sequence[Planned], engine: Engine, means: Means, how: How
+) -> None:
+    """The workflow stays as it was laid out, for Snakemake to be called by hand."""
+    report(f"{len(points)} points: {len(missing)} to run")
+    if missing:
+        workflow.lay_out(folder, missing, engine, means, how)
+        how.list_jobs(folder.path / workflow.FOLDER)
+
+
 def _took(points: Sequence[Planned], done: Mapping[str, Done]) -> list[tuple[Entry, float]]:
     """Of points that are there, the simulated seconds."""
     entries = {planned.entry.key: planned.entry for planned in points}
@@ -171,10 +190,6 @@ def _counted(points: Sequence[Planned], runs: Sequence[Path]) -> list[Path]:
     """Folders of the runs with CPUs that count what energy is made of."""
     keys = {planned.entry.key for planned in points if planned.cpu == joules.COUNTED}
     return [run for run in runs if run.name in keys]
-
-
-def _processors() -> int:
-    return len(os.sched_getaffinity(0))
 
 
 def _conclude(folder: SweepFolder, points: Sequence[Planned], done: Mapping[str, Done]) -> None:

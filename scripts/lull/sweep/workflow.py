@@ -7,7 +7,6 @@ each call, so that nothing of a call that was killed (a lock, a list of unfinish
 
 import math
 import os
-import pkgutil
 import shlex
 import shutil
 import signal
@@ -24,7 +23,6 @@ from lull.engines.base import Engine
 from lull.engines.gem5 import Gem5
 from lull.errors import UserError
 from lull.files import disk, json_file
-from lull.files.blocks import quoted
 from lull.host import process
 from lull.host.progress import Progress
 from lull.scenario.folder import FAILED, Done
@@ -32,62 +30,21 @@ from lull.sweep import job
 from lull.sweep.expand import Planned
 from lull.sweep.folder import Entry, SweepFolder
 from lull.sweep.job import RUNNING, Means
+from lull.sweep.snakemake import How, write_top
 from lull.sweep.tally import Tally
 
 FOLDER = ".workflow"
 """In the sweep's. Runs are named relative to it in the Snakefile."""
-SNAKEFILE = Path(__file__).with_name("Snakefile")
 LOG = "sweep.log"
 LOGS = "logs"
 STATE, BOOTED = "state", "booted"
-LOCAL = "local"
-PLUGIN = "snakemake_executor_plugin_"
 LOOK_S = 0.3
 SIMULATOR_MIB = 1024
 """What gem5 takes beside the guest's memory: 0.4 GB were seen with eight detailed CPUs."""
 PATIENCE_S = 60.0
 """For Snakemake to cancel what it has given to others."""
-SINGLE_MAX = 500
-"""So many runs have a job each. The start of one takes 0.8 s of a processor, the run's own part of a sweep 0.06 s."""
-JOBS = 200
-"""That more runs than those are shared out to."""
 BEYOND_S = 60.0
 """What a run takes beside its engine, the account of its energy included, at most."""
-SHARED_FILES_S = 60
-"""That a file written on another machine may take to be seen here."""
-OF_EXECUTOR = {
-    # sacct, its first choice, says nothing for ever where a cluster keeps no accounts.
-    "slurm": ["--slurm-status-command", "squeue", "--slurm-init-seconds-before-status-checks", "10"],
-}
-
-
-@dataclass(frozen=True)
-class How:
-    """Where runs go: to an executor of Snakemake's, so many at once."""
-
-    executor: str
-    jobs: int
-    batch: int | None = None
-    """Runs in a job; by their number if not given."""
-
-    def batch_of(self, missing: int) -> int:
-        """One, so that a cluster schedules each run and a log is of one, unless there are thousands, which cannot be
-        long. No lane of those at once is left without a job for that."""
-        if self.batch:
-            return self.batch
-        if missing <= SINGLE_MAX:
-            return 1
-        return max(1, min(math.ceil(missing / JOBS), missing // self.jobs))
-
-    def check(self) -> None:
-        """Snakemake would tell it in a page, after a while."""
-        found = [module.name for module in pkgutil.iter_modules() if module.name.startswith(PLUGIN)]
-        names = [LOCAL, *(name.removeprefix(PLUGIN).replace("_", "-") for name in found if "jobstep" not in name)]
-        if self.executor not in names:
-            raise UserError(
-                f"--executor {self.executor}: Snakemake has no such executor here; use {quoted(names)}, "
-                f"or install snakemake-executor-plugin-{self.executor} into .venv"
-            )
 
 
 @dataclass(frozen=True)
@@ -120,15 +77,16 @@ def run(
     with disk.named_when_full(folder.path), log_file.open("ab") as log:
         batches = lay_out(folder, missing, engine, means, how)
         begin = log.tell()
-        child = _start(place, how, log.fileno())
+        # On SIGTERM it would wait for what runs.
+        child = process.start(how.words(place), dies_by=signal.SIGKILL, cwd=place, stdout=log, stderr=log)
         boots = [place / BOOTED / boot for boot in sorted({batch.boot for batch in batches if batch.boot})]
         tally = Tally(folder, place / STATE, [planned.entry for planned in missing], boots, known)
         try:
-            with Progress(f"sweep on {engine.name}, {how.jobs} at once") as progress:
+            with Progress(f"sweep on {engine.name}, {how.at_once} at once") as progress:
                 while child.poll() is None:
                     now = time.monotonic()
                     tally.look(now)
-                    progress.share, progress.left_s = tally.share(), tally.left_s(how.jobs)
+                    progress.share, progress.left_s = tally.share(), tally.left_s(how.at_once)
                     progress.detail = tally.line(now)
                     progress.tick()
                     time.sleep(LOOK_S)
@@ -177,6 +135,7 @@ def lay_out(folder: SweepFolder, missing: Sequence[Planned], engine: Engine, mea
         "memory_mib": max(planned.memory_mib for planned in missing) + SIMULATOR_MIB,
     }
     json_file.write(place / "plan.json", plan)
+    write_top(folder.path, FOLDER)
     return batches
 
 
@@ -203,18 +162,6 @@ def _missing_boot(engine: Engine, means: Means, planned: Planned) -> str | None:
         return None
     inputs = engine.checkpoint_inputs(planned.spec.boot_platform(), means.artifacts)
     return None if cache.find("checkpoint", inputs) else cache.key_of(inputs)
-
-
-def _start(place: Path, how: How, log: int) -> subprocess.Popen[bytes]:
-    words = [sys.executable, "-m", "snakemake", "--snakefile", str(SNAKEFILE), "--directory", str(place)]
-    words += ["--configfile", str(place / "plan.json"), "--keep-going", "--nolock", "--nocolor"]
-    words += ["--scheduler", "greedy", "--rerun-triggers", "mtime", "--executor", how.executor]
-    if how.executor == LOCAL:
-        words += ["--cores", str(how.jobs)]
-    else:
-        words += ["--jobs", str(how.jobs), "--latency-wait", str(SHARED_FILES_S), *OF_EXECUTOR.get(how.executor, [])]
-    # On SIGTERM it would wait for what runs.
-    return process.start(words, dies_by=signal.SIGKILL, cwd=place, stdout=log, stderr=log)
 
 
 def _end(child: subprocess.Popen[bytes]) -> None:
