@@ -15,7 +15,7 @@ import pyarrow as pa
 
 from lull.energy.rows import BANDS, CALIBRATED
 from lull.figures.steady import Steady
-from lull.files import yaml_file
+from lull.files import columns, yaml_file
 from lull.plotting.markdown import markdown_table
 from lull.results.result import Check, Result
 
@@ -34,7 +34,10 @@ def extend(result: Result, idle: Sequence[Steady], busy: Sequence[Steady]) -> No
     result.checks += checks(table)
     shares = df_shares(idle, busy)
     if shares.num_rows:
-        result.tables["asleep-shares"] = shares
+        of_busy = "of the power of a busy core at its fastest"
+        bands = {"raw": f"the model's, {of_busy}", "calibrated": f"the same, calibrated, {of_busy}"}
+        told = {**bands, "juno": f"as Juno's energy model has it, {of_busy}"}
+        result.tables["asleep-shares"] = columns.complete(shares, told, dict.fromkeys(told, "1"))
         result.summary += (
             "\n## Asleep, as a share of a busy core at its fastest, beside Juno's energy model\n\n"
             f"{_juno()['source']}.\n\n" + _shares_text(shares)

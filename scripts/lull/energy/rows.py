@@ -18,6 +18,7 @@ import pyarrow.parquet as pq
 from numpy.typing import NDArray
 
 from lull.energy.account import Account
+from lull.files.columns import described
 from lull.trace.clock import TICK_HZ
 
 RAW, CALIBRATED = "raw", "calibrated"
@@ -27,23 +28,42 @@ NO_CPU = -1
 
 _WORD = pa.dictionary(pa.int32(), pa.string())
 _WORDS = ("cluster", "state", "component", "kind", "cause", "backend", "band")
-SCHEMA = pa.schema(
-    [
-        ("cpu", pa.int16()),
-        ("cluster", _WORD),
-        ("window", pa.int32()),
-        ("start", pa.int64()),
-        ("end", pa.int64()),
-        ("state", _WORD),
-        ("component", _WORD),
-        ("kind", _WORD),
-        ("cause", _WORD),
-        ("seconds", pa.float64()),
-        ("joules", pa.float64()),
-        ("watts", pa.float64()),
-        ("backend", _WORD),
-        ("band", _WORD),
-    ]
+SCHEMA = described(
+    pa.schema(
+        [
+            ("cpu", pa.int16()),
+            ("cluster", _WORD),
+            ("window", pa.int32()),
+            ("start", pa.int64()),
+            ("end", pa.int64()),
+            ("state", _WORD),
+            ("component", _WORD),
+            ("kind", _WORD),
+            ("cause", _WORD),
+            ("seconds", pa.float64()),
+            ("joules", pa.float64()),
+            ("watts", pa.float64()),
+            ("backend", _WORD),
+            ("band", _WORD),
+        ]
+    ),
+    {
+        "cpu": f"number of the CPU; {NO_CPU} for what CPUs share",
+        "cluster": "name in the platform file; empty for what clusters share",
+        "window": "number of the window of statistics, from 0",
+        "start": "of the window, on the simulator's clock",
+        "end": "of the window, on the simulator's clock",
+        "state": "idle state, or what the CPU was busy with",
+        "component": "part of the machine",
+        "kind": "how it is spent, as the backend divides it: such as dynamic or leakage",
+        "cause": "what the state was held for",
+        "seconds": "how long the state held for its cause in the window; repeated for each component",
+        "joules": "in the window",
+        "watts": "mean over the window: those of a window sum to its power",
+        "backend": "mcpat (event counts) or em (utilisation and operating points)",
+        "band": "raw (the model's) or calibrated (to published figures)",
+    },
+    {"start": "ps", "end": "ps"},
 )
 
 

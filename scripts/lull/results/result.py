@@ -16,7 +16,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from lull.errors import UserError
-from lull.files import paths, whole
+from lull.files import columns, paths, whole
 from lull.plotting.markdown import markdown_table
 from lull.results import drawing, pieces
 from lull.results.drawing import MANIFEST, SUMMARY
@@ -58,7 +58,9 @@ def write(result: Result, runs: Runs, folder: Path, manifest: Mapping[str, objec
     """
     with whole.replaced(folder) as place:
         for name, table in result.tables.items():
-            pq.write_table(table, place / f"{name}.parquet", compression="zstd", compression_level=19)
+            pq.write_table(
+                columns.complete(table, {}), place / f"{name}.parquet", compression="zstd", compression_level=19
+            )
         (place / CHECKS).write_text(json.dumps([vars(check) for check in result.checks], indent=1) + "\n")
         (place / SUMMARY).write_text(_page(result, runs))
         (place / MANIFEST).write_text(json.dumps(manifest or runs.manifest(), indent=1, sort_keys=True) + "\n")

@@ -97,9 +97,10 @@ class RunDir:
             return []
         target = self.path / FILES
         target.mkdir(exist_ok=True)
-        # GNU tar keeps every member, and every link that it follows, below the folder.
+        # GNU tar keeps every member, and every link that it follows, below the folder. The guest writes no times, so
+        # that its archive depends on contents alone: a file is as old as its unpacking.
         unpacked = subprocess.run(
-            ["tar", "-x", "--no-same-owner", "-f", str(archive), "-C", str(target)],
+            ["tar", "-x", "--no-same-owner", "--touch", "-f", str(archive), "-C", str(target)],
             capture_output=True, text=True, check=False,
         )  # fmt: skip
         if unpacked.returncode:

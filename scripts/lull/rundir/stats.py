@@ -13,12 +13,19 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from lull.errors import UserError
-from lull.files import whole
+from lull.files import columns, whole
 
 BEGIN = "---------- Begin Simulation Statistics ----------"
 END = "---------- End Simulation Statistics   ----------"
 
-_SCHEMA = pa.schema([("window", pa.int32()), ("statistic", pa.string()), ("value", pa.float64())])
+_SCHEMA = columns.described(
+    pa.schema([("window", pa.int32()), ("statistic", pa.string()), ("value", pa.float64())]),
+    {
+        "window": "number of the window of statistics, from 0",
+        "statistic": "gem5's name for it, with `::` and the field or bucket where it has several",
+        "value": "as gem5 prints it, in the unit that gem5 documents for the statistic",
+    },
+)
 _LINE = re.compile(r"(?P<name>\S+)\s+(?P<value>\S+)(?P<rest>.*)")
 _ROWS_PER_GROUP = 1 << 18
 

@@ -25,7 +25,7 @@ import pyarrow.parquet as pq
 
 from lull.errors import UserError
 from lull.figures.sample import SUFFIX, Sample
-from lull.files import whole
+from lull.files import columns, whole
 from lull.rundir.folder import MANIFEST, RunDir
 from lull.rundir.run import Run
 from lull.runspec.spec import RunSpec
@@ -38,6 +38,18 @@ from lull.sweep.rows import Row
 TABLE = "table.parquet"
 TEXT = "table.csv"
 _MACHINE = ("platform", "engine", "cpu")
+_DESCRIPTIONS = {
+    "point": "folder of the run, below points/",
+    "name": "the scenario's name of the point",
+    "platform": "machine",
+    "engine": "gem5, or qemu, whose times are no measurements",
+    "cpu": "CPU models on gem5",
+    "seed": "of the engine, and of the scenario where it has a parameter of this name",
+    "simulated_s": "of the guest's clock that the command took",
+    "wall_s": "that the run took on the host",
+    "instructions": "executed by all CPUs; empty on qemu",
+}
+_OF = {"mean": "mean ", "p50": "median ", "p90": "90th percentile ", "p99": "99th percentile ", "max": "largest "}
 
 
 class StoredRun(Run):
@@ -102,16 +114,32 @@ def kept(found: Points) -> list[Row]:
 def write(found: Points) -> Path:
     """Both forms of the table, in the sweep's folder."""
     made = kept(found)
+    axes = {name: "set by the sweep's grid" for point in found.points for name in point.settings}
     names = list(dict.fromkeys(name for row in made for name in row))
-    columns = {name: _column([row.get(name) for row in made]) for name in names}
+    table = pa.table({name: _column([row.get(name) for row in made]) for name in names})
+    table = columns.complete(table, {name: axes.get(name) or _description(name) for name in names})
     about = {"lull": json.dumps(dict(found.about))}
     with whole.written(found.path / TABLE) as partial:
-        pq.write_table(pa.table(columns).replace_schema_metadata(about), partial, compression="zstd")
+        pq.write_table(table.replace_schema_metadata(about), partial, compression="zstd")
     with whole.written(found.path / TEXT) as partial, partial.open("w", newline="") as file:
         writer = csv.DictWriter(file, names, restval="", lineterminator="\n")
         writer.writeheader()
         writer.writerows(made)
     return found.path / TABLE
+
+
+def _description(name: str) -> str:
+    if name in _DESCRIPTIONS:
+        return _DESCRIPTIONS[name]
+    first, *rest = name.split(":")
+    what = _OF.get(rest[-1], "") if len(rest) > 1 else ""
+    if first == "joules":
+        return f"of the whole machine and run, by the backend {rest[0]}, {rest[-1]}"
+    if first == "wake":
+        return f"{what or 'number '}of the wake-ups that count".replace("  ", " ")
+    if rest[-1:] == ["lines"]:
+        return f"lines that the guest left in {first}"
+    return f"{what}the guest's `{rest[0]}` in {first}" if rest else ""
 
 
 def _row(point: Sample, results: Row) -> Row:

@@ -1,0 +1,48 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""What the columns of a Parquet file are, in the file itself: `unit` and `description` in each field's metadata.
+
+A name says its unit where it can (`total_us`, `joules`, `wake:total_us:p50`); the rest is told by who makes the table.
+"""
+
+from collections.abc import Mapping
+
+import pyarrow as pa
+
+_WORDS = {
+    "ps": "ps", "ns": "ns", "us": "µs", "ms": "ms", "s": "s", "seconds": "s", "w": "W", "mw": "mW", "watts": "W",
+    "j": "J", "joules": "J", "hz": "Hz", "mhz": "MHz", "mv": "mV", "kib": "KiB", "mib": "MiB", "bytes": "B",
+    "share": "1", "shares": "1", "residency": "1",
+}  # fmt: skip
+_LED_BY = {"joules": "J", "watts": "W", "residency": "1"}
+"""Names with colons whose first word says it: `joules:mcpat:raw`."""
+
+Told = Mapping[str, str]
+
+
+def unit_of(name: str) -> str:
+    """Empty where the name says none: counts, words, settings. `1` is a share."""
+    first, colon, _ = name.partition(":")
+    if colon and first in _LED_BY:
+        return _LED_BY[first]
+    words = name.lower().replace(":", "_").split("_")
+    return next((_WORDS[word] for word in reversed(words) if word in _WORDS), "")
+
+
+def described(schema: pa.Schema, descriptions: Told, units: Told | None = None) -> pa.Schema:
+    """With the metadata of its fields; what a field says of itself already stays."""
+    return pa.schema([_field(field, descriptions, units or {}) for field in schema], metadata=schema.metadata)
+
+
+def complete(table: pa.Table, descriptions: Told, units: Told | None = None) -> pa.Table:
+    """The same of a table. A column without a value gets the type that its values would have: by its unit, a number."""
+    return table.cast(described(table.schema, descriptions, units))
+
+
+def _field(field: pa.Field, descriptions: Told, units: Told) -> pa.Field:
+    unit = units.get(field.name, unit_of(field.name))
+    told = {"unit": unit, "description": descriptions.get(field.name, "")}
+    known = {key.decode(): value.decode() for key, value in (field.metadata or {}).items()}
+    metadata = {**{key: value for key, value in told.items() if value}, **known}
+    if pa.types.is_null(field.type):
+        field = field.with_type(pa.float64() if unit else pa.string())
+    return field.with_metadata(metadata) if metadata else field
