@@ -29,8 +29,9 @@ ON_GEM5 = ("sweep", *SMALL, "-e", "gem5", "--cpu", "atomic", "-j", "2", "--grid"
 def _states(out: Path) -> list[str]:
     """How far each point that was begun is."""
     found = []
-    for path in out.glob(".workflow/state/*.json"):
-        found.append(str(json.loads(path.read_text())["how"]))
+    for path in out.glob(".workflow/state/*.jsonl"):
+        last = {line["name"]: line["how"] for line in map(json.loads, path.read_text().splitlines())}
+        found += map(str, last.values())
     return found
 
 
@@ -86,15 +87,15 @@ def test_a_sweep_from_command_to_table(lull: Lull, tmp_path: Path) -> None:
     assert before.items() <= after.items()
 
 
-@pytest.mark.parametrize("with_children", [True, False])
-def test_after_a_kill_only_what_is_missing_is_run(lull: Lull, tmp_path: Path, with_children: bool) -> None:
-    """Killed outright when a run has finished and another one is on its way."""
+@pytest.mark.parametrize(("with_children", "batch"), [(True, "1"), (False, "1"), (False, "2")])
+def test_after_a_kill_only_what_is_missing_is_run(lull: Lull, tmp_path: Path, with_children: bool, batch: str) -> None:
+    """Killed outright when a run has finished and another one is on its way, in a job of its own or in the same."""
     out = tmp_path / "out"
 
     def midway() -> bool:
         return {"ran", "running"} <= set(_states(out)) and "running" in {state for state, _ in _runs(out).values()}
 
-    kill_when(midway, *ON_QEMU, *GRID, "--out", str(out), with_children=with_children)
+    kill_when(midway, *ON_QEMU, *GRID, "--batch", batch, "--out", str(out), with_children=with_children)
     _until(lambda: _nobody_is_left(out))
     before = _runs(out)
     finished = {key: run for key, run in before.items() if run[0] == "finished"}
@@ -147,6 +148,20 @@ class TestWithAProgramInGem5sPlace:
         (entry,) = (cache / "checkpoint").iterdir()
         assert (entry / "cpt" / "m5.cpt").read_text() == fake_gem5.WHOLE
         assert list((cache / "work").iterdir()) == []
+
+    def test_runs_that_share_a_job_are_told_one_by_one(self, lull: Lull, tmp_path: Path) -> None:
+        grid = ("--grid", "cstates.C3.exit_us=10,50,100")
+        listed = lull(*ON_GEM5, *grid, "--batch", "4", "--dry-run", "--out", "out")
+        assert listed.returncode == 0, listed.stderr
+        assert "6 points: 6 to run" in listed.stderr
+        assert ["run", "2"] in [line.split() for line in listed.stdout.splitlines()]
+        assert list((tmp_path / "out").glob("points/*")) == []
+        ran = lull(*ON_GEM5, *grid, "--batch", "4", "--out", "out")
+        assert ran.returncode == 0, ran.stderr
+        assert "6 points: 6 ran" in ran.stderr
+        logs = [path.read_text() for path in sorted((tmp_path / "out" / "logs").glob("batch-*.log"))]
+        assert [log.count(" ran\n") for log in logs] == [4, 2]
+        assert pq.read_table(tmp_path / "out" / "table.parquet").num_rows == 6
 
     def test_killed_while_runs_are_on_their_way(self, lull: Lull, tmp_path: Path) -> None:
         out = tmp_path / "out"

@@ -21,10 +21,11 @@ def cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, str]
         yield env
 
 
-def test_a_sweep_runs_on_slurm(lull: Lull, tmp_path: Path, cluster: dict[str, str]) -> None:
+@pytest.mark.parametrize("batch", ["1", "2"])
+def test_a_sweep_runs_on_slurm(lull: Lull, tmp_path: Path, cluster: dict[str, str], batch: str) -> None:
     words = ["sweep", "--scenario", "wake-latency", "--points", "states/C3", "-e", "qemu", "--set", "count=5"]
     words += ["--set", "span_us=200", "--grid", "governor=menu,teo", "--grid", "cpus=0,3-1", "--out", "out"]
-    ran = lull(*words, "--executor", "slurm", env=cluster)
+    ran = lull(*words, "--executor", "slurm", "--batch", batch, env=cluster)
     assert ran.returncode == 1, ran.stderr
     assert "4 points: 2 ran, 0 were there, 2 failed, 0 hung" in ran.stderr
     assert " ".join(ran.stdout.split()).count("the guest's command ended with status") == 2

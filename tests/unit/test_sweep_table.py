@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What a sweep leaves for people and programs, and how far it says it is."""
+"""What a sweep leaves for people and programs."""
 
 import csv
 import json
@@ -9,14 +9,12 @@ import pyarrow.parquet as pq
 import pytest
 
 from lull.errors import UserError
-from lull.scenario.folder import Done, attempt
+from lull.scenario.folder import attempt
 from lull.scenario.load import load_scenario
 from lull.sweep import table
 from lull.sweep.asked import Asked
 from lull.sweep.expand import Planned, expand, keyed
 from lull.sweep.folder import SweepFolder
-from lull.sweep.job import RUNNING
-from lull.sweep.tally import Tally
 from tests.unit.test_sweep import FakeEngine
 
 ABOUT = {
@@ -133,23 +131,18 @@ def test_folders_that_are_no_sweeps(tmp_path: Path, folder: SweepFolder) -> None
             folder.entries()
 
 
-def test_progress_is_of_states_and_what_was_simulated(
-    tmp_path: Path, folder: SweepFolder, points: list[Planned], engine: FakeEngine
-) -> None:
-    state = tmp_path / "state"
-    state.mkdir()
-    keys = [planned.entry.key for planned in points]
-    tally = Tally(folder, state, keys, [tmp_path / "booted"])
-    tally.look(now=100.0)
-    assert (tally.ended, tally.line(now=101.0)) == (0, "0 of 4 done, 0 running, 0 failed, 1 to boot first")
-    (tmp_path / "booted").touch()
-    _run(folder, points[0], engine, [])
-    for key, how in zip(keys, ("ran", RUNNING, "failed"), strict=False):
-        (state / f"{key}.json").write_text(json.dumps(vars(Done(key, how, "why"))))
-    running = folder.run_of(keys[1])
-    running.mkdir()
-    (running / "progress").write_text("0.25 3000000")
-    tally.look(now=200.0)
-    said = tally.line(now=202.0)
-    assert (tally.ended, said) == (2, "1 of 4 done, 1 running, 1 failed, 0.750 s simulated, 1.50 MIPS")
-    assert tally.states[keys[2]] == Done(keys[2], "failed", "why")
+def test_columns_say_what_they_are(folder: SweepFolder, points: list[Planned], engine: FakeEngine) -> None:
+    _run(folder, points[0], engine, [{"wait_us": 1}, {"wait_us": 2}])
+    schema = pq.read_schema(table.write(table.read(folder.path)))
+    told = {
+        field.name: {key.decode(): value.decode() for key, value in (field.metadata or {}).items()} for field in schema
+    }
+    assert told["events:wait_us:p99"] == {
+        "unit": "µs",
+        "description": "99th percentile the guest's `wait_us` in events",
+    }
+    assert told["simulated_s"]["unit"] == "s"
+    assert told["governor"] == {"description": "set by the sweep's grid"}
+    assert all("description" in metadata for metadata in told.values())
+    assert json.loads(schema.metadata[b"lull"])["name"] == "mine"
+    assert str(schema.field("instructions").type) != "null"  # QEMU counts none

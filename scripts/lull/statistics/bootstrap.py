@@ -1,5 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Confidence intervals without assuming a distribution: latencies have steps and long tails."""
+"""Confidence intervals without assuming a distribution: latencies have steps and long tails.
+
+`scipy.stats.bootstrap` would give the same kind of interval. It is not used for its size (`student` says more), and
+because the published intervals are of these very draws: another order of random numbers would change them.
+"""
 
 import math
 from collections.abc import Sequence

@@ -114,7 +114,7 @@ class How:
 
     def list_jobs(self, place: Path) -> None:
         """What Snakemake would do, in its own words."""
-        words = [*self.words(place), "--dry-run", "--quiet", "host", "progress", "reason"]
+        words = [*self.words(place), "--dry-run", "--quiet", "host", "reason"]
         listed = subprocess.run(words, cwd=place, text=True, capture_output=True, check=False)
         if listed.returncode:
             said = (listed.stderr.strip() or listed.stdout.strip() or "nothing").splitlines()

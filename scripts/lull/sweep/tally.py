@@ -16,6 +16,9 @@ from lull.scenario.folder import FAILED, HUNG, KEPT, RAN, Done
 from lull.sweep.folder import Entry, SweepFolder
 from lull.sweep.job import RUNNING
 
+Likes = tuple[str, str, str]
+"""What a point has in common with others, the closest first: title, name, nothing."""
+
 
 class Tally:
     def __init__(
@@ -29,7 +32,7 @@ class Tally:
         """`boots` are files that are there once a machine has booted; `known` are points that ended before, with the
         seconds that they simulated."""
         self._folder, self._state, self._boots = folder, state, boots
-        self._entries = {entry.key: entry for entry in entries}
+        self._entries = {entry.key: _likes(entry) for entry in entries}
         self._read: Counter[str] = Counter()
         """Bytes of each job's state."""
         self.states: dict[str, Done] = {}
@@ -45,8 +48,9 @@ class Tally:
         self._last = 0.0
         self._busy_s = 0.0
         """Of all runs together: two that run for a second are two seconds."""
+        self._ahead: tuple[float, float] | None = None
         for entry, seconds in known:
-            self._learn(entry, seconds)
+            self._learn(_likes(entry), seconds)
 
     def look(self, now: float) -> None:
         if self._since is not None:
@@ -67,6 +71,7 @@ class Tally:
         if self.states and self._since is None:
             self._since = now
         self._last = now
+        self._ahead = self._to_come()
 
     @property
     def ended(self) -> int:
@@ -74,7 +79,7 @@ class Tally:
 
     def share(self) -> float | None:
         """Of the work that there is; None where nothing says how much that is."""
-        ahead = self._ahead()
+        ahead = self._ahead
         if ahead is None:
             return None
         behind = self._simulated + sum(seconds for seconds, _ in self._running.values())
@@ -82,7 +87,7 @@ class Tally:
 
     def left_s(self, at_once: int) -> float | None:
         """Until all is done, so many runs at once, each as fast as those so far; at least as long as the longest."""
-        ahead = self._ahead()
+        ahead = self._ahead
         behind = self._simulated + sum(seconds for seconds, _ in self._running.values())
         if ahead is None or not behind or not self._busy_s:
             return None
@@ -119,30 +124,31 @@ class Tally:
             found += [Done(**json.loads(line)) for line in text.splitlines()]
         return [done for done in found if done.name in self._entries]
 
-    def _learn(self, entry: Entry, seconds: float) -> None:
-        for like in (entry.title, entry.name, ""):
+    def _learn(self, likes: Likes, seconds: float) -> None:
+        for like in likes:
             total, count = self._took.get(like, (0.0, 0))
             self._took[like] = total + seconds, count + 1
 
-    def _expected(self, entry: Entry) -> float | None:
-        for like in (entry.title, entry.name, ""):
-            if like in self._took:
-                total, count = self._took[like]
-                return total / count
-        return None
+    def _expected(self, likes: Likes) -> float:
+        total, count = next(self._took[like] for like in likes if like in self._took)
+        return total / count
 
-    def _ahead(self) -> tuple[float, float] | None:
+    def _to_come(self) -> tuple[float, float] | None:
         """Simulated seconds still to come: of all runs, and of the one that has most of them."""
         if not self._took:
             return None
         total = longest = 0.0
-        for key, entry in self._entries.items():
+        for key, likes in self._entries.items():
             if key in self.states and key not in self._running:
                 continue
             so_far, _ = self._running.get(key, (0.0, 0))
-            left = max((self._expected(entry) or 0.0) - so_far, 0.0)
+            left = max(self._expected(likes) - so_far, 0.0)
             total, longest = total + left, max(longest, left)
         return total, longest
+
+
+def _likes(entry: Entry) -> Likes:
+    return entry.title, entry.name, ""
 
 
 def _so_far(run: Path) -> tuple[float, int] | None:

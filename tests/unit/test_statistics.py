@@ -1,0 +1,66 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Our own statistics, against what tables and SciPy give."""
+
+import numpy as np
+import pytest
+
+from lull.statistics import bootstrap, student
+
+
+@pytest.mark.parametrize(
+    ("degrees", "level", "expected"),
+    [
+        # Two-sided, as every printed table of Student's t has them; scipy.stats.t.ppf((1 + level) / 2, degrees).
+        (1, 0.95, 12.706204736), (2, 0.95, 4.302652730), (3, 0.95, 3.182446305), (4, 0.95, 2.776445105),
+        (5, 0.95, 2.570581836), (9, 0.95, 2.262157163), (10, 0.95, 2.228138852), (30, 0.95, 2.042272456),
+        (120, 0.95, 1.979930405), (1, 0.99, 63.656741162), (4, 0.99, 4.604094871), (30, 0.99, 2.749995654),
+        (1, 0.5, 1.0), (10, 0.5, 0.699812061), (1_000_000, 0.95, 1.959966356),
+    ],
+)  # fmt: skip
+def test_quantiles_of_students_t(degrees: float, level: float, expected: float) -> None:
+    assert student.quantile(degrees, level) == pytest.approx(expected, rel=2e-9)
+
+
+def test_tails_of_students_t() -> None:
+    """Closed forms: of one degree of freedom (Cauchy) and of two."""
+    for t in (0.1, 1.0, 3.0, 50.0):
+        assert student.beyond(t, 1) == pytest.approx(1 - 2 * np.arctan(t) / np.pi, rel=1e-10)
+        assert student.beyond(t, 2) == pytest.approx(1 - t / np.sqrt(2 + t * t), rel=1e-9)
+
+
+def test_the_incomplete_beta_function() -> None:
+    """I_x(1, b) = 1 - (1 - x)^b, and I_x(a, b) = 1 - I_{1-x}(b, a)."""
+    for x in (0.01, 0.3, 0.7, 0.99):
+        assert student.incomplete_beta(x, 1, 2.5) == pytest.approx(1 - (1 - x) ** 2.5, rel=1e-12)
+        assert student.incomplete_beta(x, 3, 7) == pytest.approx(1 - student.incomplete_beta(1 - x, 7, 3), rel=1e-12)
+    assert (student.incomplete_beta(0, 2, 3), student.incomplete_beta(1, 2, 3)) == (0.0, 1.0)
+
+
+def test_the_interval_of_a_mean() -> None:
+    """Of 1 to 5: the standard error is sqrt(2.5 / 5), and t of four degrees of freedom 2.776445."""
+    assert student.mean([1, 2, 3, 4, 5]) == pytest.approx((3.0, 2.776445105 * np.sqrt(0.5)), rel=1e-8)
+    assert student.mean([7.0]) == (7.0, None)
+
+
+def test_the_bootstrap_of_a_mean_is_as_wide_as_theory_says() -> None:
+    """Of many values it is the normal interval: 1.96 standard errors on either side."""
+    values = np.random.default_rng(3).exponential(2.0, 4000)
+    low, high = bootstrap.mean(values)
+    error = values.std() / np.sqrt(values.size)
+    assert (low + high) / 2 == pytest.approx(values.mean(), abs=0.3 * error)
+    assert (high - low) / 2 == pytest.approx(1.96 * error, rel=0.08)
+
+
+def test_the_bootstrap_of_a_quantile_holds_the_truth_as_often_as_it_says() -> None:
+    """Of 200 samples from a known distribution, 95 % of the intervals for the median hold its median."""
+    generator = np.random.default_rng(5)
+    held = 0
+    for _ in range(200):
+        ((_, low, high),) = bootstrap.quantiles(generator.exponential(1.0, 101), [0.5])
+        held += low <= np.log(2) <= high
+    assert 180 <= held <= 199
+
+
+def test_the_band_of_a_distribution() -> None:
+    """Dvoretzky, Kiefer, Wolfowitz: for 95 % and 100 values 0.1358, as tables of Kolmogorov's statistic have it."""
+    assert bootstrap.band(100) == pytest.approx(0.1358, abs=5e-5)
