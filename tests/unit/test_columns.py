@@ -11,8 +11,10 @@ from lull.files import columns
 @pytest.mark.parametrize(
     ("name", "unit"),
     [
-        ("total_us", "µs"), ("wake:total_us:p50", "µs"), ("joules:mcpat:raw", "J"), ("power_w_pm", "W"), ("mhz", "MHz"),
-        ("simulated_s", "s"), ("entry_ns", "ns"), ("cpu_share", "1"), ("residency:little:C3", "1"), ("main_wakes_hz", "Hz"),
+        ("total_us", "µs"), ("wake:total_us:p50", "µs"), ("joules:mcpat:raw", "J"), ("power_w_pm", "W"),
+        ("mhz", "MHz"),
+        ("simulated_s", "s"), ("entry_ns", "ns"), ("cpu_share", "1"), ("residency:little:C3", "1"),
+        ("main_wakes_hz", "Hz"),
         ("count", ""), ("state", ""), ("events:lines", ""), ("status", ""),
     ],
 )  # fmt: skip
@@ -22,8 +24,9 @@ def test_a_name_says_its_unit(name: str, unit: str) -> None:
 
 def test_a_table_is_completed_and_its_values_stay() -> None:
     own = pa.field("own", pa.int64(), metadata={"unit": "furlong"})
-    table = pa.table([[1, 2], [None, None], [None, None], ["a", "b"], [3, 4]],
-                     schema=pa.schema([("n", pa.int64()), ("late_us", pa.null()), ("note", pa.null()), ("word", pa.string()), own]))  # fmt: skip
+    fields = [("n", pa.int64()), ("late_us", pa.null()), ("note", pa.null()), ("word", pa.string())]
+    schema = pa.schema([*fields, own])
+    table = pa.table([[1, 2], [None, None], [None, None], ["a", "b"], [3, 4]], schema=schema)
     made = columns.complete(table, {"n": "how many", "own": "length"}, {"n": "1"})
     assert [str(field.type) for field in made.schema] == ["int64", "double", "string", "string", "int64"]
     assert made.to_pylist() == table.to_pylist()

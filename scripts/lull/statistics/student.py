@@ -3,9 +3,8 @@
 
 Assumed: repetitions are independent and their spread is normal, as means of many are.
 
-SciPy has the distribution (`scipy.stats.t`). It would be the one thing needed of a package of about 100 MB, which takes
-longer to import than an analysis takes to run, so the quantile is computed here; a test holds it against the values that
-tables and SciPy give.
+SciPy has the distribution (`scipy.stats.t`). A quantile would be all that is needed of a package of about 100 MB, which
+is slow to import, so it is computed here; a test holds it against the values that tables and SciPy give.
 """
 
 import math
