@@ -6,9 +6,6 @@ from pathlib import Path
 from typing import cast
 
 import matplotlib
-
-matplotlib.use("Agg")
-
 from matplotlib.artist import Artist
 from matplotlib.axes import Axes
 from matplotlib.container import Container
@@ -20,19 +17,20 @@ LINES = ("-", "--", "-.", ":")
 MARKERS = ("o", "s", "^", "D", "v", "P", "X", "*")
 WIDTH_IN = 7.0
 
-matplotlib.rcParams.update(
-    {
-        "font.size": 8,
-        "axes.titlesize": 8,
-        "axes.spines.top": False,
-        "axes.spines.right": False,
-        "figure.titlesize": 9,
-        "legend.frameon": False,
-        "hatch.linewidth": 0.6,
-        "pdf.fonttype": 42,
-        "svg.hashsalt": "lull",
-    }
-)
+HOUSE = {
+    "font.size": 8,
+    "axes.titlesize": 8,
+    "axes.spines.top": False,
+    "axes.spines.right": False,
+    "figure.titlesize": 9,
+    "legend.frameon": False,
+    "hatch.linewidth": 0.6,
+    "pdf.fonttype": 42,
+    "svg.hashsalt": "lull",
+}
+"""What matplotlib is told. Figures are made without pyplot, so that no window system and no notebook is asked."""
+
+matplotlib.rcParams.update(HOUSE)
 
 
 def panels(count: int, columns: int, height_in: float, shared: bool = False) -> tuple[Figure, list[Axes]]:
