@@ -11,7 +11,6 @@ import pytest
 from lull.compare import measures, samples
 from lull.figures import time_asleep, traced_wakes
 from lull.page import of_sweep
-from lull.rundir.folder import RunDir
 from lull.scenario.points import Point
 from lull.trace import wakes
 from tests import sweeps
@@ -21,16 +20,16 @@ RECORDED = Path(__file__).parent / "data" / "trace" / "tiny-gem5"
 
 
 def test_every_wake_up_of_a_trace_that_ends_a_known_sleep_has_its_way_out() -> None:
-    rundir = RunDir.open(RECORDED)
-    table = traced_wakes.df_wake_ups(rundir)
-    counted = wakes.wakes(rundir)
+    (point,) = samples.read(RECORDED).points
+    table = traced_wakes.df_wake_ups(point)
+    counted = wakes.wakes(point.run.rundir())
     assert 0.8 * len(counted) < table.num_rows <= len(counted), "the others were given up, or began before the trace"
     assert set(table["state"].to_pylist()) <= {wake.state for wake in counted}
     assert pc.min(table["out_us"]).as_py() > 0
     deep = table.filter(pc.equal(table["state"], "C4"))
     shallow = table.filter(pc.equal(table["state"], "C1"))
     assert pc.mean(deep["out_us"]).as_py() > 10 * pc.mean(shallow["out_us"]).as_py()
-    assert sum(row["count_all"] for row in traced_wakes.df_sources(rundir).to_pylist()) == len(counted)
+    assert sum(row["count_all"] for row in traced_wakes.df_sources(point).to_pylist()) == len(counted)
 
 
 def test_what_was_measured_is_taken_before_the_trace(tmp_path: Path) -> None:

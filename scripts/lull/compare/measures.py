@@ -76,7 +76,7 @@ def _way_out(point: Sample) -> dict[str, float]:
     if not (point.run.path / TRACE).is_file():
         return {}
     try:
-        table = traced_wakes.df_wake_ups(point.run.rundir())
+        table = traced_wakes.df_wake_ups(point)
     except UserError:
         return {}
     if not table.num_rows:

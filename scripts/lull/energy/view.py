@@ -6,6 +6,7 @@ from pathlib import Path
 
 import numpy as np
 import pyarrow as pa
+from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from lull.energy import rows
@@ -34,6 +35,15 @@ def df_power(ledger: Path, backend: str, band: str = rows.CALIBRATED) -> pa.Tabl
 
 def plot_power(power: pa.Table, title: str = "") -> Figure:
     """Watts over time as stacked steps, one layer for each CPU, then L2s and uncore."""
+    figure, (axis,) = style.panels(1, 1, 2.6)
+    draw_power(axis, power)
+    axis.set_title(title)
+    handles, labels = axis.get_legend_handles_labels()
+    style.legend_below(figure, handles, labels)
+    return figure
+
+
+def draw_power(axis: Axes, power: pa.Table) -> None:
     owners = sorted(set(power["owner"].to_pylist()), key=_order)
     starts = np.unique(power["start"].to_numpy())
     edges = np.append(starts, power["end"].to_numpy().max())
@@ -41,7 +51,6 @@ def plot_power(power: pa.Table, title: str = "") -> Figure:
     place = np.searchsorted(starts, power["start"].to_numpy())
     owner = np.array([owners.index(name) for name in power["owner"].to_pylist()], np.int64)
     np.add.at(layers, (owner, place), power["watts"].to_numpy())
-    figure, (axis,) = style.panels(1, 1, 2.6)
     milliseconds = (edges - edges[0]) * (1e3 / TICK_HZ)
     stack = np.vstack([np.zeros(len(starts)), np.cumsum(layers, axis=0)])
     for number, (low, high) in enumerate(pairwise(stack)):
@@ -51,10 +60,7 @@ def plot_power(power: pa.Table, title: str = "") -> Figure:
             hatch=style.HATCHES[(number + number // len(style.GREYS)) % len(style.HATCHES)],
             edgecolor="black", linewidth=0.2,
         )  # fmt: skip
-    axis.set(xlabel="time (ms)", ylabel="power (W)", title=title, xlim=(0, milliseconds[-1]), ylim=(0, None))
-    handles, labels = axis.get_legend_handles_labels()
-    style.legend_below(figure, handles, labels)
-    return figure
+    axis.set(xlabel="time (ms)", ylabel="power (W)", xlim=(0, milliseconds[-1]), ylim=(0, None))
 
 
 def _order(owner: str) -> tuple[bool, int, str]:

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Where the time of each CPU went, as Linux's cpuidle counted it."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 import pyarrow as pa
-from matplotlib.artist import Artist
+from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from lull.figures.sample import Sample
@@ -40,36 +40,46 @@ def df_residency(points: Sequence[Sample]) -> pa.Table:
 
 def plot_residency(table: pa.Table) -> Figure:
     """Of one point: a bar for each CPU."""
+    return _alone(draw_residency, len(set(table["cpu"].to_pylist())), table, "Time in idle states")
+
+
+def draw_residency(axis: Axes, table: pa.Table) -> None:
     rows = table.to_pylist()
     names = {row["cpu"]: f"CPU {row['cpu']} ({row['cluster']})" for row in rows}
     shares = {(names[row["cpu"]], row["state"]): row["share"] for row in rows}
-    return _stacked(list(names.values()), shares, "Time in idle states")
+    _stack(axis, list(names.values()), shares)
 
 
 def plot_by_point(table: pa.Table) -> Figure:
     """A bar for each point: the mean over its CPUs and seeds."""
+    return _alone(draw_by_point, len(set(table["point"].to_pylist())), table, "Time in idle states, mean of all CPUs")
+
+
+def draw_by_point(axis: Axes, table: pa.Table) -> None:
     found = table.group_by(["point", "state"], use_threads=False).aggregate([("share", "mean")]).to_pylist()
     shares = {(row["point"] or "run", row["state"]): row["share_mean"] for row in found}
     points = list(dict.fromkeys(row["point"] or "run" for row in table.select(["point"]).to_pylist()))
-    return _stacked(points, shares, "Time in idle states, mean of all CPUs")
+    _stack(axis, points, shares)
 
 
-def _stacked(bars: Sequence[str], shares: dict[tuple[str, str], float], title: str) -> Figure:
+def _alone(draw: Callable[[Axes, pa.Table], None], bars: int, table: pa.Table, title: str) -> Figure:
+    figure, (axis,) = style.panels(1, 1, 0.6 + 0.2 * bars)
+    draw(axis, table)
+    figure.suptitle(title)
+    return figure
+
+
+def _stack(axis: Axes, bars: Sequence[str], shares: dict[tuple[str, str], float]) -> None:
     states = sorted({state for _, state in shares}, key=lambda state: (state != AWAKE, state))
-    figure, (axis,) = style.panels(1, 1, 0.6 + 0.2 * len(bars))
-    handles: dict[str, Artist] = {}
     left = dict.fromkeys(bars, 0.0)
     for number, state in enumerate(states):
         widths = [100 * shares.get((bar, state), 0.0) for bar in bars]
-        drawn = axis.barh(
+        axis.barh(
             range(len(bars)), widths, left=[left[bar] for bar in bars], height=0.7, label=state, edgecolor="black",
             color=style.GREYS[number % 5], hatch=style.HATCHES[number % 5], linewidth=0.5,
         )  # fmt: skip
-        handles[state] = drawn.patches[0]
         left = {bar: left[bar] + width for bar, width in zip(bars, widths, strict=True)}
     axis.set_yticks(range(len(bars)), bars)
     axis.invert_yaxis()
     axis.set_xlim(0, 100)
     axis.set_xlabel("share of the time (%)")
-    figure.suptitle(title)
-    return figure

@@ -21,11 +21,12 @@ from lull.figures import wake
 from lull.figures.sample import Sample
 from lull.platform.schema import Platform
 from lull.plotting import style
-from lull.rundir.folder import FILES, TRACE, RunDir
+from lull.rundir.folder import FILES, TRACE
 from lull.statistics import bootstrap
 from lull.trace import recording, spans, wakes
 from lull.trace.clock import TICKS_PER_US
 from lull.trace.origins import TASK
+from lull.trace.recording import Recording
 from lull.trace.spans import ACTIVE, ENTRY, EXIT, Span
 
 PHASES = {"out": "interrupt to Linux", "to_task": "Linux to the task"}
@@ -35,10 +36,13 @@ _SCHEMA = pa.schema(
 )  # fmt: skip
 
 
-def df_wake_ups(rundir: RunDir) -> pa.Table:
-    """A row per wake-up; `to_task_us` is null where the CPU went back to sleep without a task."""
-    platform = rundir.spec().platform
-    record = recording.load(rundir)
+def df_wake_ups(point: Sample, record: Recording | None = None) -> pa.Table:
+    """A row per wake-up; `to_task_us` is null where the CPU went back to sleep without a task.
+
+    `record` is the point's trace, here and below, for those who have read it already.
+    """
+    platform = point.run.spec.platform
+    record = record or recording.load(point.run.rundir())
     rows = [
         {"cluster": _cluster(platform, part.cpu), "cpu": part.cpu, **row}
         for part in spans.by_cpu(record, platform)
@@ -77,7 +81,7 @@ def df_by_point(points: Sequence[Sample]) -> pa.Table:
             if (point.run.path / FILES / wake.FILE).is_file():
                 table = df_measured(point)
             elif (point.run.path / TRACE).is_file():
-                table = df_wake_ups(point.run.rundir())
+                table = df_wake_ups(point)
             else:
                 continue
         except UserError:
@@ -89,21 +93,33 @@ def df_by_point(points: Sequence[Sample]) -> pa.Table:
 def plot_by_point(table: pa.Table) -> Figure:
     """A bar for each point: the means of both phases over all its wake-ups that led to a task."""
     reached = table.filter(pc.is_valid(table["to_task_us"]))
-    points = list(dict.fromkeys(reached["point"].to_pylist()))
-    figure, (axis,) = style.panels(1, 1, 0.6 + 0.2 * len(points))
-    handles: dict[str, Artist] = {}
-    for row, point in enumerate(points):
-        _bar(axis, row, reached.filter(pc.equal(reached["point"], point)), handles)
-    axis.set_yticks(range(len(points)), points)
-    axis.invert_yaxis()
-    axis.set_xlabel("mean time since the interrupt (µs)")
+    figure, (axis,) = style.panels(1, 1, 0.6 + 0.2 * len(set(reached["point"].to_pylist())))
+    draw_wake_ups(axis, reached, ["point"])
     figure.suptitle("Wake-ups by point")
     return figure
 
 
-def df_sources(rundir: RunDir) -> pa.Table:
+def draw_wake_ups(axis: Axes, table: pa.Table, keys: Sequence[str]) -> None:
+    """A bar for each combination of keys: the means of both phases, with the 95 % interval of their sum.
+
+    Over the wake-ups that led to a task; over all of those where none did.
+    """
+    handles: dict[str, Artist] = {}
+    groups = list(dict.fromkeys(tuple(row.values()) for row in table.select(keys).to_pylist()))
+    for row, group in enumerate(groups):
+        own = table
+        for key, value in zip(keys, group, strict=True):
+            own = own.filter(pc.equal(own[key], value))
+        reached = own.filter(pc.is_valid(own["to_task_us"]))
+        _bar(axis, row, reached if reached.num_rows else own, handles)
+    axis.set_yticks(range(len(groups)), [" ".join(group) for group in groups])
+    axis.invert_yaxis()
+    axis.set_xlabel("mean time since the interrupt (µs)")
+
+
+def df_sources(point: Sample, record: Recording | None = None) -> pa.Table:
     """How often each CPU was woken by what, out of which state."""
-    found = wakes.wakes(rundir)
+    found = wakes.of_recording(record or recording.load(point.run.rundir()), point.run.spec.platform)
     columns = {"cpu": [wake.cpu for wake in found], "source": [wake.source for wake in found]}
     table = pa.table({**columns, "state": [wake.state for wake in found]})
     counted = table.group_by(["cpu", "source", "state"], use_threads=False).aggregate([([], "count_all")])
@@ -116,16 +132,11 @@ def plot_wake_ups(table: pa.Table) -> Figure:
     figure, axes = style.panels(len(states), 2, 1.5)
     handles: dict[str, Artist] = {}
     for axis, state in zip(axes, states, strict=True):
-        here = table.filter(pc.equal(table["state"], state))
-        clusters = list(dict.fromkeys(here["cluster"].to_pylist()))
-        for row, cluster in enumerate(clusters):
-            own = here.filter(pc.equal(here["cluster"], cluster))
-            reached = own.filter(pc.is_valid(own["to_task_us"]))
-            _bar(axis, row, reached if reached.num_rows else own, handles)
-        axis.set_yticks(range(len(clusters)), clusters)
-        axis.invert_yaxis()
+        draw_wake_ups(axis, table.filter(pc.equal(table["state"], state)), ["cluster"])
         axis.set_title(state)
-        axis.set_xlabel("mean time since the interrupt (µs)")
+        for handle, text in zip(*axis.get_legend_handles_labels(), strict=True):
+            if text in PHASES.values():
+                handles.setdefault(text, handle)
     figure.suptitle("Wake-ups, by the trace")
     style.legend_below(figure, list(handles.values()), list(handles))
     return figure

@@ -72,13 +72,12 @@ def _residency(section: Section, point: Sample) -> None:
 
 
 def _wake_ups(section: Section, point: Sample) -> None:
-    rundir = point.run.rundir()
-    if not (rundir / TRACE).is_file():
+    if not (point.run.path / TRACE).is_file():
         section.text("Without a trace, nothing is known of single wake-ups: run with --trace sched --trace power "
                      "--trace irq --trace ipi --trace timer.")  # fmt: skip
         return
     try:
-        table = traced_wakes.df_wake_ups(rundir)
+        table = traced_wakes.df_wake_ups(point)
     except UserError as error:
         section.warning(str(error))
         return
@@ -90,7 +89,7 @@ def _wake_ups(section: Section, point: Sample) -> None:
         "is taken to be as long as the platform file says."
     )
     section.figure("phases", traced_wakes.plot_wake_ups(table), caption)
-    sources = traced_wakes.df_sources(rundir).to_pylist()
+    sources = traced_wakes.df_sources(point).to_pylist()
     rows = [(row["cpu"], row["state"], row["source"], row["count_all"]) for row in sources]
     section.table(("CPU", "out of", "woken by", "times"), rows[:SOURCES_SHOWN], "What woke the CPUs most")
     if len(rows) > SOURCES_SHOWN:
