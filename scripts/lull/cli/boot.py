@@ -17,17 +17,10 @@ from lull.cli.options import (
     ShadowOption,
     StatsPeriodOption,
     complete_setting,
-    overrides,
-    period,
 )
-from lull.engines.choose import choose
-from lull.engines.execute import execute
-from lull.errors import UserError
+from lull.engines.boot import WHAT_IT_RUNS_ON, Boot
 from lull.host.progress import report
-from lull.runspec.load import load_spec
-from lull.runspec.spec import SCHEDULE, SIMULATED_MAX_S, WALL_MAX_S, AnyCpu, Limits
-
-WHAT_IT_RUNS_ON = "uname -a; lull-cpus"
+from lull.runspec.spec import SCHEDULE, AnyCpu
 
 
 def boot(
@@ -79,25 +72,25 @@ def boot(
 
     Example: lull boot -e gem5 -p rk3399 --cpu detailed --exec 'nproc; cat /sys/kernel/lull/platform'
     """
-    for name, given, most in (("sim", sim_limit, SIMULATED_MAX_S), ("wall", wall_limit, WALL_MAX_S)):
-        if not 0 < given <= most:
-            raise UserError(f"--{name}-limit {given:g}: give seconds, more than 0 and at most {most:g}")
-    chosen = choose(engine, gem5, checkpoint)
-    spec = load_spec(
-        platform,
-        overrides(settings, shadow),
-        command,
-        engine=chosen.name,
+    rundir, outcome = Boot(
+        platform=platform,
+        engine=engine,
+        command=command,
         cpu=cpu,
         flavour=flavour,
+        settings=settings or (),
+        shadow=shadow,
         schedule=schedule,
         trace=trace or (),
-        trace_kib=trace_buffer,
-        stats_period_s=period(stats_period),
-        limits=Limits(simulated_s=sim_limit, wall_s=wall_limit),
+        trace_buffer=trace_buffer,
+        stats_period=stats_period,
+        sim_limit=sim_limit,
+        wall_limit=wall_limit,
         seed=seed,
-    )
-    rundir, outcome = execute(spec, chosen, out, _print)
+        out=out,
+        gem5=gem5,
+        checkpoint=checkpoint,
+    ).run(_print)
     report(f"run: {rundir.path}")
     raise typer.Exit(outcome.status)
 

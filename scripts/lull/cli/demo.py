@@ -9,12 +9,13 @@ import typer
 from rich.console import Console
 from rich.table import Table
 
-from lull.cli import figures, plot
+from lull.cli import plot
 from lull.cli import report as page
 from lull.cli.options import PlatformOption
 from lull.engines.choose import choose
 from lull.files import paths
 from lull.host.progress import Progress, report
+from lull.results import making
 from lull.scenario import points as resolved
 from lull.scenario.folder import FAILED, HUNG, MadeOtherwise, ScenarioFolder, refuse_others, run_points
 from lull.scenario.load import load_scenario
@@ -77,7 +78,7 @@ def demo(
     from lull.page import of_results
     from lull.scenario import runs as source
 
-    with figures.alone(sweep), Progress("account for energy" if timed else "read what came"):
+    with making.alone(sweep), Progress("account for energy" if timed else "read what came"):
         measured = esm_runs.read(source.read(sweep, scenario))
     rows = esm_points.df_points(measured, AXIS).to_pylist()
     Console(highlight=False).print(_table(rows, TIMED if timed else {}))

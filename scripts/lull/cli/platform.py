@@ -10,12 +10,13 @@ import typer
 from rich.console import Console
 from rich.table import Table
 
-from lull.cli.options import ShadowOption, overrides
+from lull.cli.options import ShadowOption
 from lull.engines import bootargs, gem5, qemu
 from lull.platform import devicetree
 from lull.platform.cstates import CState
 from lull.platform.load import list_platforms, load_platform
 from lull.platform.schema import Cluster, Platform
+from lull.runspec.settings import overrides
 
 app = typer.Typer(
     help="Machines: list, look into, check, print as device tree.\n\nExample: lull platform show rk3399 --sources",

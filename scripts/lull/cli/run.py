@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """`lull run`: all points of a scenario, and its figures."""
 
-import shlex
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated
@@ -11,18 +10,15 @@ from rich.console import Console
 from rich.table import Table
 
 from lull.cli import figures
-from lull.cli.options import EngineOption, Gem5Option, SeedOption, StatsPeriodOption, complete_setting, period
-from lull.engines.choose import choose
+from lull.cli.options import EngineOption, Gem5Option, SeedOption, StatsPeriodOption, complete_setting
 from lull.errors import UserError
 from lull.host.progress import clock, report
 from lull.runspec.spec import CpuMode
 from lull.runspec.values import text_of
-from lull.scenario import experiments
-from lull.scenario import points as resolved
-from lull.scenario.folder import Done, ScenarioFolder, refuse_others, run_points
-from lull.scenario.load import file_of, load_scenario
-from lull.scenario.points import Point, Wishes
-from lull.scenario.schema import Scenario
+from lull.scenario import asked, experiments
+from lull.scenario.asked import Asked
+from lull.scenario.folder import Done
+from lull.scenario.load import load_scenario
 
 
 def run(
@@ -71,58 +67,33 @@ def run(
             raise UserError(f"no scenario given; name one of {', '.join(experiments.names())}")
         _list_scenarios()
         return
-    scenario = load_scenario(name)
-    chosen = choose(engine, gem5, programs=scenario.programs)
-    wishes = Wishes(chosen.name, platform, cpu, tuple(settings or ()), seed, period(stats_period))
-    divided = resolved.divide(scenario, wishes)
-    every = divided.points
-    points = resolved.select(every, only or [], divided.left_out)
-    for sentence in resolved.sentences(divided.left_out.items()):
-        report(sentence)
+    prepared = asked.prepare(
+        Asked(
+            name=name,
+            platform=platform,
+            engine=engine,
+            cpu=cpu,
+            settings=settings or (),
+            points=only or (),
+            out=out,
+            again=again,
+            seed=seed,
+            stats_period=stats_period,
+            gem5=gem5,
+        )
+    )
     if list_points:
-        for point in points:
+        for point in prepared.points:
             typer.echo(point.name)
         return
-    command = _command(name, every, wishes)
-    place = out or _place(scenario, every)
-    if not again:
-        refuse_others(place, points, chosen)
-    sweep = ScenarioFolder.create(place, scenario.name, command, every, file_of(name))
-    done = run_points(sweep, points, chosen, again)
+    sweep, done = asked.run(prepared)
     Console(highlight=False).print(_table(done))
     report(f"runs: {sweep.path}")
-    failed = [item for item in done if item.how == "failed"]
-    hung = [item for item in done if item.how == "hung"]
-    if failed:
-        report(f"{len(failed)} of {len(done)} points failed; to run them again: {command}")
-    if hung:
-        report(f"{len(hung)} of {len(done)} points hung, such as {hung[0].name}; --again runs them again")
-    if failed or hung:
+    if told := asked.complaint(done, prepared.command):
+        for sentence in told:
+            report(sentence)
         raise typer.Exit(1)
-    figures.make_if_complete(sweep, scenario)
-
-
-def _place(scenario: Scenario, points: Sequence[Point]) -> Path:
-    spec = points[0].spec
-    return Path("runs") / "-".join([scenario.name, *_platforms(points), spec.engine, *([spec.cpu] if spec.cpu else [])])
-
-
-def _platforms(points: Sequence[Point]) -> list[str]:
-    return list(dict.fromkeys(point.spec.platform.name for point in points))
-
-
-def _command(name: str, points: Sequence[Point], wishes: Wishes) -> str:
-    """What makes these very runs elsewhere: what was found or left to its default is spelled out."""
-    spec, platforms = points[0].spec, _platforms(points)
-    words = ["./lull", "run", name]
-    # Several are the scenario's own, and no option could name them.
-    words += ["-p", wishes.platform or platforms[0]] if len(platforms) == 1 else []
-    words += ["-e", spec.engine]
-    words += ["--cpu", spec.cpu] if spec.cpu else []
-    words += [word for setting in wishes.settings for word in ("--set", setting)]
-    words += ["--seed", str(wishes.seed)] if wishes.seed != 1 else []
-    words += ["--stats-period", f"{wishes.stats_period_s * 1e6:g}us"] if wishes.stats_period_s else []
-    return shlex.join(words)
+    figures.make_if_complete(sweep, prepared.scenario)
 
 
 def _table(done: Sequence[Done]) -> Table:

@@ -3,7 +3,7 @@
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import cast
+from typing import Any, cast
 
 import matplotlib
 from matplotlib.artist import Artist
@@ -17,7 +17,7 @@ LINES = ("-", "--", "-.", ":")
 MARKERS = ("o", "s", "^", "D", "v", "P", "X", "*")
 WIDTH_IN = 7.0
 
-HOUSE = {
+HOUSE: dict[Any, Any] = {
     "font.size": 8,
     "axes.titlesize": 8,
     "axes.spines.top": False,

@@ -33,6 +33,14 @@ def resolve(platform: str, words: Sequence[str] = ()) -> Settings:
     return Settings(machine, advertised.difference(machine, booted), parse(ours, machine))
 
 
+def overrides(settings: Sequence[str] | None, shadow: bool | None) -> list[str]:
+    """`--shadow` is a short word for its key; an explicit `--set` of that key comes first and loses."""
+    words = list(settings or [])
+    if shadow is not None:
+        words.append(f"shadow.enabled={str(shadow).lower()}")
+    return words
+
+
 def _split(words: Sequence[str]) -> tuple[list[str], list[str]]:
     ours: list[str] = []
     theirs: list[str] = []

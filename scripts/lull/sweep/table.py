@@ -201,3 +201,15 @@ def _column(values: list[Value | None]) -> pa.Array:
         return pa.array(values)
     except pa.ArrowInvalid as error:
         raise UserError(f"the guest's numbers do not fit a table ({error}); run the points again") from None
+
+
+def as_arrow(points: Sequence[Sample]) -> pa.Table:
+    """One row for each point, with the types that `table.parquet` has."""
+    made = flat(points)
+    names = dict.fromkeys(name for row in made for name in row)
+    return pa.table({name: column_of([row.get(name) for row in made]) for name in names})
+
+
+def column_of(values: list[Value | None]) -> pa.Array:
+    """As a table has them: of one type."""
+    return _column(values)

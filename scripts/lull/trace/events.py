@@ -53,6 +53,11 @@ class Batch:
         where = int.from_bytes(self._slice(int(self._place[at]) + known.offset, 4), "little")
         return self._slice(int(self._place[at]) + (where & 0xFFFF), where >> 16)
 
+    def raw(self, name: str, field: str, which: Numbers) -> list[bytes]:
+        """A field of any fixed size, as it lies there."""
+        known = self._field(name, field)
+        return [row.tobytes() for row in self._bytes(self._place[which] + known.offset, known.size)]
+
     def tail(self, name: str, field: str, at: int) -> bytes:
         """What is at a field that goes on to the event's end, and behind it."""
         return self._slice(int(self._place[at]) + self._field(name, field).offset, 256)

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 _NAME = re.compile(r"^name: (\S+)$", re.MULTILINE)
 _ID = re.compile(r"^ID: (\d+)$", re.MULTILINE)
 _FIELD = re.compile(
-    r"^\s*field:(?P<type>.*?)(?P<name>\w+)(?:\[\w*\])?;\s*"
+    r"^\s*field:(?P<type>.*?)(?P<name>\w+)(?P<many>\[\w*\])?;\s*"
     r"offset:(?P<offset>\d+);\s*size:(?P<size>\d+);(?:\s*signed:(?P<signed>[01]);)?",
     re.MULTILINE,
 )
@@ -22,6 +22,8 @@ class Field:
     size: int
     signed: bool
     dynamic: bool
+    type: str = ""
+    """As C declares it, with `[]` at the end for an array."""
 
 
 @dataclass(frozen=True)
@@ -45,5 +47,6 @@ def parse(system: str, text: str) -> Format:
             int(match["size"]),
             match["signed"] == "1",
             "__data_loc" in match["type"],
+            match["type"].strip() + ("[]" if match["many"] else ""),
         )
     return Format(system, name[1], int(number[1]), fields)

@@ -1,0 +1,63 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""One run as a user asks for it, on the command line or in a notebook."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from lull.engines.base import Outcome, Sink
+from lull.engines.choose import choose
+from lull.engines.execute import execute
+from lull.errors import UserError
+from lull.rundir.folder import RunDir
+from lull.runspec.load import load_spec
+from lull.runspec.period import period
+from lull.runspec.settings import overrides
+from lull.runspec.spec import SIMULATED_MAX_S, WALL_MAX_S, AnyCpu, EngineName, Flavour, Limits
+
+WHAT_IT_RUNS_ON = "uname -a; lull-cpus"
+
+
+@dataclass(frozen=True)
+class Boot:
+    """Each field is an option of `lull boot`; times have their unit, limits are seconds."""
+
+    platform: str = "tiny"
+    engine: EngineName | None = None
+    command: str = WHAT_IT_RUNS_ON
+    cpu: AnyCpu | None = None
+    flavour: Flavour = "default"
+    settings: Sequence[str] = ()
+    shadow: bool | None = None
+    schedule: Path | None = None
+    trace: Sequence[str] = ()
+    trace_buffer: int | None = None
+    stats_period: str | None = None
+    sim_limit: float = 60.0
+    wall_limit: float = 3600.0
+    seed: int = 1
+    out: Path | None = None
+    gem5: str | None = None
+    checkpoint: Path | None = None
+
+    def run(self, sink: Sink) -> tuple[RunDir, Outcome]:
+        """Everything is checked before anything starts."""
+        for name, given, most in (("sim", self.sim_limit, SIMULATED_MAX_S), ("wall", self.wall_limit, WALL_MAX_S)):
+            if not 0 < given <= most:
+                raise UserError(f"--{name}-limit {given:g}: give seconds, more than 0 and at most {most:g}")
+        chosen = choose(self.engine, self.gem5, self.checkpoint)
+        spec = load_spec(
+            self.platform,
+            overrides(self.settings, self.shadow),
+            self.command,
+            engine=chosen.name,
+            cpu=self.cpu,
+            flavour=self.flavour,
+            schedule=self.schedule,
+            trace=self.trace,
+            trace_kib=self.trace_buffer,
+            stats_period_s=period(self.stats_period),
+            limits=Limits(simulated_s=self.sim_limit, wall_s=self.wall_limit),
+            seed=self.seed,
+        )
+        return execute(spec, chosen, self.out, sink)

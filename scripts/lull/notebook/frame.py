@@ -1,0 +1,62 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""From Arrow's tables, which everything below works on, to the frames that users know."""
+
+from importlib import import_module
+from typing import Any, Literal, get_args
+
+import pyarrow as pa
+
+from lull.errors import UserError
+
+Frame = Any
+"""A pandas.DataFrame, a polars.DataFrame or a pyarrow.Table, as the user chose."""
+Kind = Literal["pandas", "polars", "arrow"]
+
+_chosen: list[Kind] = ["pandas"]
+
+
+def frames(kind: Kind | None = None) -> Kind:
+    """Choose what views hand out from now on: "pandas" (the default), "polars" or "arrow". Says what is chosen."""
+    if kind is not None:
+        _chosen[0] = known(kind)
+    return _chosen[0]
+
+
+def known(kind: Kind) -> Kind:
+    """The same, when it is a kind and its package is installed."""
+    if kind not in get_args(Kind):
+        raise UserError(f"frames {kind!r}: not a kind of frame; use 'pandas', 'polars' or 'arrow'")
+    if kind != "arrow":
+        _package(kind)
+    return kind
+
+
+def frame_of(table: pa.Table, kind: Kind | None = None) -> Frame:
+    """A new frame: what its owner does to it changes no other."""
+    kind = kind or _chosen[0]
+    if kind == "arrow":
+        return table
+    package = _package(kind)
+    if kind == "polars":
+        return package.from_arrow(table)
+    frame = table.to_pandas()
+    for field in table.schema:
+        if pa.types.is_integer(field.type) and table[field.name].null_count:
+            # pandas would have floats for integers with gaps, and CPU 1.0.
+            frame[field.name] = pa.chunked_array(table[field.name]).to_pandas(types_mapper=_with_gaps(package))
+    return frame
+
+
+def _with_gaps(pandas: Any) -> Any:
+    """The type of pandas for an integer that may be missing."""
+    return lambda kind: getattr(pandas, f"{str(kind).replace('i', 'I').replace('u', 'U')}Dtype")()
+
+
+def _package(kind: Kind) -> Any:
+    try:
+        return import_module(kind)
+    except ImportError:
+        raise UserError(
+            f"{kind}: not installed, and frames of it are asked for; install lull[notebook], "
+            "or choose other frames by lull.frames('arrow')"
+        ) from None

@@ -1,0 +1,153 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""One run."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import fields
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+
+from lull.compare import compare as comparing
+from lull.compare import measures
+from lull.compare.samples import Samples
+from lull.errors import UserError
+from lull.figures.sample import SUFFIX, Sample
+from lull.notebook.energy import Energy
+from lull.notebook.frame import Frame, Kind, frame_of
+from lull.notebook.idle import Idle
+from lull.notebook.source import Source
+from lull.notebook.stats import Stats
+from lull.notebook.trace import Trace
+from lull.notebook.wakes import Wakes
+from lull.platform.schema import Platform
+from lull.rundir.folder import FILES, STDOUT
+from lull.runspec.spec import RunSpec
+from lull.runspec.values import Value
+from lull.sweep.table import column_of
+
+_DIFFERENCE = (*(field.name for field in fields(comparing.Difference)), "change", "significant")
+
+
+class Opened:
+    """What one run and several have in common: the views."""
+
+    def __init__(self, samples: Samples, sources: list[Source], kind: Kind | None) -> None:
+        self._samples, self._sources, self._kind = samples, sources, kind
+        single = samples.kind == "run"
+        self.idle = Idle(sources, kind, single)
+        self.wakes = Wakes(sources, kind, single)
+        self.energy = Energy(sources, kind, single)
+        self.trace = Trace(sources, kind, single)
+        self.stats = Stats(sources, kind, single)
+
+    @property
+    def path(self) -> Path:
+        return self._samples.path
+
+    @property
+    def title(self) -> str:
+        return self._samples.title
+
+    @property
+    def command(self) -> str:
+        """What made it."""
+        return self._samples.command
+
+    def compare(self, other: "Opened") -> Frame:
+        """What came out differently in `other`, measure by measure, as `lull compare` has it. `n` counts seeds.
+
+        With two seeds on each side, `low` and `high` are the 95 % interval of the difference, `p` the probability of
+        one so large by chance.
+        """
+        found = comparing.compare(self._samples, other._samples)
+        rows = [{**vars(one), "change": one.change, "significant": one.significant} for one in found.differences]
+        return frame_of(_rows(rows, _DIFFERENCE), self._kind)
+
+    def compare_settings(self, other: "Opened") -> Frame:
+        """What was asked differently of `other`: settings, engine, artifacts."""
+        found = comparing.compare(self._samples, other._samples).settings
+        rows = [{"setting": one.key, "first": str(one.first), "second": str(one.second)} for one in found]
+        return frame_of(_rows(rows, ("setting", "first", "second")), self._kind)
+
+
+class RunView(Opened):
+    """A run's folder, opened: `lull.open("runs/mine")`, `lull.boot(…)`, or a point of a sweep."""
+
+    def __init__(self, samples: Samples, source: Source, kind: Kind | None = None) -> None:
+        super().__init__(samples, [source], kind)
+        self._source = source
+
+    def __repr__(self) -> str:
+        spec = self.spec
+        return f"<lull run {self._source.shown}: {spec.platform.name} on {spec.engine}, {spec.command!r}>"
+
+    @property
+    def sample(self) -> Sample:
+        """What analyses take."""
+        return self._source.sample
+
+    @property
+    def name(self) -> str:
+        return self.sample.run.name
+
+    @property
+    def settings(self) -> Mapping[str, Value]:
+        """Of a point: what tells it from the others."""
+        return self.sample.settings
+
+    @property
+    def seed(self) -> int:
+        return self.sample.seed
+
+    @property
+    def spec(self) -> RunSpec:
+        """What was asked, resolved."""
+        return self.sample.run.spec
+
+    @property
+    def platform(self) -> Platform:
+        return self.spec.platform
+
+    @property
+    def manifest(self) -> Mapping[str, Any]:
+        """What it was made of, and how it ended."""
+        return self.sample.run.manifest
+
+    @property
+    def status(self) -> int:
+        """The command's exit status in the guest."""
+        return int(self.manifest["status"])
+
+    @property
+    def stdout(self) -> str:
+        """All that the command printed."""
+        path = self.path / STDOUT
+        return path.read_text(errors="replace") if path.is_file() else ""
+
+    @property
+    def files(self) -> dict[str, Path]:
+        """What the guest left in /out, by its name there."""
+        folder = self.path / FILES
+        return {str(path.relative_to(folder)): path for path in sorted(folder.rglob("*")) if path.is_file()}
+
+    @cached_property
+    def measures(self) -> dict[str, float]:
+        """Every number that may be set beside another run's: energy, residency, latency, what the guest reported."""
+        return measures.of_point(self.sample)
+
+    def jsonl(self, name: str) -> Frame:
+        """A file of JSON lines that the guest left, a row for each: "wakes" or "wakes.jsonl"; or "stdout"."""
+        known = self.sample.files()
+        found = next((one for one in (name, name + SUFFIX) if one in known), None)
+        if found is None:
+            there = f"; it left {', '.join(known)}" if known else ", nor any other"
+            raise UserError(f"{self._source.shown}: the guest left no JSON lines named {name}{there}")
+        return frame_of(_rows(self.sample.lines(found)), self._kind)
+
+
+def _rows(rows: list[dict[str, Any]], columns: Sequence[str] = ()) -> pa.Table:
+    """A column for each key; one with values of several types is of text."""
+    names = columns or dict.fromkeys(name for row in rows for name in row)
+    return pa.table({name: column_of([row.get(name) for row in rows]) for name in names})
