@@ -2,7 +2,7 @@
 # Thin on purpose: every target is a command that can be typed.
 
 PYTHON := .venv/bin/python
-PYTHON_FOLDERS := scripts tests gem5-configs benchmarks
+PYTHON_FOLDERS := scripts tests gem5-configs benchmarks docs/notebook.ipynb
 # What is here, committed or not: a new experiment's files are checked before they are committed.
 FILES := $(shell git ls-files --cached --others --exclude-standard 2>/dev/null)
 GUEST_C := $(foreach file,$(filter %.c %.h,$(FILES)),$(if $(findstring /selftests/,$(file))$(filter benchmarks/%,$(file)),$(file)))
