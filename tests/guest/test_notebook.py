@@ -32,9 +32,7 @@ def test_the_whole_notebook_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 
 
 def test_a_command_that_fails_is_a_run_with_a_status(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
-    run = lull.boot(
-        "tiny", "qemu", exec=FAILS, out=str(tmp_path / "run"))
-    )
+    run = lull.boot("tiny", "qemu", exec=FAILS, out=str(tmp_path / "run"))
     assert (run.status, run.stdout) == (7, "out\n")
     assert list(run.files) == ["x.jsonl"]
     assert run.jsonl("x")["x"].tolist() == [1]
