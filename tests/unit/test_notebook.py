@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """docs/notebook.ipynb runs as it stands, and docs/notebook.md names every view."""
 
+import json
 import re
 import tempfile
 from collections.abc import Iterator
@@ -33,7 +34,7 @@ def _quiet(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
 
 
 def test_it_is_a_notebook_without_outputs() -> None:
-    nbformat.validate(nbformat.read(notebook.FILE, 4))
+    nbformat.validate(json.loads(notebook.FILE.read_text(encoding="utf-8")))
     assert all(not cell["outputs"] and cell["execution_count"] is None for cell in notebook.cells())
     assert {tag for cell in notebook.cells() for tag in cell["metadata"].get("tags", ())} == {notebook.BOOTS}
 
