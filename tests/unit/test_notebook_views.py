@@ -6,7 +6,7 @@ import inspect
 import json
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from unittest.mock import MagicMock
 
@@ -18,6 +18,7 @@ import polars
 import pyarrow as pa
 import pytest
 from matplotlib import pyplot
+from matplotlib.axes import Axes
 
 import lull
 from lull.cli import boot as boot_command
@@ -26,6 +27,7 @@ from lull.compare import samples
 from lull.energy import rows
 from lull.figures import traced_wakes
 from lull.notebook import starting
+from lull.notebook.frame import Kind
 from lull.notebook.one_run import RunView
 from lull.scenario.points import Point
 from lull.trace import columns, events, recording
@@ -268,7 +270,7 @@ def test_what_was_not_asked_for_is_refused_though_there_is_a_trace(tmp_path: Pat
 
 @pytest.mark.usefixtures("_frames")
 def test_frames_are_of_the_chosen_kind(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    kinds = {"pandas": pandas.DataFrame, "polars": polars.DataFrame, "arrow": pa.Table}
+    kinds: dict[Kind, type] = {"pandas": pandas.DataFrame, "polars": polars.DataFrame, "arrow": pa.Table}
     for kind, made in kinds.items():
         assert isinstance(lull.open(folder, frames=kind).idle.df_residency(), made)
     assert lull.frames() == "pandas"
@@ -286,7 +288,7 @@ def test_frames_are_of_the_chosen_kind(folder: Path, monkeypatch: pytest.MonkeyP
 @pytest.mark.usefixtures("_drawing")
 def test_plots_draw_into_the_axes_given_and_return_them(run: RunView) -> None:
     figure, axes = pyplot.subplots(2, 4)
-    plots = (
+    plots: tuple[Callable[..., Axes], ...] = (
         run.idle.plot_residency, run.idle.plot_sleeps, run.wakes.plot_wake_ups, run.wakes.plot_sources,
         run.energy.plot_joules, run.energy.plot_power, run.trace.plot_spans,
     )  # fmt: skip
