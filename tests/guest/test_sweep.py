@@ -28,7 +28,7 @@ ON_GEM5 = ("sweep", *SMALL, "-e", "gem5", "--cpu", "atomic", "-j", "2", "--grid"
 
 def _states(out: Path) -> list[str]:
     """How far each point that was begun is."""
-    found = []
+    found: list[str] = []
     for path in out.glob(".workflow/state/*.jsonl"):
         last = {line["name"]: line["how"] for line in map(json.loads, path.read_text().splitlines())}
         found += map(str, last.values())

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Jobs of a sweep: how runs are shared out to them, that none ends another, and that thousands cost no more each."""
 
+import dataclasses
 import json
 from pathlib import Path
 
@@ -8,6 +9,7 @@ import pytest
 
 from lull.engines.base import Artifacts, Outcome, Sink
 from lull.errors import UserError
+from lull.figures.sample import Sample
 from lull.rundir.folder import RunDir
 from lull.runspec.spec import RunSpec
 from lull.scenario.folder import attempt, identity
@@ -82,7 +84,7 @@ def test_only_runs_that_wait_for_the_same_boot_share_a_job(
     points = planned(7)
     monkeypatch.setattr(workflow, "_missing_boot", lambda _engine, _means, point: point.machine)
     assert len({point.machine for point in points}) == 1  # they differ in what no device tree says
-    others = [Planned(**{**_fields(point), "machine": "another"}) for point in points[:3]]
+    others = [dataclasses.replace(point, machine="another") for point in points[:3]]
     found = workflow.batched([*others, *points[3:]], engine, means, 2)
     assert [(batch.boot == "another", len(batch.points)) for batch in found] == [
         (True, 2), (True, 1), (False, 2), (False, 2),
@@ -91,10 +93,6 @@ def test_only_runs_that_wait_for_the_same_boot_share_a_job(
     assert (single.name, single.minutes) == (single.points[0].entry.key, None)
     limits = sum(point.spec.limits.wall_s + workflow.BEYOND_S for point in found[0].points)
     assert (found[0].name, found[0].minutes) == ("batch-0001", limits / 60)
-
-
-def _fields(point: Planned) -> dict[str, object]:
-    return {name: getattr(point, name) for name in point.__dataclass_fields__}
 
 
 def test_a_boot_is_looked_for_once_for_all_that_boot_alike(
@@ -205,7 +203,7 @@ def test_a_row_of_the_table_is_made_once_for_a_run_as_it_is(
     made: list[str] = []
     real = table._results
 
-    def counted(point: table.Sample) -> rows.Row:
+    def counted(point: Sample) -> rows.Row:
         made.append(point.run.path.name)
         return real(point)
 
