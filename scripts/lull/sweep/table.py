@@ -14,7 +14,8 @@ lies in blocks are not in the row; `Sample.lines` has them. `stdout` is such a f
 import csv
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from copy import copy
+from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -107,7 +108,7 @@ def flat(points: Sequence[Sample]) -> list[Row]:
 
 def kept(found: Points) -> list[Row]:
     """The same of all points of a sweep, from what was kept of them where they have not changed since."""
-    results = rows.of(found.path, found.points, lambda point: point.run.path, _results)
+    results = rows.of(found.path, found.points, lambda point: point.run.path, _read_for_a_row)
     return [_row(point, row) for point, row in zip(found.points, results, strict=True)]
 
 
@@ -147,6 +148,11 @@ def _row(point: Sample, results: Row) -> Row:
     asked: Row = {"point": point.run.path.name, "name": point.run.name, **machine, **point.settings, "seed": point.seed}
     # A grid's `platform` is the word that the user wrote, which may be a file's name.
     return {**asked, **{key: value for key, value in results.items() if key not in _MACHINE}}
+
+
+def _read_for_a_row(point: Sample) -> Row:
+    """Of a copy, with which the run's record goes: those of thousands would fill the memory."""
+    return _results(replace(point, run=copy(point.run)))
 
 
 def _results(point: Sample) -> Row:
