@@ -44,6 +44,15 @@ def test_every_combination_and_seed_is_a_point() -> None:
     assert last.entry.hash == last.spec.hash()
 
 
+def test_a_setting_of_a_kernel_system_is_an_axis() -> None:
+    points = _points(grid={"esm.enabled": [0, 1]}, set={"esm.fifo": 64})
+    assert [planned.spec.policy.words() for planned in points] == [
+        ["esm.fifo=64", f"esm.enabled={enabled}"] for enabled in (0, 1)
+    ]
+    with pytest.raises(UserError, match=r"^--grid esm\.enabled=2: unknown; use `0`, `1`$"):
+        _points(grid={"esm.enabled": [0, 2]})
+
+
 def test_a_seed_of_the_guest_program_follows_the_sweeps() -> None:
     assert [planned.entry.values["seed"] for planned in _points(seeds=3)] == [1, 2, 3]
     assert [planned.entry.values["seed"] for planned in _points(set={"seed": 7})] == [7]
