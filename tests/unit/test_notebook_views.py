@@ -96,6 +96,24 @@ def test_a_notebooks_own_figures_keep_their_style(folder: Path) -> None:
     assert _says(program) == "set()"
 
 
+@pytest.mark.usefixtures("_drawing")
+def test_a_notebook_that_shows_figures_by_itself_goes_on_to(run: RunView, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Jupyter's window system turns that on when its first figure is made."""
+    make = pyplot.subplots
+
+    def subplots(**words: object) -> object:
+        matplotlib.interactive(True)
+        return make(**words)  # type: ignore[call-overload]
+
+    monkeypatch.setattr(pyplot, "subplots", subplots)
+    matplotlib.interactive(False)
+    try:
+        run.idle.plot_residency()
+        assert matplotlib.is_interactive()
+    finally:
+        matplotlib.interactive(False)
+
+
 def test_what_is_no_run_is_a_sentence(tmp_path: Path) -> None:
     with pytest.raises(lull.UserError, match="nowhere: neither a run's folder nor a sweep's; name one made by lull"):
         lull.open("nowhere")

@@ -22,6 +22,9 @@ def axes(ax: Axes | None, height_in: float = 2.6) -> Iterator[Axes]:
 
             _, ax = pyplot.subplots(figsize=(style.WIDTH_IN, height_in), layout="constrained")
         yield ax
+        shows_by_itself = matplotlib.is_interactive()
+    # A notebook's window system says so when its first figure is made, and the context takes that back.
+    matplotlib.interactive(shows_by_itself)
 
 
 def height_of(bars: int) -> float:
