@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from lull.artifacts import kernel, store
-from lull.paths import ROOT
+from lull.files.paths import ROOT
 
 pytestmark = pytest.mark.slow
 

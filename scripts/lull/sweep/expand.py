@@ -11,7 +11,7 @@ from lull.engines.gem5 import boots_as
 from lull.errors import UserError
 from lull.files import digest
 from lull.files.blocks import quoted
-from lull.runspec.spec import CpuMode, EngineName, RunSpec
+from lull.runspec.spec import AnyCpu, CpuMode, EngineName, RunSpec
 from lull.runspec.values import Value, text_of
 from lull.scenario.points import Wishes, divide
 from lull.scenario.schema import Scenario
@@ -49,7 +49,7 @@ class Packed:
 class Planned:
     entry: Entry
     packed: Packed
-    cpu: CpuMode | None
+    cpu: AnyCpu | None
     memory_mib: int
     """The machine's."""
     wall_s: float
