@@ -14,7 +14,7 @@ from lull.files.paths import ROOT
 from lull.scenario import experiments
 from lull.scenario.load import load_scenario
 
-GUIDE = ROOT / "tests" / "guides" / "after-sleep"
+GUIDE = ROOT / "tests" / "guides" / "adding-an-experiment" / "after-sleep"
 
 
 @pytest.fixture
