@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "m5.h"
 #include "machine.h"
@@ -16,6 +17,7 @@ static const char usage[] = "usage: lull-m5 OPERATION\n"
 			    "  work-begin N    mark the beginning of work item N\n"
 			    "  work-end N      mark its end\n"
 			    "  checkpoint      ask for a checkpoint\n"
+			    "  read-file N     print the host's script file from byte N on\n"
 			    "  exit            end the simulation here, with no status\n"
 			    "  fail N          the same, with gem5's exit code N\n";
 
@@ -53,6 +55,25 @@ static void checkpoint(uint64_t unused)
 	m5_checkpoint(0, 0);
 }
 
+static void read_file(uint64_t offset)
+{
+	static char part[1 << 16];
+	size_t got;
+
+	while ((got = m5_read_file(part, sizeof(part), offset)) > 0) {
+		for (size_t done = 0; done < got;) {
+			ssize_t written = write(STDOUT_FILENO, part + done, got - done);
+
+			if (written < 0) {
+				perror("lull-m5: read-file");
+				exit(1);
+			}
+			done += (size_t)written;
+		}
+		offset += got;
+	}
+}
+
 static void end(uint64_t unused)
 {
 	(void)unused;
@@ -75,6 +96,7 @@ static const struct operation {
 	{"work-begin", work_begin, 1},
 	{"work-end", work_end, 1},
 	{"checkpoint", checkpoint, 0},
+	{"read-file", read_file, 1},
 	{"exit", end, 0},
 	{"fail", end_failed, 1},
 };

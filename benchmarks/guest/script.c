@@ -107,7 +107,10 @@ void start_shell(enum engine engine)
 	unlink(SCRIPT);
 }
 
-/* Some of the script from an offset on; 0 at its end or when there is none. */
+/*
+ * Some of the script from an offset on; 0 at its end or when there is none. On gem5 more may stand
+ * in the host's file behind a zero byte, which is for a command of the script (lull-m5 read-file).
+ */
 static size_t fetch(enum engine engine, char *text, size_t size, uint64_t offset)
 {
 	ssize_t got;
@@ -146,15 +149,18 @@ struct script fetch_script(enum engine engine)
 	struct script script = {.empty = true};
 	char part[4096 + 1];
 	uint64_t offset = 0;
-	size_t got;
+	size_t got, length;
 
 	while ((got = fetch(engine, part, sizeof(part) - 1, offset)) > 0) {
 		part[got] = '\0';
+		length = strlen(part);
 		if (script.empty)
 			script.limit_s = limit_of(part);
 		script.empty = false;
-		if (write(to_shell, part, got) != (ssize_t)got)
+		if (length && write(to_shell, part, length) != (ssize_t)length)
 			fail("the shell does not take the script, of at most %d bytes", SCRIPT_MAX);
+		if (length < got)
+			break;
 		offset += got;
 	}
 	return script;

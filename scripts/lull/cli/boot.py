@@ -51,6 +51,13 @@ def boot(
         Path | None,
         typer.Option(help=f"a schedule of events, for the command as {SCHEDULE}: --exec 'lull-events {SCHEDULE}'"),
     ] = None,
+    put: Annotated[
+        list[str] | None,
+        typer.Option(
+            help="a file or program of yours for the guest; without :/PATH in /, where the command starts",
+            metavar="FILE[:/PATH]",
+        ),
+    ] = None,
     trace: Annotated[
         list[str] | None, typer.Option(help="trace an event (sched, power:cpu_idle, …) into trace.dat")
     ] = None,
@@ -67,8 +74,8 @@ def boot(
 ) -> None:
     """Boot the patched kernel on a platform and run a command.
 
-    Its output is printed, and its exit status becomes ours. What it leaves in /out comes back as files/ in the run's
-    folder.
+    Its output is printed, and its exit status becomes ours. --put brings a file of yours into the guest. What the
+    command leaves in /out comes back as files/ in the run's folder.
 
     Example: lull boot -e gem5 -p rk3399 --cpu detailed --exec 'nproc; cat /sys/kernel/lull/platform'
     """
@@ -81,6 +88,7 @@ def boot(
         settings=settings or (),
         shadow=shadow,
         schedule=schedule,
+        put=put or (),
         trace=trace or (),
         trace_buffer=trace_buffer,
         stats_period=stats_period,

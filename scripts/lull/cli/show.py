@@ -85,6 +85,7 @@ def _rows(rundir: RunDir, spec: RunSpec, idle: list[cpuidle.Row]) -> dict[str, s
         "kernel": f"{spec.flavour} flavour",
         "command": spec.command,
         **({"schedule": f"{len(spec.schedule.splitlines())} lines"} if spec.schedule else {}),
+        **({"put": ", ".join(file.guest for file in spec.put)} if spec.put else {}),
         "policy": "; ".join(filter(None, (_policy(spec), _governors(idle)))),
         "state": str(manifest.get("state")) + (f": {manifest['error']}" if "error" in manifest else ""),
     }

@@ -15,7 +15,7 @@ from pathlib import Path
 from lull.artifacts import cache, store
 from lull.artifacts import firmware as firmware_build
 from lull.artifacts.cache import Entry
-from lull.engines import bootargs, gem5_binary
+from lull.engines import bootargs, gem5_binary, put
 from lull.engines.base import Artifacts, Outcome, Sink, guest_at, guest_panic, status_of, supervise
 from lull.engines.gem5_binary import Gem5Binary
 from lull.errors import LimitReached, UserError
@@ -85,14 +85,14 @@ class Gem5:
             "stage": "run",
             "cpu": spec.cpu,
             "checkpoint": str(checkpoint.path / "cpt"),
-            "readfile": str(rundir / "script"),
             "limit_s": spec.limits.simulated_s + HANG_MARGIN_S,
             "stats_period_s": spec.stats_period_s,
             "load": {},
         }
         started = time.monotonic()
         what = f"run {spec.platform.name} on gem5 ({spec.cpu})"
-        with Progress(what) as progress:
+        with put.readfile(spec, rundir, rundir / "script") as readfile, Progress(what) as progress:
+            settings["readfile"] = str(readfile)
             outcome = self._simulate(settings, rundir.path, spec.limits.wall_s, progress, sink)
         if outcome["cause"] == "limit":
             raise LimitReached(

@@ -10,7 +10,7 @@ import time
 from pathlib import Path
 
 from lull.artifacts import store
-from lull.engines import bootargs
+from lull.engines import bootargs, put
 from lull.engines.base import Artifacts, Outcome, Sink, guest_at, guest_time, status_of, supervise
 from lull.errors import UserError
 from lull.host import process
@@ -55,9 +55,10 @@ class Qemu:
         started = time.monotonic()
         with (
             (rundir / "engine.log").open("wb") as log,
+            put.initrd(spec, rundir, artifacts.rootfs.file("rootfs.cpio")) as initrd,
             Progress(f"run {spec.platform.name} on QEMU") as progress,
         ):
-            child = process.start(self._command(spec, artifacts, rundir, dtb), cwd=rundir.path, stdout=log, stderr=log)
+            child = process.start(self._command(spec, artifacts, initrd, dtb), cwd=rundir.path, stdout=log, stderr=log)
             status = supervise(child, rundir.path, spec.limits.wall_s, progress, sink, guest_at)
         if status != 0:
             said = (rundir / "engine.log").read_text(errors="replace").strip().splitlines()
@@ -74,7 +75,7 @@ class Qemu:
             },
         )
 
-    def _command(self, spec: RunSpec, artifacts: Artifacts, rundir: RunDir, dtb: Path) -> list[str]:
+    def _command(self, spec: RunSpec, artifacts: Artifacts, initrd: Path, dtb: Path) -> list[str]:
         ports = {"lull.stdout": STDOUT, "lull.files": FILES_TAR, "lull.cpuidle": CPUIDLE, "lull.status": STATUS}
         serial = [
             word
@@ -102,8 +103,8 @@ class Qemu:
             *serial,
             "-fw_cfg", "name=opt/lull/script,file=script",
             "-kernel", str(artifacts.kernel.file("Image")),
-            "-initrd", str(artifacts.rootfs.file("rootfs.cpio")),
-            "-dtb", str(dtb.relative_to(rundir.path)),
+            "-initrd", str(initrd),
+            "-dtb", dtb.name,
             "-append", bootargs.complete(BOOTARGS, spec.platform),
         ]  # fmt: skip
 

@@ -22,8 +22,12 @@ def of_files(root: Path, files: Iterable[Path]) -> str:
     return of_json(by_path(root, files))
 
 
+def of_bytes(data: bytes) -> str:
+    return hashlib.sha256(data).hexdigest()
+
+
 def of_text(text: str) -> str:
-    return hashlib.sha256(text.encode()).hexdigest()
+    return of_bytes(text.encode())
 
 
 def of_json(value: object) -> str:

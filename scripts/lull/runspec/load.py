@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from lull.errors import UserError
+from lull.runspec import put as putting
 from lull.runspec.policy import check_engine
 from lull.runspec.schedule import load_schedule
 from lull.runspec.settings import resolve
@@ -20,6 +21,7 @@ def load_spec(
     cpu: AnyCpu | None = None,
     flavour: Flavour = "default",
     schedule: Path | None = None,
+    put: Sequence[str] = (),
     trace: Sequence[str] = (),
     trace_kib: int | None = None,
     stats_period_s: float | None = None,
@@ -47,6 +49,7 @@ def load_spec(
         flavour=flavour,
         schedule=load_schedule(schedule) if schedule else None,
         command=command,
+        put=putting.parse(put, asked.platform),
         trace=tuple(trace),
         trace_kib=trace_kib,
         stats_period_s=stats_period_s,

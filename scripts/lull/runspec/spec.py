@@ -13,6 +13,7 @@ from lull.platform.schema import Platform
 from lull.runspec import advertised
 from lull.runspec.advertised import AtBoot
 from lull.runspec.policy import Policy
+from lull.runspec.put import PutFile
 
 EngineName = devicetree.Engine
 CpuMode = Literal["atomic", "timing", "detailed"]
@@ -23,6 +24,10 @@ SCHEDULE = "/run/schedule"
 """In the guest."""
 SCRIPT_MAX = 1 << 20
 """Bytes that the guest's init has room for (`benchmarks/guest/script.c`)."""
+PUT_TAR = "/lull-put.tar"
+"""In the guest on QEMU, from its boot until the script has unpacked it."""
+PUT_OFFSET = 2 << 20
+"""Of the same tar on gem5, in the file that begins with the script: behind the longest script and a zero at its end."""
 SEED_MAX = 2**63 - 1
 SIMULATED_MAX_S = 9e5
 """gem5 counts picoseconds in 64 bits; `gem5-configs` takes 10⁶ seconds, some of them to see that a guest hangs."""
@@ -53,6 +58,8 @@ class RunSpec(BaseModel):
     schedule: str | None = None
     """The text of a schedule of events, which the command finds as the file SCHEDULE."""
     command: str
+    put: tuple[PutFile, ...] = ()
+    """Files of the host's that the command finds in the guest."""
     trace: tuple[str, ...] = ()
     """Trace events switched on around the command."""
     trace_kib: Annotated[int, Field(gt=0)] | None = None
@@ -63,15 +70,23 @@ class RunSpec(BaseModel):
     seed: Annotated[int, Field(ge=0, le=SEED_MAX)] = 1
 
     def hash(self) -> str:
-        return digest.of_json(self.model_dump(mode="json"))
+        asked = self.model_dump(mode="json", exclude={"put": {"__all__": {"source"}}})
+        if not self.put:  # the same as before there was any
+            del asked["put"]
+        return digest.of_json(asked)
 
     def boot_platform(self) -> Platform:
         """The machine as its device tree describes it."""
         return advertised.boot_platform(self.platform, self.told_at_boot)
 
     def script(self) -> str:
-        """What the guest's init runs: the policy, then the command. Tracing is of the command alone."""
+        """What the guest's init runs: files and policy first, then the command. Tracing is of the command alone."""
         head = f"#lull limit_s={self.limits.simulated_s:g}\n"
+        if self.put:
+            tar = f"lull-m5 read-file {PUT_OFFSET} | tar -x -C /"
+            if self.engine == "qemu":
+                tar = f"tar -x -C / -f {PUT_TAR} && rm {PUT_TAR}"
+            head += f"{tar} || {{ echo 'lull: the files of --put cannot be put there'; exit 125; }}\n"
         if self.schedule is not None:  # no line of a schedule reads as the one that ends it here
             head += f"cat >{SCHEDULE} <<'END OF SCHEDULE' || exit 125\n{self.schedule}END OF SCHEDULE\n"
         asked = [f"cstate={line}" for line in advertised.lines(self.platform, self.told_at_boot)]

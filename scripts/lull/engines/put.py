@@ -1,0 +1,76 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""How the files that a user puts into a guest get there: as one tar, which the run's script unpacks.
+
+QEMU boots for each run, so there the tar lies in the guest's root file system from the start. A gem5 run goes on from a
+checkpoint of a guest that has booted: there the tar stands in the file that gem5 hands to the guest, behind the script.
+"""
+
+import io
+import shutil
+import tarfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from lull.artifacts import cpio
+from lull.errors import UserError
+from lull.files import digest
+from lull.rundir.folder import PUT, RunDir
+from lull.runspec.put import PutFile
+from lull.runspec.spec import PUT_OFFSET, PUT_TAR, RunSpec
+
+
+def write_tar(files: tuple[PutFile, ...], out: Path) -> None:
+    """It depends on the files' contents and places alone."""
+    with tarfile.open(out, "w", format=tarfile.GNU_FORMAT) as archive:
+        for file in files:
+            data = _content(file)
+            member = tarfile.TarInfo(file.guest.lstrip("/"))
+            member.size, member.mode = len(data), 0o755 if file.executable else 0o644
+            archive.addfile(member, io.BytesIO(data))
+
+
+@contextmanager
+def initrd(spec: RunSpec, rundir: RunDir, image: Path) -> Iterator[Path]:
+    """The image, and behind it, where files are put, an archive with the tar: the kernel unpacks both."""
+    if not spec.put:
+        yield image
+        return
+    write_tar(spec.put, rundir / PUT)
+    path = rundir / "initrd"
+    try:
+        with path.open("wb") as both, image.open("rb") as first:
+            shutil.copyfileobj(first, both)
+            both.write(cpio.pack([cpio.file(PUT_TAR.lstrip("/"), (rundir / PUT).read_bytes())]))
+        yield path
+    finally:
+        path.unlink(missing_ok=True)
+
+
+@contextmanager
+def readfile(spec: RunSpec, rundir: RunDir, script: Path) -> Iterator[Path]:
+    """The script, and behind it, where files are put, zeros that end it, and the tar."""
+    if not spec.put:
+        yield script
+        return
+    write_tar(spec.put, rundir / PUT)
+    path = rundir / "readfile"
+    try:
+        with path.open("wb") as both, (rundir / PUT).open("rb") as second:
+            both.write(script.read_bytes())
+            both.seek(PUT_OFFSET)
+            shutil.copyfileobj(second, both)
+        yield path
+    finally:
+        path.unlink(missing_ok=True)
+
+
+def _content(file: PutFile) -> bytes:
+    """As it was when the run was asked for: a run is what its hash says."""
+    try:
+        data = Path(file.source).read_bytes()
+    except OSError as error:
+        raise UserError(f"--put {file.source}: cannot be read any more ({error.strerror}); start again") from None
+    if digest.of_bytes(data) != file.sha256:
+        raise UserError(f"--put {file.source}: has changed since the command began; start again")
+    return data
