@@ -11,6 +11,7 @@ from lull.artifacts.toolchain import CROSS_COMPILE
 from lull.engines.execute import execute
 from lull.engines.qemu import Qemu
 from lull.runspec.put import FULL
+from lull.runspec.spec import Limits
 from tests.conftest import Lull
 from tests.specs import spec
 
@@ -34,8 +35,17 @@ def test_a_program_and_its_data_run_in_the_guest_and_come_back(lull: Lull, tmp_p
     (tmp_path / "prog.c").write_text(PROGRAM)
     subprocess.run([f"{CROSS_COMPILE}gcc", "-static", "prog.c", "-o", "prog"], cwd=tmp_path, check=True)
     (tmp_path / "it's data").write_text("a line\n")
-    words = ("--put", "prog", "--put", "it's data", "--put", "it's data:/usr/share/mine/x", "--put", "prog:/usr/bin/od")
-    script = 'cp prog /usr/share/mine/x /out; ls /; od "it\'s data"; ./prog "it\'s data"'
+    words = (
+        "--put",
+        "prog",
+        "--put",
+        "it's data",
+        "--put",
+        "it's data:/usr/share/mine/x",
+        "--put",
+        "prog:/usr/bin/hackbench",
+    )
+    script = 'cp prog /usr/share/mine/x /out; ls /; hackbench "it\'s data"; ./prog "it\'s data"'
     ran = lull("boot", "-e", "qemu", *words, "--out", "run", "--exec", script)
     *listed, first, second = ran.stdout.splitlines()
     assert (ran.returncode, first, second) == (5, "read: a line", "read: a line"), ran.stderr
@@ -45,7 +55,7 @@ def test_a_program_and_its_data_run_in_the_guest_and_come_back(lull: Lull, tmp_p
     assert (run / "files" / "x").read_text() == "a line\n"
     assert not (run / "initrd").exists()
     shown = lull("show", "run").stdout
-    assert "/it's data, /prog, /usr/bin/od, /usr/share/mine/x" in " ".join(shown.split())
+    assert "/it's data, /prog, /usr/bin/hackbench, /usr/share/mine/x" in " ".join(shown.split())
 
 
 def test_what_is_larger_than_a_script_arrives_whole_and_runs_repeat(lull: Lull, tmp_path: Path) -> None:
@@ -85,6 +95,7 @@ def test_a_zero_byte_ends_the_script(tmp_path: Path) -> None:
         "short": "echo on; exit 5\n\0echo never\n",
         "long": f"#{'x' * 8191}\nexit 5\0exit 6\n",
     }.items():
-        run, outcome = execute(spec(command=script), engine, tmp_path / folder, lambda data: None)
+        asked = spec(command=script, limits=Limits(simulated_s=10, wall_s=3000))
+        run, outcome = execute(asked, engine, tmp_path / folder, lambda data: None)
         assert outcome.status == 5
         assert b"never" not in (run / "stdout").read_bytes()
