@@ -34,6 +34,8 @@ def main(version: str, isas: str, _: str, folder: str, script: str, argument: st
         Path(argument).write_text(json.dumps({"version": version, "isas": isas.split(",")}))
         return
     settings = json.loads(Path(argument).read_text())
+    if settings["readfile"] and not Path(settings["readfile"]).is_file():
+        sys.exit("lull-gem5: no script")
     simulate(settings["stage"], Path(settings["checkpoint"]), Path(folder), os.environ.get(BEHAVIOUR))
 
 

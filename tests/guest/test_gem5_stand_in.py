@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Commands around gem5, with a program in its place: refusals, limits, and boots that are killed."""
 
+import json
 from pathlib import Path
 
 import pytest
@@ -49,6 +50,17 @@ def test_the_console_has_our_name_and_uarts_that_said_nothing_leave_no_file(tmp_
     assert lull(*BOOT).returncode == 0
     assert (tmp_path / "run" / "console.log").read_text() == "run\n"
     assert [path.name for path in (tmp_path / "run").glob("system.*")] == ["system.realview.uart3.device"]
+
+
+def test_files_for_the_guest_stand_behind_the_script_as_long_as_gem5_runs(tmp_path: Path, lull: Lull) -> None:
+    (tmp_path / "mine").write_text("x")
+    for words, name in {(): "script", ("--put", "mine"): "readfile"}.items():
+        run = tmp_path / f"with-{name}"
+        ran = lull("boot", "-e", "gem5", "--out", str(run), *words)
+        assert ran.returncode == 0, ran.stderr
+        assert json.loads((run / "gem5.json").read_text())["readfile"] == str(run / name)
+        assert (run / "put.tar").exists() == bool(words)
+        assert not (run / "readfile").exists()
 
 
 def test_a_corrupt_checkpoint_is_refused(checkpoint: Path, lull: Lull) -> None:

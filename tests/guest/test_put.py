@@ -2,6 +2,7 @@
 """`lull boot --put`: a file of the user's in the guest, and what comes back."""
 
 import hashlib
+import re
 import subprocess
 from pathlib import Path
 
@@ -10,6 +11,7 @@ import pytest
 from lull.artifacts.toolchain import CROSS_COMPILE
 from lull.engines.execute import execute
 from lull.engines.qemu import Qemu
+from lull.files.paths import ROOT
 from lull.runspec.put import FULL
 from lull.runspec.spec import Limits
 from tests.conftest import Lull
@@ -56,6 +58,17 @@ def test_a_program_and_its_data_run_in_the_guest_and_come_back(lull: Lull, tmp_p
     assert not (run / "initrd").exists()
     shown = lull("show", "run").stdout
     assert "/it's data, /prog, /usr/bin/hackbench, /usr/share/mine/x" in " ".join(shown.split())
+
+
+def test_the_example_of_the_page(tmp_path: Path) -> None:
+    page = (ROOT / "docs" / "guest.md").read_text(encoding="utf-8")
+    (example,) = re.findall(r"^## A file or program of your own$.*?^```\n(.*?)^```$", page, re.MULTILINE | re.DOTALL)
+    (tmp_path / "prog.c").write_text(PROGRAM.replace("return 5", "return 0"))
+    (tmp_path / "input.txt").write_text("a line\n")
+    assert example.count("./lull boot ") == 1
+    script = "set -e\n" + example.replace("./lull boot ", f"{ROOT}/lull boot -e qemu ")
+    ran = subprocess.run(["sh", "-c", script], cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert (ran.returncode, ran.stdout) == (0, "read: a line\n"), ran.stderr
 
 
 def test_what_is_larger_than_a_script_arrives_whole_and_runs_repeat(lull: Lull, tmp_path: Path) -> None:

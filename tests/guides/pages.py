@@ -10,7 +10,7 @@ from pathlib import Path
 
 from lull.files.paths import ROOT
 
-_LANGUAGES = {".yaml": "yaml", ".c": "c", ".py": "python", "Kconfig": "kconfig", "Makefile": "make"}
+_LANGUAGES = {".yaml": "yaml", ".c": "c", ".py": "python", ".md": "markdown", "Kconfig": "kconfig", "Makefile": "make"}
 _SHELL = "sh"
 _BLOCK = re.compile(r"^<!-- ([\w./-]+) -->\n(?:```[a-z]*\n.*?^```\n)?", re.MULTILINE | re.DOTALL)
 _COMMANDS = "commands"

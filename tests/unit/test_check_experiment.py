@@ -62,3 +62,25 @@ def test_a_folder_that_is_no_experiment_is_one_sentence(program: Path, tmp_path:
 def test_nothing_to_check_is_told(tmp_path: Path) -> None:
     ran = check(CHECK, cwd=tmp_path)
     assert (ran.returncode, ran.stderr) == (2, "usage: scripts/check-experiment FOLDER...\n")
+
+
+def test_its_tests_find_the_projects_fixtures_as_the_guide_says(folder: Path) -> None:
+    page = (ROOT / "docs" / "adding-an-experiment.md").read_text(encoding="utf-8")
+    (line,) = (line for line in page.splitlines() if line.startswith(".venv/bin/python -m pytest "))
+    *words, place = line.split()
+    assert place == "~/after-sleep"
+    ran = check(*words, folder, "--setup-plan", "-p", "no:cacheprovider", cwd=ROOT)
+    assert ran.returncode == 0, ran.stdout + ran.stderr
+    assert "test_every_state_has_its_loops (fixtures used: lull, " in ran.stdout
+
+
+def test_ruff_mends_the_layout_as_the_guide_says(folder: Path) -> None:
+    page = (ROOT / "docs" / "adding-an-experiment.md").read_text(encoding="utf-8")
+    (line,) = (line for line in page.splitlines() if line.startswith(".venv/bin/ruff format "))
+    before = (folder / "analysis.py").read_text()
+    (folder / "analysis.py").write_text(before.replace("def analyse(runs: Runs)", "def analyse( runs : Runs )"))
+    words = line.partition("#")[0].split()
+    assert words.pop() == "~/after-sleep"
+    ran = check(*words, folder, cwd=ROOT)
+    assert ran.returncode == 0, ran.stderr
+    assert (folder / "analysis.py").read_text() == before

@@ -30,6 +30,7 @@ class Boot:
     settings: Sequence[str] = ()
     shadow: bool | None = None
     schedule: Path | None = None
+    put: Sequence[str] = ()
     trace: Sequence[str] = ()
     trace_buffer: int | None = None
     stats_period: str | None = None
@@ -54,6 +55,7 @@ class Boot:
             cpu=self.cpu,
             flavour=self.flavour,
             schedule=self.schedule,
+            put=self.put,
             trace=self.trace,
             trace_kib=self.trace_buffer,
             stats_period_s=period(self.stats_period),
