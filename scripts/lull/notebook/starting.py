@@ -15,7 +15,7 @@ from lull.notebook.many_runs import SweepView
 from lull.notebook.one_run import RunView
 from lull.notebook.opening import open as opened
 from lull.results import making, result
-from lull.runspec.spec import CpuMode, EngineName, Flavour
+from lull.runspec.spec import AnyCpu, CpuMode, EngineName, Flavour
 from lull.runspec.values import Value, text_of
 from lull.scenario import asked
 from lull.scenario.asked import Asked
@@ -29,11 +29,12 @@ def boot(
     engine: EngineName | None = None,
     exec: str = WHAT_IT_RUNS_ON,  # noqa: A002 # as --exec
     *,
-    cpu: CpuMode | None = None,
+    cpu: AnyCpu | None = None,
     flavour: Flavour = "default",
     set: Settings = (),  # noqa: A002 # as --set
     shadow: bool | None = None,
     schedule: Paths = None,
+    put: str | Sequence[str] = (),
     trace: str | Sequence[str] = (),
     trace_buffer: int | None = None,
     stats_period: str | None = None,
@@ -59,6 +60,7 @@ def boot(
         settings=_words(set),
         shadow=shadow,
         schedule=_path(schedule),
+        put=_list(put),
         trace=_list(trace),
         trace_buffer=trace_buffer,
         stats_period=stats_period,
