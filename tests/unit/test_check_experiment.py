@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """`scripts/check-experiment`: an experiment outside of the checkout has the checks of the project's own."""
 
+import re
 import shutil
 import subprocess
 from pathlib import Path
@@ -18,9 +19,16 @@ C_FILE = '// SPDX-License-Identifier: BSD-3-Clause\n#include "jsonl.h"\n\nint ma
 def folder(tmp_path: Path) -> Path:
     """The experiment of the guide. It is called as one of the project's, and lies in a folder with a blank."""
     place = tmp_path / "my own" / "wake-latency"
-    shutil.copytree(ROOT / "tests" / "guides" / "after-sleep", place)
+    shutil.copytree(ROOT / "tests" / "guides" / "adding-an-experiment" / "after-sleep", place)
     (place / "own.c").write_text(C_FILE)
     return place
+
+
+def command(beginning: str) -> list[str]:
+    """The one of the guide that begins so, without the folder."""
+    page = (ROOT / "docs" / "adding-an-experiment.md").read_text(encoding="utf-8")
+    (found,) = re.findall(f"`({re.escape(beginning)} [^`]+) ~/after-sleep`", page)
+    return str(found).split()
 
 
 def check(*words: str | Path, cwd: Path) -> subprocess.CompletedProcess[str]:
@@ -65,22 +73,16 @@ def test_nothing_to_check_is_told(tmp_path: Path) -> None:
 
 
 def test_its_tests_find_the_projects_fixtures_as_the_guide_says(folder: Path) -> None:
-    page = (ROOT / "docs" / "adding-an-experiment.md").read_text(encoding="utf-8")
-    (line,) = (line for line in page.splitlines() if line.startswith(".venv/bin/python -m pytest "))
-    *words, place = line.split()
-    assert place == "~/after-sleep"
+    words = command(".venv/bin/python -m pytest")
     ran = check(*words, folder, "--setup-plan", "-p", "no:cacheprovider", cwd=ROOT)
     assert ran.returncode == 0, ran.stdout + ran.stderr
     assert "test_every_state_has_its_loops (fixtures used: lull, " in ran.stdout
 
 
 def test_ruff_mends_the_layout_as_the_guide_says(folder: Path) -> None:
-    page = (ROOT / "docs" / "adding-an-experiment.md").read_text(encoding="utf-8")
-    (line,) = (line for line in page.splitlines() if line.startswith(".venv/bin/ruff format "))
+    words = command(".venv/bin/ruff format")
     before = (folder / "analysis.py").read_text()
     (folder / "analysis.py").write_text(before.replace("def analyse(runs: Runs)", "def analyse( runs : Runs )"))
-    words = line.partition("#")[0].split()
-    assert words.pop() == "~/after-sleep"
     ran = check(*words, folder, cwd=ROOT)
     assert ran.returncode == 0, ran.stderr
     assert (folder / "analysis.py").read_text() == before
