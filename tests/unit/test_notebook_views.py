@@ -410,6 +410,9 @@ def test_a_mistake_is_the_command_lines_sentence(tmp_path: Path, monkeypatch: py
         lull.boot(engine="qemu", sim_limit=0)
     with pytest.raises(lull.UserError, match="--set governer: unknown key; use"):
         lull.boot(engine="qemu", set={"governer": "teo"})
+    for put in ("none", Path("none"), ["none"], [Path("none")]):
+        with pytest.raises(lull.UserError, match="--put none: none: no such file"):
+            lull.boot(engine="qemu", put=put)
     with pytest.raises(lull.UserError, match="--points nothing: no such point"):
         lull.run("wake-latency", engine="qemu", points="nothing")
     assert not list(tmp_path.iterdir())

@@ -34,7 +34,7 @@ def boot(
     set: Settings = (),  # noqa: A002 # as --set
     shadow: bool | None = None,
     schedule: Paths = None,
-    put: str | Sequence[str] = (),
+    put: str | Path | Sequence[str | Path] = (),
     trace: str | Sequence[str] = (),
     trace_buffer: int | None = None,
     stats_period: str | None = None,
@@ -60,7 +60,7 @@ def boot(
         settings=_words(set),
         shadow=shadow,
         schedule=_path(schedule),
-        put=_list(put),
+        put=[str(one) for one in ([put] if isinstance(put, str | Path) else put)],
         trace=_list(trace),
         trace_buffer=trace_buffer,
         stats_period=stats_period,
