@@ -1,13 +1,17 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Who answers for which part of the traced time.
 
-A wake-up is charged to the task or device at its root: the interrupt or timer that ended the sleep, and through it who
-armed it. Charged are the way out of the idle state, the way back into the next one, and the idle time that it broke up:
-what the ended span burned above the idle state that this span and the next one together would have deserved. What
-Linux lost by a bad guess, a shallower state than the span itself deserved, is nobody's wake-up and stays with `idle`.
+A wake-up is charged to the task or device at its root: the one that armed the timer, or raised the interrupt, that
+ended the sleep. Three parts are charged:
+- the exit from the idle state,
+- the entry into the next idle state,
+- the extra energy of the sleep that was ended, compared with one uninterrupted sleep, in the state that fits the length
+  of this sleep and the next one together.
+Linux may also guess badly and choose a shallower state than the sleep's own length allows. That loss is charged to
+`idle`, not to a wake-up.
 A sleep is charged to the wake-up that ended it, never to the one before, so that nothing is charged twice.
 Only the core's part is charged: what an L2 would have saved depends on the cluster's other CPUs.
-Assumed: without the wake-up its work would not have been done either, so that the two spans would have been one.
+Assumed: without the wake-up, its work would not have been done either, and the two sleeps would have been one.
 """
 
 from collections.abc import Iterable, Sequence

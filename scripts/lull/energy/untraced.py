@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """What a CPU did while no trace was taken, as far as gem5's power states and Linux's counters tell.
 
-gem5 says how long a core ran (ON), stood in WFI (CLK_GATED) or was turned off (OFF). Which idle state a WFI was,
-Linux's cpuidle says for the whole run; assumed: every window has the run's mixture. Linux's time in a state holds the
-ways in and out, which for gem5 are ON: they are taken from what the states cost on this machine, and from the
-window's ON.
+gem5 says how long a core ran (ON), stood in WFI (CLK_GATED) or was turned off (OFF). Linux's cpuidle says which idle
+states those WFIs were, but only for the whole run. Assumed: every window has the mixture of the whole run.
+Linux counts entry and exit as time in the state; gem5 counts them as ON. The length of entry and exit comes from the
+states' latencies on this machine, and is taken from the window's ON.
 """
 
 from collections.abc import Mapping, Sequence
@@ -20,11 +20,11 @@ from lull.rundir.cpuidle import Row
 
 @dataclass(frozen=True)
 class Mixture:
-    """Of one CPU's time in WFI: the shares of idle states, and what comes with each tick of it."""
+    """How one CPU's time in WFI divides among idle states, and the transitions and cache losses per tick of WFI."""
 
     shares: dict[str, float]
     transition: float
-    """Ticks on the way in and out for a tick in WFI."""
+    """Ticks of entry and exit per tick of WFI."""
     caches: Caches
 
     def split(self, cpu: int, ticks: float, found: Residency, traced: Sequence[Stay]) -> list[Stay]:

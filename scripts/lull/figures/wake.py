@@ -58,8 +58,8 @@ PHASES = {
     "total": ("event", "task"),
 }
 CUT_SHORT = 15 / 16
-"""Of what hardware takes: it is given up between eighths, and one that takes a little less than it was set to has to be
-seen as such."""
+"""A transition shorter than this share of its latency counts as cut short: entry is given up only between eighths of the
+latency, and the margin tolerates a transition that takes a little less than was set."""
 OF_FIRMWARE = ("entry", "hardware", "firmware", "kernel", "exit")
 
 REASONS = {
@@ -126,7 +126,7 @@ def reasons(rows: Array, expects_firmware: bool, entry: Array | float = 0.0, out
 
 
 def _between(rows: Array, first: str, second: str) -> Array:
-    """In ticks, and at most one more than there were: stamps are whole ones. Endless where they are out of order."""
+    """An upper bound in counter ticks: the difference plus one, as stamps are whole ticks. Infinite if reversed."""
     begin, end = rows[first], rows[second]
     return np.where(begin <= end, (end - begin).astype(np.float64) + 1, np.inf)
 

@@ -24,7 +24,8 @@ def written(path: Path) -> Iterator[Path]:
 def replaced(folder: Path) -> Iterator[Path]:
     """An empty folder, which takes the place of an earlier one once it is filled.
 
-    The earlier one is moved aside before, and removed after: who is killed between leaves both.
+    The earlier folder is first moved aside, and removed at the end. A process that is killed in between leaves both
+    folders behind.
     """
     folder.parent.mkdir(parents=True, exist_ok=True)
     aside = Path(tempfile.mkdtemp(prefix=f".{folder.name}.", dir=folder.parent))

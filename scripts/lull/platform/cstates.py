@@ -113,7 +113,7 @@ def check_order(states: Sequence[CState]) -> None:
 
 
 def _check_deeper(light: CState, deep: CState, number: int) -> None:
-    """Exit may be equal, as on Juno; a deeper state with an equal residency would never be chosen over."""
+    """Exit latencies may be equal, as on Juno. With equal residencies the shallower state would never be chosen."""
     if deep.advertised.exit_us < light.advertised.exit_us:
         raise fault(
             f"{deep.advertised.exit_us} is below the {light.advertised.exit_us} of {light.name}; "

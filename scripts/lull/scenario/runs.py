@@ -62,7 +62,7 @@ class Runs:
 
     @property
     def pieces(self) -> list[dict[str, Any]]:
-        """What made the data: for each build, commit and host, which points. One, as a rule."""
+        """The points by build, commit and host that made them. Usually one entry: all points have the same."""
         found: dict[str, dict[str, Any]] = {}
         for run in (*self.runs, *self.hung):
             made_by = run.made_by
