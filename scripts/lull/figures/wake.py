@@ -58,8 +58,8 @@ PHASES = {
     "total": ("event", "task"),
 }
 CUT_SHORT = 15 / 16
-"""A transition shorter than this share of its latency counts as cut short: entry is given up only between eighths of the
-latency, and the margin tolerates a transition that takes a little less than was set."""
+"""A transition shorter than this share of its latency counts as cut short: entry is given up only between eighths of
+the latency, and the margin tolerates a transition that takes a little less than was set."""
 OF_FIRMWARE = ("entry", "hardware", "firmware", "kernel", "exit")
 
 REASONS = {
