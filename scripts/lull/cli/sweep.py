@@ -156,7 +156,7 @@ def _about(name: str, scenario: Scenario, asked: Asked, engine: str) -> dict[str
 
 
 def _command(asked: Asked, engine: str) -> str:
-    """What asks for these very points elsewhere; a value with a comma in it can only be written in a file."""
+    """The command that asks for exactly these points elsewhere. A value with a comma can only stand in a file."""
     words = ["./lull", "sweep", "--scenario", asked.scenario, "-e", engine]
     words += ["-p", asked.platform] if asked.platform else []
     words += ["--cpu", asked.cpu] if asked.cpu else []

@@ -248,7 +248,7 @@ def _without_actual(platform: Platform) -> Platform:
 
 
 def how_far(folder: Path) -> str:
-    """By gem5's own count; by the guest's messages before there is one."""
+    """From gem5's own count of time. Before gem5 has one, from the guest's messages."""
     try:
         simulated_s, instructions = (folder / PROGRESS).read_text().split()
     except (OSError, ValueError):

@@ -13,7 +13,7 @@ from lull.platform.schema import Cluster
 SLICES = 8
 PACKETS_PER_LOAD = 2
 KINDS = ("retention", "core-off", "cluster-off")
-"""Of idle states that have devices, whether a cluster has the state or not."""
+"""The idle states that have latency devices, also where a cluster lacks the state."""
 
 COSTS = ("entry", "flush", "exit", "refill")
 _PORT = "system.iobus.pktCount_system.iobridge.mem_side_port::system.realview.latency_cluster{}_{}_{}.pio"

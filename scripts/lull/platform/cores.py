@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What a core description may say, and how one is read.
+"""The schema of a core description, and how one is read.
 
 The words are those of processor manuals; turning them into a simulator's objects is gem5-configs' business. Every
 block says where its numbers are from. Latencies of units are cycles from issue to result.
@@ -60,7 +60,7 @@ class Cache(Block):
     size_kib: Annotated[int, Field(ge=4, le=128)]
     ways: Annotated[int, Field(ge=1, le=16)]
     latency_cycles: Cycles
-    """Of the array alone: a load's address takes the cycles of the `load` unit before that."""
+    """Latency of the array alone. A load first spends the cycles of the `load` unit on its address."""
     mshrs: Annotated[int, Field(ge=1, le=64)]
     source: Source
 
@@ -85,7 +85,7 @@ class L2Policy(Block):
     """What the core's design decides about a cluster's cache; its size is the SoC's choice."""
 
     inclusive: bool
-    """Of the first level. If not, it is filled by what the first level evicts."""
+    """Whether it includes the first level. If not, it is filled with the lines that the first level evicts."""
     prefetch_degree: Degree
     source: Source
 
@@ -102,7 +102,7 @@ class Branch(Block):
     global_entries: Table
     choice_entries: Table
     local_entries: Table | None = None
-    """Of a tournament's local part; a bi-mode predictor has none."""
+    """For the local part of a tournament predictor; a bi-mode predictor has none."""
     btb_entries: Table
     return_stack: Annotated[int, Field(ge=1, le=128)]
     indirect_entries: Table

@@ -24,7 +24,7 @@ KEEPING_CACHES: tuple[StateKind, ...] = ("wfi", "retention")
 
 
 class Advertised(Block):
-    """What the device tree promises: worst cases, on which the idle governor decides."""
+    """Latencies in the device tree: worst cases, by which the idle governor decides."""
 
     entry_us: Annotated[int, Field(ge=0, le=1_000_000)]
     exit_us: Annotated[int, Field(ge=0, le=1_000_000)]
@@ -33,7 +33,7 @@ class Advertised(Block):
 
     @property
     def latency_us(self) -> int:
-        """What Linux calls a state's exit latency: an entry once begun has to be finished first."""
+        """Linux's exit latency of a state: entry + exit, because an entry once begun has to be finished first."""
         return self.entry_us + self.exit_us
 
     @model_validator(mode="after")

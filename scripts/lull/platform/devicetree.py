@@ -172,7 +172,7 @@ def _l1(core: str) -> dict[str, _L1]:
 
 
 def _transition_ns(platform: Platform) -> int:
-    """Of every cluster: gem5's one handler takes the longest of theirs for all, and the kernel is told the truth."""
+    """One latency for every cluster: gem5 has one handler, with the longest of all. The kernel is told the same."""
     return max(round(cluster.transition_latency_us.value * 1_000) for cluster in platform.resolved_clusters())
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What sits where on the two machines.
+"""The addresses and interrupts of the two machines.
 
 The addresses are facts of gem5's `VExpress_GEM5_Foundation` platform and of QEMU's `virt` machine, not choices:
 a device of ours may only take what is free on gem5, and nothing is added on QEMU.

@@ -35,7 +35,7 @@ class SourcedMicroseconds(Block):
 
 
 def without_sources(value: Any) -> Any:
-    """Of what was dumped: where a number is from does not change what it is."""
+    """A dumped model without its sources: the source of a number does not change the number."""
     if isinstance(value, dict):
         return {key: without_sources(item) for key, item in value.items() if key != "source"}
     return [without_sources(item) for item in value] if isinstance(value, list) else value

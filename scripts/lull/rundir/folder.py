@@ -71,7 +71,7 @@ class RunDir:
         return json_file.read(self.path / name, "run the command again")
 
     def spec(self) -> RunSpec:
-        """As it was resolved for the run, whatever the platform's file says by now."""
+        """The platform as resolved for the run. The platform's file may have changed since."""
         asked = self.read_json(RUN)
         asked.pop("hash", None)
         try:

@@ -92,7 +92,7 @@ def _platforms(points: Sequence[Point]) -> list[str]:
 
 
 def _command(name: str, points: Sequence[Point], wishes: Wishes) -> str:
-    """What makes these very runs elsewhere: what was found or left to its default is spelled out."""
+    """The command that repeats exactly these runs elsewhere: values found or left to defaults are spelled out."""
     spec, platforms = points[0].spec, _platforms(points)
     words = ["./lull", "run", name]
     # Several are the scenario's own, and no option could name them.
