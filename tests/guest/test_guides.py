@@ -43,7 +43,7 @@ class Clone:
 
     def changed(self) -> set[str]:
         told = self.run("git", "status", "--porcelain", "--untracked-files=all").stdout
-        return {line[3:] for line in told.splitlines() if line[3:] != ".venv"}
+        return {line[3:] for line in told.splitlines()}
 
     def lint(self) -> str:
         ran = self.run("make", "--old-file=setup", "lint")
