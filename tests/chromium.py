@@ -89,6 +89,14 @@ class Browser:
                 raise AssertionError(f"{page}: not ready; {self.errors}")
             time.sleep(0.05)
 
+    def width(self, pixels: int | None) -> None:
+        """As if the window were so wide; None is its own size again."""
+        if pixels is None:
+            self.call("Emulation.clearDeviceMetricsOverride")
+        else:
+            size = {"width": pixels, "height": SIZE[1], "deviceScaleFactor": 1, "mobile": False}
+            self.call("Emulation.setDeviceMetricsOverride", **size)
+
     def js(self, expression: str) -> Any:
         answer = self.call("Runtime.evaluate", expression=expression, returnByValue=True, awaitPromise=True)
         assert "exceptionDetails" not in answer, answer["exceptionDetails"]

@@ -189,6 +189,26 @@ def test_a_table_sorts_the_values_unfold_and_the_theme_changes(pages: Pages, bro
     assert browser.errors == []
 
 
+def test_no_check_is_out_of_sight_and_what_is_cut_off_says_so(pages: Pages, browser: Browser) -> None:
+    browser.open(pages("results"))
+    cut = "[...document.querySelectorAll('.scroll:not(.long)')].filter(e => e.scrollHeight > e.clientHeight + 1).length"
+    outside = (
+        "[...document.querySelectorAll('.narrow td')].filter(e => e.offsetParent && e.textContent"
+        " && e.getBoundingClientRect().right > innerWidth + 1).map(e => e.textContent)"
+    )
+    try:
+        for width in (1280, 400):
+            browser.width(width)
+            assert browser.js(cut) == 0, width
+            assert browser.js(outside) == [], width
+        assert browser.js("document.querySelectorAll('.narrow td.good').length") > 10
+        shadows = "getComputedStyle(document.querySelector('.scroll')).backgroundAttachment"
+        assert browser.js(shadows) == "local, local, scroll, scroll"
+    finally:
+        browser.width(None)
+    assert browser.errors == []
+
+
 def test_the_pareto_view_tells_a_points_settings_and_takes_other_measures(pages: Pages, browser: Browser) -> None:
     browser.open(pages("sweep"))
     chart = "#tradeoff-pareto"
