@@ -67,3 +67,11 @@ def test_something_else_by_that_name(tmp_path: Path) -> None:
 def test_the_engine_follows_what_is_found(tmp_path: Path) -> None:
     install(tmp_path)
     assert choose(None).name == "gem5"
+
+
+def test_a_program_that_prints_no_text(tmp_path: Path) -> None:
+    program = tmp_path / "noise"
+    program.write_text("#!/bin/sh\nprintf '\\377\\376' >&2\nexit 1\n")
+    program.chmod(0o755)
+    with pytest.raises(UserError, match=r"noise: does not answer as gem5 does .* name another binary"):
+        gem5_binary.find(str(program))

@@ -73,7 +73,7 @@ def _probed(path: Path) -> dict[str, object]:
         try:
             result = subprocess.run(
                 [str(path), "-d", scratch, str(PROBE), str(answer)],
-                capture_output=True, text=True, timeout=120, check=False,
+                capture_output=True, text=True, errors="replace", timeout=120, check=False,
             )  # fmt: skip
         except (OSError, subprocess.TimeoutExpired) as error:
             raise UserError(f"{path}: cannot be run as gem5 ({error}); name another binary by --gem5") from error
