@@ -131,7 +131,9 @@ def test_a_schedule_that_the_guest_has_no_room_for_is_refused(tmp_path: Path) ->
 
 
 def test_files_that_are_no_schedules_are_named(tmp_path: Path) -> None:
-    with pytest.raises(UserError, match=r"none: cannot be read \(No such file or directory\); name a schedule file$"):
+    with pytest.raises(
+        UserError, match=r"none: cannot read it \(No such file or directory\); give the path of a schedule file$"
+    ):
         load_schedule(tmp_path / "none")
     binary = tmp_path / "binary"
     binary.write_bytes(b"0 2 0 1\n\xff\nend\n")

@@ -10,8 +10,12 @@ from typing import Any
 import yaml
 
 from lull.errors import UserError
+from lull.files import regular
 from lull.files.blocks import quoted
 from lull.files.paths import ROOT
+
+MOST_VALUES = 100_000
+"""In one file with its aliases written out; the largest of ours has about two thousand."""
 
 
 def is_path(name_or_path: str) -> bool:
@@ -31,22 +35,21 @@ def shown(file: Path) -> str:
     """The name of a file as a message gives it."""
     try:
         return str(file.resolve().relative_to(ROOT))
-    except ValueError:
+    except (ValueError, OSError, RuntimeError):  # RuntimeError: a loop of symbolic links, before Python 3.13
         return str(file)
 
 
 def read(file: Path, name: str, kind: str, manual: str) -> dict[str, Any]:
     """The block of keys in a file of this kind; `manual` is where a reader finds how to write one."""
     try:
-        text = file.read_text(encoding="utf-8")
-    except OSError as error:
-        raise UserError(f"{name}: cannot read it ({error.strerror}); give the path of a {kind} file") from None
+        text = regular.read_bytes(file, name, kind).decode("utf-8")
     except UnicodeDecodeError:
         raise UserError(f"{name}: not a text file; give the path of a {kind} file") from None
-    except ValueError:
-        raise UserError(f"{name!r}: no file has such a name; give the path of a {kind} file") from None
     try:
-        data = _unshared(_parsed_once(text))
+        shared = _parsed_once(text)
+        if _size(shared, {}) > MOST_VALUES:
+            raise UserError(f"{name}: its aliases expand to more than {MOST_VALUES} values; write out what they name")
+        data = _unshared(shared)
     except RecursionError:
         raise UserError(
             f"{name}: blocks without end; write out the alias that stands within what it names, or nest less"
@@ -99,6 +102,16 @@ def parsed(text: str) -> Any:
 def _parsed_once(text: str) -> Any:
     """A sweep resolves a platform's file for each of its points, and PyYAML takes a quarter of a second for it."""
     return parsed(text)
+
+
+def _size(data: Any, known: dict[int, int]) -> int:
+    """The number of values in a block with every alias written out, counted without writing them out."""
+    if not isinstance(data, dict | list):
+        return 1
+    if id(data) not in known:
+        inner = data.values() if isinstance(data, dict) else data
+        known[id(data)] = 1 + sum(_size(value, known) for value in inner)
+    return known[id(data)]
 
 
 def _unshared(data: Any) -> Any:

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from lull.errors import UserError
+from lull.files import regular
 
 EVENTS_MAX = 1 << 18
 TEXT_MAX = 16 << 20
@@ -60,10 +61,7 @@ class _Fault(Exception):
 
 def load_schedule(path: Path) -> str:
     """The text of a schedule file that the guest will accept."""
-    try:
-        data = path.read_bytes()
-    except OSError as error:
-        raise UserError(f"{path}: cannot be read ({error.strerror}); name a schedule file") from None
+    data = regular.read_bytes(path, str(path), "schedule", TEXT_MAX + 1)
     if len(data) > TEXT_MAX:
         raise UserError(f"{path}: larger than {TEXT_MAX >> 20} MiB; shorten it or use periodic and poisson lines")
     try:
