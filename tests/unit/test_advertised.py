@@ -47,6 +47,27 @@ def key_of(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Any:
     )
 
 
+@pytest.mark.parametrize("part", ["kernel", "rootfs", "firmware"])
+def test_a_checkpoint_belongs_to_its_artifacts(part: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Two of equal size have different keys; the device tree, in which the image's size is, does not tell them."""
+    monkeypatch.setattr(gem5_binary, "find", lambda chosen: Gem5Binary("/nowhere", "24.0.0.1", "0"))
+    engine, platform = Gem5(), boot_of(resolve("tiny", ()))
+
+    def inputs(changed: str) -> dict[str, object]:
+        entries = []
+        for kind, name in (("kernel", "Image"), ("rootfs", "rootfs.cpio"), ("firmware", "bl31.bin")):
+            key = "other" if kind == changed else "same"
+            folder = tmp_path / kind
+            folder.mkdir(exist_ok=True)
+            (folder / name).write_bytes(b"x" * 1000)
+            files = {name: digest.of_file(folder / name)}
+            (folder / "entry.json").write_text(json.dumps({"inputs": {}, "files": files}))
+            entries.append(Entry(kind, key, folder))
+        return engine.checkpoint_inputs(platform, Artifacts(*entries))
+
+    assert inputs(part) != inputs("none")
+
+
 @pytest.mark.parametrize(
     "word",
     [

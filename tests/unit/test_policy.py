@@ -8,7 +8,7 @@ import pytest
 
 from lull.errors import UserError
 from lull.files.paths import ROOT
-from lull.runspec.policy import Policy
+from lull.runspec.policy import Policy, parse
 from lull.runspec.settings import resolve
 from lull.runspec.spec import RunSpec
 from tests.specs import spec
@@ -130,6 +130,23 @@ def test_a_state_that_the_platform_lacks(tmp_path: Path) -> None:
         resolve(str(file), ["idle.deepest=C4"])
     with pytest.raises(UserError, match=r"^--set routing\.depth=C4: no cluster of tegra-k1 has it; use `C1`"):
         resolve(str(file), ["routing=shadow-when-asleep", "routing.depth=C4"])
+
+
+def test_the_depth_of_routing_is_a_state_of_a_main_cluster(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A state that only the shadow core has is none that the application's CPU can sleep in."""
+    platform = resolve("tiny", ()).platform
+    own = platform.resolved_clusters()
+    shallow = [
+        cluster
+        if platform.role(cluster) == "shadow"
+        else cluster.model_copy(update={"cstates": tuple(one for one in cluster.cstates if one.name != "C4")})
+        for cluster in own
+    ]
+    assert len(shallow) > 1
+    assert any(one.name == "C4" for one in shallow[-1].cstates)
+    monkeypatch.setattr(type(platform), "resolved_clusters", lambda _: shallow)
+    with pytest.raises(UserError, match=r"^--set routing\.depth=C4: no cluster of tiny has it"):
+        parse(["routing=shadow-when-asleep", "routing.depth=C4"], platform)
 
 
 # The guest's side, on a tree of plain files that stands for sysfs.
