@@ -70,3 +70,16 @@ def test_the_command_line_alone_loads_nothing_heavy() -> None:
     program = "import sys, lull.cli.app; print(*sorted({'numpy', 'pyarrow', 'matplotlib'} & sys.modules.keys()))"
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
     assert done.stdout == "\n"
+
+
+@pytest.mark.parametrize("words", [["boot", "--seed", "abc"], ["boot", "-e", "kvm"], ["boott"], ["show"]])
+def test_a_wrong_option_is_one_sentence(
+    words: list[str], monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(sys, "argv", ["lull", *words])
+    with pytest.raises(SystemExit) as ended:
+        app.main()
+    assert ended.value.code == 2
+    said = capsys.readouterr().err
+    assert said.startswith("lull: ")
+    assert said.count("\n") == 1

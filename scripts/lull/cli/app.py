@@ -5,6 +5,7 @@ import signal
 import sys
 
 import typer
+from typer._click.exceptions import ClickException, NoArgsIsHelpError
 
 from lull.cli import (
     bench,
@@ -64,7 +65,17 @@ class Interrupted(BaseException):
 def main() -> None:
     signal.signal(signal.SIGINT, _interrupt)
     try:
-        app(prog_name="lull")
+        sys.exit(app(prog_name="lull", standalone_mode=False) or 0)
+    except NoArgsIsHelpError as error:  # its message is the help
+        error.show()
+        sys.exit(error.exit_code)
+    except ClickException as error:
+        said = " ".join(error.format_message().split()).rstrip(".")
+        report(f"lull: {said}; --help says what there is")
+        sys.exit(error.exit_code)
+    except typer.Abort:
+        report("lull: aborted")
+        sys.exit(1)
     except UserError as error:
         report(f"lull: {error}")
         sys.exit(error.exit_status)
