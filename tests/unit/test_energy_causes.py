@@ -84,6 +84,11 @@ def test_a_wake_up_is_not_blamed_for_what_would_have_been_no_deeper(deepest: str
     assert not any(stay.who.blamed for stay in stays)
 
 
+def test_a_sleep_as_long_as_a_states_residency_deserves_the_state() -> None:
+    found = causes._deserved(np.array([9, 10, 11, 39, 40]), np.array([0, 10, 20, 40]))
+    assert found.tolist() == [0, 1, 1, 2, 3]
+
+
 def test_caches_are_charged_as_full_as_they_were() -> None:
     """The little core's L1 fills in 66 us; the L2 of its cluster, alone in C4, in 1049 us."""
     long, short = 10 * MS, 33 * US

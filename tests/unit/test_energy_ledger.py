@@ -158,6 +158,20 @@ def test_untraced_entries_find_caches_as_full_as_the_mean_active_time_makes_them
     assert total(path, **mine, component="rail") == pytest.approx(2 * 1.5e-9 * (1.0 + 1.0))
 
 
+def test_an_untraced_cluster_is_off_as_long_as_its_least_sleeper_was_off_or_in_c4(tmp_path: Path) -> None:
+    """Of 10 ms, CPU 0 is in C4 for 6, and CPU 1 has been turned off for 8. Nothing says when each was."""
+    asked = run_spec("idle.deepest=C4", "clusters.little.cpus=2")
+    stats = window(asked.platform, START, START + 10 * MS, [6 * MS, 0, 0, 0])
+    state = "system.cluster0.cpu1.power_state.pwrStateResidencyTicks"
+    stats |= {f"{state}::ON": float(2 * MS), f"{state}::OFF": float(8 * MS)}
+    made = energy_runs.rundir(tmp_path / "run", asked, [stats])
+    energy_runs.slept(made, 10_000, {0: {"C4": (0, 6000)}})
+    path, totals = _write(made)
+    assert totals.residency_s[1, "off"] == pytest.approx(8e-3)
+    off = total(path, backend="mcpat", band="raw", component="l2", cluster="little", state="off")
+    assert off == pytest.approx(6e-3 * 0.30 * energy_runs.L2_LEAKAGE_W)
+
+
 def _one_sleep(
     tmp_path: Path, platform: str = "tiny", cpu: int = 0, given: bool = False, settings: Sequence[str] = ()
 ) -> tuple[Path, Platform]:

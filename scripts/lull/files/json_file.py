@@ -25,7 +25,7 @@ def read(path: Path, remedy: str, needs: Iterable[str] = ()) -> dict[str, Any]:
     """What was written; `remedy` is what to do about a file that is gone, was changed or lacks a key."""
     try:
         value = json.loads(path.read_text(encoding="utf-8"))
-    except (OSError, ValueError) as error:
+    except (OSError, ValueError, RecursionError) as error:
         raise UserError(f"{path}: cannot be read as JSON ({error}); {remedy}") from error
     if not isinstance(value, dict):
         raise UserError(f"{path}: not an object of JSON; {remedy}")
