@@ -83,3 +83,47 @@ def test_a_wrong_option_is_one_sentence(
     said = capsys.readouterr().err
     assert said.startswith("lull: ")
     assert said.count("\n") == 1
+
+
+LISTED = [sys.executable, "-m", "lull", "platform", "list"]
+
+
+def test_output_to_a_full_device_is_one_sentence() -> None:
+    with Path("/dev/full").open("w") as full:
+        ran = subprocess.run(
+            [sys.executable, "-m", "lull", "platform", "list"],
+            stdout=full,
+            stderr=subprocess.PIPE,
+            text=True,
+            check=False,
+        )
+    assert (ran.returncode, ran.stderr) == (
+        2, "lull: the output cannot be written, its device is full; write it elsewhere\n",
+    )  # fmt: skip
+
+
+def test_a_reader_that_has_seen_enough_is_no_error() -> None:
+    ends = os.pipe()
+    os.close(ends[0])
+    with os.fdopen(ends[1], "w") as closed:
+        ran = subprocess.run(
+            [sys.executable, "-m", "lull", "platform", "list"],
+            stdout=closed,
+            stderr=subprocess.PIPE,
+            text=True,
+            check=False,
+        )
+    assert (ran.returncode, ran.stderr) == (1, "")
+
+
+def test_a_locale_without_our_letters_gets_their_numbers() -> None:
+    env = {**os.environ, "LC_ALL": "POSIX", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0"}
+    ran = subprocess.run(
+        [sys.executable, "-m", "lull", "platform", "show", "tiny", "--sources"],
+        env=env,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert ran.returncode == 0, ran.stderr
+    assert "\\xb5" in ran.stdout

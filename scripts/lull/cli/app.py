@@ -1,6 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """The command line: `lull …`."""
 
+import errno
+import io
+import os
 import signal
 import sys
 
@@ -64,8 +67,13 @@ class Interrupted(BaseException):
 
 def main() -> None:
     signal.signal(signal.SIGINT, _interrupt)
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):  # where the locale lacks a letter, such as µ, its number is shown
+            stream.reconfigure(errors="backslashreplace")
     try:
-        sys.exit(app(prog_name="lull", standalone_mode=False) or 0)
+        status = app(prog_name="lull", standalone_mode=False) or 0
+        sys.stdout.flush()
+        sys.exit(status)
     except NoArgsIsHelpError as error:  # its message is the help
         error.show()
         sys.exit(error.exit_code)
@@ -79,7 +87,14 @@ def main() -> None:
     except UserError as error:
         report(f"lull: {error}")
         sys.exit(error.exit_status)
+    except BrokenPipeError:  # who reads the output has seen enough
+        _drop_output()
+        sys.exit(1)
     except OSError as error:
+        if error.filename is None and error.errno == errno.ENOSPC:
+            _drop_output()
+            report("lull: the output cannot be written, its device is full; write it elsewhere")
+            sys.exit(UserError.exit_status)
         if error.filename is None:
             raise
         report(f"lull: {error.filename}: {error.strerror}; mend that and run the command again")
@@ -87,6 +102,11 @@ def main() -> None:
     except Interrupted:
         report("lull: interrupted; what was finished is kept")
         sys.exit(130)
+
+
+def _drop_output() -> None:
+    """What is not written yet would fail again when Python ends."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def _interrupt(_number: int, _frame: object) -> None:
