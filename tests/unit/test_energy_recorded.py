@@ -2,19 +2,26 @@
 """The whole chain on a recorded run of `tiny` on gem5: `sleep 0.05` with all idle states, traced."""
 
 import shutil
+from itertools import pairwise
 from pathlib import Path
 
 import pyarrow.parquet as pq
 import pytest
 
-from lull.energy import activity, calibration, rows, run_ledger, source, tables, windows
+from lull.energy import activity, calibration, causes, rows, run_ledger, source, states, tables, windows
 from lull.energy.events import L2
 from lull.energy.run_ledger import Accounted, Options
-from lull.rundir.folder import STATS_TABLE, RunDir
-from tests import energy_runs
+from lull.rundir.folder import STATS_TABLE, TRACE, RunDir
+from lull.timeline import timeline
+from lull.trace import columns, recording, spans, wakes
+from lull.trace.clock import TICK_HZ
+from lull.trace.datfile import TraceFile
+from tests import energy_runs, perfetto
 
 DATA = Path(__file__).parent / "data"
 SECONDS = 0.146277073992
+AWAKE = 0xFFFFFFFF
+"""Linux's `PWR_EVENT_EXIT`."""
 
 
 @pytest.fixture(scope="module")
@@ -94,3 +101,31 @@ def test_l2_leakage_is_the_tables_for_the_time_that_clusters_were_on(rundir: Run
         mine = {"backend": "mcpat", "band": "raw", "cluster": cluster.name, "component": L2, "kind": "static"}
         on_j = energy_runs.total(found.ledger, **mine, state="on")
         assert 0 < on_j <= opp.leakage[L2].watts * SECONDS * (1 + 1e-9)
+
+
+def test_the_timeline_the_trace_and_the_ledger_tell_the_same_idle_time(rundir: RunDir, tmp_path: Path) -> None:
+    """Of the command's time. The trace itself has more, because it begins before the command does."""
+    path = tmp_path / "timeline.json.gz"
+    timeline.write(rundir, path)
+    tracks = {place: kept for place, kept in perfetto.tracks(perfetto.events(path)).items() if place[1] == "idle state"}
+    run = source.open_run(rundir)
+    record = recording.load(rundir)
+    parts = list(spans.by_cpu(record, run.platform))
+    woken = wakes.of_recording(record, run.platform)
+    ledger = causes.occupancy(parts, woken, run.platform, run.deepest, run.time)
+    asked = columns.of_event(TraceFile(rundir / TRACE), "cpu_idle", record.clock).to_pylist()
+    assert len(tracks) == 3
+    for (group, _), slices in tracks.items():
+        cpu = int(group.split()[1])
+        stays = ledger.stays(cpu, record.begin, record.end)
+        own = [(round(row["time_s"] * TICK_HZ), row["state"]) for row in asked if row["cpu_id"] == cpu]
+        sleeps = [(at, then) for (at, state), (then, _) in pairwise([*own, (record.end, 0)]) if state != AWAKE]
+        by_trace = sum(max(0, min(end, record.end) - max(start, record.begin)) for start, end in sleeps)
+        by_ledger = sum(stay.ticks for stay in stays if stay.who.state != states.ACTIVE)
+        assert by_trace == by_ledger
+        # Starts and ends are cut to nanoseconds, so each stretch of idle is wrong by less than one.
+        assert sum(end - start for start, end, _ in slices) == pytest.approx(by_trace / 1000, abs=len(sleeps) + 1)
+        for state in states.IDLE:
+            by_track = sum(end - start for start, end, name in slices if name == state)
+            told = sum(stay.ticks for stay in stays if stay.who.state == state)
+            assert by_track == pytest.approx(told / 1000, abs=len(sleeps) + 1)

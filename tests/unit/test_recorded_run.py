@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """A recorded run on gem5 (`data/trace/README.md`): the trace against what gem5 itself says of the same CPUs."""
 
-import gzip
-import json
 from collections import defaultdict
 from itertools import pairwise
 from pathlib import Path
@@ -17,9 +15,11 @@ from lull.trace import recording, spans, wakes
 from lull.trace.recording import Recording
 from lull.trace.spans import EXIT, Span
 from lull.trace.wakes import Wake
+from tests import perfetto
 
 RUN = Path(__file__).parent / "data" / "trace" / "tiny-gem5"
 US = 10**6
+NS = 10**3
 GATED = "system.cluster{}.cpu0.power_state.pwrStateResidencyTicks::CLK_GATED"
 """On `tiny` each CPU is a cluster."""
 
@@ -118,14 +118,17 @@ def test_who_woke_whom(woken: dict[tuple[int, int], Wake]) -> None:
 def test_the_timeline_has_every_moment_once(rundir: RunDir, record: Recording, tmp_path: Path) -> None:
     path = tmp_path / "timeline.json.gz"
     timeline.write(rundir, path)
-    events = json.loads(gzip.decompress(path.read_bytes()))["traceEvents"]
+    events = perfetto.events(path)
     groups = {event["pid"]: event["args"]["name"] for event in events if event["name"] == "process_name"}
     assert list(groups.values()) == ["CPU 0 (little, a53)", "CPU 1 (big, a57)", "CPU 2 (shadow, a53)"]
     for pid in groups:
         slices = sorted((event["ts"], event["dur"]) for event in events if event["ph"] == "X" and event["pid"] == pid)
-        assert record.begin / US <= slices[0][0]
+        assert record.begin // NS / 1000 <= slices[0][0]
         assert slices[-1][0] + slices[-1][1] <= record.end / US + 1e-6
         assert all(one[0] + one[1] <= other[0] + 1e-6 for one, other in pairwise(slices)), "one thing at a time"
+    written = [event for event in events if event["ph"] == "X"]
+    for whole_ns in perfetto.READERS:
+        assert sum(map(len, perfetto.tracks(events, whole_ns).values())) == len(written), "Perfetto drops none"
     mhz = {event["pid"]: event["args"]["value"] for event in events if event["ph"] == "C"}
     assert [mhz[pid] for pid in groups] == pytest.approx([850, 1100, 700], rel=1e-3)
     starts, ends = ({event["id"] for event in events if event["ph"] == phase} for phase in "sf")

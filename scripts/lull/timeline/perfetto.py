@@ -2,17 +2,23 @@
 """A file for ui.perfetto.dev: Chrome's JSON trace events, one a line, gzip'd.
 
 Of what Perfetto reads it is the one that needs no library, has slices, counters and flows, and can be read by eye.
-Times are microseconds with six decimals, gem5's ticks; Perfetto itself keeps nanoseconds.
+
+Perfetto keeps whole nanoseconds. It makes them of a slice's start and of its length, each by itself, and drops a slice
+that reaches into the next one of its track. So both are written as whole nanoseconds here, of which starts and ends
+are the ticks rounded down: slices that touch in the run touch in Perfetto. The unit of the format is the microsecond.
 """
 
 import gzip
 import json
+import math
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 
 from lull.files import whole
 from lull.trace.clock import TICKS_PER_US
+
+TICKS_PER_NS = TICKS_PER_US // 1000
 
 
 class PerfettoFile:
@@ -45,16 +51,17 @@ class PerfettoFile:
     def slice(
         self, group: str, track: str, name: str, start: int, end: int, args: Mapping[str, object] | None = None
     ) -> None:
-        event = {"ph": "X", "name": name, "ts": _us(start), "dur": _us(end - start), **self._place(group, track)}
+        begin, length = _ns(start), _ns(end) - _ns(start)
+        event = {"ph": "X", "name": name, "ts": _us(begin), "dur": _us(length), **self._place(group, track)}
         self._write({**event, "args": dict(args)} if args else event)
 
     def instant(self, group: str, track: str, name: str, time: int, args: Mapping[str, object]) -> None:
         place = self._place(group, track)
-        self._write({"ph": "i", "s": "t", "name": name, "ts": _us(time), **place, "args": dict(args)})
+        self._write({"ph": "i", "s": "t", "name": name, "ts": _us(_ns(time)), **place, "args": dict(args)})
 
     def counter(self, group: str, name: str, time: int, value: float) -> None:
         pid = self._place(group, "")["pid"]
-        self._write({"ph": "C", "name": name, "ts": _us(time), "pid": pid, "args": {"value": value}})
+        self._write({"ph": "C", "name": name, "ts": _us(_ns(time)), "pid": pid, "args": {"value": value}})
 
     def flow(self, name: str, start: tuple[str, str, int], end: tuple[str, str, int]) -> None:
         """An arrow between two slices, each given by group, track and a moment within it."""
@@ -63,7 +70,7 @@ class PerfettoFile:
             place = self._place(group, track)
             binding = {"bp": "e"} if phase == "f" else {}
             self._write(
-                {"ph": phase, "name": name, "cat": "wake", "id": self._flows, "ts": _us(time), **place, **binding}
+                {"ph": phase, "name": name, "cat": "wake", "id": self._flows, "ts": _us(_ns(time)), **place, **binding}
             )
 
     def _place(self, group: str, track: str) -> dict[str, int]:
@@ -88,5 +95,11 @@ class PerfettoFile:
         self._first = False
 
 
-def _us(ticks: int) -> float:
-    return ticks / TICKS_PER_US
+def _ns(ticks: int) -> int:
+    return ticks // TICKS_PER_NS
+
+
+def _us(ns: int) -> float:
+    """What times 1000 is `ns` again, rounded down, as Perfetto once did, or to the nearest."""
+    us = ns / 1000
+    return us if int(us * 1000) == ns else math.nextafter(us, math.inf)

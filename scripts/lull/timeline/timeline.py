@@ -7,7 +7,7 @@ import numpy as np
 
 from lull.rundir.folder import RunDir
 from lull.timeline import frequency, power
-from lull.timeline.perfetto import PerfettoFile
+from lull.timeline.perfetto import TICKS_PER_NS, PerfettoFile
 from lull.trace import recording, spans, wakes
 from lull.trace.activity import IDLE
 from lull.trace.origins import TASK
@@ -66,7 +66,7 @@ def _write_wake(file: PerfettoFile, groups: dict[int, str], record: Recording, w
     cpu, time = wake.act
     cause = record.cause_at(cpu, time)
     if time >= record.begin and cause != IDLE:
-        file.flow("wake", (groups[cpu], _track(cause), time), (groups[wake.cpu], STATES, wake.time - 1))
+        file.flow("wake", (groups[cpu], _track(cause), time), (groups[wake.cpu], STATES, wake.time - TICKS_PER_NS))
 
 
 def _write_routes(file: PerfettoFile, record: Recording) -> None:
