@@ -2,10 +2,10 @@
 """A window of gem5's statistics between two moments at which the guest had gem5 dump them."""
 
 import pyarrow.compute as pc
-import pyarrow.parquet as pq
 
 from lull.engines import gem5_names, latency_devices
 from lull.errors import UserError
+from lull.rundir import stats
 from lull.rundir.folder import STATS_TABLE
 from lull.rundir.run import Run
 
@@ -19,7 +19,7 @@ class Gem5Window:
                 f"{run.path / STATS_TABLE}: {run.manifest['stats_windows']} windows instead of {windows}, so something "
                 "else dumped statistics, such as a change of frequency; run it with cpufreq=performance"
             )
-        table = pq.read_table(run.path / STATS_TABLE)
+        table = stats.TABLE.read(run.path / STATS_TABLE)
         table = table.filter(pc.equal(table["window"], number))
         self.run = run
         self.number = number

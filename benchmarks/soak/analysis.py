@@ -11,13 +11,12 @@ from typing import Any
 
 import pyarrow as pa
 import pyarrow.compute as pc
-import pyarrow.parquet as pq
 
 from lull.engines import latency_devices
 from lull.errors import UserError
 from lull.plotting.markdown import markdown_table
 from lull.results.result import Check, Result
-from lull.rundir import cpuidle
+from lull.rundir import cpuidle, stats
 from lull.rundir.folder import CPUIDLE, STATS_TABLE
 from lull.rundir.run import Run
 from lull.scenario.runs import Runs
@@ -174,7 +173,7 @@ def read_interrupts(text: str, origin: str) -> dict[int, Counter[str]]:
 
 def _exits(run: Run) -> list[dict[str, int]]:
     """How often the CPUs of each cluster came back from each kind of idle state that firmware enters."""
-    table = pq.read_table(run.path / STATS_TABLE).group_by("statistic").aggregate([("value", "sum")])
+    table = stats.TABLE.read(run.path / STATS_TABLE).group_by("statistic").aggregate([("value", "sum")])
     statistics = dict(zip(table["statistic"].to_pylist(), table["value_sum"].to_pylist(), strict=True))
     return [
         {kind: int(latency_devices.times(statistics, number, kind, "exit")) for kind in latency_devices.KINDS}
@@ -184,7 +183,7 @@ def _exits(run: Run) -> list[dict[str, int]]:
 
 def _error_of(run: Run) -> str:
     """Without the place of the run on one machine."""
-    return str(run.manifest["error"]).replace(str(run.path), run.name)
+    return run.manifest["error"].replace(str(run.path), run.name)
 
 
 def _names(runs: Runs, run: Run) -> dict[str, object]:

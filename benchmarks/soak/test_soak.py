@@ -75,8 +75,8 @@ def _finish(rundir: RunDir, point: Point, change: Mapping[tuple[str, int], Mappi
     wakes.dump(rundir / FILES / soak.FILE, _rows(point, change))
     (rundir / FILES / soak.BEFORE).write_text(_interrupts(1))
     (rundir / FILES / soak.AFTER).write_text(_interrupts(3))
-    rejected = {"usage": 0, "time_us": 0, "above": 0, "below": 0, "rejected": 4, "window_us": 1, "disabled": False}
-    wakes.dump(rundir / "cpuidle.jsonl", [{"cpu": cpu, "name": state, **rejected, "usage": 2600} for cpu in wakes.CPUS])
+    counted = [wakes.counted(cpu, state, usage=2600, rejected=4, window_us=1) for cpu in wakes.CPUS]
+    wakes.dump(rundir / "cpuidle.jsonl", counted)
     _statistics(
         rundir / STATS_TABLE,
         {f"cluster{number}_core_off_exit": 2000 for number in wakes.CPUS}

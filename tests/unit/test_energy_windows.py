@@ -64,7 +64,7 @@ def test_a_file_that_was_cut_off_is_refused(tmp_path: Path) -> None:
     path = tmp_path / "stats.parquet"
     energy_runs.statistics(path, [_dump(0, 10, a=1.0)])
     path.write_bytes(path.read_bytes()[:-20])
-    with pytest.raises(UserError, match="cut off or not a table of statistics"):
+    with pytest.raises(UserError, match="cut off, or not a table of statistics"):
         list(windows.read(path))
 
 

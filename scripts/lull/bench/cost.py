@@ -84,11 +84,12 @@ def counted(run: RunDir, platform: Platform) -> dict[str, float]:
 
 def _windows(run: RunDir, platform: Platform) -> dict[int, float]:
     """The instructions of all CPUs in each window of gem5's statistics."""
-    import pyarrow.parquet as pq
+    # pyarrow takes long to load.
+    from lull.rundir import stats
 
     cpus = [(number, cpu) for number, one in enumerate(platform.resolved_clusters()) for cpu in range(one.cpus)]
     names = [f"{gem5_names.cpu(number, cpu)}.commitStats0.numInsts" for number, cpu in cpus]
     found: dict[int, float] = {}
-    for row in pq.read_table(run / STATS_TABLE, filters=[("statistic", "in", names)]).to_pylist():
+    for row in stats.TABLE.read(run / STATS_TABLE, filters=[("statistic", "in", names)]).to_pylist():
         found[row["window"]] = found.get(row["window"], 0.0) + row["value"]
     return found

@@ -18,6 +18,8 @@ import pyarrow.parquet as pq
 from numpy.typing import NDArray
 
 from lull.energy.account import Account
+from lull.errors import UserError
+from lull.files import parquet
 from lull.files.columns import described
 from lull.trace.clock import TICK_HZ
 
@@ -65,6 +67,7 @@ SCHEMA = described(
     },
     {"start": "ps", "end": "ps"},
 )
+TABLE = parquet.Kind("joules", SCHEMA, "make it anew with `lull energy`")
 
 
 class Writer:
@@ -159,13 +162,15 @@ def grouped(
         parts.append(_sum(batch, keys, sums))
         if len(parts) > 16:
             parts = [_sum(pa.concat_tables(parts), keys, sums)]
+    if not parts:
+        raise UserError(f"{path}: has no row; {TABLE.remedy}")
     found = _sum(pa.concat_tables(parts), keys, sums)
     return found.sort_by([(key, "ascending") for key in keys]) if keys else found
 
 
 def _batches(path: Path, columns: set[str], backend: str | None, band: str | None) -> Iterator[pa.Table]:
     wanted = [name for name in SCHEMA.names if name in columns]
-    for batch in pq.ParquetFile(path).iter_batches(ROWS_PER_GROUP, columns=wanted):
+    for batch in TABLE.batches(path, ROWS_PER_GROUP, wanted):
         table = pa.table({name: _plain(batch[name]) for name in wanted})
         for name, value in (("backend", backend), ("band", band)):
             if value is not None:

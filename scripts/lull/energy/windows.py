@@ -16,10 +16,10 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.parquet as pq
 from numpy.typing import NDArray
 
 from lull.errors import UserError
+from lull.rundir import stats
 
 BATCH_ROWS = 1 << 17
 GAUGES = (".clock", ".voltage", "simFreq", "finalTick")
@@ -143,25 +143,21 @@ def _dumps(path: Path, columns: Columns) -> Iterator[tuple[int, NDArray[np.float
     """Each dump with a value for each statistic seen so far. Rows of a dump follow each other."""
     current: int | None = None
     held: list[tuple[NDArray[np.int64], NDArray[np.float64]]] = []
-    try:
-        table = pq.ParquetFile(path, read_dictionary=["statistic"])
-        for batch in table.iter_batches(BATCH_ROWS, columns=["window", "statistic", "value"]):
-            windows = batch["window"].to_numpy()
-            places = _places(batch["statistic"], columns)
-            values = batch["value"].to_numpy()
-            cuts = np.flatnonzero(np.diff(windows)) + 1
-            edges = [0, *cuts.tolist(), len(windows)]
-            for low, high in pairwise(edges):
-                if low == high:
-                    continue
-                number = int(windows[low])
-                if current is not None and number != current:
-                    yield current, _row(held, len(columns.places))
-                    held = []
-                current = number
-                held.append((places[low:high], values[low:high]))
-    except (pa.ArrowException, OSError, KeyError) as error:
-        raise UserError(f"{path}: cut off or not a table of statistics ({_first_line(error)}); run it again") from error
+    for batch in stats.TABLE.batches(path, BATCH_ROWS, stats.TABLE.schema.names, words=["statistic"]):
+        windows = batch["window"].to_numpy()
+        places = _places(batch["statistic"], columns)
+        values = batch["value"].to_numpy()
+        cuts = np.flatnonzero(np.diff(windows)) + 1
+        edges = [0, *cuts.tolist(), len(windows)]
+        for low, high in pairwise(edges):
+            if low == high:
+                continue
+            number = int(windows[low])
+            if current is not None and number != current:
+                yield current, _row(held, len(columns.places))
+                held = []
+            current = number
+            held.append((places[low:high], values[low:high]))
     if current is not None:
         yield current, _row(held, len(columns.places))
 
@@ -194,7 +190,3 @@ def _whole(path: Path, number: int, columns: Columns, values: NDArray[np.float64
     if place is None or np.isnan(values[place]):
         raise UserError(f"{path}: window {number} has no statistic {name}; gem5 24 and 25 have it")
     return int(values[place])
-
-
-def _first_line(error: Exception) -> str:
-    return str(error).partition("\n")[0].rstrip(".")

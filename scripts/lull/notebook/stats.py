@@ -5,13 +5,13 @@ from fnmatch import fnmatchcase
 
 import pyarrow as pa
 import pyarrow.compute as pc
-import pyarrow.parquet as pq
 from matplotlib.axes import Axes
 
 from lull.errors import UserError
 from lull.notebook import house
 from lull.notebook.source import Source
 from lull.notebook.views import Views, df, plot
+from lull.rundir import stats
 from lull.rundir.folder import STATS_TABLE
 from lull.trace.clock import TICK_HZ
 
@@ -75,13 +75,7 @@ def _table(run: Source) -> pa.Table:
         why = "QEMU has no statistics; run it with -e gem5" if engine == "qemu" else f"no {STATS_TABLE}; run it again"
         raise UserError(f"{run.shown}: {why}")
 
-    def read() -> pa.Table:
-        try:
-            return pq.read_table(path)
-        except (pa.ArrowException, OSError) as error:
-            raise UserError(f"{path}: not a table of statistics ({error}); run the command again") from None
-
-    return run.cached(STATS_TABLE, read)
+    return run.cached(STATS_TABLE, lambda: stats.TABLE.read(path))
 
 
 def _wide(table: pa.Table, names: tuple[str, ...]) -> pa.Table:

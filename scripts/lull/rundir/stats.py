@@ -13,18 +13,22 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from lull.errors import UserError
-from lull.files import columns, whole
+from lull.files import columns, parquet, whole
 
 BEGIN = "---------- Begin Simulation Statistics ----------"
 END = "---------- End Simulation Statistics   ----------"
 
-_SCHEMA = columns.described(
-    pa.schema([("window", pa.int32()), ("statistic", pa.string()), ("value", pa.float64())]),
-    {
-        "window": "number of the window of statistics, from 0",
-        "statistic": "gem5's name for it, with `::` and the field or bucket where it has several",
-        "value": "as gem5 prints it, in the unit that gem5 documents for the statistic",
-    },
+TABLE = parquet.Kind(
+    "statistics",
+    columns.described(
+        pa.schema([("window", pa.int32()), ("statistic", pa.string()), ("value", pa.float64())]),
+        {
+            "window": "number of the window of statistics, from 0",
+            "statistic": "gem5's name for it, with `::` and the field or bucket where it has several",
+            "value": "as gem5 prints it, in the unit that gem5 documents for the statistic",
+        },
+    ),
+    "run it again",
 )
 _LINE = re.compile(r"(?P<name>\S+)\s+(?P<value>\S+)(?P<rest>.*)")
 _ROWS_PER_GROUP = 1 << 18
@@ -71,7 +75,7 @@ def to_parquet(text: Path, table: Path) -> int:
     with (
         whole.written(table) as partial,
         text.open() as lines,
-        pq.ParquetWriter(partial, _SCHEMA, compression="zstd") as writer,
+        pq.ParquetWriter(partial, TABLE.schema, compression="zstd") as writer,
     ):
         rows: list[Reading] = []
         for sample in samples(lines, text):
@@ -101,5 +105,5 @@ def _table(rows: list[Reading]) -> pa.Table:
             "statistic": [row.statistic for row in rows],
             "value": [row.value for row in rows],
         },
-        schema=_SCHEMA,
+        schema=TABLE.schema,
     )

@@ -3,10 +3,9 @@
 
 from collections.abc import Iterator
 
-import pyarrow.parquet as pq
-
 from lull.engines import gem5_names
 from lull.platform.schema import Platform
+from lull.rundir import stats
 from lull.rundir.folder import STATS_TABLE, RunDir
 from lull.trace.clock import TICK_HZ
 from lull.trace.recording import Recording
@@ -39,7 +38,7 @@ def _of_gem5(rundir: RunDir, platform: Platform) -> Iterator[Sample]:
     """A window has one frequency, because every change begins another."""
     clocks = {gem5_names.clock(number): cpus for number, (cpus, _) in enumerate(platform.cpu_ranges())}
     names = ["finalTick", "simTicks", *clocks]
-    table = pq.read_table(rundir / STATS_TABLE, filters=[("statistic", "in", names)])
+    table = stats.TABLE.read(rundir / STATS_TABLE, filters=[("statistic", "in", names)])
     windows: dict[int, dict[str, float]] = {}
     for row in table.to_pylist():
         windows.setdefault(row["window"], {})[row["statistic"]] = row["value"]
