@@ -15,7 +15,7 @@ from lull.energy.mcpat import McPat
 from lull.energy.memory_controller import MemoryTable
 from lull.energy.tables import ClusterTable, Leakage, Manifest, OppTable
 from lull.platform.schema import Platform
-from lull.rundir.folder import CPUIDLE, MANIFEST, STATS_TABLE, RunDir
+from lull.rundir.folder import CPUIDLE, STATS_TABLE, RunDir
 from lull.runspec.spec import RunSpec
 from lull.trace.spans import CpuSpans
 from tests import wakes
@@ -150,23 +150,26 @@ def rundir(folder: Path, asked: RunSpec, windows: Sequence[Mapping[str, float]],
     made = RunDir.create(folder, asked)
     statistics(made / STATS_TABLE, windows)
     start = int(windows[0]["finalTick"] - windows[0]["simTicks"])
-    made.write_json(
-        MANIFEST,
+    ticks = int(windows[-1]["finalTick"]) - start
+    made.begin({"name": "gem5", "version": "24.0.0.1"}, wakes.ARTIFACTS)
+    made.finish(
         {
-            "state": "finished",
-            "engine": {"name": "gem5", "version": "24.0.0.1"},
+            "status": 0,
+            "simulated_s": ticks / HZ,
+            "wall_s": 2.0,
+            "instructions": 3,
             "stats_windows": len(windows),
-            "details": {"start_tick": start, "ticks": int(windows[-1]["finalTick"]) - start, "tick_hz": HZ},
+            "details": {"start_tick": start, "ticks": ticks, "tick_hz": HZ},
             **manifest,
-        },
+        }
     )
     return made
 
 
 def slept(made: RunDir, window_us: int, counts: Mapping[int, Mapping[str, tuple[int, int]]]) -> None:
     """Linux's counters: entries and microseconds by CPU and state."""
-    lines: list[dict[str, object]] = [
-        {"cpu": cpu, "name": state, "window_us": window_us, "usage": usage, "time_us": time_us}
+    lines = [
+        wakes.counted(cpu, state, window_us=window_us, usage=usage, time_us=time_us, disabled=not usage)
         for cpu, states in counts.items()
         for state, (usage, time_us) in states.items()
     ]

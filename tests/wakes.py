@@ -65,8 +65,17 @@ def finish(folder: Path, point: Point, engine: Mapping[str, object] = ENGINE) ->
     rundir = RunDir.create(folder, point.spec)
     rundir.begin(dict(engine), dict(ARTIFACTS))
     (rundir / FILES).mkdir()
-    rundir.finish({"status": 0, "simulated_s": 1.0, "wall_s": 2.0, "instructions": 3, "stats_windows": 1})
+    rundir.finish(
+        {"status": 0, "simulated_s": 1.0, "wall_s": 2.0, "instructions": 3, "stats_windows": 1, "details": {}}
+    )
     return rundir
+
+
+def counted(cpu: int, state: str, **changes: object) -> dict[str, object]:
+    """What the guest counted of an idle state: a line of `cpuidle.jsonl`."""
+    counts = dict.fromkeys(("usage", "time_us", "above", "below", "rejected"), 0)
+    told = {"disabled": False, "governor": "menu", "cpufreq_governor": "performance"}
+    return {"cpu": cpu, "name": state, "window_us": 1000, **counts, **told, **changes}
 
 
 def runs(

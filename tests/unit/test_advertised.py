@@ -36,7 +36,7 @@ def key_of(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Any:
         for name in names:
             (folder / name).write_bytes(b"x" * 1000)
         files = {name: digest.of_file(folder / name) for name in names}
-        (folder / "entry.json").write_text(json.dumps({"inputs": {}, "files": files}))
+        (folder / "entry.json").write_text(json.dumps({"kind": kind, "inputs": {}, "files": files}))
         return Entry(kind, kind, folder)
 
     monkeypatch.setattr(gem5_binary, "find", lambda chosen: Gem5Binary("/nowhere", "24.0.0.1", "0"))
@@ -61,7 +61,7 @@ def test_a_checkpoint_belongs_to_its_artifacts(part: str, tmp_path: Path, monkey
             folder.mkdir(exist_ok=True)
             (folder / name).write_bytes(b"x" * 1000)
             files = {name: digest.of_file(folder / name)}
-            (folder / "entry.json").write_text(json.dumps({"inputs": {}, "files": files}))
+            (folder / "entry.json").write_text(json.dumps({"kind": kind, "inputs": {}, "files": files}))
             entries.append(Entry(kind, key, folder))
         return engine.checkpoint_inputs(platform, Artifacts(*entries))
 

@@ -72,7 +72,7 @@ def test_a_corrupt_file_is_refused_by_name(empty_cache: Path, damage: object) ->
 def test_a_corrupt_manifest_is_refused_by_name(empty_cache: Path) -> None:
     entry = cache.get("thing", INPUTS, _write("one"))
     (entry.path / cache.MANIFEST).write_text("{")
-    with pytest.raises(UserError, match=r"entry\.json: cannot be read as JSON .*; remove .* and run the command again"):
+    with pytest.raises(UserError, match=r"entry\.json: Invalid JSON: .*; remove .* and run the command again"):
         entry.file("product")
 
 

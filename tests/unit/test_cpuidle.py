@@ -15,7 +15,7 @@ from lull.rundir.folder import CPUIDLE, RunDir
 from tests.specs import spec
 
 
-def rows(platform: str, **changes: object) -> list[cpuidle.Row]:
+def rows(platform: str, governor: str | None = None) -> list[cpuidle.Row]:
     """Every CPU was 100 ms in C1, in 10 entries, of a second; and in C2 half as much."""
     found: list[cpuidle.Row] = []
     number = 0
@@ -23,13 +23,12 @@ def rows(platform: str, **changes: object) -> list[cpuidle.Row]:
         for _ in range(cluster.cpus):
             for state, name in enumerate(("C1", "C2", "C3", "C4")):
                 row: cpuidle.Row = {
-                    "cpu": number, "state": state, "name": name, "window_us": 1_000_000,
+                    "cpu": number, "name": name, "window_us": 1_000_000,
                     "usage": (10, 5, 0, 0)[state], "time_us": (100_000, 50_000, 0, 0)[state],
                     "above": int(state == 1), "below": 2 * int(state == 0), "rejected": 0,
-                    "latency_us": 1, "residency_us": 1, "disabled": name == "C4",
-                    "governor": "menu", "cpufreq_governor": None,
+                    "disabled": name == "C4", "governor": "menu", "cpufreq_governor": governor,
                 }  # fmt: skip
-                found.append(row | changes)
+                found.append(row)
             number += 1
     return found
 
@@ -50,21 +49,23 @@ def test_a_state_that_nobody_counted() -> None:
 
 def test_governors() -> None:
     assert cpuidle.governors(rows("tiny")) == {"governor": ["menu"], "cpufreq_governor": []}
-    assert cpuidle.governors(rows("tiny", cpufreq_governor="schedutil"))["cpufreq_governor"] == ["schedutil"]
+    assert cpuidle.governors(rows("tiny", "schedutil"))["cpufreq_governor"] == ["schedutil"]
     assert cpuidle.governors([]) == {"governor": [], "cpufreq_governor": []}
 
 
 def test_no_file_and_a_broken_one(tmp_path: Path) -> None:
     assert cpuidle.read(tmp_path / CPUIDLE) == []
     (tmp_path / CPUIDLE).write_text('{"cpu": 0')
-    with pytest.raises(UserError, match=r"cpuidle\.jsonl: not JSON lines .*; run the command again$"):
+    with pytest.raises(UserError, match=r"cpuidle\.jsonl: line 1: Invalid JSON.*; run the command again$"):
         cpuidle.read(tmp_path / CPUIDLE)
 
 
 def a_run(folder: Path, platform: str, *words: str) -> RunDir:
     run = RunDir.create(folder, spec(*words, platform=platform, engine="gem5", cpu="detailed"))
     run.begin({"name": "gem5", "version": "24.0.0.1"}, {})
-    run.finish({"status": 0, "simulated_s": 1.0, "wall_s": 60.0, "instructions": 10**7, "stats_windows": 2})
+    run.finish(
+        {"status": 0, "simulated_s": 1.0, "wall_s": 60.0, "instructions": 10**7, "stats_windows": 2, "details": {}}
+    )
     (run / "stdout").write_text("".join(f"line {number}\n" for number in range(100)))
     return run
 

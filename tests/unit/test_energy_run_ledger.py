@@ -63,7 +63,7 @@ def test_a_run_without_a_manifest_is_refused(tmp_path: Path, lull: Lull) -> None
 
 def test_a_run_that_has_not_finished_is_refused(tmp_path: Path) -> None:
     rundir = _run(tmp_path)
-    rundir.write_json(MANIFEST, {**rundir.read_json(MANIFEST), "state": "failed"})
+    rundir.write_json(MANIFEST, {**rundir.read_json(MANIFEST), "state": "failed", "error": "out of disk"})
     _refused(rundir, r"manifest.json: the run has not finished \(failed\)")
 
 
@@ -91,7 +91,7 @@ def test_a_file_that_was_cut_off_is_refused(tmp_path: Path) -> None:
     rundir = _run(tmp_path)
     path = rundir / STATS_TABLE
     path.write_bytes(path.read_bytes()[:-100])
-    _refused(rundir, "stats.parquet: cut off or not a table of statistics")
+    _refused(rundir, "stats.parquet: cut off, or not a table of statistics")
 
 
 def test_a_table_of_another_core_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -39,7 +39,7 @@ class FakeEngine:
         for kind, key in (("kernel", kernel), ("rootfs", "r1")):
             folder = cache / kind / key
             folder.mkdir(parents=True, exist_ok=True)
-            (folder / "entry.json").write_text(json.dumps({"inputs": {}, "files": {}}))
+            (folder / "entry.json").write_text(json.dumps({"kind": kind, "inputs": {}, "files": {}}))
             entries.append(Entry(kind, key, folder))
         self._artifacts = Artifacts(entries[0], entries[1], None)
 
@@ -239,12 +239,19 @@ def test_folders_of_others_are_left_alone(tmp_path: Path, engine: FakeEngine) ->
     assert (mine / "note").read_text() == "precious"
 
 
-@pytest.mark.parametrize("changed", [{"scenario": None}, {"points": None}, {"points": 1}, {"points": [{"name": "x"}]}])
-def test_a_record_of_another_version_is_named(tmp_path: Path, changed: dict[str, object]) -> None:
+@pytest.mark.parametrize(
+    ("changed", "said"),
+    [
+        ({"scenario": None}, "`scenario`: Input should be a valid string"),
+        ({"points": []}, "`points`: List should have at least 1 item"),
+        ({"points": 1}, "`points`: Input should be a valid array"),
+        ({"points": [{"name": "x"}]}, r"`points\[0\]\.group`: Field required"),
+    ],
+)
+def test_a_record_of_another_version_is_named(tmp_path: Path, changed: dict[str, object], said: str) -> None:
     sweep = _sweep(tmp_path, _points())
-    record = {**sweep.read(), **changed}
-    json_file.write(sweep.path / RECORD, {key: value for key, value in record.items() if value is not None})
-    with pytest.raises(UserError, match=r"scenario\.json: of another version of lull; run it again with another --out"):
+    json_file.write(sweep.path / RECORD, {**sweep.read(), **changed})
+    with pytest.raises(UserError, match=rf"scenario\.json: {said}.*; run it again with another --out"):
         sweep.read()
 
 

@@ -43,7 +43,7 @@ def engine(tmp_path: Path) -> FakeEngine:
 @pytest.fixture
 def means(engine: FakeEngine) -> Means:
     artifacts = engine.artifacts("default")
-    made_of = identity({"engine": engine.describe(), "artifacts": artifacts.manifest()})
+    made_of = identity(engine.describe(), artifacts.manifest())
     return Means(engine="qemu", gem5=None, artifacts=artifacts, made_of=made_of)
 
 

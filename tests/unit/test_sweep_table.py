@@ -124,11 +124,15 @@ def test_folders_that_are_no_sweeps(tmp_path: Path, folder: SweepFolder) -> None
     with pytest.raises(UserError, match="out: has the runs of mine; choose another --out"):
         SweepFolder.create(folder.path, "other")
     record = folder.read()
-    others: list[dict[str, object]] = [{"points": []}, {**record, "points": 1}, {**record, "points": [{"what": 1}]}]
-    for other in others:
-        (folder.path / "sweep.json").write_text(json.dumps(other))
-        with pytest.raises(UserError, match=r"sweep.json: of another version of lull; run the sweep again"):
-            folder.entries()
+    others: dict[str, dict[str, object]] = {
+        "`name`: Field required": {"points": []},
+        "`points`: Input should be a valid array": {**record, "points": 1},
+        r"`points\[0\]\.name`: Field required": {**record, "points": [{"what": 1}]},
+    }
+    for said, other in others.items():
+        (folder.path / "sweep.json").write_text(json.dumps(other, default=vars))
+        with pytest.raises(UserError, match=rf"sweep.json: {said}; run the sweep again"):
+            folder.read()
 
 
 def test_columns_say_what_they_are(folder: SweepFolder, points: list[Planned], engine: FakeEngine) -> None:

@@ -11,6 +11,11 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
+from pydantic import TypeAdapter
+
+# pydantic takes TypedDict from here before Python 3.12.
+from typing_extensions import TypedDict
+
 from lull.errors import UserError
 from lull.files import digest, disk, json_file, locks, paths
 from lull.host.progress import report
@@ -19,6 +24,17 @@ MANIFEST = "entry.json"
 
 Build = Callable[[Path, Path], None]
 """`build(out, work)`, see `get`."""
+
+
+class Record(TypedDict):
+    """`entry.json`: the inputs that the key is the hash of, and the hash of each file by name."""
+
+    kind: str
+    inputs: dict[str, object]
+    files: dict[str, str]
+
+
+_RECORD = TypeAdapter(Record)
 
 
 @dataclass(frozen=True)
@@ -43,8 +59,8 @@ class Entry:
     def inputs(self) -> dict[str, object]:
         return self._manifest()["inputs"]
 
-    def _manifest(self) -> dict[str, dict[str, object]]:
-        return json_file.read(self.path / MANIFEST, f"remove {self.path} and run the command again")
+    def _manifest(self) -> Record:
+        return json_file.read_as(_RECORD, self.path / MANIFEST, f"remove {self.path} and run the command again")
 
 
 def key_of(inputs: Mapping[str, object]) -> str:

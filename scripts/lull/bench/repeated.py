@@ -18,6 +18,7 @@ from typing import BinaryIO
 
 import numpy as np
 
+from lull.energy import source
 from lull.energy.windows import GAUGES
 from lull.errors import UserError
 from lull.rundir import stats
@@ -43,23 +44,20 @@ def repeat(rundir: RunDir, folder: Path, size: int) -> Repeated:
     for name in (STATS_TEXT, STATS_TABLE, TRACE, CPUIDLE):
         if not (rundir / name).is_file():
             raise UserError(f"{rundir / name}: missing; record the run on gem5 with --trace sched --trace power")
-    manifest = rundir.read_json(MANIFEST)
-    details, windows = manifest.get("details"), manifest.get("stats_windows")
-    if not isinstance(details, dict) or not isinstance(windows, int):
-        raise UserError(f"{rundir / MANIFEST}: of another version of lull; run the command again")
+    run = source.open_run(rundir)
     once = (rundir / STATS_TEXT).stat().st_size + (rundir / TRACE).stat().st_size
     times = max(1, math.ceil(size / once))
     clock = recording.load(rundir).clock
-    start, ticks = int(str(details["start_tick"])), int(str(details["ticks"]))
-    counts = math.ceil(ticks / clock.period / 2**clock.shift) << clock.shift
+    counts = math.ceil(len(run.time) / clock.period / 2**clock.shift) << clock.shift
     step = counts * clock.period
     folder.mkdir(parents=True)
     for name in (RUN, CPUIDLE):
         shutil.copyfile(rundir / name, folder / name)
-    _repeat_statistics(rundir / STATS_TEXT, folder / STATS_TEXT, times, start, step)
+    _repeat_statistics(rundir / STATS_TEXT, folder / STATS_TEXT, times, run.time.start, step)
     _repeat_trace(rundir / TRACE, folder / TRACE, times, (counts >> clock.shift) * clock.mult)
-    manifest["details"] = {**details, "ticks": step * times}
-    manifest["stats_windows"] = windows * times
+    manifest = rundir.manifest()
+    manifest["details"] |= {"ticks": step * times}
+    manifest["stats_windows"] = run.window_count * times
     (folder / MANIFEST).write_text(json.dumps(manifest))
     return Repeated(folder, times, (folder / STATS_TEXT).stat().st_size, (folder / TRACE).stat().st_size)
 

@@ -15,7 +15,7 @@ from lull.cli.options import EngineOption, Gem5Option, PlatformOption, complete_
 from lull.engines.choose import choose
 from lull.errors import UserError
 from lull.host.progress import Progress, report
-from lull.rundir.folder import MANIFEST, RunDir
+from lull.rundir.folder import RunDir
 from lull.runspec.spec import CpuMode
 
 app = typer.Typer(
@@ -64,7 +64,7 @@ def energy(
             tabulated = child.run(_TABULATE, [large.path / STATS_TEXT, large.path / STATS_TABLE])
         with Progress("table and trace to a ledger"):
             accounted = child.run(_ACCOUNT, [large.path])
-    count = large.times * int(str(rundir.read_json(MANIFEST)["stats_windows"]))
+    count = large.times * (rundir.manifest()["stats_windows"] or 0)
     console = Console(highlight=False)
     console.print(
         f"{large.stats_bytes / 1e6:.0f} MB of statistics and {large.trace_bytes / 1e6:.0f} MB of trace, "

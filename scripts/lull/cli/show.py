@@ -10,7 +10,7 @@ from rich.table import Table
 
 from lull.rundir import cpuidle
 from lull.rundir.cpuidle import ClusterUse, Use
-from lull.rundir.folder import CONSOLE, CPUIDLE, FILES, MANIFEST, STDOUT, TRACE, RunDir
+from lull.rundir.folder import CONSOLE, CPUIDLE, FILES, STDOUT, TRACE, RunDir
 from lull.runspec.spec import RunSpec
 
 LINES_OF_OUTPUT = 5
@@ -76,35 +76,29 @@ def _governors(idle: list[cpuidle.Row]) -> str | None:
 
 
 def _rows(rundir: RunDir, spec: RunSpec, idle: list[cpuidle.Row]) -> dict[str, str]:
-    manifest = rundir.read_json(MANIFEST)
-    engine = _mapping(manifest, "engine")
+    manifest = rundir.manifest()
+    engine = manifest["engine"]
     rows = {
         "run": f"{rundir.path}",
         "platform": f"{spec.platform.name}: {spec.platform.title}",
-        "engine": f"{engine.get('name')} {engine.get('version')}" + (f", {spec.cpu} CPUs" if spec.cpu else ""),
+        "engine": f"{engine['name']} {engine['version']}" + (f", {spec.cpu} CPUs" if spec.cpu else ""),
         "kernel": f"{spec.flavour} flavour",
         "command": spec.command,
         **({"schedule": f"{len(spec.schedule.splitlines())} lines"} if spec.schedule else {}),
         **({"put": ", ".join(file.guest for file in spec.put)} if spec.put else {}),
         "policy": "; ".join(filter(None, (_policy(spec), _governors(idle)))),
-        "state": str(manifest.get("state")) + (f": {manifest['error']}" if "error" in manifest else ""),
+        "state": manifest["state"] + (f": {manifest['error']}" if "error" in manifest else ""),
     }
-    if manifest.get("state") == "finished":
+    if manifest["state"] == "finished":
         rows["state"] += f", exit status {manifest['status']}"
-        wall = float(str(manifest.get("wall_s", 0)))
-        rows["time"] = f"{float(str(manifest['simulated_s'])):.6f} s simulated" + (f", {wall} s here" if wall else "")
-        if manifest.get("instructions"):
-            count = int(str(manifest["instructions"]))
+        wall = manifest["wall_s"]
+        rows["time"] = f"{manifest['simulated_s']:.6f} s simulated" + (f", {wall} s here" if wall else "")
+        if count := manifest["instructions"]:
             rows["instructions"] = f"{count:,}" + (f" ({count / wall / 1e6:.2f} million a second)" if wall else "")
-        if manifest.get("stats_windows"):
-            rows["statistics"] = f"{manifest['stats_windows']} windows in stats.parquet"
+        if windows := manifest["stats_windows"]:
+            rows["statistics"] = f"{windows} windows in stats.parquet"
     files = [path for path in (rundir / FILES).rglob("*") if path.is_file()]
     kept = [rundir / CONSOLE, *([rundir / TRACE] if (rundir / TRACE).is_file() else []), *files]
     rows["files"] = ", ".join(str(path.relative_to(rundir.path)) for path in kept[:8]) + (" …" if len(kept) > 8 else "")
-    rows["made"] = f"{manifest.get('started')}, lull {_mapping(manifest, 'lull').get('commit')}"
+    rows["made"] = f"{manifest['started']}, lull {manifest['lull']['commit']}"
     return rows
-
-
-def _mapping(value: dict[str, object], key: str) -> dict[str, object]:
-    found = value.get(key)
-    return found if isinstance(found, dict) else {}

@@ -108,7 +108,7 @@ def sweep(
     name = file.stem if file else of.name
     folder = SweepFolder.create(out or Path("runs") / f"sweep-{name}-{chosen.name}", name)
     artifacts = chosen.artifacts("default")
-    made_of = identity({"engine": chosen.describe(), "artifacts": artifacts.manifest()})
+    made_of = identity(chosen.describe(), artifacts.manifest())
     points = expand.keyed(found.planned, made_of)
     gem5_path = chosen.binary.path if isinstance(chosen, Gem5) else None
     means = Means(engine=chosen.name, gem5=gem5_path, artifacts=artifacts, made_of=made_of)

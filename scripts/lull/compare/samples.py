@@ -9,7 +9,8 @@ from typing import Any, Literal
 from lull.errors import UserError
 from lull.figures import wake
 from lull.figures.sample import Sample
-from lull.rundir.folder import FILES, MANIFEST, RUN, RunDir
+from lull.rundir.folder import FILES, RUN, RunDir
+from lull.rundir.manifest import Manifest
 from lull.rundir.run import Run
 from lull.runspec.spec import RunSpec
 from lull.runspec.values import Value
@@ -60,12 +61,11 @@ def read(path: Path) -> Samples:
 
 def _of_run(path: Path) -> Samples:
     rundir = RunDir.open(path)
-    manifest = rundir.read_json(MANIFEST)
-    if manifest.get("state") != "finished":
-        raise UserError(f"{path}: this run has not finished ({manifest.get('state')}); wait, or run it again")
+    manifest = rundir.manifest()
+    if manifest["state"] != "finished":
+        raise UserError(f"{path}: this run has not finished ({manifest['state']}); wait, or run it again")
     spec = rundir.spec()
-    told: dict[str, Any] = {"simulated_s": None, "wall_s": None, "instructions": None, **manifest}
-    run = Run(rundir.path.name, "", _values(rundir, spec), rundir.path, spec, told)
+    run = Run(rundir.path.name, "", _values(rundir, spec), rundir.path, spec, manifest)
     point = Sample("", {}, spec.seed, run)
     return Samples(rundir.path, "run", rundir.path.name, _command(manifest), (point,))
 
@@ -83,9 +83,8 @@ def _of_scenario(path: Path) -> Samples:
 
 def _of_sweep(path: Path) -> Samples:
     found = table.read(path)
-    about = found.about
-    title = f"{about['name']}: {about['title']}"
-    return Samples(found.path, "sweep", title, str(about["command"]), found.points, found.missing)
+    title = f"{found.record['name']}: {found.record['title']}"
+    return Samples(found.path, "sweep", title, found.record["command"], found.points, found.missing)
 
 
 def _values(rundir: RunDir, spec: RunSpec) -> dict[str, Value]:
@@ -107,6 +106,5 @@ def _varied(values: list[Mapping[str, Any]]) -> list[str]:
     return [name for name in names if len({repr(one.get(name)) for one in values}) > 1]
 
 
-def _command(manifest: Mapping[str, Any]) -> str:
-    words = manifest.get("command")
-    return "./lull " + " ".join(map(str, words[1:])) if isinstance(words, list) else ""
+def _command(manifest: Manifest) -> str:
+    return " ".join(["./lull", *manifest["command"][1:]])

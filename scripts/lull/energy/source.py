@@ -36,7 +36,7 @@ class Evidence:
     @property
     def deepest(self) -> str:
         """The deepest idle state that Linux was allowed: by the run, or by its command."""
-        allowed = [str(row["name"]) for row in self.idle if row.get("disabled") is False or row.get("usage")]
+        allowed = [row["name"] for row in self.idle if row["disabled"] is False or row["usage"]]
         return max([self.spec.policy.idle_deepest or "C1", *allowed])
 
     def refuse_if_short(self, seen: range, windows: int) -> None:
@@ -56,7 +56,7 @@ class Evidence:
 
 def open_run(rundir: RunDir) -> Evidence:
     spec = rundir.spec()
-    manifest = rundir.read_json(MANIFEST)
+    manifest = rundir.manifest()
     if spec.engine != "gem5":
         raise UserError(
             f"{rundir.path}: a run on {spec.engine} is functional only and has no energy; run it with `-e gem5`"
@@ -65,21 +65,19 @@ def open_run(rundir: RunDir) -> Evidence:
         raise UserError(
             f"{rundir.path}: atomic CPUs have neither caches nor waits, and so no energy; run it with `--cpu detailed`"
         )
-    if manifest.get("state") != "finished":
-        raise UserError(f"{rundir / MANIFEST}: the run has not finished ({manifest.get('state')}); run it again")
+    if manifest["state"] != "finished":
+        raise UserError(f"{rundir / MANIFEST}: the run has not finished ({manifest['state']}); run it again")
     if not (rundir / STATS_TABLE).is_file():
         raise UserError(f"{rundir / STATS_TABLE}: missing; run it again")
-    details = manifest.get("details")
-    try:
-        assert isinstance(details, dict)
-        start, ticks, hz = (int(details[key]) for key in ("start_tick", "ticks", "tick_hz"))
-        windows = int(str(manifest["stats_windows"]))
-        engine = manifest["engine"]
-        assert isinstance(engine, dict)
-        gem5 = str(engine["version"])
-    except (AssertionError, KeyError, TypeError, ValueError):
-        raise UserError(f"{rundir / MANIFEST}: of another version of lull; run the command again") from None
-    return Evidence(rundir, spec, range(start, start + ticks), float(hz), windows, cpuidle.read(rundir / CPUIDLE), gem5)
+    windows, details = manifest["stats_windows"], manifest["details"]
+    start, ticks, hz = (details.get(key) for key in ("start_tick", "ticks", "tick_hz"))
+    if not (windows and isinstance(start, int) and isinstance(ticks, int) and isinstance(hz, int) and hz > 0):
+        raise UserError(
+            f"{rundir / MANIFEST}: `stats_windows`, or `start_tick`, `ticks` or `tick_hz` of `details`, is no number; "
+            "run the command again"
+        )
+    idle = cpuidle.read(rundir / CPUIDLE)
+    return Evidence(rundir, spec, range(start, start + ticks), float(hz), windows, idle, manifest["engine"]["version"])
 
 
 def period(window: Window, number: int) -> float:

@@ -50,24 +50,24 @@ def mixture(
 
     A CPU that never slept by them was in C1 whenever gem5 saw it in WFI.
     """
-    own = {str(row["name"]): row for row in rows if row["cpu"] == cpu}
+    own = {row["name"]: row for row in rows if row["cpu"] == cpu}
     entries: dict[str, float] = {}
     asleep_us: dict[str, float] = {}
     on_the_way_us = 0.0
     for state in cluster.cstates:
-        row = own.get(state.name, {})
+        row = own.get(state.name)
         known, known_ticks = traced.get(state.name, (0, 0))
         actual = state.actual
         way_us = actual.entry_us + actual.flush_us + actual.exit_us + actual.refill_us
-        count = max(0.0, float(str(row.get("usage", 0))) - known)
-        spent_us = max(0.0, float(str(row.get("time_us", 0))) - known_ticks / ticks_per_us - known * way_us)
+        count = max(0.0, (row["usage"] if row else 0) - known)
+        spent_us = max(0.0, (row["time_us"] if row else 0) - known_ticks / ticks_per_us - known * way_us)
         cost_us = min(count * way_us, spent_us)
         entries[state.name], asleep_us[state.name] = count, spent_us - cost_us
         on_the_way_us += cost_us
     total_us = sum(asleep_us.values())
     if not total_us:
         return Mixture({"C1": 1.0}, 0.0, NOTHING)
-    window_us = max((float(str(row.get("window_us", 0))) for row in own.values()), default=0.0)
+    window_us = max((row["window_us"] for row in own.values()), default=0)
     known_us = sum(ticks for state, (_, ticks) in traced.items() if state != UNTRACED) / ticks_per_us
     active_us = max(0.0, window_us - known_us - total_us - on_the_way_us)
     return Mixture(

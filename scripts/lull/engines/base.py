@@ -35,7 +35,7 @@ class Artifacts:
     firmware: Entry | None
     """gem5 boots at EL3; QEMU implements PSCI itself."""
 
-    def manifest(self) -> dict[str, object]:
+    def manifest(self) -> dict[str, dict[str, object]]:
         entries = {"kernel": self.kernel, "rootfs": self.rootfs, "firmware": self.firmware}
         return {name: {"key": entry.key, **entry.inputs()} for name, entry in entries.items() if entry}
 

@@ -23,10 +23,7 @@ def df_residency(points: Sequence[Sample]) -> pa.Table:
         for cpus, cluster in point.run.spec.platform.cpu_ranges():
             for cpu in cpus:
                 own = [row for row in counted if row["cpu"] == cpu]
-                shares = {
-                    str(row["name"]): cpuidle.number(row, "time_us") / max(1, cpuidle.number(row, "window_us"))
-                    for row in own
-                }
+                shares = {row["name"]: row["time_us"] / max(1, row["window_us"]) for row in own}
                 if not own:
                     continue
                 shares[AWAKE] = max(0.0, 1 - sum(shares.values()))

@@ -4,10 +4,16 @@
 import json
 from collections.abc import Iterable
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
+
+from pydantic import ConfigDict, TypeAdapter, ValidationError
 
 from lull.errors import UserError
-from lull.files import whole
+from lull.files import blocks, whole
+
+Record = TypeVar("Record")
+OPEN = ConfigDict(extra="allow", strict=True)
+"""Of a record that may have more keys than we read. A number that stands in quotes is not a number."""
 
 
 def write(path: Path, value: dict[str, Any]) -> None:
@@ -32,3 +38,31 @@ def read(path: Path, remedy: str, needs: Iterable[str] = ()) -> dict[str, Any]:
     if any(key not in value for key in needs):
         raise UserError(f"{path}: of another version of lull; {remedy}")
     return value
+
+
+def read_as(adapter: TypeAdapter[Record], path: Path, remedy: str) -> Record:
+    """What was written, if it is what it has to be. The sentence names the first key that is not."""
+    return _parsed(adapter, _bytes(path, remedy), f"{path}", remedy)
+
+
+def read_lines_as(adapter: TypeAdapter[Record], path: Path, remedy: str) -> list[Record]:
+    """The same of a file of JSON lines."""
+    lines = _bytes(path, remedy).splitlines()
+    return [_parsed(adapter, line, f"{path}: line {number}", remedy) for number, line in enumerate(lines, start=1)]
+
+
+def _bytes(path: Path, remedy: str) -> bytes:
+    try:
+        return path.read_bytes()
+    except OSError as error:
+        raise UserError(f"{path}: cannot be read ({error.strerror}); {remedy}") from error
+
+
+def _parsed(adapter: TypeAdapter[Record], text: bytes, place: str, remedy: str) -> Record:
+    try:
+        return adapter.validate_json(text)
+    except ValidationError as error:
+        first = error.errors(include_url=False, include_input=False)[0]
+        key = blocks.dotted(first["loc"])
+        said = first["msg"].removeprefix("Value error, ")
+        raise UserError(f"{place}: {f'`{key}`: ' if key else ''}{said}; {remedy}") from error

@@ -44,11 +44,15 @@ class Idle(Views):
         """
         rows = [
             {
-                "cluster": run.sample.run.cluster_of(cpuidle.number(row, "cpu")),
+                "cluster": run.sample.run.cluster_of(row["cpu"]),
                 "cpu": row["cpu"],
                 "state": row["name"],
                 "entries": row["usage"],
-                **{name: row[name] for name in ("above", "below", "rejected", "time_us", "window_us")},
+                "above": row["above"],
+                "below": row["below"],
+                "rejected": row["rejected"],
+                "time_us": row["time_us"],
+                "window_us": row["window_us"],
             }
             for row in _counted(run)
         ]

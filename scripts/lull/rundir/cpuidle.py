@@ -1,15 +1,40 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """What the CPUs' idle states counted during a run, as the guest's Linux tells it."""
 
-import json
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Literal
 
-from lull.errors import UserError
+from pydantic import TypeAdapter, with_config
+
+# pydantic takes TypedDict from here before Python 3.12.
+from typing_extensions import TypedDict
+
+from lull.files import json_file
 from lull.platform.schema import Platform, cpu_list
 
-Row = dict[str, object]
+
+@with_config(json_file.OPEN)
+class Row(TypedDict):
+    """One line of the file: one idle state of one CPU. `above` and `below` are Linux's words."""
+
+    cpu: int
+    name: str
+    window_us: int
+    usage: int
+    time_us: int
+    above: int
+    below: int
+    rejected: int
+    disabled: bool | None
+    governor: str | None
+    cpufreq_governor: str | None
+
+
+_ROW = TypeAdapter(Row)
+_WRONG: tuple[Literal["above"], Literal["below"], Literal["rejected"]] = ("above", "below", "rejected")
+_GOVERNORS: tuple[Literal["governor"], Literal["cpufreq_governor"]] = ("governor", "cpufreq_governor")
 
 
 @dataclass(frozen=True)
@@ -35,45 +60,30 @@ class ClusterUse:
 
 def read(path: Path) -> list[Row]:
     """A row for each CPU and state; none from a guest that ended before it could count."""
-    if not path.is_file():
-        return []
-    try:
-        rows: list[Row] = [json.loads(line) for line in path.read_text().splitlines()]
-    except (OSError, ValueError) as error:
-        raise UserError(f"{path}: not JSON lines ({error}); run the command again") from error
-    return rows
+    return json_file.read_lines_as(_ROW, path, "run the command again") if path.is_file() else []
 
 
 def by_cluster(rows: Sequence[Row], platform: Platform) -> list[ClusterUse]:
     """Sums over the CPUs of each cluster."""
     found = []
     for cpus, cluster in platform.cpu_ranges():
-        own = [row for row in rows if number(row, "cpu") in cpus]
+        own = [row for row in rows if row["cpu"] in cpus]
         names: list[str] = [state.name for state in cluster.cstates]
         states = {name: _use([row for row in own if row["name"] == name]) for name in names}
-        above, below, rejected = (sum(number(row, key) for row in own) for key in ("above", "below", "rejected"))
+        above, below, rejected = (sum(row[key] for row in own) for key in _WRONG)
         found.append(ClusterUse(cluster.name, cpu_list(cpus), states, above, below, rejected))
     return found
 
 
 def governors(rows: Sequence[Row]) -> dict[str, list[str]]:
     """At the run's end, of idle states and of frequency; of the latter a machine may have several or none."""
-    return {
-        key: sorted({str(row[key]) for row in rows if row.get(key) is not None})
-        for key in ("governor", "cpufreq_governor")
-    }
+    return {key: sorted({name for row in rows if (name := row[key]) is not None}) for key in _GOVERNORS}
 
 
 def _use(rows: Sequence[Row]) -> Use:
-    window = sum(number(row, "window_us") for row in rows)
+    window = sum(row["window_us"] for row in rows)
     return Use(
-        entries=sum(number(row, "usage") for row in rows),
-        share=sum(number(row, "time_us") for row in rows) / window if window else 0.0,
-        enabled=any(row.get("disabled") is False for row in rows),
+        entries=sum(row["usage"] for row in rows),
+        share=sum(row["time_us"] for row in rows) / window if window else 0.0,
+        enabled=any(row["disabled"] is False for row in rows),
     )
-
-
-def number(row: Row, key: str) -> int:
-    value = row[key]
-    assert isinstance(value, int)
-    return value

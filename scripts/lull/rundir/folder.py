@@ -7,6 +7,7 @@ import platform as host_platform
 import subprocess
 import sys
 import time
+from collections.abc import Mapping
 from functools import cache
 from pathlib import Path
 
@@ -16,6 +17,8 @@ from lull import __version__
 from lull.errors import UserError
 from lull.files import digest, json_file, paths
 from lull.files.claim import make
+from lull.rundir import manifest
+from lull.rundir.manifest import Manifest
 from lull.runspec.spec import RunSpec
 
 RUN = "run.json"
@@ -68,18 +71,22 @@ class RunDir:
         json_file.write(self.path / name, value)
 
     def read_json(self, name: str) -> dict[str, object]:
-        return json_file.read(self.path / name, "run the command again")
+        return json_file.read(self.path / name, manifest.REMEDY)
+
+    def manifest(self) -> Manifest:
+        return manifest.read(self.path / MANIFEST)
 
     def spec(self) -> RunSpec:
         """The platform as resolved for the run. The platform's file may have changed since."""
         asked = self.read_json(RUN)
         asked.pop("hash", None)
         try:
+            # As text again: only JSON's lists may become tuples of a strict model.
             return RunSpec.model_validate_json(json.dumps(asked))
         except ValidationError as error:
-            raise UserError(f"{self.path / RUN}: of another version of lull; run the command again") from error
+            raise UserError(f"{self.path / RUN}: of another version of lull; {manifest.REMEDY}") from error
 
-    def begin(self, engine: dict[str, object], artifacts: dict[str, object]) -> None:
+    def begin(self, engine: Mapping[str, object], artifacts: Mapping[str, object]) -> None:
         self.write_json(MANIFEST, {**_environment(), "engine": engine, "artifacts": artifacts, "state": "running"})
 
     def finish(self, result: dict[str, object]) -> None:

@@ -11,6 +11,7 @@ from typing import Any
 from lull.errors import UserError
 from lull.platform.schema import Cluster
 from lull.rundir.folder import FILES, RunDir
+from lull.rundir.manifest import Manifest
 from lull.runspec.spec import RunSpec
 from lull.runspec.values import Value
 
@@ -24,7 +25,7 @@ class Run:
     values: Mapping[str, Value]
     path: Path
     spec: RunSpec
-    manifest: Mapping[str, Any]
+    manifest: Manifest
 
     @property
     def made_by(self) -> dict[str, Any]:

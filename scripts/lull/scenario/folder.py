@@ -9,9 +9,16 @@ import json
 import re
 import shutil
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Annotated, NotRequired
+
+from annotated_types import MinLen
+from pydantic import AfterValidator, TypeAdapter, with_config
+
+# pydantic takes TypedDict from here before Python 3.12.
+from typing_extensions import TypedDict
 
 from lull.engines.base import Artifacts, Engine
 from lull.engines.execute import execute
@@ -20,7 +27,9 @@ from lull.files import json_file, locks
 from lull.files.claim import claim
 from lull.host.progress import clock, report
 from lull.rundir.folder import MANIFEST, RUN, STDOUT, RunDir
+from lull.rundir.manifest import Manifest
 from lull.runspec.spec import Flavour, RunSpec
+from lull.runspec.values import Value
 from lull.scenario.points import Point
 
 RECORD = "scenario.json"
@@ -28,9 +37,40 @@ FIGURES = "figures"
 """Below the folder, what `lull figures` makes of all points."""
 _LOCKS = ".locks"
 _REMEDY = "run it again with another --out"
-_KEYS = ("scenario", "command", "engine", "cpu", "platform", "points")
 _HASH = re.compile(rb'\{\s*"hash": "([0-9a-f]{64})",')
 RAN, KEPT, FAILED, HUNG = "ran", "kept", "failed", "hung"
+
+
+def _inside(name: str) -> str:
+    """A point's name is the place of its run below the folder."""
+    if Path(name).is_absolute() or ".." in Path(name).parts:
+        raise ValueError("leads out of the folder")
+    return name
+
+
+class RecordedPoint(TypedDict):
+    """A point of the record."""
+
+    name: Annotated[str, AfterValidator(_inside)]
+    group: str
+    values: dict[str, Value]
+    hash: str
+
+
+@with_config(json_file.OPEN)
+class Record(TypedDict):
+    """The file RECORD."""
+
+    scenario: str
+    file: NotRequired[str | None]
+    command: str
+    engine: str
+    cpu: str | None
+    platform: str
+    points: Annotated[list[RecordedPoint], MinLen(1)]
+
+
+_RECORD = TypeAdapter(Record)
 
 
 @dataclass(frozen=True)
@@ -84,19 +124,13 @@ class ScenarioFolder:
             raise UserError(f"{path}: not a folder of a scenario's runs ({RECORD} is missing); name one of `lull run`")
         return cls(path.resolve())
 
-    def read(self) -> dict[str, object]:
-        record = json_file.read(self.path / RECORD, _REMEDY, _KEYS)
-        points = record["points"]
-        if not isinstance(points, list) or any(
-            not isinstance(point, dict) or not point.keys() >= {"name", "group", "values", "hash"} for point in points
-        ):
-            raise UserError(f"{self.path / RECORD}: of another version of lull; {_REMEDY}")
-        return record
+    def read(self) -> Record:
+        return json_file.read_as(_RECORD, self.path / RECORD, _REMEDY)
 
     def scenario(self) -> str:
         """As `load_scenario` takes it."""
         record = self.read()
-        return str(record.get("file") or record["scenario"])
+        return record.get("file") or record["scenario"]
 
     def folder(self, point: str) -> Path:
         return self.path / point
@@ -186,33 +220,30 @@ def _kept(folder: Path, point: Point, made: str) -> Done | None:
 
     A finished run of anything else is hours of simulation, which an option typed differently must not throw away.
     """
-    if (manifest := hung(folder)) and is_of(folder, point.spec.hash()) and identity(manifest) == made:
-        return Done(point.name, HUNG, str(manifest["error"]))
+    if (manifest := hung(folder)) and is_of(folder, point.spec.hash()) and _identity(manifest) == made:
+        return Done(point.name, HUNG, manifest["error"])
     manifest = finished(folder)
     if manifest is None:
         return None
     if not is_of(folder, point.spec.hash()):
         what = "with other settings"
-    elif identity(manifest) != made:
+    elif _identity(manifest) != made:
         what = "with another engine, kernel, image or firmware"
     else:
-        simulated, wall = manifest["simulated_s"], manifest["wall_s"]
-        assert isinstance(simulated, int | float)
-        assert isinstance(wall, int | float)
-        return Done(point.name, KEPT, "", simulated, wall)
+        return Done(point.name, KEPT, "", manifest["simulated_s"], manifest["wall_s"])
     raise MadeOtherwise(f"{folder}: this point is finished, {what}; choose another --out, or --again to run it again")
 
 
-def finished(folder: Path) -> dict[str, object] | None:
+def finished(folder: Path) -> Manifest | None:
     """The manifest of a run that ended well."""
     manifest = _manifest(folder)
-    return manifest if manifest.get("state") == "finished" and manifest.get("status") == 0 else None
+    return manifest if manifest and manifest["state"] == "finished" and manifest["status"] == 0 else None
 
 
-def hung(folder: Path) -> dict[str, object] | None:
+def hung(folder: Path) -> Manifest | None:
     """The manifest of a run that a limit ended."""
     manifest = _manifest(folder)
-    return manifest if manifest.get("state") == "hung" else None
+    return manifest if manifest and manifest["state"] == "hung" else None
 
 
 def is_of(folder: Path, spec_hash: object) -> bool:
@@ -223,27 +254,28 @@ def is_of(folder: Path, spec_hash: object) -> bool:
     return RunDir.open(folder).read_json(RUN).get("hash") == spec_hash
 
 
-def _manifest(folder: Path) -> dict[str, object]:
-    """Empty where no run was begun."""
+def _manifest(folder: Path) -> Manifest | None:
+    """None where no run was begun, or where a manifest is not one."""
     if not (folder / RUN).is_file() or not (folder / MANIFEST).is_file():
-        return {}
+        return None
     try:
-        return RunDir.open(folder).read_json(MANIFEST)
+        return RunDir.open(folder).manifest()
     except UserError:
-        return {}
+        return None
 
 
 def made_of(engine: Engine, flavour: Flavour) -> str:
-    return identity({"engine": engine.describe(), "artifacts": engine.artifacts(flavour).manifest()})
+    return identity(engine.describe(), engine.artifacts(flavour).manifest())
 
 
-def identity(manifest: dict[str, object]) -> str:
+def identity(engine: Mapping[str, object], artifacts: Mapping[str, Mapping[str, object]]) -> str:
     """What a result depends on besides its spec: engine and artifacts, wherever they are."""
-    engine, artifacts = manifest["engine"], manifest["artifacts"]
-    assert isinstance(engine, dict)
-    assert isinstance(artifacts, dict)
     keys = {name: entry["key"] for name, entry in artifacts.items()}
     return json.dumps([{key: value for key, value in engine.items() if key != "path"}, keys], sort_keys=True)
+
+
+def _identity(manifest: Manifest) -> str:
+    return identity(manifest["engine"], manifest["artifacts"])
 
 
 def _clear(folder: Path) -> None:

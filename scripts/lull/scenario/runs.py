@@ -2,7 +2,6 @@
 """The finished runs of a scenario, as an analysis reads them."""
 
 import json
-from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from types import ModuleType
@@ -10,10 +9,11 @@ from typing import Any
 
 from lull.errors import UserError
 from lull.rundir.folder import RunDir
+from lull.rundir.manifest import Manifest
 from lull.rundir.origin import Origin
 from lull.rundir.run import Run
 from lull.scenario import experiments
-from lull.scenario.folder import ScenarioFolder, finished, hung, is_of
+from lull.scenario.folder import RecordedPoint, ScenarioFolder, finished, hung, is_of
 from lull.scenario.schema import Scenario
 
 
@@ -41,7 +41,7 @@ class Runs:
 
     @property
     def origin(self) -> Origin:
-        versions = (str(run.manifest["engine"]["version"]) for run in self.runs)
+        versions = (run.manifest["engine"]["version"] for run in self.runs)
         return Origin(self.engine, ", ".join(dict.fromkeys(versions)), self.cpu, self.platform)
 
     @property
@@ -95,7 +95,7 @@ class Runs:
 
 def read(sweep: ScenarioFolder, scenario: Scenario) -> Runs:
     """Every point that has finished. Which ones have not is kept, and said."""
-    record: dict[str, Any] = sweep.read()
+    record = sweep.read()
     runs: list[Run] = []
     missing: list[str] = []
     stuck: list[Run] = []
@@ -126,5 +126,5 @@ def read(sweep: ScenarioFolder, scenario: Scenario) -> Runs:
     )
 
 
-def _run(point: Mapping[str, Any], folder: Path, manifest: Mapping[str, Any]) -> Run:
+def _run(point: RecordedPoint, folder: Path, manifest: Manifest) -> Run:
     return Run(point["name"], point["group"], point["values"], folder, RunDir.open(folder).spec(), manifest)

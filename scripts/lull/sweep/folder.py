@@ -10,7 +10,12 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Annotated
+
+from pydantic import Field, TypeAdapter
+
+# pydantic takes TypedDict from here before Python 3.12.
+from typing_extensions import TypedDict
 
 from lull.errors import UserError
 from lull.files import json_file, locks
@@ -21,7 +26,6 @@ from lull.runspec.values import Value, text_of
 RECORD = "sweep.json"
 POINTS = "points"
 LOCKS = ".locks"
-_KEYS = ("name", "scenario", "title", "command", "engine", "grid", "seeds", "points")
 
 
 @dataclass(frozen=True)
@@ -38,7 +42,7 @@ class Entry:
     seed: int
     hash: str
     """Of the RunSpec."""
-    key: str = ""
+    key: Annotated[str, Field(pattern=r"^[\w-]*$")] = ""
     """Of all that the result depends on."""
 
     @property
@@ -49,6 +53,23 @@ class Entry:
     @property
     def full_title(self) -> str:
         return f"{self.title} seed={self.seed}"
+
+
+class Record(TypedDict):
+    """The file RECORD."""
+
+    name: str
+    scenario: str
+    title: str
+    command: str
+    engine: str
+    grid: dict[str, list[Value]]
+    """Each key with its values."""
+    seeds: int
+    points: list[Entry]
+
+
+_RECORD = TypeAdapter(Record)
 
 
 class SweepFolder:
@@ -83,15 +104,8 @@ class SweepFolder:
     def record(self, about: Mapping[str, object], entries: Sequence[Entry]) -> None:
         json_file.write(self.path / RECORD, {**about, "points": [vars(entry) for entry in entries]})
 
-    def read(self) -> dict[str, Any]:
-        """What is in `_KEYS`; `grid` has the values of each key."""
-        return json_file.read(self.path / RECORD, "run the sweep again", _KEYS)
-
-    def entries(self) -> list[Entry]:
-        try:
-            return [Entry(**point) for point in self.read()["points"]]
-        except (KeyError, TypeError) as error:
-            raise UserError(f"{self.path / RECORD}: of another version of lull; run the sweep again") from error
+    def read(self) -> Record:
+        return json_file.read_as(_RECORD, self.path / RECORD, "run the sweep again")
 
     def run_of(self, key: str) -> Path:
         return self.path / POINTS / key

@@ -57,7 +57,7 @@ class Means(BaseModel):
     def choose(self) -> Engine:
         """The engine that the sweep was planned with: a node that finds another one must not answer for it."""
         engine = choose(self.engine, self.gem5)
-        made = identity({"engine": engine.describe(), "artifacts": self.artifacts.manifest()})
+        made = identity(engine.describe(), self.artifacts.manifest())
         if made != self.made_of:
             raise UserError(f"{engine.name} here is not what the sweep began with; start the sweep again")
         return engine

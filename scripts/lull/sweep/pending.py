@@ -15,15 +15,10 @@ def known(folder: SweepFolder, points: Sequence[Planned], again: bool) -> dict[s
         key = planned.entry.key
         run = folder.run_of(key)
         if (manifest := finished(run)) and is_of(run, planned.entry.hash):
-            found[key] = Done(key, KEPT, simulated_s=_seconds(manifest))
+            found[key] = Done(key, KEPT, simulated_s=manifest["simulated_s"])
         elif not again and (manifest := hung(run)):
-            found[key] = Done(key, HUNG, str(manifest["error"]))
+            found[key] = Done(key, HUNG, manifest["error"])
     return found
-
-
-def _seconds(manifest: Mapping[str, object]) -> float | None:
-    value = manifest.get("simulated_s")
-    return float(value) if isinstance(value, int | float) else None
 
 
 def missing(points: Sequence[Planned], known: Mapping[str, Done]) -> list[Planned]:

@@ -27,13 +27,14 @@ import pyarrow.parquet as pq
 from lull.errors import UserError
 from lull.figures.sample import SUFFIX, Sample
 from lull.files import columns, whole
-from lull.rundir.folder import MANIFEST, RunDir
+from lull.rundir.folder import RunDir
+from lull.rundir.manifest import Manifest
 from lull.rundir.run import Run
 from lull.runspec.spec import RunSpec
 from lull.runspec.values import Value
 from lull.scenario.folder import finished, is_of
 from lull.sweep import rows, wakes
-from lull.sweep.folder import Entry, SweepFolder
+from lull.sweep.folder import Entry, Record, SweepFolder
 from lull.sweep.rows import Row
 
 TABLE = "table.parquet"
@@ -64,8 +65,8 @@ class StoredRun(Run):
         return RunDir.open(self.path).spec()
 
     @cached_property
-    def manifest(self) -> Mapping[str, Any]:
-        return RunDir.open(self.path).read_json(MANIFEST)
+    def manifest(self) -> Manifest:
+        return RunDir.open(self.path).manifest()
 
 
 @dataclass(frozen=True)
@@ -73,8 +74,7 @@ class Points:
     """The finished points of a sweep, in its order."""
 
     path: Path
-    about: Mapping[str, Any]
-    """`name`, `scenario`, `title`, `command`, `engine`, `grid` and `seeds`."""
+    record: Record
     points: tuple[Sample, ...]
     missing: tuple[str, ...]
     """Titles of those that have not finished."""
@@ -82,23 +82,23 @@ class Points:
     @property
     def axes(self) -> dict[str, list[Value]]:
         """Of the grid: each key with its values."""
-        return dict(self.about["grid"])
+        return self.record["grid"]
 
 
 def read(path: Path) -> Points:
     """Every point that has finished. Which ones have not is kept, and said."""
     folder = SweepFolder.open(path)
-    about = folder.read()
+    record = folder.read()
     found: list[Sample] = []
     missing: list[str] = []
-    for entry in folder.entries():
+    for entry in record["points"]:
         run = folder.run_of(entry.key)
         manifest = finished(run)
         if manifest is None or not is_of(run, entry.hash):
             missing.append(entry.full_title)
         else:
             found.append(Sample(entry.title, entry.settings, entry.seed, StoredRun(entry, run)))
-    return Points(folder.path, {key: about[key] for key in about if key != "points"}, tuple(found), tuple(missing))
+    return Points(folder.path, record, tuple(found), tuple(missing))
 
 
 def flat(points: Sequence[Sample]) -> list[Row]:
@@ -119,7 +119,7 @@ def write(found: Points) -> Path:
     names = list(dict.fromkeys(name for row in made for name in row))
     table = pa.table({name: _column([row.get(name) for row in made]) for name in names})
     table = columns.complete(table, {name: axes.get(name) or _description(name) for name in names})
-    about = {"lull": json.dumps(dict(found.about))}
+    about = {"lull": json.dumps({key: value for key, value in found.record.items() if key != "points"})}
     with whole.written(found.path / TABLE) as partial:
         pq.write_table(table.replace_schema_metadata(about), partial, compression="zstd")
     with whole.written(found.path / TEXT) as partial, partial.open("w", newline="") as file:
