@@ -18,8 +18,7 @@ BOOTS = "boots"
 
 def recorded(folder: Path, trace: Sequence[str] | None = None) -> Path:
     """The recorded run on gem5 with all of its parts; without its trace, if it was to trace only what is given."""
-    for part in ("trace/tiny-gem5", "energy"):
-        shutil.copytree(ROOT / "tests" / "unit" / "data" / part, folder, dirs_exist_ok=True)
+    shutil.copytree(ROOT / "tests" / "unit" / "data" / "trace" / "tiny-gem5", folder, dirs_exist_ok=True)
     if trace is not None:
         asked = json.loads((folder / RUN).read_text())
         (folder / RUN).write_text(json.dumps({**asked, "trace": trace}))

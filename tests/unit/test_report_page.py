@@ -34,7 +34,6 @@ def pages(tmp_path_factory: pytest.TempPathFactory) -> Pages:
     sweep = sweeps.make(place / "sweep", made, seeds=(1, 2))
     run = place / "run"
     shutil.copytree(DATA / "trace" / "tiny-gem5", run)
-    shutil.copytree(DATA / "energy", run, dirs_exist_ok=True)
     run_ledger.make_ledger(RunDir.open(run), Options())
     what = {"run": str(run), "sweep": str(sweep), "results": "results"}
 
