@@ -151,3 +151,4 @@ def test_a_recorded_run_is_shown() -> None:
     assert said.exit_code == 0
     assert "0.160550 s simulated, 82.999 s here" in said.stdout
     assert "10,978,574 (0.13 million a second)" in said.stdout
+    assert "console.log" not in said.stdout, "the folder has none"

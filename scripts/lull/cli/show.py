@@ -97,8 +97,7 @@ def _rows(rundir: RunDir, spec: RunSpec, idle: list[cpuidle.Row]) -> dict[str, s
             rows["instructions"] = f"{count:,}" + (f" ({count / wall / 1e6:.2f} million a second)" if wall else "")
         if windows := manifest["stats_windows"]:
             rows["statistics"] = f"{windows} windows in stats.parquet"
-    files = [path for path in (rundir / FILES).rglob("*") if path.is_file()]
-    kept = [rundir / CONSOLE, *([rundir / TRACE] if (rundir / TRACE).is_file() else []), *files]
+    kept = [path for path in (rundir / CONSOLE, rundir / TRACE, *(rundir / FILES).rglob("*")) if path.is_file()]
     rows["files"] = ", ".join(str(path.relative_to(rundir.path)) for path in kept[:8]) + (" …" if len(kept) > 8 else "")
     rows["made"] = f"{manifest['started']}, lull {manifest['lull']['commit']}"
     return rows
