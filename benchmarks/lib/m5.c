@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "m5.h"
 
+#include <stdint.h>
 #include <string.h>
 
 #ifndef __aarch64__
@@ -21,12 +22,31 @@ enum {
 };
 
 /*
- * Every operation sets x0. gem5 reaches memory behind the back of the pipeline: the barrier
- * before it makes our stores visible, the two after it keep an out-of-order core from using
- * loads it did early.
+ * gem5's in-order CPU lets an operation that is no load or store pass a barrier while older stores
+ * are still in its store buffer. They would be written over what the operation wrote, and would be
+ * missing from what it reads. A store-exclusive waits until the buffer is empty.
+ */
+static void drain_stores(void)
+{
+	uint32_t word = 0, value, failed;
+
+	do
+		__asm__ volatile("ldaxr %w0, [%2]\n\t"
+				 "stlxr %w1, %w0, [%2]"
+				 : "=&r"(value), "=&r"(failed)
+				 : "r"(&word)
+				 : "memory");
+	while (failed);
+}
+
+/*
+ * Every operation sets x0. gem5 reaches memory behind the back of the pipeline: our stores have to
+ * be there before it, and the two barriers after it keep an out-of-order core from using loads it
+ * did early.
  */
 #define M5_OP(func, a, b, c, d)                                                 \
 	({                                                                      \
+		drain_stores();                                                 \
 		register uint64_t x0_ __asm__("x0") = (uint64_t)(a);            \
 		register uint64_t x1_ __asm__("x1") = (uint64_t)(b);            \
 		register uint64_t x2_ __asm__("x2") = (uint64_t)(c);            \
