@@ -15,12 +15,13 @@ from typing import Any
 import images
 from failure import Failure
 
-SCHEMA = 4
+SCHEMA = 5
 STAGES = ("checkpoint", "run")
 CPU_MODES = ("atomic", "timing", "detailed")
 PIPELINES = ("in-order", "out-of-order")
 STATE_KINDS = ("wfi", "retention", "core-off", "cluster-off")
 MEMORY_KINDS = ("ddr3-1600", "ddr4-2400", "lpddr3-1600")
+CURRENTS = ("idd0", "idd2n", "idd2p", "idd3n", "idd3p", "idd4r", "idd4w", "idd5", "idd6")
 
 MAX_CLUSTERS = 4
 MAX_CPUS = 8
@@ -74,10 +75,35 @@ class EventTimer:
 
 
 @dataclass(frozen=True)
+class Rail:
+    """A supply of a DRAM device: volts, and amperes by JEDEC's names."""
+
+    volts: float
+    amperes: dict[str, float]
+
+
+@dataclass(frozen=True)
+class DramParts:
+    ranks: int
+    devices: int
+    """In a rank."""
+    bits: int
+    bytes: int
+    row_bytes: int
+    refresh_ps: int
+    powerdown_exit_ps: int
+    self_refresh_exit_ps: int
+    rails: tuple[Rail, ...]
+
+
+@dataclass(frozen=True)
 class Memory:
     kind: str
     channels: int
     size_bytes: int
+    parts: DramParts | None
+    """None: gem5's own devices of the kind."""
+    powerdown: bool
 
 
 @dataclass(frozen=True)
@@ -164,11 +190,21 @@ class Block:
         self._left.pop(key, None)
         return None
 
+    def boolean(self, key: str) -> bool:
+        value = self.take(key)
+        if not isinstance(value, bool):
+            raise Failure(f"{self.at(key)}: {_shown(value)} is not true or false; give one of the two")
+        return value
+
     def has(self, key: str) -> bool:
         return key in self._left
 
     def block(self, key: str) -> Block:
         return Block(self.take(key), self.at(key))
+
+    def optional_block(self, key: str) -> Block | None:
+        value = self.take(key)
+        return None if value is None else Block(value, self.at(key))
 
     def blocks(self, key: str, low: int, high: int) -> list[Block]:
         value = self.take(key)
@@ -238,6 +274,8 @@ def _soc(block: Block) -> Soc:
         kind=memory_block.choice("kind", MEMORY_KINDS),
         channels=memory_block.integer("channels", 1, 8),
         size_bytes=memory_block.integer("size_bytes", 2**26, 2**39),
+        parts=_parts(memory_block),
+        powerdown=memory_block.boolean("powerdown"),
     )
     memory_block.done()
     if memory.channels & (memory.channels - 1):
@@ -249,6 +287,33 @@ def _soc(block: Block) -> Soc:
     system_block.done()
     block.done()
     return Soc(name, memory, clusters, timers, system)
+
+
+def _parts(memory: Block) -> DramParts | None:
+    block = memory.optional_block("parts")
+    if block is None:
+        return None
+    parts = DramParts(
+        ranks=block.integer("ranks", 1, 4),
+        devices=block.integer("devices", 1, 16),
+        bits=block.integer("bits", 4, 64),
+        bytes=block.integer("bytes", 2**26, 2**34),
+        row_bytes=block.integer("row_bytes", 256, 2**14),
+        refresh_ps=block.integer("refresh_ps", 1, 10**7),
+        powerdown_exit_ps=block.integer("powerdown_exit_ps", 1, 10**7),
+        self_refresh_exit_ps=block.integer("self_refresh_exit_ps", 1, 10**7),
+        rails=tuple(_rail(item) for item in block.blocks("rails", 1, 2)),
+    )
+    block.done()
+    return parts
+
+
+def _rail(block: Block) -> Rail:
+    volts, own = block.integer("uv", 1, 5 * 10**6) / 1e6, block.block("ua")
+    rail = Rail(volts, {name: own.integer(name, 0, 10**6) / 1e6 for name in CURRENTS})
+    own.done()
+    block.done()
+    return rail
 
 
 def _cluster(block: Block) -> Cluster:

@@ -16,10 +16,14 @@ import pyarrow as pa
 from lull.energy.rows import BANDS, CALIBRATED
 from lull.figures.steady import Steady
 from lull.files import columns, yaml_file
+from lull.platform.dram import load_device
+from lull.platform.schema import Memory
 from lull.plotting.markdown import markdown_table
 from lull.results.result import Check, Result
 
 GROUP = "idle"
+DRAM_ERROR = 0.05
+"""Of DRAM in self-refresh, beside its data sheet's current times its voltage."""
 PUBLISHED = Path(__file__).with_name("juno-idle.yaml")
 
 Row = dict[str, Any]
@@ -45,17 +49,31 @@ def extend(result: Result, idle: Sequence[Steady], busy: Sequence[Steady]) -> No
 
 
 def df_asleep(windows: Sequence[Steady]) -> pa.Table:
-    """A row per platform, state and cluster: watts of one of its cores, and of what they share."""
+    """A row per platform, state and cluster: watts of one of its cores, of what they share, and of all DRAM.
+
+    `dram_sheet_w` is what the data sheet of the DRAM says of self-refresh; None where the platform does not use it.
+    """
     rows: list[Row] = []
     for window in windows:
+        memory = {
+            "dram_w": window.watts(component="dram-background"),
+            "dram_sheet_w": _self_refresh_w(window.run.spec.platform.memory),
+        }
         for cpus, cluster in window.run.spec.platform.cpu_ranges():
             row: Row = {"platform": window.platform, "state": window.state, "cluster": cluster.name}
             for band in BANDS:
                 row[f"{band}_core_w"] = sum(window.watts(band, cpu=cpu) for cpu in cpus) / len(cpus)
                 row[f"{band}_shared_w"] = window.watts(band, cpu=None, cluster=cluster.name)
                 row[f"{band}_platform_w"] = window.watts(band)
-            rows.append(row)
+            rows.append({**row, **memory})
     return pa.Table.from_pylist(rows)
+
+
+def _self_refresh_w(memory: Memory) -> float | None:
+    if not memory.powerdown or memory.parts is None:
+        return None
+    device = load_device(memory.parts.device)
+    return memory.devices(device.bits) * device.self_refresh_w
 
 
 def df_shares(idle: Sequence[Steady], busy: Sequence[Steady]) -> pa.Table:
@@ -87,7 +105,7 @@ def _juno() -> dict[str, Any]:
 
 
 def checks(table: pa.Table) -> list[Check]:
-    """A deeper state burns less on the whole platform."""
+    """A deeper state burns less on the whole platform, and DRAM at rest what its data sheet says."""
     watts: dict[str, dict[str, float]] = {}
     for row in table.to_pylist():
         watts.setdefault(row["platform"], {})[row["state"]] = row[f"{CALIBRATED}_platform_w"]
@@ -96,6 +114,15 @@ def checks(table: pa.Table) -> list[Check]:
         fewer = all(after < before for before, after in pairwise(by_state.values()))
         says = ", ".join(f"{state} {value * 1e3:.4g} mW" for state, value in by_state.items())
         found.append(Check(f"a deeper idle state of {platform} burns less", fewer, says))
+    for platform in watts:
+        here = [row for row in table.to_pylist() if row["platform"] == platform and row["dram_sheet_w"]]
+        if not here:
+            continue
+        worst = max(here, key=lambda row: abs(row["dram_w"] / row["dram_sheet_w"] - 1))
+        ours, sheet = worst["dram_w"], worst["dram_sheet_w"]
+        says = f"{ours * 1e3:.4g} mW in {worst['state']}, {sheet * 1e3:.4g} by the currents of self-refresh"
+        name = f"DRAM of {platform} at rest burns what its data sheet says"
+        found.append(Check(name, abs(ours / sheet - 1) <= DRAM_ERROR, says))
     return found
 
 

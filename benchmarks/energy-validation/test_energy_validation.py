@@ -118,3 +118,15 @@ def test_a_deeper_state_that_burns_as_much_fails(tmp_path: Path, monkeypatch: py
     found = _analysed(tmp_path, monkeypatch, {"idle/tiny": [Made("C3"), Made("C2")]})
     assert [check.name for check in found.checks if not check.passed] == ["a deeper idle state of tiny burns less"]
     assert drawn.figures("energy-validation", found) == {}
+
+
+@pytest.mark.parametrize(
+    ("watts", "holds"), [(0.108, True), (0.112, True), (0.104, True), (0.115, False), (0.1, False)]
+)
+def test_dram_at_rest_stands_beside_its_data_sheet(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, watts: float, holds: bool
+) -> None:
+    found = _analysed(tmp_path, monkeypatch, {"idle/tiny": [Made("C2"), Made("C3", dram_asleep_w=watts)]})
+    (check,) = [check for check in found.checks if check.name.startswith("DRAM of tiny at rest")]
+    assert check.passed is holds
+    assert check.says.endswith("108 by the currents of self-refresh")

@@ -331,6 +331,36 @@ def test_dram_parts_that_do_not_make_gem5s_total_are_refused(tmp_path: Path) -> 
         _write(made)
 
 
+def test_dram_at_rest_is_charged_to_the_states_that_it_was_in(tmp_path: Path) -> None:
+    """Of two ranks one sleeps; of self-refresh gem5 prints less than its total has."""
+    asked = run_spec()
+    values = window(asked.platform, START, START + MS, [0, 0, 0])
+    rank = "system.mem_ctrls.dram.rank{}."
+    for number in (0, 1):
+        for name in ("actEnergy", "totalEnergy", "actBackEnergy", "preBackEnergy", "refreshEnergy"):
+            values[rank.format(number) + name] = 0.0
+    values |= {
+        rank.format(0) + "actBackEnergy": 500.0, rank.format(0) + "refreshEnergy": 100.0,
+        rank.format(0) + "actEnergy": 7.0, rank.format(0) + "totalEnergy": 607.0,
+        rank.format(0) + "pwrStateTime::ACT": 0.75 * MS, rank.format(0) + "pwrStateTime::REF": 0.25 * MS,
+        rank.format(1) + "prePowerDownEnergy": 30.0, rank.format(1) + "selfRefreshEnergy": 40.0,
+        rank.format(1) + "totalEnergy": 75.0,
+        rank.format(1) + "pwrStateTime::PRE_PDN": 0.2 * MS, rank.format(1) + "pwrStateTime::SREF": 0.8 * MS,
+    }  # fmt: skip
+    path, _ = _write(energy_runs.rundir(tmp_path / "run", asked, [values]))
+    mine = {"backend": "mcpat", "band": "raw", "component": "dram-background"}
+    joules = {state: total(path, **mine, state=state) for state in ("standby", "power-down", "self-refresh")}
+    assert joules == pytest.approx({"standby": 600e-12, "power-down": 30e-12, "self-refresh": 45e-12})
+    assert total(path, **mine) == pytest.approx(675e-12)
+    assert total(path, **{**mine, "component": "dram-access"}) == pytest.approx(7e-12)
+    seconds = {
+        row["state"]: row["seconds"] / 1e-3
+        for row in pq.read_table(path).to_pylist()
+        if (row["component"], row["backend"], row["band"]) == ("dram-background", "mcpat", "raw")
+    }
+    assert seconds == pytest.approx({"standby": 0.5, "power-down": 0.1, "self-refresh": 0.4})
+
+
 def test_negative_energy_is_refused_and_located(tmp_path: Path) -> None:
     asked = run_spec()
     values = window(asked.platform, START, START + MS, [0, 0, 0], ops=[-1e9, 0, 0])

@@ -19,6 +19,7 @@ from lull.files.paths import ROOT
 from lull.platform import memory_map, schema
 from lull.platform.cores import OPERATIONS, load_core
 from lull.platform.cstates import StateKind
+from lull.platform.dram import load_device
 from lull.platform.load import list_platforms, load_platform
 from lull.platform.machine import describe
 from lull.platform.schema import MemoryKind
@@ -122,6 +123,21 @@ def test_classes_of_later_releases_get_a_unit_too(name: str, group: str) -> None
 ACTUAL = {"entry_ns": 0, "exit_ns": 10, "flush_ns": 30, "refill_ns": 40, "fill_ns": 500}
 
 
+CURRENTS = {name: 1000 * number for number, name in enumerate(spec.CURRENTS, start=1)}
+"""In µA; each another."""
+PARTS = {
+    "ranks": 2,
+    "devices": 1,
+    "bits": 32,
+    "bytes": 512 << 20,
+    "row_bytes": 4096,
+    "refresh_ps": 130_000,
+    "powerdown_exit_ps": 7500,
+    "self_refresh_exit_ps": 140_000,
+    "rails": [{"uv": 1_800_000, "ua": CURRENTS}, {"uv": 1_200_000, "ua": dict.fromkeys(CURRENTS, 0)}],
+}
+
+
 def settings() -> dict[str, Any]:
     cluster = {
         "name": "little",
@@ -134,7 +150,7 @@ def settings() -> dict[str, Any]:
     }
     addresses = {"firmware": 0x0400_1000, "kernel": 0x8020_0000, "dtb": 0x8F00_0000, "initrd": 0x8800_0000}
     return {
-        "schema": 4,
+        "schema": 5,
         "stage": "run",
         "cpu": "detailed",
         "checkpoint": "/checkpoints/one",
@@ -145,7 +161,13 @@ def settings() -> dict[str, Any]:
         "load": {name: {"path": f"/images/{name}", "addr": address} for name, address in addresses.items()},
         "soc": {
             "name": "tiny",
-            "memory": {"kind": "lpddr3-1600", "channels": 2, "size_bytes": 512 << 20},
+            "memory": {
+                "kind": "lpddr3-1600",
+                "channels": 2,
+                "size_bytes": 512 << 20,
+                "parts": copy.deepcopy(PARTS),
+                "powerdown": True,
+            },
             "clusters": [cluster, {**copy.deepcopy(cluster), "name": "shadow", "cpus": 1}],
             "event_timers": [{"name": "event", "base": 0x1C12_0000, "spi": 3, "clock_hz": 1_000_000}],
             "system": {"clock_hz": 500_000_000, "voltage_uv": 1_000_000},
@@ -165,6 +187,36 @@ def test_settings_are_read() -> None:
     for nothing in (None, ""):
         assert spec.parse({**settings(), "readfile": nothing}).readfile is None
     assert (read.stats_period_s, spec.parse({**settings(), "stats_period_s": None}).stats_period_s) == (0.001, None)
+
+
+def test_the_parts_of_memory_are_read() -> None:
+    memory = spec.parse(settings()).soc.memory
+    assert memory.powerdown
+    assert memory.parts is not None
+    assert (memory.parts.ranks, memory.parts.devices, memory.parts.bits, memory.parts.bytes) == (2, 1, 32, 512 << 20)
+    assert (memory.parts.row_bytes, memory.parts.refresh_ps) == (4096, 130_000)
+    assert (memory.parts.powerdown_exit_ps, memory.parts.self_refresh_exit_ps) == (7500, 140_000)
+    assert [rail.volts for rail in memory.parts.rails] == [1.8, 1.2]
+    assert memory.parts.rails[0].amperes == {name: ua / 1e6 for name, ua in CURRENTS.items()}
+    changed = settings()
+    changed["soc"]["memory"]["parts"] = None
+    assert spec.parse(changed).soc.memory.parts is None
+
+
+def test_what_a_platform_says_of_its_memory_is_what_gem5_is_told() -> None:
+    for name in list_platforms():
+        platform = load_platform(name)
+        described = {**settings(), "soc": describe(platform)}
+        memory = spec.parse(json.loads(json.dumps(described))).soc.memory
+        assert memory.powerdown == platform.memory.powerdown
+        if platform.memory.parts is None:
+            assert memory.parts is None
+            continue
+        device = load_device(platform.memory.parts.device)
+        assert memory.parts is not None
+        assert memory.parts.devices * memory.parts.bits == {"lpddr3-1600": 32}.get(memory.kind, 64)
+        standby_w = sum(rail.volts * rail.amperes["idd2n"] for rail in memory.parts.rails)
+        assert standby_w == pytest.approx(device.standby_w)
 
 
 def test_only_a_run_may_leave_out_what_is_loaded() -> None:
@@ -190,6 +242,10 @@ def test_every_platform_makes_valid_settings(name: str) -> None:
     ("path", "value", "message"),
     [
         (("schema",), 1, r"^schema: 1 is out of range"),
+        (("soc", "memory", "powerdown"), 1, r"^soc\.memory\.powerdown: 1 is not true or false"),
+        (("soc", "memory", "parts"), 1, r"^soc\.memory\.parts: 1 is not a block of keys"),
+        (("soc", "memory", "parts", "ranks"), 0, r"^soc\.memory\.parts\.ranks: 0 is out of range"),
+        (("soc", "memory", "parts", "rails"), [], r"^soc\.memory\.parts\.rails: \[\] is not a list of 1 to 2"),
         (("stage",), "boot", r"^stage: \"boot\" is not known; use checkpoint or run"),
         (("stage",), "checkpoint", r"^cpu: a checkpoint is made with atomic CPUs, not detailed"),
         (("checkpoint",), "here", r"^checkpoint: here is relative"),

@@ -37,7 +37,7 @@ def test_every_memory_has_its_energy_for_a_line() -> None:
 
 def test_a_controller_of_other_memory_is_refused() -> None:
     other: MemoryKind = "ddr4-2400"
-    platform = load_platform("tiny", [f"memory.kind={other}"])
+    platform = load_platform("tiny", [f"memory.kind={other}", "memory.parts.device=ddr4-8gb-x8"])
     with pytest.raises(UserError, match=r"memory-controller\.json: made_from: made for another memory"):
         memory_controller.load(platform)
 

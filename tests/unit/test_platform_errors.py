@@ -274,6 +274,17 @@ MISTAKES = {
         put(*BIG, "core", value="a99"),
         "clusters[1].core: unknown core `a99`; use one of `a15`, `a15-shadow`, `a53`, `a57`, `a7`, `a72`",
     ),
+    "unknown DRAM": (
+        put("memory", "parts", "device", value="sram"),
+        "memory.parts.device: unknown DRAM device `sram`; use one of `ddr3l-4gb-x16`, `ddr4-8gb-x8`, `lpddr3-4gb-x32`, "
+        "`lpddr4-6gb-x16`",
+    ),
+    "DRAM of another kind": (
+        put("memory", "parts", "device", value="ddr4-8gb-x8"),
+        "memory.parts.device: ddr4-8gb-x8 has the timing of ddr4-2400, and memory.kind is lpddr3-1600; "
+        "name a device of that kind",
+    ),
+    "three ranks": (put("memory", "parts", "ranks", value=3), "memory.parts.ranks: 3 is not known here; use 1, 2 or 4"),
     "unknown core of the shadow": (
         put("shadow", "cluster", "core", value="a99"),
         "shadow.cluster.core: unknown core `a99`; use one of `a15`, `a15-shadow`, `a53`, `a57`, `a7`, `a72`",

@@ -140,7 +140,38 @@ def test_the_machine_for_gem5() -> None:
     soc = machine.describe(load_platform("tiny"))
     assert {key: soc[key] for key in ("name", "memory", "event_timers", "system")} == {
         "name": "tiny",
-        "memory": {"kind": "ddr3-1600", "channels": 1, "size_bytes": 512 << 20},
+        "memory": {
+            "kind": "ddr3-1600",
+            "channels": 1,
+            "size_bytes": 512 << 20,
+            "parts": {
+                "ranks": 1,
+                "devices": 4,
+                "bits": 16,
+                "bytes": 512 << 20,
+                "row_bytes": 2048,
+                "refresh_ps": 260_000,
+                "powerdown_exit_ps": 24_000,
+                "self_refresh_exit_ps": 270_000,
+                "rails": [
+                    {
+                        "uv": 1_350_000,
+                        "ua": {
+                            "idd0": 66_000,
+                            "idd2n": 32_000,
+                            "idd2p": 18_000,
+                            "idd3n": 47_000,
+                            "idd3p": 38_000,
+                            "idd4r": 235_000,
+                            "idd4w": 171_000,
+                            "idd5": 235_000,
+                            "idd6": 20_000,
+                        },
+                    }
+                ],
+            },
+            "powerdown": True,
+        },
         "event_timers": [
             {"name": "wall-clock", "base": 0x1C11_0000, "spi": 2, "clock_hz": 1_000_000},
             {"name": "event", "base": 0x1C12_0000, "spi": 3, "clock_hz": 100_000_000},

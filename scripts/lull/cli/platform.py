@@ -14,8 +14,9 @@ from lull.cli.options import ShadowOption
 from lull.engines import bootargs, gem5, qemu
 from lull.platform import devicetree
 from lull.platform.cstates import CState
+from lull.platform.dram import load_device
 from lull.platform.load import list_platforms, load_platform
-from lull.platform.schema import Cluster, Platform
+from lull.platform.schema import Cluster, Memory, Platform
 from lull.runspec.settings import overrides
 
 app = typer.Typer(
@@ -68,6 +69,7 @@ def show(
         f"{platform.memory.kind}, interconnect at {platform.system.clock_mhz} MHz",
         markup=False,
     )
+    console.print(_memory(platform.memory), markup=False, soft_wrap=True)
     console.print(_clusters(platform))
     for cluster in platform.resolved_clusters():
         console.print(f"\n{cluster.name}: C-states in µs (entry/exit/residency)", markup=False)
@@ -117,6 +119,19 @@ def check(
 
 def _console() -> Console:
     return Console(highlight=False)
+
+
+def _memory(memory: Memory) -> str:
+    """The devices, and what they burn at rest by their data sheet."""
+    idle = "power-down and self-refresh when idle" if memory.powerdown else "no power-down"
+    if memory.parts is None:
+        return f"DRAM: gem5's own devices, {idle}"
+    device = load_device(memory.parts.device)
+    count = memory.devices(device.bits)
+    return (
+        f"DRAM: {count} x {device.title}; {count * device.standby_w * 1e3:.0f} mW in standby, "
+        f"{count * device.self_refresh_w * 1e3:.0f} mW in self-refresh; {idle}"
+    )
 
 
 def _clusters(platform: Platform) -> Table:

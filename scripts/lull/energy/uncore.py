@@ -33,15 +33,20 @@ PARTS = (
 
 _RANK = re.compile(r"system\.mem_ctrls\d*\.dram\.rank\d+\.totalEnergy")
 _BUS_BYTES = re.compile(r"system\.membus\.pktSize_.*::total")
+STANDBY, POWER_DOWN, SELF_REFRESH = "standby", "power-down", "self-refresh"
+"""States of a rank of DRAM. Standby is all that is neither of the others, accesses and refreshes included."""
 ACCESS = ("actEnergy", "preEnergy", "readEnergy", "writeEnergy")
-BACKGROUND = (
-    "refreshEnergy",
-    "actBackEnergy",
-    "preBackEnergy",
-    "actPowerDownEnergy",
-    "prePowerDownEnergy",
-    "selfRefreshEnergy",
-)
+BACKGROUND = {
+    STANDBY: ("refreshEnergy", "actBackEnergy", "preBackEnergy"),
+    POWER_DOWN: ("actPowerDownEnergy", "prePowerDownEnergy"),
+    SELF_REFRESH: ("selfRefreshEnergy",),
+}
+TIMES = {
+    STANDBY: ("IDLE", "REF", "ACT"),
+    POWER_DOWN: ("PRE_PDN", "ACT_PDN"),
+    SELF_REFRESH: ("SREF",),
+}
+"""gem5's names of a rank's states."""
 PICOJOULE = 1e-12
 DRAM_TOLERANCE = 1e-5
 """gem5 prints six decimals of each part."""
@@ -80,10 +85,14 @@ class Uncore:
         moved = bus_bytes(window) * fabric.pj_per_byte.value * PICOJOULE
         shares = shared(causes, PLATFORM)
         rows = [[access * share, moved * share, 0.0, 0.0, 0.0] for share in shares.values()]
-        always = [0.0, 0.0, background, fabric.static_w.value * seconds, self.rest_w * seconds]
-        labels = [*(Label("on", cause, seconds * share) for cause, share in shares.items()), Label("on", PLATFORM, 0.0)]
-        total = access + moved + sum(always)
-        return closed(place, labels, PARTS, np.array([*rows, always]), np.ones(len(PARTS)), total)
+        labels = [Label("on", cause, seconds * share) for cause, share in shares.items()]
+        rows.append([0.0, 0.0, 0.0, fabric.static_w.value * seconds, self.rest_w * seconds])
+        labels.append(Label("on", PLATFORM, 0.0))
+        for state, share in dram_shares(window).items():
+            rows.append([0.0, 0.0, background[state], 0.0, 0.0])
+            labels.append(Label(state, PLATFORM, seconds * share))
+        total = access + moved + sum(background.values()) + (fabric.static_w.value + self.rest_w) * seconds
+        return closed(place, labels, PARTS, np.array(rows), np.ones(len(PARTS)), total)
 
 
 def line_joules(memory: MemoryKind, controller: MemoryTable) -> float:
@@ -93,25 +102,51 @@ def line_joules(memory: MemoryKind, controller: MemoryTable) -> float:
     return dram + controller.line_j + fabric
 
 
-def dram_joules(window: Window) -> tuple[float, float]:
-    """Of accesses, and of what goes on without any; the parts make gem5's total, or it raises."""
-    totals = window.matching(_RANK)
-    if not totals:
+def dram_joules(window: Window) -> tuple[float, dict[str, float]]:
+    """Of accesses, and in each state without any; the parts make gem5's total, or it raises.
+
+    Of self-refresh gem5 prints the current's energy alone. The total also has that of the refreshes inside it, so what
+    the parts lack is self-refresh's, in a window that has any.
+    """
+    access, background = 0.0, dict.fromkeys(BACKGROUND, 0.0)
+    for rank in _ranks(window):
+        whole = window.get(rank + "totalEnergy", 0.0)
+        parts = {state: sum(window.get(rank + name, 0.0) for name in names) for state, names in BACKGROUND.items()}
+        used = sum(window.get(rank + name, 0.0) for name in ACCESS)
+        missing = whole - used - sum(parts.values())
+        if missing > 0 and _time(window, rank, SELF_REFRESH):
+            parts[SELF_REFRESH] += missing
+            missing = 0.0
+        if abs(missing) > DRAM_TOLERANCE * max(whole, 1.0):
+            raise ClosureError(
+                f"window {window.number}: {rank}totalEnergy is {whole:g} pJ, but its parts sum to "
+                f"{used + sum(parts.values()):g}; gem5 24 and 25 are known"
+            )
+        access += used * PICOJOULE
+        for state, picojoules in parts.items():
+            background[state] += picojoules * PICOJOULE
+    return access, background
+
+
+def dram_shares(window: Window) -> dict[str, float]:
+    """Of the window's time in each state, the mean over the ranks. All is standby where gem5 was not asked."""
+    times = {state: sum(_time(window, rank, state) for rank in _ranks(window)) for state in TIMES}
+    return {state: shared(times, STANDBY).get(state, 0.0) for state in TIMES}
+
+
+def _time(window: Window, rank: str, state: str) -> float:
+    ticks: float = sum(window.get(f"{rank}pwrStateTime::{name}", 0.0) for name in TIMES[state])
+    return ticks
+
+
+def _ranks(window: Window) -> list[str]:
+    """What their statistics' names begin with."""
+    found = [name.removesuffix("totalEnergy") for name in window.matching(_RANK)]
+    if not found:
         raise UserError(
             f"window {window.number}: no statistic system.mem_ctrls*.dram.rank*.totalEnergy; gem5 24 and 25 have it"
         )
-    access = background = 0.0
-    for total, whole in totals.items():
-        rank = total.removesuffix("totalEnergy")
-        own = [sum(window.get(rank + name, 0.0) for name in names) for names in (ACCESS, BACKGROUND)]
-        if abs(sum(own) - whole) > DRAM_TOLERANCE * max(whole, 1.0):
-            raise ClosureError(
-                f"window {window.number}: {total} is {whole:g} pJ, but its parts sum to {sum(own):g}; "
-                "gem5 24 and 25 are known"
-            )
-        access += own[0] * PICOJOULE
-        background += own[1] * PICOJOULE
-    return access, background
+    return found
 
 
 def bus_bytes(window: Window) -> float:

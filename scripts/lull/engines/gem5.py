@@ -223,7 +223,7 @@ class Gem5:
 
 
 def _settings(platform: Platform, seed: int) -> dict[str, object]:
-    return {"schema": 4, "seed": seed, "soc": machine.describe(platform)}
+    return {"schema": 5, "seed": seed, "soc": machine.describe(platform)}
 
 
 def boots_as(spec: RunSpec) -> str:

@@ -54,6 +54,8 @@ class Kind:
     def _understood(self, path: Path) -> Iterator[None]:
         try:
             yield
+        except FileNotFoundError as error:
+            raise UserError(f"{path}: missing; {self.remedy}") from error
         except (pa.ArrowException, OSError) as error:
             said = str(error).partition("\n")[0].rstrip(".")
             raise UserError(f"{path}: cut off, or not a table of {self.what} ({said}); {self.remedy}") from error

@@ -8,8 +8,9 @@ from lull.files import yaml_file
 from lull.files.blocks import explained, quoted
 from lull.files.paths import ROOT
 from lull.platform.cores import list_cores
+from lull.platform.dram import list_devices, load_device
 from lull.platform.overrides import apply
-from lull.platform.schema import Platform
+from lull.platform.schema import BUS_BITS, Platform
 
 PLATFORMS = ROOT / "platforms"
 
@@ -27,6 +28,7 @@ def load_platform(name_or_path: str, overrides: Sequence[str] = ()) -> Platform:
     with explained(shown, Platform):
         platform = Platform.model_validate(data)
     _check_cores(platform, shown)
+    _check_memory(platform, shown)
     return platform
 
 
@@ -36,3 +38,23 @@ def _check_cores(platform: Platform, shown: str) -> None:
     for key, cluster in [*clusters, ("shadow.cluster", platform.shadow.cluster)]:
         if cluster.core not in known:
             raise UserError(f"{shown}: {key}.core: unknown core `{cluster.core}`; use one of {quoted(known)}")
+
+
+def _check_memory(platform: Platform, shown: str) -> None:
+    memory = platform.memory
+    if memory.parts is None:
+        return
+    key, known = f"{shown}: memory.parts.device", list_devices()
+    if memory.parts.device not in known:
+        raise UserError(f"{key}: unknown DRAM device `{memory.parts.device}`; use one of {quoted(known)}")
+    device = load_device(memory.parts.device)
+    if device.kind != memory.kind:
+        raise UserError(
+            f"{key}: {device.name} has the timing of {device.kind}, and memory.kind is {memory.kind}; "
+            "name a device of that kind"
+        )
+    if BUS_BITS[memory.kind] % device.bits:
+        raise UserError(f"{key}: devices of {device.bits} bits do not fill {BUS_BITS[memory.kind]} bits; use others")
+    have = memory.devices(device.bits) * device.mib
+    if memory.size_mib > have:
+        raise UserError(f"{shown}: memory.size_mib: {memory.size_mib}, and the parts hold {have}; set {have} or less")

@@ -3,7 +3,8 @@
 
 from lull.platform.cores import load_core
 from lull.platform.cstates import CState
-from lull.platform.schema import Cluster, EventTimer, Platform
+from lull.platform.dram import load_device
+from lull.platform.schema import BUS_BITS, Cluster, EventTimer, MemoryParts, Platform
 from lull.platform.values import without_sources
 
 
@@ -15,6 +16,8 @@ def describe(platform: Platform) -> dict[str, object]:
             "kind": platform.memory.kind,
             "channels": platform.memory.channels,
             "size_bytes": platform.memory.size_bytes,
+            "parts": _parts(platform.memory.parts) if platform.memory.parts else None,
+            "powerdown": platform.memory.powerdown,
         },
         "clusters": [_cluster(cluster) for cluster in platform.resolved_clusters()],
         "event_timers": [_event_timer(timer) for timer in platform.devices.event_timers],
@@ -34,6 +37,27 @@ def _cluster(cluster: Cluster) -> dict[str, object]:
         "opps": [{"hz": opp.hz, "uv": opp.uv} for opp in cluster.opps.table],
         "transition_latency_ns": round(cluster.transition_latency_us.value * 1_000),
         "cstates": [_cstate(state) for state in cluster.cstates],
+    }
+
+
+def _parts(parts: MemoryParts) -> dict[str, object]:
+    device = load_device(parts.device)
+    return {
+        "ranks": parts.ranks,
+        "devices": BUS_BITS[device.kind] // device.bits,
+        "bits": device.bits,
+        "bytes": device.mib << 20,
+        "row_bytes": device.row_bytes,
+        "refresh_ps": round(device.refresh_ns * 1000),
+        "powerdown_exit_ps": round(device.powerdown_exit_ns * 1000),
+        "self_refresh_exit_ps": round(device.self_refresh_exit_ns * 1000),
+        "rails": [
+            {
+                "uv": round(rail.volts * 1_000_000),
+                "ua": {name: round(ma * 1000) for name, ma in rail.ma.model_dump().items()},
+            }
+            for rail in device.rails
+        ],
     }
 
 

@@ -23,17 +23,41 @@ LINE_BYTES = 64
 MemoryKind = Literal["ddr3-1600", "ddr4-2400", "lpddr3-1600"]
 
 
+BUS_BITS: dict[MemoryKind, int] = {"ddr3-1600": 64, "ddr4-2400": 64, "lpddr3-1600": 32}
+"""Width of a channel."""
+
+
+class MemoryParts(Block):
+    """The DRAM devices on the board."""
+
+    device: Name
+    """A file of platforms/dram."""
+    ranks: Literal[1, 2, 4]
+    """On each channel. A rank has as many devices as fill the channel's width."""
+    source: Source
+
+
 class Memory(Block):
     kind: MemoryKind
+    """Whose timing it has."""
     channels: Literal[1, 2, 4, 8]
     """Addresses take turns by their bits, so there is a power of two of them."""
     size_mib: Annotated[int, Field(ge=256, le=2032)]
-    """No more than 2032: firmware keeps the last 16 MiB below 4 GiB for itself."""
+    """What Linux has. No more than 2032: firmware keeps the last 16 MiB below 4 GiB for itself."""
+    parts: MemoryParts | None = None
+    """None: two ranks of gem5's own devices of the kind, one of LPDDR3."""
+    powerdown: bool = False
+    """Whether the controller sends idle ranks to power-down, and then to self-refresh."""
     source: Source
 
     @property
     def size_bytes(self) -> int:
         return self.size_mib << 20
+
+    def devices(self, bits: int) -> int:
+        """How many of this width there are in all."""
+        ranks = self.parts.ranks if self.parts else 1
+        return self.channels * ranks * BUS_BITS[self.kind] // bits
 
 
 class System(Block):
