@@ -3,7 +3,7 @@
 
 import pytest
 
-from lull.energy import busy, calibration, events, published, validation
+from lull.energy import busy, calibration, events, published, tables, validation
 from lull.errors import UserError
 from lull.platform.cores import list_cores, load_core
 from lull.platform.load import load_platform
@@ -65,3 +65,22 @@ def test_published_leakage_at_arms_own_point() -> None:
 def test_an_unknown_core_is_named() -> None:
     with pytest.raises(UserError, match=r"calibration\.yaml: a99: no factors .* `a53`"):
         calibration.factors("a99")
+
+
+def test_a_wake_up_costs_less_than_ten_of_the_only_published_ones() -> None:
+    """TC2's, if its unit is what it is taken for. Caches are full here, and were whatever they were there."""
+    compared = [(ours.us_of_full_power, theirs) for *_, ours, theirs in validation.wake_ups() if theirs]
+    assert len(compared) == 4, "two states of two clusters of A15"
+    for ours, theirs in compared:
+        assert theirs < ours < 10 * theirs
+
+
+def test_waits_are_charged_at_half_of_the_leakage() -> None:
+    (tiny,) = [(state, ours) for name, cluster, state, ours, _ in validation.wake_ups()
+               if (name, cluster, state.name) == ("tiny", "little", "C3")]  # fmt: skip
+    state, ours = tiny
+    table = tables.load(load_platform("tiny"), load_platform("tiny").clusters[0]).at(850)
+    leakage_w = sum(part.watts for name, part in table.leakage.items() if name != "l2")
+    expected = 0.5 * leakage_w * calibration.factors("a53").static * (state.actual.entry_us + state.actual.exit_us)
+    assert ours.waits_j == pytest.approx(expected * 1e-6)
+    assert ours.l2_j == 0

@@ -132,12 +132,27 @@ def test_linux_counters_divide_sleep_and_transitions_where_there_is_no_trace(tmp
     path, totals = _write(made)
     assert totals.residency_s[0, "C1"] == pytest.approx(2e-3)
     assert totals.residency_s[0, "C2"] == pytest.approx(4e-3)
-    assert totals.residency_s[0, "transition"] == pytest.approx(0.43e-3)
+    assert totals.residency_s[0, "switch"] == pytest.approx(0.43e-3)
     assert totals.residency_s[0, "active"] == pytest.approx(3.57e-3)
-    idle_w = 850e6 * energy_runs.J_PER_CYCLE + energy_runs.CORE_LEAKAGE_W
     mine = {"backend": "mcpat", "band": "raw", "cpu": 0}
-    assert total(path, **mine, state="transition") == pytest.approx(0.43e-3 * idle_w)
+    assert total(path, **mine, state="switch") == pytest.approx(0.43e-3 * 0.5 * energy_runs.CORE_LEAKAGE_W)
     assert total(path, **mine, state="C2") == pytest.approx(4e-3 * 0.35 * energy_runs.CORE_LEAKAGE_W)
+
+
+def test_untraced_flushes_and_refills_are_clocked_and_their_waits_are_not(tmp_path: Path) -> None:
+    """C3 of the little core takes 3 and 16 us of them, and 150 and 600 us of waits. Four of them in 10 ms."""
+    asked = run_spec("idle.deepest=C3")
+    made = energy_runs.rundir(
+        tmp_path / "run", asked, [window(asked.platform, START, START + 10 * MS, [4 * MS, 0, 0], ops=[1e5, 0, 0])]
+    )
+    energy_runs.slept(made, 10_000, {0: {"C3": (4, 4000 + 4 * 769)}})
+    path, totals = _write(made)
+    assert totals.residency_s[0, "transition"] == pytest.approx(4 * 19e-6)
+    assert totals.residency_s[0, "switch"] == pytest.approx(4 * 750e-6)
+    assert totals.residency_s[0, "C3"] == pytest.approx(4e-3)
+    mine = {"backend": "mcpat", "band": "raw", "cpu": 0, "state": "transition"}
+    timed = total(path, **mine, kind="static") + total(path, **mine, kind="dynamic")
+    assert timed == pytest.approx(4 * 19e-6 * (850e6 * energy_runs.J_PER_CYCLE + energy_runs.CORE_LEAKAGE_W))
 
 
 def test_untraced_entries_find_caches_as_full_as_the_mean_active_time_makes_them(tmp_path: Path) -> None:
@@ -175,13 +190,18 @@ def test_an_untraced_cluster_is_off_as_long_as_its_least_sleeper_was_off_or_in_c
 def _one_sleep(
     tmp_path: Path, platform: str = "tiny", cpu: int = 0, given: bool = False, settings: Sequence[str] = ()
 ) -> tuple[Path, Platform]:
-    """A CPU goes to sleep in 1 ms, is in C4 for 6, needs 2 to wake and works 1 ms for a task. The others work."""
+    """A CPU goes to sleep in 1 ms, is in C4 for 6, needs 2 to wake and works 1 ms for a task. The others work.
+
+    Of both ways the half is a wait for the switch.
+    """
     asked = run_spec("idle.deepest=C4", *settings, platform=platform)
     others = [other for other in range(asked.platform.cpu_count) if other != cpu]
     spans = [
-        Span(cpu, START, START + MS, "entry", "firmware"),
+        Span(cpu, START, START + MS // 2, "entry", "firmware"),
+        Span(cpu, START + MS // 2, START + MS, "switch", "firmware"),
         Span(cpu, START + MS, START + 7 * MS, "C4", "idle"),
-        Span(cpu, START + 7 * MS, START + 9 * MS, "exit", "firmware"),
+        Span(cpu, START + 7 * MS, START + 8 * MS, "switch", "firmware"),
+        Span(cpu, START + 8 * MS, START + 9 * MS, "exit", "firmware"),
         Span(cpu, START + 9 * MS, START + 10 * MS, "active", "task:cat/7"),
         *(Span(other, START, START + 10 * MS, "active", "task:hog/8") for other in others),
     ]
@@ -202,9 +222,21 @@ def test_a_transition_costs_its_time_its_lines_and_its_rails(tmp_path: Path) -> 
     timed = sum(
         total(path, **mine, state=state, kind=kind) for state in ("entry", "exit") for kind in ("dynamic", "static")
     )
-    assert timed == pytest.approx(3e-3 * idle_w)
-    assert total(path, **mine, cause="task:cat/7", state="exit") > 2e-3 * idle_w
-    assert total(path, **mine, cause="transition", state="entry") > 1e-3 * idle_w
+    assert timed == pytest.approx(1.5e-3 * idle_w)
+    assert total(path, **mine, cause="task:cat/7", state="exit") > 1e-3 * idle_w
+    assert total(path, **mine, cause="transition", state="entry") > 0.5e-3 * idle_w
+
+
+def test_a_wait_for_the_switch_burns_half_of_the_leakage_and_no_clock(tmp_path: Path) -> None:
+    path, _ = _one_sleep(tmp_path)
+    mine = {"backend": "mcpat", "band": "raw", "cpu": 0, "state": "switch"}
+    leakage_w = 0.5 * energy_runs.CORE_LEAKAGE_W
+    assert total(path, **mine) == pytest.approx(1.5e-3 * leakage_w)
+    assert total(path, **mine, kind="static", cause="task:cat/7") == pytest.approx(1e-3 * leakage_w), "the way out"
+    assert total(path, **mine, kind="static", cause="transition") == pytest.approx(0.5e-3 * leakage_w), "the way in"
+    # gem5 clocked the core through the waits. That is not work.
+    worked_w = 850e6 * energy_runs.J_PER_CYCLE
+    assert total(path, **{**mine, "state": "active"}, kind="dynamic") == pytest.approx(1e-3 * worked_w, rel=2e-3)
 
 
 def test_the_l2_keeps_what_a_cluster_that_is_off_keeps(tmp_path: Path) -> None:
@@ -224,7 +256,7 @@ def test_a_published_wake_up_energy_replaces_the_model_of_its_core(tmp_path: Pat
     fastest = big.opps.table[-1]
     given = 0.7e-6 * big.dynamic_power_coefficient.value * 1e-6 * fastest.mhz * (fastest.mv / 1000) ** 2
     assert total(path, **mine, component="wake-given") == pytest.approx(given)
-    moved = total(path, **mine, state="entry") + total(path, **mine, state="exit")
+    moved = sum(total(path, **mine, state=state) for state in ("entry", "switch", "exit"))
     assert moved == pytest.approx(given), "and nothing else"
     worked_w = fastest.mhz * 1e6 * energy_runs.J_PER_CYCLE + energy_runs.CORE_LEAKAGE_W
     assert total(path, **mine, state="active") == pytest.approx(1e-3 * worked_w)

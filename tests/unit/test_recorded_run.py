@@ -13,7 +13,7 @@ from lull.rundir.folder import RunDir
 from lull.timeline import timeline
 from lull.trace import recording, spans, wakes
 from lull.trace.recording import Recording
-from lull.trace.spans import EXIT, Span
+from lull.trace.spans import EXIT, SWITCH, Span
 from lull.trace.wakes import Wake
 from tests import perfetto
 
@@ -77,16 +77,20 @@ def test_a_core_leaves_wfi_when_its_interrupt_comes_by_the_trace(
             continue
         for cpu, mine in by_cpu.items():
             first, *rest = [span for span in mine if span.start < end and span.end > start]
-            if not rest or rest[0].state != EXIT or any(span.state[0] == "C" for span in rest):
+            if not rest or rest[0].state not in (SWITCH, EXIT) or any(span.state[0] == "C" for span in rest):
                 continue
             if first.state[0] == "C" and not any(span.state == "entry" for span in rest):
-                source = woken[cpu, rest[0].end].source.partition(":")[0]
+                source = woken[cpu, _back(mine, rest[0])].source.partition(":")[0]
                 late[source].append(start + values[GATED.format(cpu)] - rest[0].start)
     assert len(late["timer"]) >= 5
     assert min(late["timer"]) >= 0
     assert max(late["timer"]) < 5 * record.clock.period + 50_000
     assert len(late["ipi"]) >= 3
     assert 0 < min(late["ipi"]) <= max(late["ipi"]) < 2 * US
+
+
+def _back(spans: list[Span], first: Span) -> int:
+    return next(span.end for span in spans if span.state == EXIT and span.start >= first.start)
 
 
 def test_the_time_in_wfi_is_gem5s_but_for_the_firmwares_path(record: Recording, by_cpu: dict[int, list[Span]]) -> None:

@@ -43,20 +43,22 @@ def pair() -> Platform:
     return load_platform("tiny", ["clusters.little.cpus=2"])
 
 
-def ways(platform: Platform, state: str) -> tuple[float, float]:
+def ways(platform: Platform, state: str) -> list[float]:
+    """Flush, the wait until it is off, the wait until it is on, refill."""
     actual = next(item.actual for item in platform.clusters[0].cstates if item.name == state)
-    return actual.flush_us + actual.entry_us, actual.exit_us + actual.refill_us
+    return [actual.flush_us, actual.entry_us, actual.exit_us, actual.refill_us]
 
 
 def test_a_sleep_has_a_way_in_and_a_way_out(tiny: Platform) -> None:
-    way_in, way_out = ways(tiny, "C3")
-    assert (way_in, way_out) == (153, 616)
+    assert ways(tiny, "C3") == [3, 150, 600, 16]
     record = recording(0, 6000, [(0, AWAKE, TASK), (1000, 2, IDLE), (5000, AWAKE, IRQ), (5010, AWAKE, TASK)])
     assert shown(record, tiny) == [
         (0, 1000, "active", "task:a/1"),
-        (1000, 1153, "entry", "firmware"),
+        (1000, 1003, "entry", "firmware"),
+        (1003, 1153, "switch", "firmware"),
         (1153, 4384, "C3", "idle"),
-        (4384, 5000, "exit", "firmware"),
+        (4384, 4984, "switch", "firmware"),
+        (4984, 5000, "exit", "firmware"),
         (5000, 5010, "active", "irq:b"),
         (5010, 6000, "active", "task:a/1"),
     ]
@@ -75,7 +77,8 @@ def test_the_way_out_begins_when_the_ipi_is_sent(tiny: Platform, sent: int, stat
     events: Events = {"irq_handler_entry": [(5000, 0, IPI_LINE)], "ipi_raise": [(sent, 1, 0b1, REASON)]}
     found = shown(recording(0, 6000, sleeper, [(0, AWAKE, TASK)], events=events), tiny)
     assert found[-3][1:3] == (5000, state)
-    assert found[-3][0] == (4000 if state == "exit" else 1000)
+    assert found[-3][0] == (4600 if state == "exit" else 1000)
+    assert [span[:2] for span in found if span[2] == "switch"] == ([(1003, 1153), (4000, 4600)] if sent > 1153 else [])
 
 
 def test_the_way_out_begins_when_the_timer_is_due(tiny: Platform) -> None:
@@ -88,8 +91,11 @@ def test_the_way_out_begins_when_the_timer_is_due(tiny: Platform) -> None:
         "hrtimer_expire_entry": [(5001, 0, 0xA)],
         "hrtimer_expire_exit": [(5002, 0)],
     }
-    start, end, state, _ = shown(recording(0, 6000, rows, events=events), tiny)[3]
-    assert (end, state) == (5000, "exit")
+    found = shown(recording(0, 6000, rows, events=events), tiny)
+    assert [state for _, _, state, _ in found[3:6]] == ["C3", "switch", "exit"]
+    assert found[5][1] == 5000
+    start, end, *_ = found[4]
+    assert end - start == pytest.approx(600)
     assert start == pytest.approx(due_ns * CLOCK.hz / 1e9 * CLOCK.period / US, abs=0.05), "one count"
 
 
@@ -101,11 +107,13 @@ def test_wfi_has_no_ways(tiny: Platform) -> None:
 def test_the_traced_time_cuts_sleeps_without_moving_their_ways(tiny: Platform) -> None:
     rows = [(0, 2, IDLE), (2000, AWAKE, TASK), (2100, 2, IDLE)]
     assert shown(recording(100, 2300, rows), tiny) == [
-        (100, 153, "entry", "firmware"),
+        (100, 153, "switch", "firmware"),
         (153, 1384, "C3", "idle"),
-        (1384, 2000, "exit", "firmware"),
+        (1384, 1984, "switch", "firmware"),
+        (1984, 2000, "exit", "firmware"),
         (2000, 2100, "active", "task:a/1"),
-        (2100, 2253, "entry", "firmware"),
+        (2100, 2103, "entry", "firmware"),
+        (2103, 2253, "switch", "firmware"),
         (2253, 2300, "C3", "idle"),
     ]
 
@@ -115,11 +123,12 @@ def test_a_cluster_pays_with_the_last_to_sleep_and_the_first_to_wake(pair: Platf
     second = [(0, AWAKE, TASK), (3000, 3, IDLE), (7000, AWAKE, TASK)]
     record = recording(0, 10000, first, second)
     core, cluster = ways(pair, "C3"), ways(pair, "C4")
-    assert core[0] < cluster[0]
-    assert core[1] < cluster[1]
-    assert [end - start for start, end, state, _ in shown(record, pair, 0) if state in ("entry", "exit")] == [*core]
-    assert [end - start for start, end, state, _ in shown(record, pair, 1) if state in ("entry", "exit")] == [*cluster]
-    assert {state for _, _, state, _ in shown(record, pair, 0)} == {"active", "entry", "exit", "C4"}
+    assert sum(core[:2]) < sum(cluster[:2])
+    assert sum(core[2:]) < sum(cluster[2:])
+    moves = ("entry", "switch", "exit")
+    assert [end - start for start, end, state, _ in shown(record, pair, 0) if state in moves] == core
+    assert [end - start for start, end, state, _ in shown(record, pair, 1) if state in moves] == cluster
+    assert {state for _, _, state, _ in shown(record, pair, 0)} == {"active", *moves, "C4"}
 
 
 def test_any_trace_is_covered_without_gap_or_overlap(pair: Platform) -> None:

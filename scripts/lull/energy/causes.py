@@ -27,9 +27,8 @@ from lull.energy.occupancy import Caches, ClosureError, Numbers, Occupancy, Trac
 from lull.energy.states import ACTIVE, IDLE, STATES, UNTRACED
 from lull.platform.schema import Cluster, Platform
 from lull.trace.clock import TICKS_PER_US
-from lull.trace.spans import CpuSpans
+from lull.trace.spans import ENTRY, EXIT, SWITCH, CpuSpans
 
-ENTRY, EXIT = "entry", "exit"
 IDLE_CAUSE, TRANSITION_CAUSE = "idle", "transition"
 NO_INTERRUPT = "none"
 """A wake-up's source when nothing came."""
@@ -208,7 +207,7 @@ def _who(cpu: int, spans: Spans, roots: Numbers, residencies: Numbers, words: Wo
     cause[idle] = words.code(IDLE_CAUSE)
     better[idle[cut_short]], had[idle[cut_short]] = deserved[cut_short], chosen[cut_short]
     blamed[idle[cut_short]] = roots[cut_short]
-    moves = np.isin(spans.state, (CODE[ENTRY], CODE[EXIT]))
+    moves = np.isin(spans.state, (CODE[ENTRY], CODE[SWITCH], CODE[EXIT]))
     before = np.searchsorted(idle, np.flatnonzero(moves)) - 1
     woke = np.where(before >= 0, np.append(roots, NOBODY)[before], NOBODY)
     cause[moves] = np.where(woke == NOBODY, words.code(TRANSITION_CAUSE), woke)
@@ -279,15 +278,20 @@ def _caches(spans: Spans, cluster_off: _OffTimes, fill: float) -> tuple[Numbers,
     going[:, L1_FLUSHES], going[:, L2_FLUSHES] = l1, cluster_off.fullness(off)
     coming[:, L1_REFILLS], coming[:, L2_REFILLS] = l1, cluster_off.fullness(on)
     coming[:, CORE_WAKES], coming[:, CLUSTER_WAKES] = 1.0, on != NOBODY
-    before, after = np.maximum(losing - 1, 0), np.minimum(losing + 1, spans.state.size - 1)
-    at = np.concatenate([
-        np.where(spans.state[before] == CODE[ENTRY], before, losing),
-        np.where(spans.state[after] == CODE[EXIT], after, losing),
-    ])  # fmt: skip
+    at = np.concatenate([_beside(spans, losing, -1, ENTRY), _beside(spans, losing, 1, EXIT)])
     places, number = np.unique(at, return_inverse=True)
     found = np.zeros((places.size, len(CACHES)))
     np.add.at(found, number, np.concatenate([going, coming]))
     return places, found
+
+
+def _beside(spans: Spans, sleeps: Numbers, way: int, wanted: str) -> Numbers:
+    """The span on the way in (-1) or out (1) of each sleep, beyond the wait for the switch; the sleep, without one."""
+    last = spans.state.size - 1
+    near, far = (np.clip(sleeps + steps * way, 0, last) for steps in (1, 2))
+    beyond = (spans.state[near] == CODE[SWITCH]) & (spans.state[far] == CODE[wanted])
+    found = np.where(beyond, far, near)
+    return np.where(np.isin(spans.state[found], (CODE[wanted], CODE[SWITCH])), found, sleeps)
 
 
 def _fullness(worked: Numbers, losses: Numbers, fill: float) -> NDArray[np.float64]:

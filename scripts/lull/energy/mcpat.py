@@ -2,7 +2,8 @@
 """The backend `mcpat`: joules per event times events, leakage times time, and what of both remains in idle states.
 
 Of a window's event counts nobody knows which span they fell into. Assumed: while a CPU is active it does the same work
-per time throughout a window, and on its way into and out of an idle state its clocks run and nothing else happens.
+per time throughout a window. On its way into and out of an idle state its clocks run and nothing else happens. While it
+waits for a power switch or a rail, its clocks do not run either.
 """
 
 import re
@@ -11,18 +12,19 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from lull.energy import activity, calibration, memory_controller, residency, states, tables, transitions
+from lull.energy import activity, calibration, em, memory_controller, residency, states, tables, transitions
 from lull.energy.account import Account, Joules, Label, Part, closed, shared
 from lull.energy.backend import OfCpu, OfL2, OfMemory
 from lull.energy.calibration import Factors
 from lull.energy.events import CYCLES, L2
 from lull.energy.mcpat_xml import MEMORY
 from lull.energy.memory_controller import MemoryTable
-from lull.energy.occupancy import NOTHING, Stay
-from lull.energy.states import ACTIVE, IDLE, OFF, TRANSITIONS
+from lull.energy.occupancy import NOTHING, Caches, Stay
+from lull.energy.states import ACTIVE, IDLE, OFF, SWITCH, TRANSITIONS
 from lull.energy.tables import ClusterTable, OppTable
 from lull.energy.uncore import PLATFORM, line_joules
 from lull.errors import UserError
+from lull.platform.cstates import CState
 from lull.platform.schema import Cluster, Opp, Platform
 
 READ = ".dram.dramBytesRead"
@@ -70,13 +72,15 @@ class _Power:
     def of(cls, core: _Core, dynamic: Joules, stays: Sequence[Stay], hz: float, free_moves: bool) -> "_Power":
         """`free_moves`: transitions cost what is given for them and nothing else."""
         active_s = sum(stay.ticks for stay in stays if stay.who.state == ACTIVE) / hz
-        moving_s = sum(stay.ticks for stay in stays if stay.who.state in TRANSITIONS) / hz
-        moving = np.minimum(core.idle_clock_w * moving_s, dynamic) if active_s or free_moves else dynamic
-        if not moving_s:
-            moving = np.zeros_like(dynamic)
-        rest = dynamic - moving
-        if free_moves:
-            moving = np.zeros_like(dynamic)
+        switch_s = sum(stay.ticks for stay in stays if stay.who.state == SWITCH) / hz
+        moving_s = sum(stay.ticks for stay in stays if stay.who.state in TRANSITIONS) / hz - switch_s
+        # gem5 clocks a core through a wait for power, so the events of both have to come off those of work.
+        both_s = moving_s + switch_s
+        both = np.minimum(core.idle_clock_w * both_s, dynamic) if active_s or free_moves else dynamic
+        if not both_s:
+            both = np.zeros_like(dynamic)
+        rest = dynamic - both
+        moving = np.zeros_like(dynamic) if free_moves or not moving_s else both * (moving_s / both_s)
         working, leftover = (rest, np.zeros_like(rest)) if active_s else (np.zeros_like(rest), rest)
         total_s = sum(stay.ticks for stay in stays) / hz
         return cls(
@@ -93,11 +97,18 @@ class _Power:
         if state == ACTIVE:
             own: Joules = np.concatenate([self.working_w, self.core.leakage_w])
         elif state in TRANSITIONS:
-            own = np.concatenate([self.moving_w, self.core.leakage_w * self.moves_leak])
+            moving_w = np.zeros_like(self.moving_w) if state == SWITCH else self.moving_w
+            own = np.concatenate([moving_w, self.core.leakage_w * self._leaks(state)])
         else:
             own = self.core.idle_w(state)
         spent: Joules = own + extra
         return spent
+
+    def _leaks(self, state: str) -> float:
+        """The share of its leakage that a core has at work or on its way."""
+        if state in TRANSITIONS and not self.moves_leak:
+            return 0.0
+        return states.load().transition.switch_leakage.value if state == SWITCH else 1.0
 
     def static_w(self, state: str) -> float:
         """What does not come out of event counts."""
@@ -105,8 +116,52 @@ class _Power:
             remains = states.load().core.of(state)
             clock, leakage = remains.clock, remains.leakage
         else:
-            clock, leakage = 0.0, 0.0 if state in TRANSITIONS and not self.moves_leak else 1.0
+            clock, leakage = 0.0, self._leaks(state)
         return clock * float(self.core.idle_clock_w.sum()) + leakage * float(self.core.leakage_w.sum())
+
+
+@dataclass(frozen=True)
+class WakeUp:
+    """What one sleep costs beyond the sleep itself, with caches that were full, at the fastest operating point."""
+
+    waits_j: float
+    """For power switches and rails, going and coming."""
+    clocked_j: float
+    """The flush and the refill at the power of a core that does nothing."""
+    rails_j: float
+    l1_j: float
+    """Lines between the L1s and the L2."""
+    l2_j: float
+    """Lines between the L2 and memory, with what the memory burns."""
+    full_w: float
+    """Of a busy core of the cluster, as published."""
+
+    @property
+    def us_of_full_power(self) -> float:
+        """Of what the cluster's own supply gives: all but the lines to and from memory."""
+        return (self.waits_j + self.clocked_j + self.rails_j + self.l1_j) / self.full_w * 1e6
+
+
+def wake_up(platform: Platform, cluster: Cluster, state: CState) -> WakeUp:
+    """Calibrated. The firmware's and Linux's own instructions are not in it: they are work."""
+    opp, table = cluster.opps.table[-1], tables.load(platform, cluster)
+    core, factors = _Core.of(table.at(opp.mhz)), calibration.factors(cluster.core)
+    leakage_w = factors.static * float(core.leakage_w.sum())
+    clocked_w = factors.dynamic * float(core.idle_clock_w.sum()) + leakage_w
+    actual, whole = state.actual, state.kind == "cluster-off"
+    line_j = line_joules(platform.memory.kind, memory_controller.load(platform))
+    costs = transitions.costs(cluster, *_areas_mm2(table), line_j, given=False)
+    caches = Caches(l1_flushes=1.0, l1_refills=1.0, core_wakes=1.0, cluster_wakes=float(whole))
+    lumps = costs.joules(caches, opp.mv / 1000)
+    memory = costs.joules(Caches(l2_flushes=float(whole), l2_refills=float(whole)), opp.mv / 1000)
+    return WakeUp(
+        waits_j=(actual.entry_us + actual.exit_us) * 1e-6 * leakage_w * states.load().transition.switch_leakage.value,
+        clocked_j=(actual.flush_us + actual.refill_us) * 1e-6 * clocked_w,
+        rails_j=lumps[transitions.RAIL],
+        l1_j=lumps[transitions.FLUSH] + lumps[transitions.REFILL],
+        l2_j=memory[transitions.FLUSH] + memory[transitions.REFILL],
+        full_w=em.power_w(cluster, opp),
+    )
 
 
 class McPat:

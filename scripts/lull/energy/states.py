@@ -19,8 +19,10 @@ Share = Annotated[float, Field(ge=0, le=1)]
 Positive = Annotated[float, Field(ge=0)]
 
 IDLE = ("C1", "C2", "C3", "C4")
-TRANSITIONS = ("entry", "exit", "transition")
-"""On the way into and out of an idle state; the last where no trace says which of the two."""
+SWITCH = "switch"
+"""On the way into or out of an idle state, waiting for a power switch or a rail."""
+TRANSITIONS = ("entry", "exit", "transition", SWITCH)
+"""On the way into and out of an idle state; the third where no trace says which of the two."""
 ACTIVE, OFF, UNTRACED = "active", "off", "untraced"
 STATES = (ACTIVE, *IDLE, *TRANSITIONS, OFF)
 """`off` is a CPU that hotplug has turned off."""
@@ -94,7 +96,13 @@ class Given(Block):
         return self.a15 if core == "a15" else None
 
 
+class SourcedShare(Block):
+    value: Share
+    source: Source
+
+
 class Transition(Block):
+    switch_leakage: SourcedShare
     dirty_share: SourcedNumber
     line_nj: LineEnergy
     rail_nf_per_mm2: SourcedNumber

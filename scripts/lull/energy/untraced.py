@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from lull.energy import transitions
 from lull.energy.occupancy import NOTHING, Caches, Stay, Who
 from lull.energy.residency import Residency
-from lull.energy.states import ACTIVE, IDLE, OFF, UNTRACED
+from lull.energy.states import ACTIVE, IDLE, OFF, SWITCH, UNTRACED
 from lull.platform.schema import Cluster
 from lull.rundir.cpuidle import Row
 
@@ -24,7 +24,9 @@ class Mixture:
 
     shares: dict[str, float]
     transition: float
-    """Ticks of entry and exit per tick of WFI."""
+    """Ticks of flush and refill per tick of WFI."""
+    switch: float
+    """Ticks of entry and exit, which are waits for power, per tick of WFI."""
     caches: Caches
 
     def split(self, cpu: int, ticks: float, found: Residency, traced: Sequence[Stay]) -> list[Stay]:
@@ -34,9 +36,11 @@ class Mixture:
         on = min(ticks - off, max(0.0, found.on - awake))
         gated = ticks - off - on
         transition = min(on, gated * self.transition)
+        switch = min(on - transition, gated * self.switch)
         stays = [
-            Stay(Who(cpu, ACTIVE, ACTIVE), on - transition),
+            Stay(Who(cpu, ACTIVE, ACTIVE), on - transition - switch),
             Stay(Who(cpu, "transition", "transition"), transition, self.caches.times(gated)),
+            Stay(Who(cpu, SWITCH, "transition"), switch),
             *(Stay(Who(cpu, state, "idle"), gated * share) for state, share in self.shares.items()),
             Stay(Who(cpu, OFF, "idle"), off),
         ]
@@ -53,26 +57,29 @@ def mixture(
     own = {row["name"]: row for row in rows if row["cpu"] == cpu}
     entries: dict[str, float] = {}
     asleep_us: dict[str, float] = {}
-    on_the_way_us = 0.0
+    clocked_us = switch_us = 0.0
     for state in cluster.cstates:
         row = own.get(state.name)
         known, known_ticks = traced.get(state.name, (0, 0))
         actual = state.actual
-        way_us = actual.entry_us + actual.flush_us + actual.exit_us + actual.refill_us
+        parts_us = (actual.flush_us + actual.refill_us, actual.entry_us + actual.exit_us)
+        way_us = sum(parts_us)
         count = max(0.0, (row["usage"] if row else 0) - known)
         spent_us = max(0.0, (row["time_us"] if row else 0) - known_ticks / ticks_per_us - known * way_us)
         cost_us = min(count * way_us, spent_us)
         entries[state.name], asleep_us[state.name] = count, spent_us - cost_us
-        on_the_way_us += cost_us
+        clocked_us += cost_us * parts_us[0] / (way_us or 1.0)
+        switch_us += cost_us * parts_us[1] / (way_us or 1.0)
     total_us = sum(asleep_us.values())
     if not total_us:
-        return Mixture({"C1": 1.0}, 0.0, NOTHING)
+        return Mixture({"C1": 1.0}, 0.0, 0.0, NOTHING)
     window_us = max((row["window_us"] for row in own.values()), default=0)
     known_us = sum(ticks for state, (_, ticks) in traced.items() if state != UNTRACED) / ticks_per_us
-    active_us = max(0.0, window_us - known_us - total_us - on_the_way_us)
+    active_us = max(0.0, window_us - known_us - total_us - clocked_us - switch_us)
     return Mixture(
         {state: time / total_us for state, time in asleep_us.items() if time},
-        on_the_way_us / total_us,
+        clocked_us / total_us,
+        switch_us / total_us,
         _caches(entries, active_us, cluster).times(1.0 / (total_us * ticks_per_us)),
     )
 

@@ -4,11 +4,14 @@
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
-from lull.energy import busy, calibration, published, tables
+from lull.energy import busy, calibration, published, states, tables
 from lull.energy.calibration import Factors
+from lull.energy.mcpat import WakeUp, wake_up
 from lull.energy.published import PARTS
 from lull.energy.tables import OppTable
 from lull.files.paths import ROOT
+from lull.platform.cstates import CState
+from lull.platform.load import list_platforms, load_platform
 from lull.plotting.markdown import markdown_table
 
 PAGE = ROOT / "power-models" / "validation.md"
@@ -89,6 +92,22 @@ def shape() -> list[Row]:
     return found
 
 
+def wake_ups() -> list[tuple[str, str, CState, WakeUp, float | None]]:
+    """Of each state that loses a core: platform, cluster, state, ours, and the published microseconds of full power."""
+    given = states.load().transition.given_us_of_full_power
+    found = []
+    for platform in (load_platform(name) for name in list_platforms()):
+        for cluster in platform.clusters:
+            theirs = given.of(cluster.core)
+            for state in cluster.cstates:
+                if state.kind not in ("core-off", "cluster-off"):
+                    continue
+                whole = state.kind == "cluster-off"
+                us = theirs.core_off + theirs.cluster_off * whole if theirs else None
+                found.append((platform.name, cluster.name, state, wake_up(platform, cluster, state), us))
+    return found
+
+
 def _power(opp: OppTable, core: str, factors: Factors) -> float:
     return factors.dynamic * calibration.busy_watts(core, opp) + factors.static * calibration.leakage_watts("core", opp)
 
@@ -117,6 +136,7 @@ def _notes() -> Iterable[str]:
         "{{ static }}": lambda: _watts(static()),
         "{{ shape }}": lambda: _relative(shape()),
         "{{ busy }}": _busy,
+        "{{ wakes }}": _wake_ups,
     }
     for paragraph in NOTES.read_text(encoding="utf-8").strip().split("\n\n"):
         if not paragraph.startswith("<!--"):
@@ -163,6 +183,17 @@ def _busy() -> str:
         ["event, per cycle", *cores],
         [[event, *(f"{busy.per_cycle(core).get(event, 0.0):.3g}" for core in cores)] for event in events],
     )
+
+
+def _wake_ups() -> str:
+    rows = []
+    for platform, cluster, state, ours, theirs in wake_ups():
+        parts = (ours.waits_j, ours.clocked_j, ours.rails_j, ours.l1_j, ours.l2_j)
+        shown = [f"{joules * 1e6:.3g}" for joules in parts]
+        published_ = f"{theirs:.3g}" if theirs is not None else "-"
+        rows.append([platform, cluster, state.name, *shown, f"{ours.us_of_full_power:.3g}", published_])
+    headings = ["waits", "clocked", "rails", "L1 lines", "L2 lines", "ours, µs", "TC2, µs"]
+    return markdown_table(["platform", "cluster", "state", *headings], rows)
 
 
 def _cells(row: Row, shown: Callable[[float], str]) -> list[str]:

@@ -27,7 +27,7 @@ from lull.trace import recording, spans, wakes
 from lull.trace.clock import TICKS_PER_US
 from lull.trace.origins import TASK
 from lull.trace.recording import Recording
-from lull.trace.spans import ACTIVE, ENTRY, EXIT, Span
+from lull.trace.spans import ACTIVE, ENTRY, EXIT, SWITCH, Span
 
 PHASES = {"out": "interrupt to Linux", "to_task": "Linux to the task"}
 _SCHEMA = pa.schema(
@@ -164,7 +164,10 @@ def _bar(axis: Axes, row: int, counted: pa.Table, handles: dict[str, Artist]) ->
 
 def _of_cpu(own: list[Span]) -> Iterator[dict[str, object]]:
     for place, span in enumerate(own):
-        if span.state != EXIT or not place or own[place - 1].state in (ACTIVE, ENTRY):
+        if span.state != EXIT:
+            continue
+        first = place - 1 if place and own[place - 1].state == SWITCH else place
+        if not first or own[first - 1].state in (ACTIVE, ENTRY):
             continue  # of a sleep that the trace begins in, the state is not known
         task = None
         for later in own[place + 1 :]:
@@ -173,7 +176,8 @@ def _of_cpu(own: list[Span]) -> Iterator[dict[str, object]]:
             if later.cause.startswith(TASK):
                 task = (later.start - span.end) / TICKS_PER_US
                 break
-        yield {"state": own[place - 1].state, "out_us": (span.end - span.start) / TICKS_PER_US, "to_task_us": task}
+        out_us = (span.end - own[first].start) / TICKS_PER_US
+        yield {"state": own[first - 1].state, "out_us": out_us, "to_task_us": task}
 
 
 def _cluster(platform: Platform, cpu: int) -> str:

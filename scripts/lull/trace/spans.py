@@ -2,10 +2,12 @@
 """Each CPU's time without gap or overlap: at work and for whom, in an idle state, on the way in, on the way out.
 
 Linux's trace says when a CPU asked for an idle state and when it was back. The way in is as long as the platform file
-says of the state: flush and entry, with caches that were full. What the firmware's own instructions take on the way in,
-some tens of microseconds in states that lose the core, counts as the state. The way out begins with the interrupt: when
-the timer was due or the IPI was sent; where that is not known it is as long as exit and refill. A sleep whose interrupt
-came on the way in was given up, and is nothing but that.
+says of the state: the flush of full caches (`entry`), then the wait until the core or its rail is off (`switch`). What
+the firmware's own instructions take on the way in, some tens of microseconds in states that lose the core, counts as
+the state. The way out begins with the interrupt: when the timer was due or the IPI was sent; where that is not known it
+is as long as exit and refill. It is a wait for power (`switch`), as long as the platform file says of `exit`, and then
+the firmware's and the kernel's instructions and the refill (`exit`). A sleep whose interrupt came on the way in was
+given up, and is nothing but `entry`.
 
 Work is what Linux takes for it: a CPU that waits in WFE for another one's answer is at work here, and gated to gem5.
 
@@ -32,7 +34,7 @@ from lull.trace.recording import Recording
 from lull.trace.sleeps import sleeps
 from lull.trace.wakes import Waker
 
-ACTIVE, ENTRY, EXIT = "active", "entry", "exit"
+ACTIVE, ENTRY, EXIT, SWITCH = "active", "entry", "exit", "switch"
 FIRMWARE = "firmware"
 
 
@@ -90,7 +92,7 @@ def by_cpu(record: Recording, platform: Platform, allow_lost: bool = False) -> I
 def _of_cpu(cluster: Cluster, on: Mapping[int, Changes], waker: Waker) -> CpuSpans:
     cpu, record = waker.cpu, waker.record
     changes = on[cpu]
-    labels = [ACTIVE, ENTRY, EXIT, *(state.name for state in cluster.cstates)]
+    labels = [ACTIVE, ENTRY, EXIT, SWITCH, *(state.name for state in cluster.cstates)]
     causes = [*record.names, FIRMWARE]
     firmware = len(record.names)
 
@@ -98,19 +100,21 @@ def _of_cpu(cluster: Cluster, on: Mapping[int, Changes], waker: Waker) -> CpuSpa
     start, end, index = sleeps(changes)
     if index.size and int(index.max()) >= len(cluster.cstates):
         raise UserError(f"{record.path}: CPU {cpu} enters idle state {int(index.max())}, which {cluster.name} lacks")
-    way_in, way_out = _ways(cpu, cluster, on)
+    ways = _ways(cpu, cluster, on)
     interrupted = waker.interrupted()
-    woken = np.where(interrupted == NOBODY, end - way_out, interrupted)
-    given_up = woken < start + way_in
-    asleep = np.where(given_up, end, start + way_in)
+    woken = np.where(interrupted == NOBODY, end - ways.exit - ways.refill, interrupted)
+    given_up = woken < start + ways.flush + ways.entry
+    flushed = np.where(given_up, end, start + ways.flush)
+    asleep = np.where(given_up, end, start + ways.flush + ways.entry)
     back = np.where(given_up, end, woken)
+    powered = np.minimum(end, back + ways.exit)
     idle = changes.cause[changes.state >= 0]
 
     # Of pieces that begin at one time the last one counts, so the order is that of a sleep.
-    one, all_firmware = np.ones(start.size, np.int64), np.full(start.size, firmware)
-    time = np.concatenate([start, asleep, back, changes.time[awake]])
-    label = np.concatenate([one, index + 3, one * 2, np.zeros(awake.size, np.int64)])
-    cause = np.concatenate([all_firmware, idle, all_firmware, changes.cause[awake]])
+    one, own = np.ones(start.size, np.int64), np.full(start.size, firmware)
+    time = np.concatenate([start, flushed, asleep, back, powered, changes.time[awake]])
+    label = np.concatenate([one, one * 3, index + 4, one * 3, one * 2, np.zeros(awake.size, np.int64)])
+    cause = np.concatenate([own, own, idle, own, own, changes.cause[awake]])
     return CpuSpans(cpu, *_cut(time, label, cause, record), labels, causes)
 
 
@@ -126,20 +130,36 @@ def _cut(time: Numbers, label: Numbers, cause: Numbers, record: Recording) -> tu
     return time, np.append(time[1:], record.end), label, cause
 
 
-def _ways(cpu: int, cluster: Cluster, on: Mapping[int, Changes]) -> tuple[Numbers, Numbers]:
-    """For each sleep of a CPU, the ticks of its way in and of its way out."""
+class _Ways(NamedTuple):
+    """For each sleep of a CPU, the ticks of the parts of its way in and of its way out."""
+
+    flush: Numbers
+    entry: Numbers
+    exit: Numbers
+    refill: Numbers
+
+
+def _ways(cpu: int, cluster: Cluster, on: Mapping[int, Changes]) -> _Ways:
     start, end, index = sleeps(on[cpu])
     light = _light(cluster.cstates)
-    ticks_in, ticks_out = (
-        np.array([cost(state) for state in cluster.cstates], np.int64) for cost in (_way_in, _way_out)
-    )
     last, first = np.ones(start.size, bool), np.ones(start.size, bool)
     whole = [number for number, state in enumerate(cluster.cstates) if state.kind == "cluster-off"]
     for other, changes in on.items():
         if other != cpu:
             last &= _asleep_at(start, changes, whole)
             first &= _asleep_at(end, changes, whole)
-    return ticks_in[np.where(last, index, light[index])], ticks_out[np.where(first, index, light[index])]
+    going, coming = np.where(last, index, light[index]), np.where(first, index, light[index])
+    actual = [state.actual for state in cluster.cstates]
+    return _Ways(
+        _ticks([cost.flush_us for cost in actual])[going],
+        _ticks([cost.entry_us for cost in actual])[going],
+        _ticks([cost.exit_us for cost in actual])[coming],
+        _ticks([cost.refill_us for cost in actual])[coming],
+    )
+
+
+def _ticks(microseconds: Sequence[float]) -> Numbers:
+    return np.array([round(us * TICKS_PER_US) for us in microseconds], np.int64)
 
 
 def _asleep_at(time: Numbers, changes: Changes, states: Sequence[int]) -> "np.ndarray[tuple[int], np.dtype[np.bool_]]":
@@ -153,11 +173,3 @@ def _light(states: Sequence[CState]) -> Numbers:
     return np.array(
         [core[-1] if state.kind == "cluster-off" and core else number for number, state in enumerate(states)]
     )
-
-
-def _way_in(state: CState) -> int:
-    return round((state.actual.flush_us + state.actual.entry_us) * TICKS_PER_US)
-
-
-def _way_out(state: CState) -> int:
-    return round((state.actual.exit_us + state.actual.refill_us) * TICKS_PER_US)
