@@ -52,7 +52,7 @@ def pretend(monkeypatch: pytest.MonkeyPatch) -> None:
     """Tables, events and traces are made up; the ledger and what is made of it are not."""
     monkeypatch.setattr(activity, "core_joules", energy_runs.core_joules)
     monkeypatch.setattr(activity, "l2_joules", energy_runs.l2_joules)
-    monkeypatch.setattr(McPat, "of", lambda platform, gem5, given: energy_runs.mcpat(platform, given))
+    monkeypatch.setattr(McPat, "of", lambda platform, gem5, given, kelvin: energy_runs.mcpat(platform, given))
 
 
 def runs(

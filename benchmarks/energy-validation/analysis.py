@@ -94,7 +94,7 @@ def df_busy(windows: Sequence[Steady]) -> pa.Table:
         figure, leakage = dynamic.get(place), static.get(place)
         row["published_w"] = figure.watts(opp) if figure else None
         row["published_static_w"] = (
-            leakage.watts("core", opp, _temperature_k(window, cluster.name)) if leakage else None
+            leakage.watts("core", opp, technology.running_k(window.run.spec.platform)) if leakage else None
         )
         rows.append(row)
     return pa.Table.from_pylist(rows)
@@ -169,10 +169,6 @@ def _loops(platform: str, rows: Sequence[Row]) -> list[Check]:
         name = f"waiting for memory moves power from core to DRAM on {platform}, {cluster}"
         found.append(Check(name, core[1] < core[0] and dram[1] > dram[0], says))
     return found
-
-
-def _temperature_k(window: Steady, cluster: str) -> float:
-    return float(technology.load(window.run.spec.platform, cluster).temperature_k)
 
 
 def _busy_text(table: pa.Table) -> str:

@@ -13,10 +13,12 @@ from typing import Any
 
 import pyarrow as pa
 
+from lull.energy import technology
 from lull.energy.rows import BANDS, CALIBRATED
 from lull.figures.steady import Steady
 from lull.files import columns, yaml_file
 from lull.platform.dram import load_device
+from lull.platform.load import load_platform
 from lull.platform.schema import Memory
 from lull.plotting.markdown import markdown_table
 from lull.results.result import Check, Result
@@ -24,6 +26,9 @@ from lull.results.result import Check, Result
 GROUP = "idle"
 DRAM_ERROR = 0.05
 """Of DRAM in self-refresh, beside its data sheet's current times its voltage."""
+COLD_K, WARM_K = 300, 328
+"""Juno's energy model names no temperature. It lies between a cool room's and the 55 degrees Celsius that Linux assumes
+of a chip without a sensor."""
 PUBLISHED = Path(__file__).with_name("juno-idle.yaml")
 
 Row = dict[str, Any]
@@ -40,12 +45,19 @@ def extend(result: Result, idle: Sequence[Steady], busy: Sequence[Steady]) -> No
     if shares.num_rows:
         of_busy = "of the power of a busy core at its fastest"
         bands = {"raw": f"the model's, {of_busy}", "calibrated": f"the same, calibrated, {of_busy}"}
-        told = {**bands, "juno": f"as Juno's energy model has it, {of_busy}"}
+        told = {
+            **bands,
+            "juno": f"as Juno's energy model has it, {of_busy}",
+            "cold": f"calibrated, at {COLD_K} K, {of_busy}",
+            "warm": f"calibrated, at {WARM_K} K, {of_busy}",
+        }
         result.tables["asleep-shares"] = columns.complete(shares, told, dict.fromkeys(told, "1"))
         result.summary += (
             "\n## Asleep, as a share of a busy core at its fastest, beside Juno's energy model\n\n"
-            f"{_juno()['source']}.\n\n" + _shares_text(shares)
+            f"{_juno()['source']}. It names no temperature, so ours is given at {COLD_K} and {WARM_K} K as well.\n\n"
+            + _shares_text(shares)
         )
+        result.checks += _juno_checks(shares)
 
 
 def df_asleep(windows: Sequence[Steady]) -> pa.Table:
@@ -64,6 +76,10 @@ def df_asleep(windows: Sequence[Steady]) -> pa.Table:
             for band in BANDS:
                 row[f"{band}_core_w"] = sum(window.watts(band, cpu=cpu) for cpu in cpus) / len(cpus)
                 row[f"{band}_shared_w"] = window.watts(band, cpu=None, cluster=cluster.name)
+                row[f"{band}_core_static_w"] = sum(window.watts(band, cpu=cpu, kind="static") for cpu in cpus) / len(
+                    cpus
+                )
+                row[f"{band}_shared_static_w"] = window.watts(band, cpu=None, cluster=cluster.name, kind="static")
                 row[f"{band}_platform_w"] = window.watts(band)
             rows.append({**row, **memory})
     return pa.Table.from_pylist(rows)
@@ -96,8 +112,19 @@ def df_shares(idle: Sequence[Steady], busy: Sequence[Steady]) -> pa.Table:
                 row: Row = {"cluster": figure["cluster"], "part": part, "state": state}
                 for band in BANDS:
                     row[band] = own[f"{band}_{part}_w"] / top[0].watts(band, cpu=top[0].busy[0])
-                rows.append({**row, "juno": theirs / figure["busy"]})
+                row["juno"] = theirs / figure["busy"]
+                for name, kelvin in (("cold", COLD_K), ("warm", WARM_K)):
+                    asleep_w = _at(kelvin, own[f"calibrated_{part}_w"], own[f"calibrated_{part}_static_w"])
+                    cpu = top[0].busy[0]
+                    row[name] = asleep_w / _at(kelvin, top[0].watts(cpu=cpu), top[0].watts(cpu=cpu, kind="static"))
+                rows.append(row)
     return pa.Table.from_pylist(rows)
+
+
+def _at(kelvin: float, watts: float, static_w: float) -> float:
+    """Power of `tiny` at another temperature than its runs'. Only what leaks depends on it."""
+    share = technology.leakage_at(kelvin) / technology.leakage_at(technology.running_k(load_platform("tiny")))
+    return watts + (share - 1) * static_w
 
 
 def _juno() -> dict[str, Any]:
@@ -126,6 +153,17 @@ def checks(table: pa.Table) -> list[Check]:
     return found
 
 
+def _juno_checks(shares: pa.Table) -> list[Check]:
+    """Of C1, which is leakage. Juno has no figure for C2, and 0 for deeper states."""
+    found = []
+    for row in shares.to_pylist():
+        if (row["part"], row["state"]) == ("core", "C1"):
+            says = f"{row['cold']:.3f} at {COLD_K} K, {row['warm']:.3f} at {WARM_K} K, Juno {row['juno']:.3f}"
+            name = f"a core of {row['cluster']} in C1 burns what Juno's does, at a temperature that Juno may have had"
+            found.append(Check(name, row["cold"] <= row["juno"] <= row["warm"], says))
+    return found
+
+
 def _asleep_text(table: pa.Table) -> str:
     headings = (
         "platform",
@@ -148,7 +186,7 @@ def _asleep_text(table: pa.Table) -> str:
 
 def _shares_text(table: pa.Table) -> str:
     rows = [
-        (row["cluster"], row["part"], row["state"], *(f"{row[name]:.3f}" for name in (*BANDS, "juno")))
+        (row["cluster"], row["part"], row["state"], *(f"{row[name]:.3f}" for name in (*BANDS, "cold", "warm", "juno")))
         for row in table.to_pylist()
     ]
-    return markdown_table(("cluster", "part", "state", *BANDS, "Juno"), rows)
+    return markdown_table(("cluster", "part", "state", *BANDS, f"{COLD_K} K", f"{WARM_K} K", "Juno"), rows)

@@ -3,7 +3,7 @@
 
 import pytest
 
-from lull.energy import busy, calibration, events, published, tables, validation
+from lull.energy import busy, calibration, events, published, tables, technology, validation
 from lull.errors import UserError
 from lull.platform.cores import list_cores, load_core
 from lull.platform.load import load_platform
@@ -81,6 +81,18 @@ def test_waits_are_charged_at_half_of_the_leakage() -> None:
     state, ours = tiny
     table = tables.load(load_platform("tiny"), load_platform("tiny").clusters[0]).at(850)
     leakage_w = sum(part.watts for name, part in table.leakage.items() if name != "l2")
+    leakage_w *= technology.leakage_at(310) / technology.leakage_at(330)
     expected = 0.5 * leakage_w * calibration.factors("a53").static * (state.actual.entry_us + state.actual.exit_us)
     assert ours.waits_j == pytest.approx(expected * 1e-6)
     assert ours.l2_j == 0
+
+
+def test_leakage_goes_with_temperature_as_arm_says() -> None:
+    """The comments of Arm's formula have 85 degrees for one, and 8 % less than it says."""
+    assert technology.leakage_at(273.15 + 85) == pytest.approx(1.0817, rel=1e-3)
+    shares = [technology.leakage_at(kelvin) / technology.leakage_at(330) for kelvin in (300, 310, 320, 340)]
+    assert shares == pytest.approx([0.341, 0.482, 0.692, 1.436], abs=2e-3)
+    tiny, rk3399 = load_platform("tiny"), load_platform("rk3399")
+    assert technology.leakage_share(tiny) == pytest.approx(0.482, abs=2e-3)
+    assert technology.leakage_share(rk3399) < technology.leakage_share(tiny), "305 K"
+    assert technology.leakage_share(tiny, 330) == 1

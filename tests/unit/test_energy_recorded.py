@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """The whole chain on a recorded run of `tiny` on gem5: `sleep 0.05` with all idle states, traced."""
 
+import json
 import shutil
 from itertools import pairwise
 from pathlib import Path
@@ -8,7 +9,7 @@ from pathlib import Path
 import pyarrow.parquet as pq
 import pytest
 
-from lull.energy import activity, calibration, causes, rows, run_ledger, source, states, tables, windows
+from lull.energy import activity, calibration, causes, rows, run_ledger, source, states, tables, technology, windows
 from lull.energy.events import L2
 from lull.energy.run_ledger import Accounted, Options
 from lull.rundir.folder import STATS_TABLE, TRACE, RunDir
@@ -44,7 +45,7 @@ def test_time_adds_up_on_every_cpu_and_the_trace_agrees_with_gem5(found: Account
         spent = sum(seconds for (own, _), seconds in found.totals.residency_s.items() if own == cpu)
         assert spent == pytest.approx(SECONDS, rel=1e-12)
     assert found.totals.disagreement_s < 0.01 * found.totals.cpu_s
-    assert found.notes == []
+    assert found.notes == ["leakage at 310 K, 37 °C"]
 
 
 def test_the_shadow_core_was_off_with_its_cluster_and_the_others_slept_deep(found: Accounted) -> None:
@@ -137,3 +138,19 @@ def test_the_timeline_the_trace_and_the_ledger_tell_the_same_idle_time(rundir: R
             by_track = sum(end - start for start, end, name in slices if name == state)
             told = sum(stay.ticks for stay in stays if stay.who.state == state)
             assert by_track == pytest.approx(told / 1000, abs=len(sleeps) + 1)
+
+
+def test_a_warmer_chip_leaks_more_and_says_so(rundir: RunDir, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(calibration, "factors", lambda _: energy_runs.FACTORS)
+    copied = RunDir.open(Path(shutil.copytree(rundir.path, tmp_path / "run")))
+    leaks: dict[float, list[float]] = {}
+    for kelvin, asked in ((310.0, None), (330.0, 330.0)):
+        found = run_ledger.make_ledger(copied, Options(("mcpat",), temperature_k=asked))
+        about = json.loads(pq.read_schema(found.ledger).metadata[b"lull"])
+        assert about["options"]["temperature_k"] == kelvin
+        assert found.notes[-1].startswith(f"leakage at {kelvin:g} K")
+        mine: dict[str, object] = {"backend": "mcpat", "band": "raw", "kind": "static"}
+        places: list[dict[str, object]] = [{"component": "l2"}, {"component": "memory-controller"}, {"cpu": 0}]
+        leaks[kelvin] = [energy_runs.total(found.ledger, **mine, **place) for place in places]
+    warmer = technology.leakage_at(330) / technology.leakage_at(310)
+    assert leaks[330.0] == pytest.approx([joules * warmer for joules in leaks[310.0]])

@@ -202,3 +202,10 @@ def test_a_state_that_the_command_itself_allowed_counts_as_allowed(tmp_path: Pat
     assert source.open_run(rundir).deepest == "C1"
     energy_runs.slept(rundir, 1000, {0: {"C1": (1, 10), "C3": (1, 10), "C4": (0, 0)}})
     assert source.open_run(rundir).deepest == "C3"
+
+
+@pytest.mark.parametrize("kelvin", ["270", "374", "nan", "warm"])
+def test_a_temperature_at_which_no_chip_works_is_refused(tmp_path: Path, lull: Lull, kelvin: str) -> None:
+    ended = lull("energy", str(_run(tmp_path).path), "--temperature-k", kelvin)
+    assert ended.returncode == 2
+    assert len(ended.stderr.strip().splitlines()) == 1

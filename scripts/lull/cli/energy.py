@@ -9,6 +9,7 @@ from rich.console import Console
 from typer.core import TyperGroup
 
 from lull.cli import energy_tables
+from lull.energy.technology import COLDEST_K, HOTTEST_K
 from lull.errors import UserError
 from lull.host.progress import Progress, report
 from lull.rundir.folder import RunDir
@@ -51,6 +52,12 @@ def account(
         Literal["modelled", "given"],
         typer.Option(help="energy of idle transitions: from time, caches and rails, or as published where it is"),
     ] = "modelled",
+    temperature_k: Annotated[
+        float | None,
+        typer.Option(
+            help="temperature of the chip, for its leakage; if not given, power-models/technology.yaml has it"
+        ),
+    ] = None,
     allow_lost: Annotated[
         bool, typer.Option("--allow-lost", help="account for a trace that lost events, and say how much that is")
     ] = False,
@@ -64,6 +71,8 @@ def account(
     """
     if rest_w is not None and not 0 <= rest_w < float("inf"):
         raise UserError(f"--rest-w {rest_w:g}: give watts, 0 or more")
+    if temperature_k is not None and not COLDEST_K <= temperature_k <= HOTTEST_K:
+        raise UserError(f"--temperature-k {temperature_k:g}: give {COLDEST_K:g} to {HOTTEST_K:g} kelvin")
     # numpy, pyarrow and matplotlib take a second to load, which commands that account for nothing do not pay.
     from lull.energy import run_ledger, summary
 
@@ -73,6 +82,7 @@ def account(
         rest_w=rest_w,
         given_transitions=transitions == "given",
         allow_lost=allow_lost,
+        temperature_k=temperature_k,
     )
     with Progress(f"account for {run}"):
         found = run_ledger.make_ledger(rundir, options)

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from lull.energy import activity, calibration, em, memory_controller, residency, states, tables, transitions
+from lull.energy import activity, calibration, em, memory_controller, residency, states, tables, technology, transitions
 from lull.energy.account import Account, Joules, Label, Part, closed, shared
 from lull.energy.backend import OfCpu, OfL2, OfMemory
 from lull.energy.calibration import Factors
@@ -42,10 +42,11 @@ class _Core:
     leakage_w: Joules
 
     @classmethod
-    def of(cls, opp: OppTable) -> "_Core":
+    def of(cls, opp: OppTable, leakage: float) -> "_Core":
+        """`leakage`: what is left of the table's at the temperature of the run."""
         names = tuple(sorted({*opp.joules_per_event, *opp.leakage} - {L2}))
         cycle = np.array([opp.joules_per_event.get(name, {}).get(CYCLES, 0.0) for name in names])
-        return cls(names, cycle, cycle * opp.mhz * 1e6, np.array([_leakage_w(opp, name) for name in names]))
+        return cls(names, cycle, cycle * opp.mhz * 1e6, leakage * np.array([_leakage_w(opp, name) for name in names]))
 
     def idle_w(self, state: str) -> Joules:
         """Clock power of each component, then leakage power of each."""
@@ -145,7 +146,7 @@ class WakeUp:
 def wake_up(platform: Platform, cluster: Cluster, state: CState) -> WakeUp:
     """Calibrated. The firmware's and Linux's own instructions are not in it: they are work."""
     opp, table = cluster.opps.table[-1], tables.load(platform, cluster)
-    core, factors = _Core.of(table.at(opp.mhz)), calibration.factors(cluster.core)
+    core, factors = _Core.of(table.at(opp.mhz), technology.leakage_share(platform)), calibration.factors(cluster.core)
     leakage_w = factors.static * float(core.leakage_w.sum())
     clocked_w = factors.dynamic * float(core.idle_clock_w.sum()) + leakage_w
     actual, whole = state.actual, state.kind == "cluster-off"
@@ -176,8 +177,13 @@ class McPat:
         line_j: float,
         gem5: str,
         given_transitions: bool = False,
+        leakage: float = 1.0,
     ) -> None:
-        """`line_j` is what a line between an L2 and memory costs, `gem5` the version that wrote the statistics."""
+        """`line_j` is what a line between an L2 and memory costs, `gem5` the version that wrote the statistics.
+
+        `leakage` is what is left of the tables' leakage at the temperature of the run.
+        """
+        self._leakage = leakage
         self._clusters, self._tables, self._factors = clusters, made, calibrations
         self._memory, self._gem5 = memory, gem5
         self._costs = [
@@ -187,14 +193,17 @@ class McPat:
         self._points: dict[tuple[int, float], tuple[OppTable, _Core]] = {}
 
     @classmethod
-    def of(cls, platform: Platform, gem5: str, given_transitions: bool = False) -> "McPat":
-        """With the tables and factors that the project holds."""
+    def of(
+        cls, platform: Platform, gem5: str, given_transitions: bool = False, temperature_k: float | None = None
+    ) -> "McPat":
+        """With the tables and factors that the project holds, at the platform's temperature if not told otherwise."""
         clusters = platform.resolved_clusters()
         made = [tables.load(platform, cluster) for cluster in clusters]
         factors = [calibration.factors(cluster.core) for cluster in clusters]
         memory = memory_controller.load(platform)
         line_j = line_joules(platform.memory.kind, memory)
-        return cls(clusters, made, factors, memory, line_j, gem5, given_transitions)
+        leakage = technology.leakage_share(platform, temperature_k)
+        return cls(clusters, made, factors, memory, line_j, gem5, given_transitions, leakage)
 
     def core(self, own: OfCpu) -> Account:
         table, core = self._at(own.cluster, own.opp)
@@ -255,7 +264,7 @@ class McPat:
         table, _ = self._at(own.cluster, own.opp)
         dynamic = sum(activity.l2_joules(table, own.window, own.path, self._gem5).values())
         off_s, on_s = own.off_s, own.seconds - own.off_s
-        leakage_w = _leakage_w(table, L2)
+        leakage_w = _leakage_w(table, L2) * self._leakage
         kept = states.load().l2.when_off(self._clusters[own.cluster].core)
         shares = shared(own.users, "idle")
         used_s = min(on_s, sum(own.users.values()))
@@ -276,7 +285,7 @@ class McPat:
         table = self._memory
         counts = [memory_controller.counts(own.window, name, self._gem5) for name in controllers]
         lines = sum(table.joules(count, 0.0) for count in counts)
-        always = np.array([table.watts, table.leakage.watts]) * own.seconds * len(controllers)
+        always = np.array([table.watts, table.leakage.watts * self._leakage]) * own.seconds * len(controllers)
         shares = shared(own.users, PLATFORM)
         labels = [
             *(Label("on", cause, own.seconds * share) for cause, share in shares.items()),
@@ -291,7 +300,7 @@ class McPat:
         key = (cluster, opp.mhz)
         if key not in self._points:
             table = self._tables[cluster].at(opp.mhz)
-            self._points[key] = table, _Core.of(table)
+            self._points[key] = table, _Core.of(table, self._leakage)
         return self._points[key]
 
 

@@ -6,6 +6,7 @@ from typing import Annotated, Literal, get_args
 
 from pydantic import Field
 
+from lull.energy import technology
 from lull.files import yaml_file
 from lull.files.blocks import Block, explained
 from lull.files.paths import ROOT
@@ -49,10 +50,8 @@ class Leakage(_Figure):
 
     def watts(self, part: Part, opp: Opp, temperature_k: float) -> float:
         """By the formula that the file gives."""
-        celsius = temperature_k - 273.15
-        scale = 0.032 + 0.0047 * celsius - 0.00008 * celsius**2 + 0.000002 * celsius**3
         coefficient = self.core if part == "core" else self.l2
-        return coefficient * (opp.mv / 1000) ** 3 * scale * 1e-3
+        return coefficient * (opp.mv / 1000) ** 3 * technology.leakage_at(temperature_k) * 1e-3
 
 
 class Shape(_Figure):

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from lull import __version__
-from lull.energy import causes, ledger, rows, source, states, windows
+from lull.energy import causes, ledger, rows, source, states, technology, windows
 from lull.energy.backend import Backend
 from lull.energy.em import EnergyModel
 from lull.energy.ledger import Totals
@@ -31,6 +31,8 @@ class Options:
     rest_w: float | None = None
     given_transitions: bool = False
     allow_lost: bool = False
+    temperature_k: float | None = None
+    """None: the platform's own, of power-models/technology.yaml."""
 
 
 @dataclass(frozen=True)
@@ -61,6 +63,8 @@ def make_ledger(rundir: RunDir, options: Options) -> Accounted:
     totals = ledger.write(run, found, backends, Uncore(options.rest_w), occupancy, path, _about(run, options))
     first = backends[0].name
     notes = [_mixed()] if traced is None else [*_disagreement(totals), *_lost(traced, path, first)]
+    if kelvin := _temperature_k(run, options):
+        notes.append(f"leakage at {kelvin:g} K, {kelvin - 273.15:.0f} °C")
     return Accounted(path, run.platform, totals, notes)
 
 
@@ -81,15 +85,22 @@ def _about(run: Evidence, options: Options) -> dict[str, object]:
         "version": __version__,
         "run": run.spec.hash(),
         "statistics": digest.of_file(run.rundir / STATS_TABLE),
-        "options": dataclasses.asdict(options),
+        "options": {**dataclasses.asdict(options), "temperature_k": _temperature_k(run, options)},
         "power-models": digest.of_files(states.FOLDER, models),
     }
+
+
+def _temperature_k(run: Evidence, options: Options) -> float | None:
+    """None where no backend asks for it."""
+    if "mcpat" not in options.backends:
+        return None
+    return technology.running_k(run.platform) if options.temperature_k is None else options.temperature_k
 
 
 def _backend(name: str, run: Evidence, options: Options) -> Backend:
     if name == "em":
         return EnergyModel(run.platform)
-    return McPat.of(run.platform, run.gem5, options.given_transitions)
+    return McPat.of(run.platform, run.gem5, options.given_transitions, options.temperature_k)
 
 
 def _traced(run: Evidence, allow_lost: bool) -> Traced | None:

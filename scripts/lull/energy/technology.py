@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The process a platform is made in, as far as McPAT can be told: power-models/technology.yaml."""
+"""The process a platform is made in, as far as McPAT can be told, and how warm it is: power-models/technology.yaml."""
 
 from functools import cache
 from typing import Annotated, Literal
@@ -16,6 +16,8 @@ from lull.platform.values import Name, Source
 FILE = ROOT / "power-models" / "technology.yaml"
 
 Device = Literal["high-performance", "low-standby-power", "low-operating-power"]
+COLDEST_K, HOTTEST_K = 273.15, 373.15
+"""0 to 100 degrees Celsius, where a chip of this kind works and Arm's formula for leakage is meant to hold."""
 DEVICE_NUMBERS: dict[Device, int] = {"high-performance": 0, "low-standby-power": 1, "low-operating-power": 2}
 
 
@@ -30,6 +32,7 @@ class Technology(Block):
     """McPAT 1.3 knows no smaller one than 22."""
     device: Device
     temperature_k: Annotated[int, Field(ge=300, le=400), AfterValidator(_in_steps)]
+    """McPAT's, and that at which its leakage is compared with published figures."""
     source: Source
 
     @property
@@ -38,12 +41,23 @@ class Technology(Block):
         return DEVICE_NUMBERS[self.device]
 
 
+Kelvin = Annotated[float, Field(ge=COLDEST_K, le=HOTTEST_K)]
+
+
+class RunsAt(Block):
+    """The temperature that a run is accounted at, unless its user gives another."""
+
+    temperature_k: Kelvin
+    source: Source
+
+
 class ClusterTechnology(Block):
     device: Device
     source: Source
 
 
 class PlatformTechnology(Technology):
+    runs_at: RunsAt
     clusters: dict[Name, ClusterTechnology] = Field(default_factory=dict)
     """Clusters whose transistors are of another kind."""
 
@@ -59,13 +73,37 @@ class PlatformTechnology(Technology):
 
 def load(platform: Platform, cluster: str) -> Technology:
     """What a cluster's transistors are. Platforms of a user's own need an entry, for nobody else can know."""
+    return _of(platform).of(cluster)
+
+
+def running_k(platform: Platform) -> float:
+    """The temperature that the platform's runs are accounted at."""
+    return _of(platform).runs_at.temperature_k
+
+
+def leakage_at(kelvin: float) -> float:
+    """Leakage by temperature, as Arm's Linux for Juno has it (power-models/published.yaml), without a unit.
+
+    McPAT's own is of no use for it: from 300 to 340 K its leakage grows by a sixth, Juno's to the fourfold.
+    """
+    celsius = kelvin - 273.15
+    return 0.032 + 0.0047 * celsius - 0.00008 * celsius**2 + 0.000002 * celsius**3
+
+
+def leakage_share(platform: Platform, kelvin: float | None = None) -> float:
+    """Of the leakage in the platform's tables, what is left at a temperature."""
+    reference = _of(platform).temperature_k
+    return leakage_at(running_k(platform) if kelvin is None else kelvin) / leakage_at(reference)
+
+
+def _of(platform: Platform) -> PlatformTechnology:
     known = _all()
     if platform.name not in known:
         raise UserError(
             f"{yaml_file.shown(FILE)}: {platform.name}: no entry for this platform; "
             f"add one like those of {quoted(sorted(known))}"
         )
-    return known[platform.name].of(cluster)
+    return known[platform.name]
 
 
 @cache
