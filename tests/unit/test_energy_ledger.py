@@ -385,6 +385,9 @@ def test_dram_at_rest_is_charged_to_the_states_that_it_was_in(tmp_path: Path) ->
     assert joules == pytest.approx({"standby": 600e-12, "power-down": 30e-12, "self-refresh": 45e-12})
     assert total(path, **mine) == pytest.approx(675e-12)
     assert total(path, **{**mine, "component": "dram-access"}) == pytest.approx(7e-12)
+    controller = {**mine, "component": "memory-controller", "cause": "platform"}
+    assert total(path, **controller, kind="dynamic") == pytest.approx(0.1e-3 * 0.6), "not while all is asleep"
+    assert total(path, **controller, kind="static") == pytest.approx(0.03e-3)
     seconds = {
         row["state"]: row["seconds"] / 1e-3
         for row in pq.read_table(path).to_pylist()

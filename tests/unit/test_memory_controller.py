@@ -8,6 +8,7 @@ import pytest
 from lull.energy import memory_controller, states, uncore
 from lull.energy.mcpat_xml import CHANNELS
 from lull.errors import UserError
+from lull.platform.dram import list_devices
 from lull.platform.load import list_platforms, load_platform
 from lull.platform.schema import MemoryKind
 
@@ -28,11 +29,22 @@ def test_a_line_that_gem5_did_not_move_costs_what_one_costs_that_it_did(name: st
     platform = load_platform(name)
     table = memory_controller.load(platform)
     moved = table.joules({"memory_reads": 1.0, "memory_writes": 0.0}, 0.0) + 64 * 4.8e-12
-    assert 2e-9 < uncore.line_joules(platform.memory.kind, table) - moved < 9e-9, "what is left is DRAM's"
+    assert 2e-9 < uncore.line_joules(platform.memory, table) - moved < 9e-9, "what is left is DRAM's"
 
 
 def test_every_memory_has_its_energy_for_a_line() -> None:
-    assert set(states.load().transition.line_nj.dram) == set(get_args(MemoryKind)) == set(CHANNELS)
+    assert set(CHANNELS) == set(get_args(MemoryKind))
+    assert set(states.load().transition.line_nj.dram) == {*get_args(MemoryKind), *list_devices()}
+
+
+def test_memory_whose_lines_nobody_measured_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    platform = load_platform("tiny")
+    model = states.load()
+    lines = model.transition.line_nj.model_copy(update={"dram": {}})
+    transition = model.transition.model_copy(update={"line_nj": lines})
+    monkeypatch.setattr(states, "load", lambda: model.model_copy(update={"transition": transition}))
+    with pytest.raises(UserError, match=r"states\.yaml: transition\.line_nj\.dram\.ddr3l-4gb-x16: missing; add it"):
+        uncore.line_joules(platform.memory, memory_controller.load(platform))
 
 
 def test_a_controller_of_other_memory_is_refused() -> None:

@@ -22,7 +22,7 @@ from lull.energy.memory_controller import MemoryTable
 from lull.energy.occupancy import NOTHING, Caches, Stay
 from lull.energy.states import ACTIVE, IDLE, OFF, SWITCH, TRANSITIONS
 from lull.energy.tables import ClusterTable, OppTable
-from lull.energy.uncore import PLATFORM, line_joules
+from lull.energy.uncore import PLATFORM, SELF_REFRESH, dram_shares, line_joules
 from lull.errors import UserError
 from lull.platform.cstates import CState
 from lull.platform.schema import Cluster, Opp, Platform
@@ -150,7 +150,7 @@ def wake_up(platform: Platform, cluster: Cluster, state: CState) -> WakeUp:
     leakage_w = factors.static * float(core.leakage_w.sum())
     clocked_w = factors.dynamic * float(core.idle_clock_w.sum()) + leakage_w
     actual, whole = state.actual, state.kind == "cluster-off"
-    line_j = line_joules(platform.memory.kind, memory_controller.load(platform))
+    line_j = line_joules(platform.memory, memory_controller.load(platform))
     costs = transitions.costs(cluster, *_areas_mm2(table), line_j, given=False)
     caches = Caches(l1_flushes=1.0, l1_refills=1.0, core_wakes=1.0, cluster_wakes=float(whole))
     lumps = costs.joules(caches, opp.mv / 1000)
@@ -201,7 +201,7 @@ class McPat:
         made = [tables.load(platform, cluster) for cluster in clusters]
         factors = [calibration.factors(cluster.core) for cluster in clusters]
         memory = memory_controller.load(platform)
-        line_j = line_joules(platform.memory.kind, memory)
+        line_j = line_joules(platform.memory, memory)
         leakage = technology.leakage_share(platform, temperature_k)
         return cls(clusters, made, factors, memory, line_j, gem5, given_transitions, leakage)
 
@@ -278,14 +278,19 @@ class McPat:
         return closed(own.place, labels, parts, np.array(rows), factors, dynamic + on_j + off_j)
 
     def memory(self, own: OfMemory) -> Account:
-        """Lines go to who ran meanwhile, by time; what a controller takes without any is the platform's."""
+        """Lines go to who ran meanwhile, by time; what a controller takes without any is the platform's.
+
+        Its clock is gated while the DRAM is in self-refresh, all ranks of which are taken to be so at one time.
+        """
         controllers = [name.removesuffix(READ) for name in own.window.matching(_CONTROLLER)]
         if not controllers:
             raise UserError(f"{own.place}: no statistic system.mem_ctrls*{READ}; gem5 24 and 25 have it")
         table = self._memory
         counts = [memory_controller.counts(own.window, name, self._gem5) for name in controllers]
         lines = sum(table.joules(count, 0.0) for count in counts)
-        always = np.array([table.watts, table.leakage.watts * self._leakage]) * own.seconds * len(controllers)
+        asleep = dram_shares(own.window)[SELF_REFRESH]
+        always_w = np.array([table.watts * (1.0 - asleep), table.leakage.watts * self._leakage])
+        always = always_w * own.seconds * len(controllers)
         shares = shared(own.users, PLATFORM)
         labels = [
             *(Label("on", cause, own.seconds * share) for cause, share in shares.items()),

@@ -75,8 +75,11 @@ class Channel:
     """A memory controller of one channel, with what gem5's description of its DRAM says."""
 
     clock_mhz: int
+    """Half of the bus clock. McPAT doubles it, for the two edges, and takes the double for the clock of the controller
+    that its numbers are from, one of DDR3-1600 at 800 MHz. Told 800 it would count four times its power."""
     peak_mb_s: int
     bus_bits: int
+    """Without the eighth that McPAT adds for error correction: 57 become 65, the nearest to 64; 28 become 32."""
     ranks: int
     queue: int = 32
     """Of reads, gem5's default."""
@@ -84,10 +87,11 @@ class Channel:
 
 
 CHANNELS: dict[MemoryKind, Channel] = {
-    "ddr3-1600": Channel(clock_mhz=800, peak_mb_s=12800, bus_bits=64, ranks=2),
-    "ddr4-2400": Channel(clock_mhz=1200, peak_mb_s=19200, bus_bits=64, ranks=2),
-    "lpddr3-1600": Channel(clock_mhz=800, peak_mb_s=6400, bus_bits=32, ranks=1),
+    "ddr3-1600": Channel(clock_mhz=400, peak_mb_s=12800, bus_bits=57, ranks=2),
+    "ddr4-2400": Channel(clock_mhz=600, peak_mb_s=19200, bus_bits=64, ranks=2),
+    "lpddr3-1600": Channel(clock_mhz=400, peak_mb_s=6400, bus_bits=28, ranks=1),
 }
+"""DDR4 is a server's, with error correction."""
 
 
 def render_memory(platform: Platform, counts: Counts, seconds: float) -> str:

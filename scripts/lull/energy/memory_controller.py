@@ -1,7 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """The memory controller of one channel: joules per line, and what it takes without any. DRAM itself is gem5's to tell.
 
-McPAT adds a tenth of peak power for refresh and scrubbing at all times, which makes energy linear in lines and time.
+McPAT adds a tenth of peak power "for routine job including memory refreshing and scrubbing" (memoryctrl.cc). The tenth
+is McPAT's assumption, and names no source. It makes energy linear in lines and time. While the DRAM refreshes itself,
+the controller has no such job and its clock is gated, as the RK3399's and the Tegra's are. The ledger leaves it out.
 """
 
 import random
@@ -31,7 +33,7 @@ class MemoryTable(BaseModel):
     platform: str
     joules_per_event: dict[str, float]
     watts: float
-    """Dynamic power without a line, while the controller is on."""
+    """Dynamic power without a line, unless the DRAM is in self-refresh."""
     leakage: Leakage
     linearity_error: float
     made_from: str

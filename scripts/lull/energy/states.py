@@ -10,7 +10,6 @@ from lull.errors import UserError
 from lull.files import yaml_file
 from lull.files.blocks import Block, explained
 from lull.files.paths import ROOT
-from lull.platform.schema import MemoryKind
 from lull.platform.values import Source
 
 FOLDER = ROOT / "power-models"
@@ -77,7 +76,8 @@ class SourcedNumber(Block):
 
 class LineEnergy(Block):
     l1_to_l2: Positive
-    dram: dict[MemoryKind, Positive]
+    dram: dict[str, Positive]
+    """By device, a file of platforms/dram, and by kind for runs that name no device."""
     source: Source
 
 

@@ -19,7 +19,7 @@ from lull.energy.states import SourcedNumber
 from lull.energy.windows import Window
 from lull.errors import UserError
 from lull.files.blocks import Block
-from lull.platform.schema import LINE_BYTES, MemoryKind
+from lull.platform.schema import LINE_BYTES, Memory
 
 INTERCONNECT = Part("interconnect", "dynamic")
 PLATFORM = "platform"
@@ -95,9 +95,13 @@ class Uncore:
         return closed(place, labels, PARTS, np.array(rows), np.ones(len(PARTS)), total)
 
 
-def line_joules(memory: MemoryKind, controller: MemoryTable) -> float:
+def line_joules(memory: Memory, controller: MemoryTable) -> float:
     """Of a line to or from memory, as for one that gem5 moved: DRAM's, its controller's, and the interconnect's."""
-    dram = states.load().transition.line_nj.dram[memory] * 1e-9
+    name = memory.parts.device if memory.parts else memory.kind
+    known = states.load().transition.line_nj.dram
+    if name not in known:
+        raise UserError(f"power-models/states.yaml: transition.line_nj.dram.{name}: missing; add it, with its source")
+    dram = known[name] * 1e-9
     fabric = load().interconnect.pj_per_byte.value * PICOJOULE * LINE_BYTES
     return dram + controller.line_j + fabric
 
