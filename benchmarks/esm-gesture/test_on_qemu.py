@@ -20,6 +20,7 @@ def test_what_nobody_asked_for_does_not_reach_the_application(lull: Lull, tmp_pa
     made = lull("figures", "out")
     assert made.returncode == 0, made.stderr
     points = by_point(tmp_path / "out")
-    epoll, esm = points["clicks-only/epoll-100"], points["clicks-only/esm-100"]
-    assert epoll["events"] == esm["events"] == 4
+    epoll, masked, esm = (points[f"clicks-only/{mode}-100"] for mode in ("epoll", "masked", "esm"))
+    assert epoll["events"] == masked["events"] == esm["events"] == 4
     assert epoll["cpu_share"] > 5 * esm["cpu_share"]
+    assert epoll["cpu_share"] > 3 * masked["cpu_share"]

@@ -126,7 +126,7 @@ def checks(points: Sequence[Measured]) -> list[Check]:
             sum(own.cpu_s / own.seconds for own in point.repetitions) / len(point.repetitions),
         )
         for point in points
-        if point.run.values["mode"] == "pull"
+        if point.run.values["mode"] == "pull" and not point.run.values["look"]
     )
     if len(polls) > 1:
         # Below the timer's slack of 50 us a shorter delay is none.
@@ -150,10 +150,20 @@ def power_checks(table: pa.Table) -> list[Check]:
 
 
 def _split(table: pa.Table) -> tuple[list[esm_points.Row], list[esm_points.Row]]:
-    """Polls by their delay, and those that wait."""
+    """Polls whose look is a system call, by their delay, and those that wait."""
     rows = table.to_pylist()
-    polls = sorted((row for row in rows if row["series"].startswith("pull")), key=lambda row: int(row[AXIS]))
-    return polls, [row for row in rows if not row["series"].startswith("pull")]
+    polls = [row for row in rows if _is_poll(row) and esm_points.LOOK not in row["series"]]
+    return sorted(polls, key=lambda row: int(row[AXIS])), [row for row in rows if not _is_poll(row)]
+
+
+def _looks(table: pa.Table) -> list[esm_points.Row]:
+    """Polls whose look costs more, by what it costs."""
+    looks = (row for row in table.to_pylist() if esm_points.LOOK in row["series"])
+    return sorted(looks, key=lambda row: float(row["cpu_share"]))
+
+
+def _is_poll(row: esm_points.Row) -> bool:
+    return str(row["series"]).startswith("pull")
 
 
 def _cpu_text(table: pa.Table) -> str:
@@ -164,9 +174,9 @@ def _cpu_text(table: pa.Table) -> str:
             esm_points.cell(row, "cpu_share", PAPER_S),
             f"{row['clock_cpu_share'] * PAPER_S:.4g}",
             esm_points.cell(row, "own_wakes_hz"),
-            f"{PAPER[row[AXIS]]:g}" if row["series"].startswith("pull") and row[AXIS] in PAPER else "-",
+            f"{PAPER[row[AXIS]]:g}" if _is_poll(row) and row[AXIS] in PAPER else "-",
         )
-        for row in [*polls, *waiting]
+        for row in [*polls, *_looks(table), *waiting]
     ]
     headings = ("", "s, of the trace", "s, of the process's clock", "wake-ups/s", "paper, s")
     return markdown_table(headings, rows)

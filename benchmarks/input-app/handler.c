@@ -42,16 +42,21 @@ int handler_prepare(unsigned int events, uint64_t work, uint64_t work_kib)
 	return wall_clock < 0 ? -errno : 0;
 }
 
-/* Arithmetic in registers, then a pass over memory, as drawing a key or moving a pointer is. */
-static void work(void)
-{
-	static uint64_t value = 88172645463325252;
+static uint64_t value = 88172645463325252;
 
-	for (uint64_t i = 0; i < steps; i++) {
+void spin(uint64_t count)
+{
+	for (uint64_t i = 0; i < count; i++) {
 		value ^= value << 13;
 		value ^= value >> 7;
 		value ^= value << 17;
 	}
+}
+
+/* Arithmetic in registers, then a pass over memory, as drawing a key or moving a pointer is. */
+static void work(void)
+{
+	spin(steps);
 	for (uint64_t at = 0; at < memory_bytes; at += LINE_BYTES)
 		memory[at] = (uint8_t)(memory[at] + value);
 }

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /*
  * An application with input: keys, clicks and motions come from the event timer by a seeded
- * schedule, and reach the same handler in one of three ways. `pull` looks and sleeps in turn,
- * `epoll` sleeps until the device has something, `esm` has the kernel bring it.
+ * schedule, and reach the same handler in one of four ways. `pull` looks and sleeps in turn,
+ * `epoll` sleeps until the device has something, `masked` has told the device what it does
+ * not want to hear of, `esm` has the kernel bring it.
  *
  * After some time to settle, windows of gem5's statistics follow each other without a gap. All are
  * ordered before the first of them, and events are kept in memory: nobody wakes to measure.
@@ -38,14 +39,15 @@
 #define AGAIN_NS 10000000
 
 static const char usage[] =
-	"usage: input-app --mode pull|epoll|esm [--delay-us N] [--dispatch direct|thread]\n"
+	"usage: input-app --mode pull|epoll|masked|esm [--delay-us N] [--look STEPS]\n"
+	"                 [--dispatch direct|thread]\n"
 	"                 [--keys PER_MINUTE] [--clicks PER_SECOND] [--moves PER_SECOND]\n"
 	"                 [--listen all|keys] [--work STEPS] [--work-kib N] [--cpu N]\n"
 	"                 [--settle-ms N] [--window-ms N] [--windows N] [--drain-ms N] [--seed "
 	"N]\n";
 
 static const char *mode, *dispatch = "direct", *listen_to = "all";
-static uint64_t delay_us = 16000, work = 4000, work_kib = 32, cpu;
+static uint64_t delay_us = 16000, look, work = 4000, work_kib = 32, cpu;
 static uint64_t settle_ms = 200, window_ms = 1000, drain_ms = 100, seed = 1;
 static struct rates rates;
 static struct times times = {.windows = 10};
@@ -53,6 +55,7 @@ static struct times times = {.windows = 10};
 static const struct option_to command_line[] = {
 	{.name = "mode", .text = &mode},
 	{.name = "delay-us", .number = &delay_us, .least = 1, .most = MAX_US},
+	{.name = "look", .number = &look, .most = 100000000},
 	{.name = "dispatch", .text = &dispatch},
 	{.name = "keys", .number = &rates.keys_per_minute, .most = 60000},
 	{.name = "clicks", .number = &rates.clicks_per_second, .most = 1000},
@@ -239,7 +242,7 @@ int main(int argc, char **argv)
 	}
 	times.settle_us = settle_ms * 1000;
 	times.window_us = window_ms * 1000;
-	how = (struct receive_options){delay_us, dispatch, strcmp(listen_to, "keys") == 0};
+	how = (struct receive_options){delay_us, look, dispatch, strcmp(listen_to, "keys") == 0};
 
 	error = pin_to_cpu((int)cpu);
 	if (error)

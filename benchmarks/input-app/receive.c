@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/epoll.h>
+#include <sys/ioctl.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -22,6 +23,8 @@ static struct events device;
 static volatile sig_atomic_t stopped;
 static unsigned int lost;
 static const char *complaint;
+static bool masked;
+static uint32_t unnumbered;
 
 int receive_open(const struct receive_options *asked)
 {
@@ -59,9 +62,13 @@ static int handle_all(void)
 	struct event event;
 	int got;
 
-	while ((got = events_next(&device, &event)) > 0)
+	while ((got = events_next(&device, &event)) > 0) {
+		/* A mask takes the serial number away. The order then is that of the queue. */
+		if (options.only_keys && masked)
+			event.serial = ++unnumbered;
 		if (!options.only_keys || event.type == EV_KEY)
 			handle(event.time_ns, event.count, event.serial, event.type);
+	}
 	if (got < 0)
 		complaint = "reading events";
 	return got;
@@ -74,6 +81,7 @@ static int pull(void)
 	int error = 0;
 
 	while (!stopped && !error) {
+		spin(options.look);
 		error = handle_all();
 		clock_nanosleep(CLOCK_MONOTONIC, 0, &delay, NULL);
 	}
@@ -101,6 +109,35 @@ static int wait_by_epoll(void)
 	}
 	close(poll);
 	return error;
+}
+
+/*
+ * No code of the type passes evdev to this reader, and a packet of which nothing is left does not
+ * wake it.
+ */
+static int mask(unsigned int type)
+{
+	static const uint64_t none;
+	const struct input_mask nothing_of = {
+		.type = type,
+		.codes_size = sizeof(none),
+		.codes_ptr = (uint64_t)(uintptr_t)&none,
+	};
+
+	return ioctl(device.fd, EVIOCSMASK, &nothing_of) ? -errno : 0;
+}
+
+static int prepare_mask(void)
+{
+	int error;
+
+	if (!options.only_keys)
+		return 0;
+	masked = true;
+	complaint = "masking events";
+	error = mask(EV_REL);
+	/* What a packet says of itself comes with motions, too, and would wake the application. */
+	return error ? error : mask(EV_MSC);
 }
 
 /* Of the packet that is being delivered: the event itself comes after it. 0 is not known. */
@@ -171,6 +208,7 @@ static const struct {
 } receivers[] = {
 	{"pull", {nothing, pull}},
 	{"epoll", {nothing, wait_by_epoll}},
+	{"masked", {prepare_mask, wait_by_epoll}},
 	{"esm", {prepare_esm, wait_by_esm}},
 };
 

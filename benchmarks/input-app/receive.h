@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The three ways in which an application gets its events. */
+/* The ways in which an application gets its events. */
 #ifndef INPUT_APP_RECEIVE_H
 #define INPUT_APP_RECEIVE_H
 
@@ -16,9 +16,10 @@ struct receiver {
 /* NULL for a name that is none. */
 const struct receiver *receiver_named(const char *mode);
 
-/* For a poll: the sleep between two looks. For ESM: how events are handed over. */
 struct receive_options {
-	uint64_t delay_us;
+	/* Of a poll: the sleep between two looks, and the steps of arithmetic in a look. */
+	uint64_t delay_us, look;
+	/* Of ESM: how events are handed over. */
 	const char *dispatch;
 	/* Motions are not what the application is about: it does not handle them. */
 	bool only_keys;

@@ -17,6 +17,9 @@ PULL, PULL_LONGER, EPOLL, ESM = "pull 16 ms", "pull 100 ms", "epoll", "ESM"
 EPOLL_SHADOW, ESM_SHADOW, ESM_THREAD = "epoll, shadow", "ESM, shadow", "ESM, thread"
 SERIES = (PULL, PULL_LONGER, EPOLL, EPOLL_SHADOW, ESM, ESM_SHADOW, ESM_THREAD)
 """In the order of figures; series of a user's own follow."""
+LOOK = "looks of"
+STEPS_PER_US = 400
+"""Of the arithmetic that a look may do, on the A15 of `tegra-k1` at its fastest (benchmarks/input-app/handler.h)."""
 WAKES = ("main", "own", "device", "shadow")
 MEANS = (
     *(f"{name}_w" for name in POWERS),
@@ -37,12 +40,18 @@ def series_of(values: Mapping[str, Value]) -> str:
     """How a point gets its events: what a curve of a figure has in common."""
     mode = values["mode"]
     if mode == "pull":
-        return f"pull {_time(int(values['delay_us']))}" + _shadow(values)
+        return f"pull {_time(int(values['delay_us']))}" + _look(values) + _shadow(values)
     return ("ESM" if mode == "esm" else str(mode)) + _thread(values) + _shadow(values)
 
 
 def _shadow(values: Mapping[str, Value]) -> str:
     return ", shadow" if values["routing"] != "none" else ""
+
+
+def _look(values: Mapping[str, Value]) -> str:
+    """Of a look that costs more than its system call."""
+    steps = int(values.get("look", 0))
+    return f", {LOOK} {_time(round(steps / STEPS_PER_US))}" if steps else ""
 
 
 def _thread(values: Mapping[str, Value]) -> str:
