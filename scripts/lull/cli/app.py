@@ -105,7 +105,7 @@ def main() -> None:
 
 
 def _drop_output() -> None:
-    """What is not written yet would fail again when Python ends."""
+    """Send further output to /dev/null: unwritten output would fail again when Python ends."""
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 

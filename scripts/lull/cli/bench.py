@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""`lull bench`: how fast something is here. Numbers of one machine, never a test."""
+"""`lull bench`: the speed of lull's own parts on this machine. The numbers are never a test."""
 
 import tempfile
 from collections.abc import Sequence
@@ -19,7 +19,8 @@ from lull.rundir.folder import RunDir
 from lull.runspec.spec import CpuMode
 
 app = typer.Typer(
-    help="How fast something is on this machine.\n\nExample: lull bench energy runs/mine --gb 1", no_args_is_help=True
+    help="Measure the speed of lull itself on this machine.\n\nExample: lull bench energy runs/mine --gb 1",
+    no_args_is_help=True,
 )
 
 SCALE_MAX = 100_000
@@ -34,17 +35,25 @@ from lull.energy.run_ledger import Options, make_ledger
 from lull.rundir.folder import RunDir
 make_ledger(RunDir.open(Path(sys.argv[2])), Options(backends=("mcpat",)))
 """
-"""In processes of their own, whose memory is theirs alone."""
+"""Each runs in a process of its own, so that its peak memory is its own."""
 
 
 @app.command()
 def energy(
-    run: Annotated[Path, typer.Argument(help="a run on gem5 with --cpu detailed and --trace", metavar="RUNDIR")],
-    gigabytes: Annotated[float, typer.Option("--gb", help="of statistics and trace to account for")] = 1.0,
-    windows: Annotated[int, typer.Option(help="for which McPAT is started, once for each cluster")] = 2,
+    run: Annotated[
+        Path, typer.Argument(help="folder of a run on gem5 with --cpu detailed and --trace", metavar="RUNDIR")
+    ],
+    gigabytes: Annotated[
+        float, typer.Option("--gb", help="repeat the run to this many gigabytes of statistics and trace", metavar="GB")
+    ] = 1.0,
+    windows: Annotated[
+        int, typer.Option(help="number of statistics windows for which McPAT is started, once for each cluster")
+    ] = 2,
     mcpat: McPatOption = None,
 ) -> None:
-    """The ledger of a run, repeated until it is so large, and McPAT started per window of the same run.
+    """Time the energy ledger on a large run, beside McPAT started once per window.
+
+    The large run is the given one, repeated.
 
     Example: lull bench energy runs/mine --gb 1
     """
@@ -82,23 +91,34 @@ def energy(
 @app.command()
 def sweep(
     platform: PlatformOption = "tiny",
-    cpu: Annotated[CpuMode, typer.Option(help="CPU models")] = "detailed",
-    points: Annotated[int, typer.Option(min=2, max=1000, help="exit latencies of C3, 10 µs apart")] = 20,
+    cpu: Annotated[CpuMode, typer.Option(help="CPU models of gem5")] = "detailed",
+    points: Annotated[
+        int, typer.Option(min=2, max=1000, help="number of points: exit latencies of C3, 10 µs apart")
+    ] = 20,
     alone: Annotated[
-        int | None, typer.Option(min=1, help="make so few independent calls, and scale; all if not given")
+        int | None,
+        typer.Option(min=1, help="make only this many independent calls and scale their time; if not given, all"),
     ] = None,
-    settings: Annotated[list[str] | None, typer.Option("--set", help="of wake-latency: how long a point is")] = None,
-    jobs: Annotated[int, typer.Option("--jobs", "-j", min=1, help="runs of the sweep at once")] = 1,
+    settings: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--set", help="parameter of wake-latency, such as count=50 wake-ups in a point", metavar="KEY=VALUE"
+        ),
+    ] = None,
+    jobs: Annotated[int, typer.Option("--jobs", "-j", min=1, help="number of the sweep's runs at once")] = 1,
     scale: Annotated[
         str | None,
-        typer.Option(help="only this: sweeps of so many points on an engine that does nothing, such as 100,1000"),
+        typer.Option(
+            help="measure only sweeps of these sizes, such as 100,1000 points, on an engine that does nothing",
+            metavar="N,N",
+        ),
     ] = None,
 ) -> None:
-    """A C-state sweep, and independent calls that each boot the machine and run one of its points.
+    """Time a sweep of C3's exit latency, beside one `boot and run` call for each of its points.
 
     Example: lull bench sweep --points 20 --set count=50
 
-    What a sweep itself takes, without simulation: lull bench sweep --scale 100,1000,10000 -j 2
+    The overhead of a sweep, without simulation: lull bench sweep --scale 100,1000,10000 -j 2
     """
     if scale is not None:
         _scale(_sizes(scale), jobs)
@@ -156,23 +176,32 @@ def _scale(sizes: Sequence[int], jobs: int) -> None:
 
 @app.command()
 def cost(
-    system: Annotated[str, typer.Argument(help="a folder of kernel-patches/, such as esm", metavar="SYSTEM")],
+    system: Annotated[
+        str, typer.Argument(help="kernel system: a folder of kernel-patches/, such as esm", metavar="SYSTEM")
+    ],
     platform: PlatformOption = "tiny",
     engine: EngineOption = None,
-    cpu: Annotated[CpuMode | None, typer.Option(help="CPU models on gem5; atomic unless said otherwise")] = None,
+    cpu: Annotated[CpuMode | None, typer.Option(help="CPU models of gem5; if not given, atomic")] = None,
     settings: Annotated[
         list[str] | None,
-        typer.Option("--set", autocompletion=complete_setting, help="where the system is on, besides its switch"),
+        typer.Option(
+            "--set",
+            autocompletion=complete_setting,
+            help="one more setting for the run in which the system is on, such as idle.deepest=C3; may be repeated",
+            metavar="KEY=VALUE",
+        ),
     ] = None,
-    events: Annotated[int, typer.Option(min=1, max=10000, help="in a run of a path")] = 100,
-    runs: Annotated[int, typer.Option(min=1, max=100, help="of a path; the cheapest counts")] = 10,
-    out: Annotated[Path | None, typer.Option(help="folder for the three runs; none is kept if not given")] = None,
+    events: Annotated[int, typer.Option(min=1, max=10000, help="number of events in one run of a code path")] = 100,
+    runs: Annotated[
+        int, typer.Option(min=1, max=100, help="number of runs of each code path; the cheapest one counts")
+    ] = 10,
+    out: Annotated[Path | None, typer.Option(help="folder for the three runs; if not given, none is kept")] = None,
     gem5: Gem5Option = None,
 ) -> None:
-    """Count the instructions of a wake-up and the like, without a kernel system, with it off and with it on.
+    """Count the instructions that a kernel system adds to wake-ups and other hot paths.
 
-    A count, and no timing: how long instructions take is for experiments on gem5. The kernel without the system is
-    built once.
+    There are three runs: a kernel without the system, and one with it, off and on. Instructions are counted, not
+    timed. The kernel without the system is built once.
 
     Example: lull bench cost esm -e qemu
     """

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""`lull boot`: one command in one guest, the hatch for every test and every curious user."""
+"""`lull boot`: boot a guest and run one command in it."""
 
 import sys
 from pathlib import Path
@@ -27,13 +27,14 @@ def boot(
     platform: PlatformOption = "tiny",
     engine: EngineOption = None,
     command: Annotated[
-        str, typer.Option("--exec", help="shell command to run in the guest; its exit status becomes ours")
+        str,
+        typer.Option("--exec", help="shell command to run in the guest", metavar="COMMAND"),
     ] = WHAT_IT_RUNS_ON,
     cpu: Annotated[
         AnyCpu | None,
         typer.Option(
-            help="CPU models on gem5, atomic unless said otherwise; on QEMU `parallel` runs all CPUs at once, "
-            "which finds races and repeats nothing"
+            help="CPU models of gem5 (atomic if not given: fast, without timing); or `parallel` for QEMU, which runs "
+            "all virtual CPUs at once, finds races, and does not repeat a run exactly"
         ),
     ] = None,
     flavour: FlavourOption = "default",
@@ -42,40 +43,61 @@ def boot(
         typer.Option(
             "--set",
             autocompletion=complete_setting,
-            help="change the platform (memory.size_mib=256, cstates.C3.exit_us=50, …) or what Linux does with it "
-            "(governor=, cpufreq=, idle.deepest=, routing=, routing.depth=, esm.enabled= and all of `lull settings`)",
+            help="change a number of the platform (memory.size_mib=256, cstates.C3.exit_us=50) or a policy of Linux "
+            "(governor=teo, cpufreq=schedutil, idle.deepest=C3, and the keys of `lull settings`); may be repeated",
+            metavar="KEY=VALUE",
         ),
     ] = None,
     shadow: ShadowOption = None,
     schedule: Annotated[
         Path | None,
-        typer.Option(help=f"a schedule of events, for the command as {SCHEDULE}: --exec 'lull-events {SCHEDULE}'"),
+        typer.Option(
+            help=f"file with a schedule of events; the guest finds it as {SCHEDULE}, for --exec 'lull-events {SCHEDULE}'",
+            metavar="FILE",
+        ),
     ] = None,
     put: Annotated[
         list[str] | None,
         typer.Option(
-            help="a file or program of yours for the guest; without :/PATH in /, where the command starts",
+            help="copy a file or program into the guest, to /PATH; if no path is given, to /, where the command starts",
             metavar="FILE[:/PATH]",
         ),
     ] = None,
     trace: Annotated[
-        list[str] | None, typer.Option(help="trace an event (sched, power:cpu_idle, …) into trace.dat")
+        list[str] | None,
+        typer.Option(
+            help="record a kernel trace event (power:cpu_idle) or a group of them (sched) in trace.dat; may be repeated",
+            metavar="EVENT",
+        ),
     ] = None,
     trace_buffer: Annotated[
-        int | None, typer.Option(help="KiB for each CPU's trace, if it loses events", min=4, max=1 << 20)
+        int | None,
+        typer.Option(
+            help="size of each CPU's trace buffer in KiB; make it larger when events are lost",
+            min=4,
+            max=1 << 20,
+            metavar="KIB",
+        ),
     ] = None,
     stats_period: StatsPeriodOption = None,
-    sim_limit: Annotated[float, typer.Option(help="end the command after this many simulated seconds")] = 60.0,
-    wall_limit: Annotated[float, typer.Option(help="end everything after this many seconds of your time")] = 3600.0,
+    sim_limit: Annotated[
+        float, typer.Option(help="end the command after this many simulated seconds", metavar="SECONDS")
+    ] = 60.0,
+    wall_limit: Annotated[
+        float, typer.Option(help="end the whole run after this many seconds of real time", metavar="SECONDS")
+    ] = 3600.0,
     seed: SeedOption = 1,
     out: OutOption = None,
     gem5: Gem5Option = None,
-    checkpoint: Annotated[Path | None, typer.Option(help="restore this checkpoint instead of the cache's")] = None,
+    checkpoint: Annotated[
+        Path | None,
+        typer.Option(help="on gem5, restore this checkpoint instead of the one in the cache", metavar="FOLDER"),
+    ] = None,
 ) -> None:
     """Boot the patched kernel on a platform and run a command.
 
-    Its output is printed, and its exit status becomes ours. --put brings a file of yours into the guest. What the
-    command leaves in /out comes back as files/ in the run's folder.
+    The output of the command is printed, and its exit status becomes that of `lull boot`. Files that the command
+    writes to /out in the guest are in files/ of the run's folder afterwards.
 
     Example: lull boot -e gem5 -p rk3399 --cpu detailed --exec 'nproc; cat /sys/kernel/lull/platform'
     """

@@ -9,7 +9,7 @@ import typer
 from lull.artifacts import debian, store
 from lull.artifacts.cache import Entry
 from lull.artifacts.store import RootfsSource
-from lull.cli.options import FlavourOption
+from lull.cli.options import FlavourOption, Gem5Option
 from lull.engines.gem5 import Gem5
 from lull.host.progress import report
 from lull.platform.load import load_platform
@@ -18,21 +18,27 @@ What = Literal["firmware", "kernel", "rootfs", "checkpoint", "all"]
 
 
 def build(
-    what: Annotated[What, typer.Argument(help="what to build")] = "all",
+    what: Annotated[What, typer.Argument(help="the artifact to build; `all` is firmware, kernel and rootfs")] = "all",
     platform: Annotated[
         str,
-        typer.Option("--platform", "-p", help="the machine of `checkpoint`; the other artifacts serve every platform"),
+        typer.Option(
+            "--platform",
+            "-p",
+            help="machine of the `checkpoint`; all other artifacts serve every platform",
+            metavar="P",
+        ),
     ] = "tiny",
     flavour: FlavourOption = "default",
     rootfs_from: Annotated[
-        RootfsSource, typer.Option("--from", help="what the root file system is made of")
+        RootfsSource,
+        typer.Option("--from", help="source of the root file system: Debian packages, or the tree in $BUILDROOT"),
     ] = "debian",
-    gem5: Annotated[str | None, typer.Option(help="gem5 binary for `checkpoint`")] = None,
-    refresh: Annotated[bool, typer.Option(help="ask Debian for newer packages first")] = False,
+    gem5: Gem5Option = None,
+    refresh: Annotated[bool, typer.Option(help="look for newer Debian packages first")] = False,
 ) -> None:
-    """Build artifacts into the cache.
+    """Build firmware, kernel, root file system or a checkpoint into the cache.
 
-    What is there already is not built again.
+    An artifact that the cache already holds is not built again.
 
     Example: lull build kernel --flavour debug
     """

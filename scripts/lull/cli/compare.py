@@ -21,18 +21,23 @@ NO_TIMING = "made by QEMU: functional, its times and latencies are no timing"
 
 
 def compare(
-    first: Annotated[Path, typer.Argument(help="a folder made by lull boot, run or sweep", metavar="A")],
-    second: Annotated[Path, typer.Argument(help="another one", metavar="B")],
+    first: Annotated[Path, typer.Argument(help="folder made by lull boot, run or sweep", metavar="A")],
+    second: Annotated[Path, typer.Argument(help="another such folder, to compare with A", metavar="B")],
     measure: Annotated[
-        list[str] | None, typer.Option("--measure", help="only measures whose name contains this: joules, residency")
+        list[str] | None,
+        typer.Option(
+            "--measure",
+            help="show only measures whose name contains this text, such as joules or residency; may be repeated",
+            metavar="TEXT",
+        ),
     ] = None,
-    as_json: Annotated[bool, typer.Option("--json", help="everything, as JSON on stdout")] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="print everything as JSON")] = False,
 ) -> None:
-    """Say what differs between two runs or two sweeps.
+    """Show the differences between two runs or two sweeps.
 
-    In settings, and in energy, residency and latency. Points are paired by their settings, and seeds are repetitions:
-    with two or more on both sides a difference has a 95 % interval and a probability (Welch's t-test); with one, no
-    significance can be given, which is said.
+    The settings that differ come first, then energy, residency and latency. Points are paired by their settings.
+    Seeds count as repetitions: with two or more on both sides, a difference has a 95 % interval and a p-value (Welch's
+    t-test). With one seed it has neither.
 
     Example: lull compare runs/menu runs/teo --measure joules --measure residency
     """

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""`lull demo`: the main job, at the size of a first look."""
+"""`lull demo`: a small version of the experiment `esm-keyboard`, and the page of all results."""
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -23,11 +23,11 @@ from lull.scenario.points import Wishes
 
 SCENARIO = "esm-keyboard"
 SMALL = ("rate=600", "windows=3", "window_ms=200", "settle_ms=50")
-"""Six keys in 0.6 s of the guest's time: to see it work, not to measure it."""
+"""Six keys in 0.6 s of simulated time: enough to see the experiment work, too few to measure."""
 POINTS = ("models/*",)
 AXIS = "rate"
 FIGURES = "published"
-"""The folder beside the runs for the figures of results/, which itself is left alone."""
+"""A folder beside the runs. The figures of results/ are drawn into it, and results/ is left alone."""
 TIMED = {
     "latency, µs": ("latency_us", 1.0),
     "CPU time, %": ("cpu_share", 100.0),
@@ -35,20 +35,20 @@ TIMED = {
     "cores, mW": ("cores_w", 1e3),
     "machine, mW": ("power_w", 1e3),
 }
-"""Columns, each with its measure and what that is multiplied by."""
+"""Columns of the table: the heading, then the measure and the factor that turns it into the heading's unit."""
 
 
 def demo(
     platform: PlatformOption = "tiny",
     out: Annotated[
-        Path | None, typer.Option(help="folder for the runs; runs/demo-PLATFORM-ENGINE if not given")
+        Path | None, typer.Option(help="folder for the runs; if not given, runs/demo-<platform>-<engine>")
     ] = None,
 ) -> None:
     """Run one application three ways, and make the page of all results.
 
-    It gets its keys by polling, by epoll and by ESM: on gem5 if there is one, with energy; else on QEMU, where it shows
-    that all works and nothing about time. Then the published figures are drawn again from their data, and report.html
-    is written.
+    The application gets its keys by polling, by epoll and by ESM. On gem5 the demo shows latency and energy; without a
+    gem5 it runs on QEMU and shows only that everything works. Then the published figures are drawn again from their
+    data, and report.html is written.
 
     Example: lull demo --platform exynos5422
     """

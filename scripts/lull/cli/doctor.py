@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""`lull doctor`: what is there, where, which version, and what its absence disables."""
+"""`lull doctor`: the tools that lull needs: where each is, its version, and what does not work without it."""
 
 import os
 import re
@@ -30,9 +30,9 @@ class Finding:
     component: str
     need: Need
     found: str | None
-    """Where and which version; None when it is missing."""
+    """The component's place and version; None when it is missing."""
     consequence: str
-    """What its absence disables and what to do about it."""
+    """What does not work without the component, and what to do about it."""
 
 
 TOOLS = {
@@ -56,9 +56,9 @@ OPTIONAL_TOOLS = {
 
 
 def doctor() -> None:
-    """Say what lull finds on this machine and what is missing.
+    """List the tools found on this machine, and the missing ones.
 
-    Also what that disables. Exit status 0 when `make demo` can run.
+    For each missing tool it says what does not work without it. The exit status is 0 if `make demo` can run.
 
     Example: lull doctor
     """

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""`lull energy`: joules of a run."""
+"""`lull energy`: the energy of a run, in joules."""
 
 from pathlib import Path
 from typing import Annotated, Any, Literal
@@ -18,7 +18,7 @@ ACCOUNT = "account"
 
 
 class _RunDirByDefault(TyperGroup):
-    """`lull energy RUNDIR` is `lull energy account RUNDIR`: what is no command is a run's folder."""
+    """Makes `lull energy RUNDIR` mean `lull energy account RUNDIR`: a word that is no command is a run's folder."""
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
         if args and args[0] not in self.commands and args[0] not in ctx.help_option_names:
@@ -28,7 +28,7 @@ class _RunDirByDefault(TyperGroup):
 
 app = typer.Typer(
     cls=_RunDirByDefault,
-    help="Joules of a run: lull energy RUNDIR.\n\nTables and McPAT's own input: the commands below.\n\n"
+    help="Energy of a run in joules: lull energy RUNDIR.\n\nThe commands below make the power tables and McPAT's input.\n\n"
     "Example: lull energy runs/mine --rest-w 0.5",
     no_args_is_help=True,
 )
@@ -42,15 +42,27 @@ app.command("validation")(energy_tables.validation)
 
 @app.command(ACCOUNT)
 def account(
-    run: Annotated[Path, typer.Argument(help="a folder made by `lull boot` on gem5", metavar="RUNDIR")],
+    run: Annotated[Path, typer.Argument(help="folder of a run on gem5", metavar="RUNDIR")],
     backend: Annotated[
         Literal["mcpat", "em", "both"],
-        typer.Option(help="mcpat: event counts; em: utilisation times the power of the operating point"),
+        typer.Option(
+            help="energy model: mcpat multiplies event counts by joules per event; em multiplies utilisation by the "
+            "power of the operating point"
+        ),
     ] = "both",
-    rest_w: Annotated[float | None, typer.Option(help="constant power of the rest of the platform, in watts")] = None,
+    rest_w: Annotated[
+        float | None,
+        typer.Option(
+            help="constant power of the machine's unmodelled parts in watts, such as 0.5; none if not given",
+            metavar="WATTS",
+        ),
+    ] = None,
     transitions: Annotated[
         Literal["modelled", "given"],
-        typer.Option(help="energy of idle transitions: from time, caches and rails, or as published where it is"),
+        typer.Option(
+            help="energy of entering and leaving idle states: modelled from time, caches and rails; or given, as "
+            "published, where there is a published figure"
+        ),
     ] = "modelled",
     temperature_k: Annotated[
         float | None,
@@ -59,13 +71,13 @@ def account(
         ),
     ] = None,
     allow_lost: Annotated[
-        bool, typer.Option("--allow-lost", help="account for a trace that lost events, and say how much that is")
+        bool, typer.Option("--allow-lost", help="accept a trace that lost events, and print how much it lost")
     ] = False,
 ) -> None:
-    """Account for a run's energy.
+    """Compute a run's energy by CPU, state and cause.
 
-    energy.parquet and power.pdf in its folder, and a summary here; `lull energy RUNDIR` is short for it. Event counts
-    take a run on gem5 with detailed CPUs, and causes a traced one.
+    `lull energy RUNDIR` is the short form. It writes energy.parquet and power.pdf into the run's folder and prints a
+    summary. The backend mcpat needs a run on gem5 with --cpu detailed; joules by cause need --trace.
 
     Example: lull energy runs/20260101-120000-tiny-gem5 --rest-w 0.5
     """

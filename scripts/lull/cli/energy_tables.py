@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""`lull energy tables`, `lull energy mcpat-xml`, `lull energy validation`: what stands between McPAT and the ledger.
+"""`lull energy tables`, `mcpat-xml`, `activity` and `validation`: the power tables and their tie to McPAT.
 
-numpy, pyarrow and matplotlib take seconds to load, so that each command loads what it needs by itself.
+numpy, pyarrow and matplotlib take seconds to load, so each command loads only the modules it needs.
 """
 
 from pathlib import Path
@@ -13,20 +13,28 @@ from lull.files import yaml_file
 from lull.platform.load import list_platforms, load_platform
 from lull.rundir.folder import RunDir
 
-McPatOption = Annotated[str | None, typer.Option(help="McPAT 1.3 binary; $MCPAT or mcpat on PATH if not given")]
+McPatOption = Annotated[
+    str | None,
+    typer.Option(help="path of the McPAT 1.3 binary; if not given, $MCPAT or mcpat on PATH", metavar="FILE"),
+]
 
 
 def tables(
     mcpat: McPatOption = None,
     platform: Annotated[
         list[str] | None,
-        typer.Option("--platform", "-p", help="only this platform; all of `lull platform list` if not given"),
+        typer.Option(
+            "--platform",
+            "-p",
+            help="make the tables of this platform; if not given, of all in `lull platform list`",
+            metavar="P",
+        ),
     ] = None,
-    force: Annotated[bool, typer.Option(help="make tables again that are up to date")] = False,
+    force: Annotated[bool, typer.Option(help="make tables again even if they are up to date")] = False,
 ) -> None:
-    """Make power-models/tables anew where their inputs have changed.
+    """Make the tables in power-models/tables again where their inputs have changed.
 
-    Cores, caches, operating points, templates.
+    The inputs are cores, caches, operating points and McPAT templates.
 
     Example: lull energy tables --mcpat ~/mcpat/mcpat --platform rk3399
     """
@@ -42,12 +50,12 @@ def tables(
 
 
 def mcpat_xml(
-    run: Annotated[Path, typer.Argument(help="the folder of a run on gem5 with --cpu detailed", metavar="RUNDIR")],
+    run: Annotated[Path, typer.Argument(help="folder of a run on gem5 with --cpu detailed", metavar="RUNDIR")],
     out: Annotated[Path, typer.Option(help="folder for the XML files")] = Path("mcpat"),
 ) -> None:
-    """Write a run as input for McPAT itself.
+    """Write the XML input of McPAT for a run.
 
-    One file for each cluster and operating point.
+    There is one file for each cluster and operating point.
 
     Example: lull energy mcpat-xml runs/x --out mcpat; mcpat -infile mcpat/big-1100.xml -print_level 5
     """
@@ -58,12 +66,16 @@ def mcpat_xml(
 
 
 def activity(
-    run: Annotated[Path, typer.Argument(help="the folder of a run on gem5 with --cpu detailed", metavar="RUNDIR")],
-    window_us: Annotated[float | None, typer.Option(help="look at windows of this length only", min=1)] = None,
+    run: Annotated[Path, typer.Argument(help="folder of a run on gem5 with --cpu detailed", metavar="RUNDIR")],
+    window_us: Annotated[
+        float | None,
+        typer.Option(help="use only statistics windows of this length in microseconds", min=1, metavar="US"),
+    ] = None,
 ) -> None:
-    """Print what each type of core did in a cycle of a run.
+    """Print the events per cycle of each core type in a run.
 
-    As power-models/busy.yaml holds it. Of all windows, the one counts in which it had the most instructions.
+    The output has the format of power-models/busy.yaml. It is from the window in which the core had the most
+    instructions.
 
     Example: lull energy activity runs/x --window-us 200
     """
@@ -76,9 +88,9 @@ def activity(
 
 
 def validation() -> None:
-    """Write power-models/validation.md anew.
+    """Write power-models/validation.md again.
 
-    McPAT's watts, raw and calibrated, beside published ones.
+    The page has McPAT's watts, raw and calibrated, beside published ones.
 
     Example: lull energy validation
     """

@@ -15,14 +15,19 @@ from lull.scenario.schema import Scenario
 
 
 def figures(
-    runs: Annotated[Path, typer.Argument(help="a folder made by `lull run`", metavar="RUNS")],
+    runs: Annotated[Path, typer.Argument(help="folder made by `lull run`", metavar="RUNS")],
     publish: Annotated[
-        bool, typer.Option("--publish", help="put them into results/ as well: of gem5 only, and all but the soak whole")
+        bool,
+        typer.Option(
+            "--publish",
+            help="copy them into results/; only for runs on gem5 in which every point has finished (the soak may have "
+            "fewer)",
+        ),
     ] = False,
 ) -> None:
     """Make the tables and figures of a scenario's runs again.
 
-    Of the points that have finished.
+    They are made from the points that have finished.
 
     Example: lull figures runs/wake-latency-tiny-gem5-detailed --publish
     """
@@ -31,7 +36,7 @@ def figures(
 
 
 def make_if_complete(sweep: ScenarioFolder, scenario: Scenario) -> None:
-    """After the last point; before it there is nothing to conclude."""
+    """Make the figures if every point has finished; with points missing there is nothing to conclude."""
     if making.is_complete(sweep):
         make(sweep, scenario, publish=False)
 

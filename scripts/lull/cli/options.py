@@ -11,28 +11,43 @@ from lull.runspec.policy import choices
 from lull.runspec.spec import SEED_MAX, EngineName, Flavour
 
 PlatformOption = Annotated[
-    str, typer.Option("--platform", "-p", help="a name from `lull platform list`, or a file", metavar="P")
+    str,
+    typer.Option(
+        "--platform", "-p", help="machine: a name from `lull platform list`, or a YAML file of yours", metavar="P"
+    ),
 ]
-EngineOption = Annotated[EngineName | None, typer.Option("--engine", "-e", help="gem5 if found, else qemu")]
-Gem5Option = Annotated[str | None, typer.Option(help="gem5 binary; $GEM5 or gem5.opt on PATH if not given")]
-FlavourOption = Annotated[Flavour, typer.Option(help="kernel flavour")]
+EngineOption = Annotated[
+    EngineName | None,
+    typer.Option("--engine", "-e", help="simulator; if not given, gem5 where one is found, else qemu"),
+]
+Gem5Option = Annotated[
+    str | None,
+    typer.Option(help="path of the gem5 binary; if not given, $GEM5 or gem5.opt on PATH", metavar="FILE"),
+]
+FlavourOption = Annotated[
+    Flavour,
+    typer.Option(help="kernel configuration: debug (KASAN, lockdep), race (KCSAN), rt (PREEMPT_RT), or default"),
+]
 StatsPeriodOption = Annotated[
     str | None,
     typer.Option(
         "--stats-period",
-        help="on gem5, begin a new window of statistics after this simulated time at the latest, such as 1ms or 250us",
+        help="on gem5, dump statistics at least this often in simulated time, such as 1ms or 250us",
         metavar="TIME",
     ),
 ]
-SeedOption = Annotated[int, typer.Option(help="of everything random in the engine", min=0, max=SEED_MAX)]
-ShadowOption = Annotated[bool | None, typer.Option(help="with or without the platform's shadow core")]
+SeedOption = Annotated[int, typer.Option(help="seed of everything random in a run", min=0, max=SEED_MAX)]
+ShadowOption = Annotated[
+    bool | None,
+    typer.Option(help="add or remove the shadow core; if neither is given, the platform file decides"),
+]
 OutOption = Annotated[
-    Path | None, typer.Option(help="folder for the run; runs/<time>-<platform>-<engine> if not given")
+    Path | None, typer.Option(help="folder for the run; if not given, runs/<time>-<platform>-<engine>")
 ]
 
 
 def complete_setting(incomplete: str) -> list[str]:
-    """For the shell: keys of what Linux is asked for, and after the `=` their values."""
+    """Shell completion of `--set`: keys of the policy, and after the `=` the values of the key."""
     key, equals, _ = incomplete.partition("=")
     known = choices()
     words = [f"{key}={value}" for value in known.get(key, ())] if equals else [f"{name}=" for name in known]

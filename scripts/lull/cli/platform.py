@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""`lull platform`: look at the machines, and check one of your own."""
+"""`lull platform`: list, show and check machines."""
 
 import sys
 import tempfile
@@ -20,17 +20,23 @@ from lull.platform.schema import Cluster, Memory, Platform
 from lull.runspec.settings import overrides
 
 app = typer.Typer(
-    help="Machines: list, look into, check, print as device tree.\n\nExample: lull platform show rk3399 --sources",
+    help="List, show and check machines, and print their device trees.\n\nExample: lull platform show rk3399 --sources",
     no_args_is_help=True,
 )
 
 BOOTARGS: dict[devicetree.Engine, str] = {"gem5": gem5.BOOTARGS, "qemu": qemu.BOOTARGS}
 
 
-PlatformArgument = Annotated[str, typer.Argument(help="a name from `lull platform list`, or a file", metavar="P")]
+PlatformArgument = Annotated[
+    str, typer.Argument(help="machine: a name from `lull platform list`, or a YAML file of yours", metavar="P")
+]
 SetOption = Annotated[
     list[str] | None,
-    typer.Option("--set", help="change a key: memory.size_mib=256, clusters.little.cpus=2, cstates.C3.exit_us=50, …"),
+    typer.Option(
+        "--set",
+        help="change a number of the platform, such as clusters.little.cpus=2 or cstates.C3.exit_us=50; may be repeated",
+        metavar="KEY=VALUE",
+    ),
 ]
 
 
@@ -55,7 +61,7 @@ def show(
     name: PlatformArgument,
     settings: SetOption = None,
     shadow: ShadowOption = None,
-    sources: Annotated[bool, typer.Option("--sources", help="say where each number is from")] = False,
+    sources: Annotated[bool, typer.Option("--sources", help="print the source of every number")] = False,
 ) -> None:
     """Show a platform's clusters, operating points and C-states.
 
@@ -83,13 +89,13 @@ def show(
 @app.command()
 def dts(
     name: PlatformArgument,
-    engine: Annotated[devicetree.Engine, typer.Option("--engine", "-e", help="whose device tree")],
+    engine: Annotated[devicetree.Engine, typer.Option("--engine", "-e", help="simulator that the device tree is for")],
     settings: SetOption = None,
     shadow: ShadowOption = None,
 ) -> None:
-    """Print the device tree source that an engine boots with.
+    """Print the device tree source with which a platform boots.
 
-    Only where the initrd lies is added when it boots.
+    The address of the initrd is added at boot.
 
     Example: lull platform dts tiny --engine gem5 | dtc -O dtb -o tiny.dtb
     """
@@ -100,7 +106,7 @@ def dts(
 
 @app.command()
 def check(
-    file: Annotated[str, typer.Argument(help="a platform file, or a name from `lull platform list`")],
+    file: Annotated[str, typer.Argument(help="platform file, or a name from `lull platform list`", metavar="FILE")],
     settings: SetOption = None,
     shadow: ShadowOption = None,
 ) -> None:
@@ -173,7 +179,7 @@ def _latencies(state: CState) -> tuple[str, ...]:
 
 
 def _sources(data: object, key: str = "") -> list[tuple[str, str]]:
-    """Every source of a platform, under the dotted key that an override would use."""
+    """Every source of a platform, with the dotted key that `--set` uses."""
     found: list[tuple[str, str]] = []
     if isinstance(data, dict):
         if "source" in data:

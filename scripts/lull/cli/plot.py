@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""`lull plot`: the figures of results/, from its own data."""
+"""`lull plot`: draw the figures of results/ again from the tables beside them."""
 
 from pathlib import Path
 from typing import Annotated
@@ -16,15 +16,17 @@ MANIFEST = "manifest.json"
 
 
 def plot(
-    experiment: Annotated[str, typer.Argument(help="a folder of results/, or `all`", metavar="EXPERIMENT|all")] = ALL,
+    experiment: Annotated[
+        str, typer.Argument(help="name of a folder in results/, or `all`", metavar="EXPERIMENT|all")
+    ] = ALL,
     out: Annotated[
-        Path | None, typer.Option(help="write below this folder and leave results/ alone", metavar="FOLDER")
+        Path | None, typer.Option(help="write the figures below this folder instead of results/", metavar="FOLDER")
     ] = None,
 ) -> None:
     """Draw published figures again from the tables in results/.
 
-    As PDF and PNG, in seconds, without a simulator or runs. The same data makes the same figures, so what git then
-    shows as changed was not drawn from this data.
+    The figures are PDF and PNG; they need no simulator and no runs. The same tables give the same bytes, so a figure
+    that git shows as changed was not drawn from these tables.
 
     Example: lull plot wake-latency --out /tmp/figures
     """
@@ -43,7 +45,7 @@ def plot(
 
 
 def chosen(results: Path, experiment: str) -> list[Path]:
-    """The folders of results/ that a user means."""
+    """The folders of results/ for a name that a user gave, or for `all`."""
     known = sorted(path.parent.name for path in results.glob(f"*/{MANIFEST}"))
     if experiment != ALL and experiment not in known:
         raise UserError(f"{experiment}: no such folder in {results}; use {quoted([ALL, *known])}")

@@ -14,12 +14,12 @@ from lull.sweep.folder import SweepFolder
 
 
 def point(
-    job: Annotated[Path, typer.Argument(help="a file that `lull sweep` made")],
-    folder: Annotated[Path, typer.Option(help="the sweep's")],
-    state: Annotated[Path, typer.Option(help="where to say how far it is")],
-    boot: Annotated[bool, typer.Option("--boot", help="only make the checkpoint that it needs")] = False,
+    job: Annotated[Path, typer.Argument(help="job file that `lull sweep` made")],
+    folder: Annotated[Path, typer.Option(help="folder of the sweep")],
+    state: Annotated[Path, typer.Option(help="file for the job's progress")],
+    boot: Annotated[bool, typer.Option("--boot", help="only make the checkpoint that the job needs")] = False,
 ) -> None:
-    """Run one job of a sweep, each of its runs in place of what an unfinished one left."""
+    """Run one job of a sweep. A run replaces what an unfinished run left in its folder."""
     asked = jobs.Job(job)
     if boot:
         jobs.boot(asked)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""`lull report`: a run, a sweep or results/ as one HTML page."""
+"""`lull report`: write a run, a sweep or results/ as one HTML page."""
 
 from pathlib import Path
 from typing import Annotated
@@ -20,19 +20,23 @@ def report(
     what: Annotated[
         str,
         typer.Argument(
-            help="a folder made by lull boot, run or sweep; or `results`, what is published",
+            help="folder made by lull boot, run or sweep; or `results`, for the published results",
             metavar="RUNDIR|SWEEP|results",
         ),
     ] = RESULTS,
     out: Annotated[
-        Path | None, typer.Option(help="the page; report.html in the folder, or here for results", metavar="FILE")
+        Path | None,
+        typer.Option(
+            help="name of the page; if not given, report.html in the folder, or in the current one for `results`",
+            metavar="FILE",
+        ),
     ] = None,
 ) -> None:
-    """Write one self-contained HTML page of a run or of results.
+    """Write one self-contained HTML page of a run, a sweep or the results.
 
-    Its figures are interactive; it needs no network and no other file. Of a run: idle states, wake-ups, power over
-    time, manifest. Of a sweep: energy against latency, and its points. Of results: every figure and check, beside
-    what papers say.
+    The page has interactive figures and needs no network and no other file. The page of a run shows idle states,
+    wake-ups, power over time and the manifest. The page of a sweep shows energy against latency, and the points. The
+    page of the results shows every figure and check, beside the figures of papers.
 
     Example: lull report runs/mine --out mine.html
     """
@@ -60,7 +64,7 @@ def report(
 
 
 def published(path: Path) -> list[Path]:
-    """The results that are meant by `results`, from wherever it is said, or by the path of one of them."""
+    """The published results for the word `results`, in any current folder, or for the path of one result."""
     results = paths.ROOT / RESULTS
     if path == Path(RESULTS) or path.resolve() == results:
         return chosen(results, ALL)

@@ -25,40 +25,54 @@ def run(
     name: Annotated[
         str | None,
         typer.Argument(
-            help="a folder of benchmarks/ by its name, or any folder or file by its path", metavar="SCENARIO"
+            help="scenario: a name from `lull run --list`, or the path of a folder or scenario.yaml", metavar="SCENARIO"
         ),
     ] = None,
     platform: Annotated[
         str | None,
-        typer.Option("--platform", "-p", help="from `lull platform list`; the scenario's own if not given"),
+        typer.Option(
+            "--platform",
+            "-p",
+            help="machine from `lull platform list`, or a YAML file; if not given, the scenario's own",
+            metavar="P",
+        ),
     ] = None,
     engine: EngineOption = None,
-    cpu: Annotated[CpuMode | None, typer.Option(help="CPU models on gem5; the scenario's own if not given")] = None,
+    cpu: Annotated[CpuMode | None, typer.Option(help="CPU models of gem5; if not given, the scenario's own")] = None,
     settings: Annotated[
         list[str] | None,
         typer.Option(
             "--set",
             autocompletion=complete_setting,
-            help="a parameter of the scenario (count=50), of the platform (memory.size_mib=256), or as of `lull boot`",
+            help="change a parameter of the scenario (count=50), or any setting that `lull boot --set` takes "
+            "(memory.size_mib=256, governor=teo); may be repeated",
+            metavar="KEY=VALUE",
         ),
     ] = None,
     only: Annotated[
-        list[str] | None, typer.Option("--points", help="only the points of this name or pattern: 'exit/C3-*'")
+        list[str] | None,
+        typer.Option(
+            "--points",
+            help="run only points with this name or pattern, such as 'exit/C3-*'; may be repeated",
+            metavar="PATTERN",
+        ),
     ] = None,
     out: Annotated[
-        Path | None, typer.Option(help="folder for the runs; runs/<scenario>-<platform>-<engine>[-<cpu>] if not given")
+        Path | None, typer.Option(help="folder for the runs; if not given, runs/<scenario>-<platform>-<engine>[-<cpu>]")
     ] = None,
-    again: Annotated[bool, typer.Option("--again", help="run finished points again, too")] = False,
-    list_points: Annotated[bool, typer.Option("--list", help="list points or scenarios, run nothing")] = False,
+    again: Annotated[bool, typer.Option("--again", help="also run finished points again")] = False,
+    list_points: Annotated[
+        bool, typer.Option("--list", help="only list the points of the scenario, or all scenarios if none is given")
+    ] = False,
     seed: SeedOption = 1,
     stats_period: StatsPeriodOption = None,
     gem5: Gem5Option = None,
 ) -> None:
     """Run all points of a scenario, then make its figures.
 
-    Started again it goes on: a point that has finished is kept. Started again while it runs, both share the points.
-    A point that fails is reported, and the others go on; so is one that hangs until it reaches a limit, which would
-    do so again and is run again only if asked.
+    The same command started again keeps the finished points and runs the others. Two such commands at the same time
+    share the points. A point that fails, or hangs until a time limit, is reported at the end; the others go on. A
+    failed point runs again next time, a hung one only with --again.
 
     Example: lull run wake-latency -e gem5 --set count=200 --points 'states/*'
     """

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""`lull settings`: what the kernel systems let a run set."""
+"""`lull settings`: the settings of the kernel systems."""
 
 from typing import Annotated
 
@@ -14,10 +14,10 @@ from lull.systems import folder, page
 
 def settings(
     update: Annotated[
-        bool, typer.Option("--update", help="write them into docs/settings.md, where a system was changed or added")
+        bool, typer.Option("--update", help="write the list into docs/settings.md, after a change to a system")
     ] = False,
 ) -> None:
-    """List what `--set` may change of the kernel systems.
+    """List the keys of `--set` that belong to kernel systems.
 
     Example: lull settings
     """

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""`lull show`: a run on one screen."""
+"""`lull show`: a summary of a run, on one screen."""
 
 from pathlib import Path
 from typing import Annotated
@@ -17,11 +17,11 @@ LINES_OF_OUTPUT = 5
 
 
 def show(
-    run: Annotated[Path, typer.Argument(help="a folder made by `lull boot`", metavar="RUNDIR")],
+    run: Annotated[Path, typer.Argument(help="folder of a run", metavar="RUNDIR")],
 ) -> None:
     """Summarise a run on one screen.
 
-    What ran, on what, how it ended, what it left.
+    The summary has the command, the platform, the exit status, the idle states and the files of the run.
 
     Example: lull show runs/20260101-120000-tiny-gem5
     """
@@ -44,7 +44,7 @@ def show(
 
 
 def _idle(clusters: list[ClusterUse]) -> Table:
-    """By cluster, because a screen has no room for every CPU; `above` and `below` are Linux's words."""
+    """One row a cluster, because a screen has no room for every CPU. `above` and `below` are Linux's words."""
     names = sorted({name for cluster in clusters for name in cluster.states})
     table = Table("cluster", "CPUs", *names, "above", "below", "rejected", box=None, pad_edge=False)
     for cluster in clusters:

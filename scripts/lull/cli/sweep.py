@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""`lull sweep`: a scenario over a grid of settings, as many runs at once as wanted, going on where it was."""
+"""`lull sweep`: run a scenario over a grid of settings. A sweep that was stopped goes on where it was."""
 
 import shlex
 from collections import Counter
@@ -32,57 +32,82 @@ from lull.sweep.snakemake import How
 
 
 def sweep(
-    file: Annotated[Path | None, typer.Argument(help="a sweep file; options win over it", metavar="FILE")] = None,
-    scenario: Annotated[str | None, typer.Option(help="a name of a folder in benchmarks/, or a file")] = None,
+    file: Annotated[
+        Path | None,
+        typer.Argument(help="sweep file with the options below as keys; options win over it", metavar="FILE"),
+    ] = None,
+    scenario: Annotated[
+        str | None, typer.Option(help="scenario: a name from `lull run --list`, or a path", metavar="SCENARIO")
+    ] = None,
     grid: Annotated[
         list[str] | None,
         typer.Option(
             autocompletion=complete_setting,
-            help="what varies: a key of --set, `platform` or `cpu`, and its values: cstates.C3.exit_us=10,50",
+            help="vary a key of --set, `platform` or `cpu` over these values: cstates.C3.exit_us=10,50; may be repeated",
+            metavar="KEY=VALUE,…",
         ),
     ] = None,
-    seeds: Annotated[int | None, typer.Option(help="run every combination with the seeds 1 to this")] = None,
+    seeds: Annotated[
+        int | None, typer.Option(help="run every combination N times, with the seeds 1 to N", metavar="N")
+    ] = None,
     settings: Annotated[
         list[str] | None,
-        typer.Option("--set", autocompletion=complete_setting, help="what is the same in all points; as of `lull run`"),
+        typer.Option(
+            "--set",
+            autocompletion=complete_setting,
+            help="change a setting in all points, as `lull run --set` does; may be repeated",
+            metavar="KEY=VALUE",
+        ),
     ] = None,
     only: Annotated[
-        list[str] | None, typer.Option("--points", help="only the scenario's points of this name or pattern")
+        list[str] | None,
+        typer.Option(
+            "--points",
+            help="run only points of the scenario with this name or pattern, such as 'states/*'; may be repeated",
+            metavar="PATTERN",
+        ),
     ] = None,
     platform: Annotated[
-        str | None, typer.Option("--platform", "-p", help="from `lull platform list`; the scenario's own if not given")
+        str | None,
+        typer.Option(
+            "--platform",
+            "-p",
+            help="machine from `lull platform list`, or a YAML file; if not given, the scenario's own",
+            metavar="P",
+        ),
     ] = None,
     engine: EngineOption = None,
-    cpu: Annotated[CpuMode | None, typer.Option(help="CPU models on gem5; the scenario's own if not given")] = None,
+    cpu: Annotated[CpuMode | None, typer.Option(help="CPU models of gem5; if not given, the scenario's own")] = None,
     stats_period: StatsPeriodOption = None,
     out: Annotated[
-        Path | None, typer.Option(help="folder for the runs; runs/sweep-<file or scenario>-<engine> if not given")
+        Path | None, typer.Option(help="folder for the runs; if not given, runs/sweep-<file or scenario>-<engine>")
     ] = None,
     jobs: Annotated[
-        int | None, typer.Option("--jobs", "-j", min=1, help="runs at once; here, one for each processor if not given")
+        int | None,
+        typer.Option("--jobs", "-j", min=1, help="number of runs at once; if not given, one for each processor here"),
     ] = None,
     executor: Annotated[
         str | None,
-        typer.Option(help="of Snakemake's: local, slurm, or another that is installed; local if not given"),
+        typer.Option(help="executor plugin of Snakemake: local, slurm, or another installed one; if not given, local"),
     ] = None,
     profile: Annotated[
-        str | None, typer.Option(help="a profile of Snakemake's: a folder with a config.yaml, by path or name")
+        str | None,
+        typer.Option(help="profile of Snakemake: name or path of a folder with a config.yaml", metavar="PROFILE"),
     ] = None,
     batch: Annotated[
-        int | None, typer.Option(min=1, help="runs in each job; 1, and more above 500 runs, if not given")
+        int | None,
+        typer.Option(min=1, help="number of runs in each job; if not given, 1, or more for sweeps above 500 runs"),
     ] = None,
-    again: Annotated[bool, typer.Option("--again", help="run points that hung again, too")] = False,
-    dry_run: Annotated[
-        bool, typer.Option("--dry-run", help="list the jobs, as Snakemake does, and run nothing")
-    ] = False,
-    list_points: Annotated[bool, typer.Option("--list", help="list the points, run nothing")] = False,
+    again: Annotated[bool, typer.Option("--again", help="also run points again that hung until a limit")] = False,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="only list the jobs, as Snakemake does")] = False,
+    list_points: Annotated[bool, typer.Option("--list", help="only list the points")] = False,
     gem5: Gem5Option = None,
 ) -> None:
-    """Run points of a scenario over a grid of settings.
+    """Run points of a scenario with every combination of a grid of settings.
 
-    With every combination of them; one table says what came out. A point whose result is there already is not run
-    again; one that fails is reported at the end, and the others go on. Killed at any moment and started again, it
-    runs what is missing. A machine is booted once for all its points.
+    The results are one table, table.parquet and table.csv. A point with a result is not run again. A point that fails
+    is reported at the end, and the others go on. A sweep may be killed at any moment: the same command then runs the
+    missing points. A machine is booted once for all its points.
 
     Example: lull sweep --scenario wake-latency --points states/C3 --grid cstates.C3.exit_us=10,50,100 --seeds 5
 
@@ -125,7 +150,7 @@ def sweep(
 
 
 def _asked(file: Path | None, given: Mapping[str, Any]) -> Asked:
-    """The file's with the options in place of, or beside, what it says."""
+    """The wishes of the sweep file, with the options replacing its keys or adding to them."""
     if file is None and given["scenario"] is None:
         raise UserError(
             f"no scenario given; name a sweep file, or one of {', '.join(experiments.names())} by --scenario"
@@ -173,7 +198,7 @@ def _command(asked: Asked, engine: str) -> str:
 def _list_jobs(
     folder: SweepFolder, points: Sequence[Planned], missing: Sequence[Planned], engine: Engine, means: Means, how: How
 ) -> None:
-    """The workflow stays as it was laid out, for Snakemake to be called by hand."""
+    """List the jobs. The workflow stays in the sweep's folder, so that Snakemake can be called by hand."""
     report(f"{len(points)} points: {len(missing)} to run")
     if missing:
         workflow.lay_out(folder, missing, engine, means, how)
@@ -181,19 +206,19 @@ def _list_jobs(
 
 
 def _took(points: Sequence[Planned], done: Mapping[str, Done]) -> list[tuple[Entry, float]]:
-    """Of points that are there, the simulated seconds."""
+    """The finished points, with the simulated seconds of each."""
     entries = {planned.entry.key: planned.entry for planned in points}
     return [(entries[key], item.simulated_s) for key, item in done.items() if item.simulated_s is not None]
 
 
 def _counted(points: Sequence[Planned], runs: Sequence[Path]) -> list[Path]:
-    """Folders of the runs with CPUs that count what energy is made of."""
+    """Folders of the runs whose CPU model counts the events that energy is computed from."""
     keys = {planned.entry.key for planned in points if planned.cpu == joules.COUNTED}
     return [run for run in runs if run.name in keys]
 
 
 def _conclude(folder: SweepFolder, points: Sequence[Planned], done: Mapping[str, Done]) -> None:
-    """The table, and what failed. Exit status 1 unless every point has finished."""
+    """Write the table and list the failed points. Exit status 1 unless every point has finished."""
     # pyarrow takes a second to load, and all points may have failed.
     count = Counter(done[planned.entry.key].how for planned in points)
     if count[RAN] or count[KEPT]:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""`lull timeline`: a run to look at."""
+"""`lull timeline`: write a run as a file for Perfetto."""
 
 from pathlib import Path
 from typing import Annotated
@@ -11,13 +11,16 @@ from lull.rundir.folder import RunDir
 
 
 def timeline(
-    run: Annotated[Path, typer.Argument(help="a folder made by `lull boot --trace`", metavar="RUNDIR")],
-    out: Annotated[Path | None, typer.Option(help="the file; RUNDIR/timeline.json.gz if not given")] = None,
-    allow_lost: Annotated[bool, typer.Option("--allow-lost", help="show a trace that lost events")] = False,
+    run: Annotated[Path, typer.Argument(help="folder of a run with --trace", metavar="RUNDIR")],
+    out: Annotated[
+        Path | None,
+        typer.Option(help="name of the file; if not given, RUNDIR/timeline.json.gz", metavar="FILE"),
+    ] = None,
+    allow_lost: Annotated[bool, typer.Option("--allow-lost", help="accept a trace that lost events")] = False,
 ) -> None:
     """Write a run as one file for https://ui.perfetto.dev.
 
-    Idle states, tasks, interrupts, frequencies, routing, and power if `lull energy` has accounted for it.
+    The file shows idle states, tasks, interrupts, frequencies and routing; after `lull energy RUNDIR` also power.
 
     Example: lull timeline runs/mine
     """
