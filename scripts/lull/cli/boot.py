@@ -52,7 +52,7 @@ def boot(
     schedule: Annotated[
         Path | None,
         typer.Option(
-            help=f"file with a schedule of events; the guest finds it as {SCHEDULE}, for --exec 'lull-events {SCHEDULE}'",
+            help=f"schedule of events; the guest finds it as {SCHEDULE}, for --exec 'lull-events {SCHEDULE}'",
             metavar="FILE",
         ),
     ] = None,
@@ -66,7 +66,7 @@ def boot(
     trace: Annotated[
         list[str] | None,
         typer.Option(
-            help="record a kernel trace event (power:cpu_idle) or a group of them (sched) in trace.dat; may be repeated",
+            help="record a kernel trace event (power:cpu_idle) or a group (sched) in trace.dat; may be repeated",
             metavar="EVENT",
         ),
     ] = None,

@@ -28,7 +28,7 @@ class _RunDirByDefault(TyperGroup):
 
 app = typer.Typer(
     cls=_RunDirByDefault,
-    help="Energy of a run in joules: lull energy RUNDIR.\n\nThe commands below make the power tables and McPAT's input.\n\n"
+    help="Energy of a run in joules: lull energy RUNDIR.\n\nThe commands below make power tables and McPAT's input.\n\n"
     "Example: lull energy runs/mine --rest-w 0.5",
     no_args_is_help=True,
 )

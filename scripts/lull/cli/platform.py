@@ -34,7 +34,7 @@ SetOption = Annotated[
     list[str] | None,
     typer.Option(
         "--set",
-        help="change a number of the platform, such as clusters.little.cpus=2 or cstates.C3.exit_us=50; may be repeated",
+        help="change a number, such as clusters.little.cpus=2 or cstates.C3.exit_us=50; may be repeated",
         metavar="KEY=VALUE",
     ),
 ]

@@ -43,7 +43,7 @@ def sweep(
         list[str] | None,
         typer.Option(
             autocompletion=complete_setting,
-            help="vary a key of --set, `platform` or `cpu` over these values: cstates.C3.exit_us=10,50; may be repeated",
+            help="vary a key of --set, `platform` or `cpu` over values: cstates.C3.exit_us=10,50; may be repeated",
             metavar="KEY=VALUE,…",
         ),
     ] = None,
