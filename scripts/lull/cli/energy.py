@@ -67,7 +67,7 @@ def account(
     temperature_k: Annotated[
         float | None,
         typer.Option(
-            help="temperature of the chip, for its leakage; if not given, power-models/technology.yaml has it"
+            help="temperature of the chip in kelvin; if not given, that of power-models/technology.yaml", metavar="K"
         ),
     ] = None,
     allow_lost: Annotated[
