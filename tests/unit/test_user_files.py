@@ -55,3 +55,17 @@ def test_aliases_that_explode(tmp_path: Path) -> None:
     bomb.write_text("\n".join(lines) + "\n")
     with pytest.raises(UserError, match=r"bomb.yaml: its aliases expand to more than 100000 values"):
         load_platform(str(bomb))
+
+
+def test_merges_are_refused_before_they_are_written_out(tmp_path: Path) -> None:
+    """Forty of them within each other would be a million million keys."""
+    nested = "".join(f"a{number}: &a{number}\n  <<: [*a{number - 1}, *a{number - 1}]\n" for number in range(1, 41))
+    file = tmp_path / "merges.yaml"
+    file.write_text("name: x\na0: &a0 {k: 1}\n" + nested)
+    with pytest.raises(UserError, match=r"merges\.yaml: line 4: a merge \(`<<`\) of blocks"):
+        load_platform(str(file))
+
+
+def test_a_value_nested_without_end_is_refused() -> None:
+    with pytest.raises(UserError, match="is not a value; write a number, true, false or a name"):
+        load_platform("tiny", ["memory.size_mib=" + "[" * 20_000])
