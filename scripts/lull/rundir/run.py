@@ -16,6 +16,17 @@ from lull.runspec.spec import RunSpec
 from lull.runspec.values import Value
 
 
+class Values(dict[str, Value]):
+    """The parameters of a point. The record of an older run lacks those that its scenario has got since."""
+
+    def __init__(self, known: Mapping[str, Value], path: Path) -> None:
+        super().__init__(known)
+        self.path = path
+
+    def __missing__(self, name: str) -> Value:
+        raise UserError(f"{self.path}: its record has no value of `{name}`; run the point again")
+
+
 @dataclass(frozen=True)
 class Run:
     """One finished point, or one that hung."""
@@ -26,6 +37,9 @@ class Run:
     path: Path
     spec: RunSpec
     manifest: Manifest
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "values", Values(self.values, self.path))
 
     @property
     def made_by(self) -> dict[str, Any]:

@@ -29,7 +29,7 @@ from lull.figures.sample import SUFFIX, Sample
 from lull.files import columns, whole
 from lull.rundir.folder import RunDir
 from lull.rundir.manifest import Manifest
-from lull.rundir.run import Run
+from lull.rundir.run import Run, Values
 from lull.runspec.spec import RunSpec
 from lull.runspec.values import Value
 from lull.scenario.folder import finished, is_of
@@ -58,7 +58,7 @@ class StoredRun(Run):
     """A run whose record and manifest are read when they are asked for: of thousands, most are not."""
 
     def __init__(self, entry: Entry, path: Path) -> None:
-        vars(self).update(name=entry.name, group=entry.group, values=entry.values, path=path)
+        vars(self).update(name=entry.name, group=entry.group, values=Values(entry.values, path), path=path)
 
     @cached_property
     def spec(self) -> RunSpec:
