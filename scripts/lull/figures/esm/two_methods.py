@@ -1,7 +1,10 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Power of cores by two methods that share nothing but the run: McPAT's tables from event counts, and Linux's energy
-model from time at each operating point. The paper set a counter model beside an integrated battery model. Of L2s the
-energy model knows nothing, and what memory takes both have from gem5.
+"""Power of cores by two methods: McPAT's tables from event counts, and Linux's energy model from time at each operating
+point. The paper set a counter model beside an integrated battery model.
+
+The two are not independent. McPAT's dynamic factor of a core is fitted, on one busy loop, to the coefficient that the
+energy model uses; the Tegra's A15 has the Exynos 5422's in both. What they do not share is how power depends on what a
+core does, and what it burns asleep. Of L2s the energy model knows nothing, and what memory takes both have from gem5.
 """
 
 from dataclasses import dataclass
@@ -50,6 +53,7 @@ def text(points: pa.Table) -> str:
     headings = ("points", "correlation", "slope", "constant, mW", "farthest from the line, mW")
     return (
         "\n## Two methods\n\nPower of cores by McPAT, calibrated, over `em`, the energy model that Linux schedules by, "
-        "which knows operating points and time alone. The constant is what it leaves out: leakage of cores asleep.\n\n"
+        "which knows operating points and time alone. McPAT's dynamic factor is fitted to the same coefficient on one "
+        "busy loop, so the two are not independent. The constant is what `em` leaves out: leakage of cores asleep.\n\n"
         + markdown_table(headings, [numbers])
     )
