@@ -149,6 +149,6 @@ def test_a_number_that_no_table_has_room_for_is_not_compared(tmp_path: Path) -> 
 def test_a_recorded_run_is_shown() -> None:
     said = CliRunner().invoke(app, ["show", str(RECORDED)])
     assert said.exit_code == 0
-    assert "0.160550 s simulated, 82.999 s here" in said.stdout
-    assert "10,978,574 (0.13 million a second)" in said.stdout
+    assert "0.171115 s simulated, 187.764 s here" in said.stdout
+    assert "11,931,767 (0.06 million a second)" in said.stdout
     assert "console.log" not in said.stdout, "the folder has none"

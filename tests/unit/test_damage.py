@@ -121,8 +121,8 @@ def _survives(folder: Path, commands: dict[str, Command], damage: str) -> list[s
             said = str(error)
             if "\n" in said or not said:
                 faults.append(f"{damage}: lull {name}: not one sentence: {said!r}")
-            # What a statistic or a power table says of a machine that was edited, it says of itself.
-            if str(folder) not in said and not said.startswith(("system.", "power-models/")):
+            # What is wrong with a statistic or a power table, beside a machine that was edited, is said of it.
+            if str(folder) not in said and not said.startswith(("system.", "window ", "power-models/")):
                 faults.append(f"{damage}: lull {name}: names no file of the folder: {said!r}")
         elif isinstance(error, OSError) and error.filename:
             pass  # the command line makes its sentence of it

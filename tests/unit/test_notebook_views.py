@@ -127,8 +127,8 @@ def test_what_is_no_run_is_a_sentence(tmp_path: Path) -> None:
 
 def test_a_run_has_what_was_asked_and_what_came(run: RunView, folder: Path) -> None:
     assert (run.name, run.seed, run.status, run.platform.name) == ("run", 1, 0, "tiny")
-    assert run.spec.command == "sleep 0.05"
-    assert run.manifest["instructions"] == 10978574
+    assert run.spec.command == "for ms in 2 5 10 20 50; do usleep ${ms}000; done"
+    assert run.manifest["instructions"] == 11931767
     assert run.path == folder
     assert run.files == {}
     with pytest.raises(lull.UserError, match="the guest left no JSON lines named x, nor any other"):
@@ -140,7 +140,7 @@ def test_time_in_idle_states_and_awake_is_all_the_time(run: RunView) -> None:
     assert shares.tolist() == pytest.approx([1, 1, 1], abs=0.01)
     entries = run.idle.df_entries()
     assert entries.query("cpu == 0 and state == 'C3'")[["entries", "above", "time_us"]].values.tolist() == [
-        [14, 6, 35498]
+        [19, 2, 71913]
     ]
     assert {"cluster", "below", "rejected", "window_us"} <= set(entries.columns)
 
@@ -153,7 +153,7 @@ def test_each_sleep_of_the_trace_is_there_and_none_is_longer_than_linux_counted(
     traced = sleeps.groupby(["cpu", "state"])["asleep_us"].sum()
     counted = run.idle.df_entries().set_index(["cpu", "state"])["time_us"]
     assert (traced <= 1.1 * counted.loc[traced.index]).all()
-    assert sleeps.query("cpu == 1")["asleep_us"].max() > 30_000
+    assert sleeps.query("cpu == 2")["asleep_us"].max() > 30_000
 
 
 def test_wake_ups_are_those_of_the_report(run: RunView) -> None:
@@ -161,7 +161,7 @@ def test_wake_ups_are_those_of_the_report(run: RunView) -> None:
     assert run.wakes.df_wake_ups().equals(traced_wakes.df_wake_ups(point).to_pandas())
     each, counted = run.wakes.df_woken(), run.wakes.df_sources()
     assert counted["count"].sum() == len(each)
-    assert each.query("source == 'timer:sleep/47'")["armed_by"].tolist() == ["task:sleep/47"]
+    assert each.query("source == 'timer:usleep/52'")["armed_by"].tolist() == ["task:usleep/52"]
 
 
 def test_a_trace_is_read_once_and_a_view_made_once(run: RunView, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -109,12 +109,12 @@ def test_the_time_in_wfi_is_gem5s_but_for_the_firmwares_path(record: Recording, 
 
 
 def test_who_woke_whom(woken: dict[tuple[int, int], Wake]) -> None:
-    """`sleep 0.05` arms a timer, which wakes its CPU. The shell, on CPU 0, starts it on CPU 1, which was asleep."""
-    own = [wake for wake in woken.values() if (wake.source, wake.state) == ("timer:sleep/47", "C4")]
-    assert [(wake.cpu, wake.armed_by) for wake in own] == [(1, "task:sleep/47")]
+    """`usleep 50000` arms a timer, which wakes its CPU. At its end it wakes the shell, on another."""
+    own = [wake for wake in woken.values() if (wake.source, wake.state) == ("timer:usleep/52", "C4")]
+    assert [(wake.cpu, wake.armed_by) for wake in own] == [(0, "task:usleep/52")]
     (slept,) = [wake.time - wake.act[1] for wake in own if wake.act]
     assert 50_000 * US < slept < 52_000 * US
-    others = [wake for wake in woken.values() if wake.source == "ipi:0" and wake.armed_by == "task:sh/43"]
+    others = [wake for wake in woken.values() if wake.source == "ipi:0" and wake.armed_by == "task:usleep/52"]
     assert [wake.cpu for wake in others] == [1]
     assert any(wake.armed_by == "task:rcu_preempt/15" and wake.source.startswith("timer:") for wake in woken.values())
 
