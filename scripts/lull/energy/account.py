@@ -56,7 +56,7 @@ class Account:
     raw: Joules
     """One row for each label, one column for each part."""
     factors: Joules
-    """By part: calibrated over raw."""
+    """For each part, calibrated over raw."""
 
     @property
     def calibrated(self) -> Joules:

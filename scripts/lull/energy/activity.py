@@ -26,7 +26,7 @@ def l2_counts(stats: Stats, l2: str, gem5: str = TESTED) -> dict[str, float]:
 
 
 def core_joules(opp: OppTable, stats: Stats, cpu: str, gem5: str = TESTED) -> dict[str, float]:
-    """By component, without leakage: a core that is not clocked has 0 everywhere."""
+    """Joules by component, without leakage: a core that is not clocked has 0 everywhere."""
     return joules(opp, core_counts(stats, cpu, gem5))
 
 
@@ -36,7 +36,7 @@ def l2_joules(opp: OppTable, stats: Stats, l2: str, gem5: str = TESTED) -> dict[
 
 
 def joules(opp: OppTable, counts: Mapping[str, float]) -> dict[str, float]:
-    """Of one core, by component."""
+    """Joules of one core, by component."""
     return {
         component: sum(each * counts[event] for event, each in events.items())
         for component, events in opp.joules_per_event.items()

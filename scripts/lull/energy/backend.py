@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What a backend is: it turns one window of a CPU, and of a cluster's L2, into joules."""
+"""The interface of a backend: it turns one window of a CPU, and of a cluster's L2, into joules."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -39,7 +39,7 @@ class OfL2:
     cluster: int
     opp: Opp
     users: Mapping[str, float]
-    """Who used the cluster's CPUs, and for how many seconds."""
+    """Seconds that each task or interrupt used the cluster's CPUs."""
     off_s: float
     seconds: float
 
@@ -51,7 +51,7 @@ class OfMemory:
     place: Place
     window: Window
     users: Mapping[str, float]
-    """Who used the CPUs, and for how many seconds."""
+    """Seconds that each task or interrupt used the CPUs."""
     seconds: float
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What a busy core does in a cycle, by McPAT's events: power-models/busy.yaml, recorded from gem5."""
+"""Events per cycle of a busy core, by McPAT's names: power-models/busy.yaml, recorded from gem5."""
 
 from functools import cache
 from typing import Annotated

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What McPAT's watts are multiplied by: one factor for dynamic and one for static power for each type of core.
+"""The factors that McPAT's watts are multiplied by: one for dynamic and one for static power of each type of core.
 
 The factors are stated in power-models/calibration.yaml, and are what `fit` makes of published figures: never of an
 experiment's. A cluster's L2 takes those of its cores, which it was designed with.
@@ -37,7 +37,7 @@ _FILE = TypeAdapter(dict[Name, Factors])
 
 
 def factors(core: str) -> Factors:
-    """Of a type of core, whatever the platform."""
+    """Both factors of a type of core, which are the same on every platform."""
     stated = _all()
     if core not in stated:
         raise UserError(f"{yaml_file.shown(FILE)}: {core}: no factors for it; state them, as for {quoted(stated)}")

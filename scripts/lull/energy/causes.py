@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Who answers for which part of the traced time.
+"""Attributes each part of the traced time to the task or device that caused it.
 
 A wake-up is charged to the task or device at its root: the one that armed the timer, or raised the interrupt, that
 ended the sleep. Three parts are charged:
@@ -86,7 +86,7 @@ class Spans:
 
     @cached_property
     def worked(self) -> Numbers:
-        """How long the CPU was active up to the end of each."""
+        """The CPU's active time up to the end of each span."""
         return np.cumsum(np.where(self.state == CODE[ACTIVE], self.end - self.start, 0))
 
     @property
@@ -180,7 +180,7 @@ def _root(wake: WakeUp, words: Words) -> int:
 
 
 def _residencies(cluster: Cluster, deepest: str) -> Numbers:
-    """By state, the time that it is worth; of those that Linux was not allowed, more than there is."""
+    """For each state, the residency from which it pays. States that Linux was not allowed have an endless one."""
     found = np.full(DEEPEST, np.iinfo(np.int64).max)
     for state in cluster.cstates:
         if CODE[state.name] <= CODE[deepest]:
@@ -239,7 +239,7 @@ class _OffTimes:
         return self._claim(1, times)
 
     def fullness(self, which: Numbers) -> NDArray[np.float64]:
-        """What an L2 loses in each, as a share of itself; 0 for NOBODY."""
+        """The share of the L2 that is lost in each off time; 0 for NOBODY."""
         return self._fullness[which]
 
     def _claim(self, edge: int, times: Numbers) -> Numbers:
@@ -295,7 +295,7 @@ def _beside(spans: Spans, sleeps: Numbers, way: int, wanted: str) -> Numbers:
 
 
 def _fullness(worked: Numbers, losses: Numbers, fill: float) -> NDArray[np.float64]:
-    """How full the caches are that are lost at each of these spans."""
+    """The fill of the L1s, 0 to 1, at each span that loses them."""
     if not fill:
         return np.zeros(losses.size)
     since = np.diff(worked[losses], prepend=0)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""From McPAT's answers to joules per event.
+"""Derives joules per event from McPAT's answers.
 
 McPAT's run-time energy is a sum over events, each times a constant of the part it is charged to. So a handful of
 inputs, in which every part sees one event of its own, gives all constants; one more, at random, tells whether that is
@@ -19,7 +19,7 @@ from lull.errors import UserError
 
 TOTAL_CYCLES = 1e9
 COUNT = 1e7
-"""Of each event in an input. McPAT prints a register file with one access too many, which has to drown in it."""
+"""The number of each event in an input, large beside the one access too many that McPAT counts of a register file."""
 
 TOLERANCE = 1e-5
 """McPAT prints six digits, so that each of two numbers may be off by 5e-6."""
@@ -50,7 +50,7 @@ def derive(chip: Chip, ask: Ask, seed: int) -> Derived:
 
 
 def runs(chip: Chip) -> int:
-    """How often McPAT is started for an operating point."""
+    """The number of McPAT's runs for an operating point."""
     return max(_slots(events.components(chip.core))) + 2
 
 
@@ -140,6 +140,6 @@ def _areas(core: Part, units: Mapping[str, Parts]) -> dict[str, float]:
 
 
 def _rest(total: float, parts: list[float]) -> float:
-    """What is left of a printed total; less than its last digit is nothing."""
+    """The rest of a printed total. A rest below the total's last digit is 0."""
     left = total - sum(parts)
     return left if left > TOLERANCE * total else 0.0

@@ -42,5 +42,5 @@ def _nothing(place: Place) -> Account:
 
 
 def power_w(cluster: Cluster, opp: Opp) -> float:
-    """Of one busy core. The coefficient, in uW/MHz/V^2, comes from measurements: there is nothing to calibrate."""
+    """Power of one busy core. The coefficient, in uW/MHz/V^2, is from measurements: there is nothing to calibrate."""
     return cluster.dynamic_power_coefficient.value * 1e-6 * opp.mhz * (opp.mv / 1000) ** 2

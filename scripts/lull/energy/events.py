@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What McPAT counts: the events of a core and an L2, by McPAT's names, and what each is charged to.
+"""McPAT's events of a core and of an L2, by McPAT's names, and the part that each is charged to.
 
 McPAT's parts are its headings at print level 5. Some statistics that its input has room for cost nothing in its model
 (committed instructions, context switches, instructions by type): they are no events here.
@@ -41,7 +41,7 @@ IN_ORDER: Mapping[str, Parts] = {
         "Results Broadcast Bus": ("cdb_alu_accesses", "cdb_mul_accesses", "cdb_fpu_accesses"),
     },
 }
-"""By component, the unit of the core, then by McPAT's part of it."""
+"""Events by component, the unit of the core, then by McPAT's part of it."""
 
 OUT_OF_ORDER: Mapping[str, Parts] = {
     **IN_ORDER,
@@ -74,7 +74,7 @@ UNITS = {
 """McPAT's headings of the components."""
 
 OTHER = "other"
-"""What McPAT counts to the core and to no unit of it: it leaks and has no events."""
+"""The part of a core that belongs to no unit: it leaks and has no events."""
 
 L2 = "l2"
 L2_EVENTS = ("read_accesses", "write_accesses", "read_misses", "write_misses")

@@ -31,14 +31,14 @@ TOLERANCE = 1e-9
 
 @dataclass
 class Totals:
-    """What was put into the ledger."""
+    """Sums over what was put into the ledger."""
 
     windows: int = 0
     seconds: float = 0.0
     joules: dict[tuple[str, str], float] = field(default_factory=dict)
-    """By backend and band."""
+    """Joules by backend and band."""
     cpu_s: float = 0.0
-    """Of all CPUs."""
+    """Time of all CPUs together."""
     disagreement_s: float = 0.0
     """Time that the trace and gem5 do not agree about, awake or asleep."""
     residency_s: dict[tuple[int, str], float] = field(default_factory=dict)

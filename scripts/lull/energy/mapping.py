@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""From gem5's statistics to McPAT's events, as power-models/mapping says, one table for each of gem5's models.
+"""Maps gem5's statistics to McPAT's events, by power-models/mapping: one table for each of gem5's models.
 
 gem5 leaves some statistics out of a window in which they are 0. A table lists those by name, for the versions of gem5
 it was tested with; anything else that is not there is an error, and so are parts that do not add up to their whole.
@@ -83,11 +83,11 @@ class Compiled:
     """Which of them gem5 leaves out where they are 0."""
     events: tuple[str, ...]
     times: Matrix
-    """Of each event, how often each statistic counts."""
+    """For each event, the factor of each statistic."""
     wholes: tuple[str, ...]
     whole: Matrix
     parts: Matrix
-    """Of each check, what has to be the same."""
+    """For each check, the two sums that have to be equal."""
 
     def counts(self, stats: Stats, gem5: str) -> dict[str, float]:
         """The events of one window; `gem5` is the version that wrote it."""

@@ -37,7 +37,7 @@ class _Core:
 
     components: tuple[str, ...]
     cycle_j: Joules
-    """Of a cycle in which the core is clocked and does nothing."""
+    """Energy of a cycle in which the core is clocked and does nothing."""
     idle_clock_w: Joules
     leakage_w: Joules
 
@@ -56,7 +56,7 @@ class _Core:
 
 @dataclass(frozen=True)
 class _Power:
-    """What a core burns in each state during one window: dynamic power by component, then static power by component.
+    """Power of a core in each state during one window: dynamic power by component, then static power by component.
 
     In a window that the trace calls idle throughout gem5 may still count something, where the two clocks disagree
     about an edge; `leftover_w` spreads that over the window.
@@ -112,7 +112,7 @@ class _Power:
         return states.load().transition.switch_leakage.value if state == SWITCH else 1.0
 
     def static_w(self, state: str) -> float:
-        """What does not come out of event counts."""
+        """Power in a state that does not come from event counts: leakage, and what remains of the clock."""
         if state in IDLE or state == OFF:
             remains = states.load().core.of(state)
             clock, leakage = remains.clock, remains.leakage
@@ -123,7 +123,7 @@ class _Power:
 
 @dataclass(frozen=True)
 class WakeUp:
-    """What one sleep costs beyond the sleep itself, with caches that were full, at the fastest operating point."""
+    """The cost of one sleep beyond the sleep itself, with full caches, at the fastest operating point."""
 
     waits_j: float
     """For power switches and rails, going and coming."""
@@ -135,11 +135,11 @@ class WakeUp:
     l2_j: float
     """Lines between the L2 and memory, with what the memory burns."""
     full_w: float
-    """Of a busy core of the cluster, as published."""
+    """Power of a busy core of the cluster, as published."""
 
     @property
     def us_of_full_power(self) -> float:
-        """Of what the cluster's own supply gives: all but the lines to and from memory."""
+        """The energy from the cluster's own supply, as time at full power: all but the lines to and from memory."""
         return (self.waits_j + self.clocked_j + self.rails_j + self.l1_j) / self.full_w * 1e6
 
 
@@ -257,7 +257,7 @@ class McPat:
         return dynamic
 
     def l2(self, own: OfL2) -> Account:
-        """What the L2 leaks goes to who uses the cluster's CPUs, by time, and while nobody does to `idle`.
+        """The L2's leakage is charged to who uses the cluster's CPUs, by time, and to `idle` while nobody does.
 
         Of several CPUs' users each pays for the time alone, up to the whole window: CPUs are taken to work by turns.
         """
@@ -315,7 +315,7 @@ def _leakage_w(opp: OppTable, component: str) -> float:
 
 
 def _areas_mm2(table: ClusterTable) -> tuple[float, float]:
-    """Of a core, and of the cluster's L2."""
+    """Areas of a core and of the cluster's L2."""
     l2 = table.area_mm2.get(L2, 0.0)
     return sum(table.area_mm2.values()) - l2, l2
 

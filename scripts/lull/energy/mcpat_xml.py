@@ -20,10 +20,10 @@ from lull.platform.schema import Cluster, MemoryKind, Opp, Platform
 TEMPLATES = ROOT / "power-models" / "mcpat"
 
 MEMORY = "memory-controller"
-"""What the controller is called where clusters have names, and too long for one of theirs."""
+"""The controller's name beside those of clusters. It is too long to be a cluster's."""
 
 L2_WRITE_BUFFERS = 16
-"""As gem5-configs/caches.py gives every second level."""
+"""The same as in gem5-configs/caches.py, for every second level."""
 
 Counts = Mapping[str, float]
 
@@ -82,7 +82,7 @@ class Channel:
     """Without the eighth that McPAT adds for error correction: 57 become 65, the nearest to 64; 28 become 32."""
     ranks: int
     queue: int = 32
-    """Of reads, gem5's default."""
+    """Entries for reads, gem5's default."""
     channels: int = 1
 
 
@@ -111,7 +111,7 @@ def render_memory(platform: Platform, counts: Counts, seconds: float) -> str:
 
 
 def sources_digest() -> str:
-    """Of the templates: what a table depends on besides the platform, its cores and its technology."""
+    """A digest of the templates, on which a table depends besides the platform, its cores and its technology."""
     return digest.of_files(TEMPLATES, TEMPLATES.glob("*.j2"))
 
 

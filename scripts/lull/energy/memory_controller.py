@@ -40,7 +40,7 @@ class MemoryTable(BaseModel):
 
     @property
     def line_j(self) -> float:
-        """Of a line, mean of one read and one written."""
+        """Joules of a line, the mean of one read and one written."""
         return sum(self.joules_per_event.values()) / len(self.joules_per_event)
 
     def joules(self, counts: Stats, seconds: float) -> float:
@@ -65,7 +65,7 @@ def made_from(platform: Platform) -> str:
 
 
 def derive(platform: Platform, ask: Callable[[str], Part], seed: int) -> MemoryTable:
-    """From one idle second, one with lines of each kind, and a check with both."""
+    """The table from one idle second, one second with lines of each kind, and a check with both."""
 
     def answer(**lines: float) -> Part:
         return ask(render_memory(platform, lines, seconds=1.0)).find("Memory Controller")

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Who held each CPU and in which state, window by window: the traced time, cut at the edges of windows."""
+"""The holder and the state of each CPU, window by window: the traced time, cut at the edges of windows."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, fields
@@ -18,7 +18,7 @@ class ClosureError(UserError):
 
 @dataclass(frozen=True)
 class Caches:
-    """What a transition does to caches and rails: how many full caches' worth of each, how many rails."""
+    """The effect of transitions on caches and rails: full caches' worth written back and fetched, and rails charged."""
 
     l1_flushes: float = 0.0
     l2_flushes: float = 0.0
@@ -42,11 +42,11 @@ class Who:
     state: str
     cause: str
     deserved: str = ""
-    """Of an idle span that a wake-up cut short: the state it would have had without."""
+    """The state that an idle span would have had without the wake-up that cut it short."""
     chosen: str = ""
-    """Of the same: the deeper of the state that Linux chose and the one that the short span deserved."""
+    """For the same span, the deeper of the state that Linux chose and the one that the short span deserved."""
     blamed: str = ""
-    """Of the same: who caused the wake-up, and answers for what `chosen` burns above `deserved`."""
+    """For the same span, the cause of the wake-up, which is charged for what `chosen` burns above `deserved`."""
 
 
 @dataclass(frozen=True)
@@ -69,7 +69,7 @@ class Track:
     at: Numbers
     """The spans that do something to caches, ascending; most do nothing."""
     caches: NDArray[np.float64]
-    """What each of them does, with a column for each field of `Caches`."""
+    """The effects of those spans, with a column for each field of `Caches`."""
 
     def within(self, start: int, end: int, whos: Sequence[Who]) -> Iterator[Stay]:
         low = int(np.searchsorted(self.end, start, side="right"))
@@ -97,10 +97,10 @@ class Occupancy:
     def __init__(self, tracks: Sequence[Track], whos: Sequence[Who], cluster_off: Sequence[Numbers]) -> None:
         self._tracks, self._whos = tracks, whos
         self._cluster_off = cluster_off
-        """By cluster, pairs of start and end."""
+        """For each cluster, pairs of start and end."""
 
     def stays(self, cpu: int, start: int, end: int) -> list[Stay]:
-        """What the CPU did between two ticks. The ticks sum to the time between them, or it raises."""
+        """The CPU's stays between two ticks. Their ticks sum to the time between, or a ClosureError is raised."""
         found = list(self._tracks[cpu].within(start, end, self._whos))
         covered = sum(stay.ticks for stay in found)
         if covered != end - start:
@@ -111,7 +111,7 @@ class Occupancy:
         return found
 
     def slept(self, cpu: int) -> dict[str, tuple[int, int]]:
-        """How often the CPU is known to have been in each state, and for how many ticks."""
+        """For each state, the number of the CPU's known stays and their ticks."""
         track = self._tracks[cpu]
         counts = np.bincount(track.who, minlength=len(self._whos))
         ticks = np.zeros(len(self._whos), np.int64)

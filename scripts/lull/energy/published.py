@@ -49,14 +49,14 @@ class Leakage(_Figure):
     l2: Positive
 
     def watts(self, part: Part, opp: Opp, temperature_k: float) -> float:
-        """By the formula that the file gives."""
+        """Leakage by the formula that the file gives."""
         coefficient = self.core if part == "core" else self.l2
         return coefficient * (opp.mv / 1000) ** 3 * technology.leakage_at(temperature_k) * 1e-3
 
 
 class Shape(_Figure):
     power: dict[str, Positive]
-    """By MHz, without a unit."""
+    """Power by MHz, without a unit."""
 
 
 class Published(Block):

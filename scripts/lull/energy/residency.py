@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""How long each core ran, stood in WFI or was turned off, by gem5's power states.
+"""The time that each core ran, stood in WFI or was turned off, by gem5's power states.
 
 After a restore a CPU's first window also holds the time between its last change of state before the checkpoint and the
 checkpoint itself. It was in that state when the run began, so the surplus is the state's: ON, if the core's clock did
@@ -18,7 +18,7 @@ TOLERANCE = 1e-9
 
 @dataclass(frozen=True)
 class Residency:
-    """Of one CPU in one window, in ticks."""
+    """The times of one CPU in one window, in ticks."""
 
     on: float
     gated: float

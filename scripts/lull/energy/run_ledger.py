@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""From a run's folder to its ledger, its figure, and what has to be said about both."""
+"""Makes the ledger of a run's folder, its figure, and the notes about both."""
 
 import dataclasses
 from collections.abc import Sequence

@@ -17,7 +17,7 @@ from lull.rundir.folder import STATS_TABLE, RunDir
 
 @dataclass
 class Spent:
-    """What a cluster did at one operating point."""
+    """The events of a cluster at one operating point."""
 
     seconds: float = 0.0
     cores: list[dict[str, float]] = field(default_factory=list)
@@ -45,7 +45,7 @@ def _xml(chip: Chip, spent: Spent) -> str:
 
 
 def spent(rundir: RunDir) -> Iterator[tuple[Chip, Spent]]:
-    """What `write` writes, as numbers."""
+    """The contents of `write`'s files, as numbers."""
     run = source.open_run(rundir)
     found: dict[tuple[int, float], tuple[Chip, Spent]] = {}
     for window in windows.read(rundir / STATS_TABLE):

@@ -21,7 +21,7 @@ class Evidence:
     rundir: RunDir
     spec: RunSpec
     time: range
-    """Of the run, in gem5's ticks."""
+    """The run's time, in gem5's ticks."""
     hz: float
     """Ticks in a second."""
     window_count: int

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What remains of a core's power in each idle state. The numbers and their sources: power-models/states.yaml."""
+"""The share of a core's power that remains in each idle state: power-models/states.yaml has numbers and sources."""
 
 from functools import cache
 from typing import Annotated, Any, TypeVar
@@ -77,12 +77,12 @@ class SourcedNumber(Block):
 class LineEnergy(Block):
     l1_to_l2: Positive
     dram: dict[str, Positive]
-    """By device, a file of platforms/dram, and by kind for runs that name no device."""
+    """Joules by device (a file of platforms/dram), and by kind for runs that name no device."""
     source: Source
 
 
 class WakeEnergy(Block):
-    """As time at the power of the fastest operating point, for way in and way out together."""
+    """Microseconds at the power of the fastest operating point, for way in and way out together."""
 
     core_off: Positive
     cluster_off: Positive

@@ -81,7 +81,7 @@ def _states(ledger: Path, platform: Platform, totals: Totals, backend: str) -> T
 
 
 def _causes(ledger: Path, backend: str) -> Table:
-    """What each did itself, what its wake-ups cost, and what the sleep that they broke up would have saved."""
+    """A row per cause: its own work, the cost of its wake-ups, and the cost of the sleep that they broke up."""
     found = rows.grouped(ledger, ["cpu", "state", "cause"], ["joules"], backend, rows.CALIBRATED).to_pylist()
     by_cause: dict[str, dict[str, float]] = {}
     for row in found:

@@ -38,7 +38,7 @@ class OppTable(_Row):
     """By component (one core's, and `l2`), then event. A miss of the L2 may have less than 0: McPAT counts it among the
     accesses, and it is cheaper than a hit."""
     leakage: dict[str, Leakage]
-    """By component: of one core, and of the cluster's `l2`."""
+    """Leakage by component: of one core, and of the cluster's `l2`."""
 
 
 class Manifest(_Row):

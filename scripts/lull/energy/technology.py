@@ -37,7 +37,7 @@ class Technology(Block):
 
     @property
     def device_number(self) -> int:
-        """As McPAT's `device_type` counts."""
+        """The number of the type in McPAT's `device_type`."""
         return DEVICE_NUMBERS[self.device]
 
 
@@ -72,7 +72,7 @@ class PlatformTechnology(Technology):
 
 
 def load(platform: Platform, cluster: str) -> Technology:
-    """What a cluster's transistors are. Platforms of a user's own need an entry, for nobody else can know."""
+    """The technology of a cluster's transistors. A user's own platform needs an entry, for nobody else can know."""
     return _of(platform).of(cluster)
 
 
@@ -91,7 +91,7 @@ def leakage_at(kelvin: float) -> float:
 
 
 def leakage_share(platform: Platform, kelvin: float | None = None) -> float:
-    """Of the leakage in the platform's tables, what is left at a temperature."""
+    """The leakage at a temperature, as a share of the leakage in the platform's tables."""
     reference = _of(platform).temperature_k
     return leakage_at(running_k(platform) if kelvin is None else kelvin) / leakage_at(reference)
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What a transition costs beyond the time it takes.
+"""The cost of a transition beyond the power during its time.
 
 Modelled: the way in and out at the power of an active core that does nothing (its time is in the ledger as `entry` and
 `exit`), the lines that are written back and fetched again, and the charge of the rails that were off. gem5 keeps
@@ -26,7 +26,7 @@ REGULATOR = Part("regulator", "transition")
 
 @dataclass(frozen=True)
 class Costs:
-    """Of one cluster's transitions."""
+    """The costs of one cluster's transitions."""
 
     l1_line_count: float
     l2_line_count: float
@@ -40,7 +40,7 @@ class Costs:
     given_cluster_j: float
 
     def joules(self, caches: Caches, volts: float) -> dict[Part, float]:
-        """What one or more transitions cost at a voltage."""
+        """Joules of one or more transitions at a voltage."""
         l1, l2 = self.l1_line_count * self.l1_line_j, self.l2_line_count * self.l2_line_j
         if self.given_core_j is not None:
             return {
@@ -81,7 +81,7 @@ def costs(cluster: Cluster, core_mm2: float, l2_mm2: float, memory_line_j: float
 
 
 def fill_us(cluster: Cluster) -> tuple[float, float]:
-    """How long a core is active until its L1s are full, and the cluster's L2."""
+    """Microseconds of activity until a core's L1s are full, and until the cluster's L2 is."""
     fill = {state.name: state.actual.fill_us for state in cluster.cstates}
     core, l2_us = load_core(cluster.core), float(fill.get("C4", 0.0))
     # A platform need not say it of C3: lines come at one rate.

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What is neither core nor L2: memory, interconnect, and a constant for the rest of the platform.
+"""Energy of all that is neither core nor L2: memory, interconnect, and a constant for the rest of the platform.
 
 DRAM energy is gem5's own, computed from the commands its controllers issued. Rows that were opened and data that was
 moved are charged to those who ran meanwhile, by time; what DRAM burns in any case, the interconnect's static power and
@@ -96,7 +96,7 @@ class Uncore:
 
 
 def line_joules(memory: Memory, controller: MemoryTable) -> float:
-    """Of a line to or from memory, as for one that gem5 moved: DRAM's, its controller's, and the interconnect's."""
+    """Energy of a line to or from memory that gem5 did not move: DRAM's, its controller's and the interconnect's."""
     name = memory.parts.device if memory.parts else memory.kind
     known = states.load().transition.line_nj.dram
     if name not in known:
@@ -107,7 +107,7 @@ def line_joules(memory: Memory, controller: MemoryTable) -> float:
 
 
 def dram_joules(window: Window) -> tuple[float, dict[str, float]]:
-    """Of accesses, and in each state without any; the parts make gem5's total, or it raises.
+    """Joules of accesses, and joules of each state without them. If they do not sum to gem5's total, it raises.
 
     Of self-refresh gem5 prints the current's energy alone. The total also has that of the refreshes inside it, so what
     the parts lack is self-refresh's, in a window that has any.
@@ -133,7 +133,7 @@ def dram_joules(window: Window) -> tuple[float, dict[str, float]]:
 
 
 def dram_shares(window: Window) -> dict[str, float]:
-    """Of the window's time in each state, the mean over the ranks. All is standby where gem5 was not asked."""
+    """The share of the window in each state, as the mean over ranks. Without gem5's times all of it is standby."""
     times = {state: sum(_time(window, rank, state) for rank in _ranks(window)) for state in TIMES}
     return {state: shared(times, STANDBY).get(state, 0.0) for state in TIMES}
 
@@ -144,7 +144,7 @@ def _time(window: Window, rank: str, state: str) -> float:
 
 
 def _ranks(window: Window) -> list[str]:
-    """What their statistics' names begin with."""
+    """The beginning of the statistics' names of each rank."""
     found = [name.removesuffix("totalEnergy") for name in window.matching(_RANK)]
     if not found:
         raise UserError(
@@ -154,5 +154,5 @@ def _ranks(window: Window) -> list[str]:
 
 
 def bus_bytes(window: Window) -> float:
-    """What crossed the interconnect: gem5 counts each pair of ports, without those that were never used."""
+    """Bytes that crossed the interconnect: gem5 counts each pair of ports, without those that were never used."""
     return sum(window.matching(_BUS_BYTES).values())

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What a CPU did while no trace was taken, as far as gem5's power states and Linux's counters tell.
+"""The activity of a CPU while no trace was taken, as far as gem5's power states and Linux's counters tell.
 
 gem5 says how long a core ran (ON), stood in WFI (CLK_GATED) or was turned off (OFF). Linux's cpuidle says which idle
 states those WFIs were, but only for the whole run. Assumed: every window has the mixture of the whole run.
@@ -30,7 +30,7 @@ class Mixture:
     caches: Caches
 
     def split(self, cpu: int, ticks: float, found: Residency, traced: Sequence[Stay]) -> list[Stay]:
-        """What fills `ticks` untraced ticks of a window, given what the trace says of the rest of it."""
+        """Stays that fill `ticks` untraced ticks of a window, given the trace of the rest of the window."""
         awake = sum(stay.ticks for stay in traced if stay.who.state not in (*IDLE, OFF))
         off = min(ticks, found.off)
         on = min(ticks - off, max(0.0, found.on - awake))
@@ -50,7 +50,7 @@ class Mixture:
 def mixture(
     rows: Sequence[Row], cpu: int, cluster: Cluster, ticks_per_us: float, traced: Mapping[str, tuple[int, int]]
 ) -> Mixture:
-    """From Linux's counters, without the entries and ticks by state that the trace knows about.
+    """The mixture by Linux's counters, less the entries and ticks by state that the trace knows about.
 
     A CPU that never slept by them was in C1 whenever gem5 saw it in WFI.
     """
@@ -85,7 +85,7 @@ def mixture(
 
 
 def _caches(entries: Mapping[str, float], active_us: float, cluster: Cluster) -> Caches:
-    """Of all entries together. Each finds caches as full as the mean active time before it makes them.
+    """The effect of all entries together. Each finds caches as full as the mean active time before it makes them.
 
     Whether a cluster of several CPUs was off, no counter says, so then it was not.
     """

@@ -16,7 +16,7 @@ from lull.plotting.markdown import markdown_table
 
 PAGE = ROOT / "power-models" / "validation.md"
 NOTES = ROOT / "power-models" / "validation-notes.md"
-"""What the numbers mean and why the outliers are where they are; written by hand, and part of the page."""
+"""Notes on what the numbers mean and why there are outliers, written by hand. They are part of the page."""
 
 OUTLIER = 0.15
 
@@ -93,7 +93,7 @@ def shape() -> list[Row]:
 
 
 def wake_ups() -> list[tuple[str, str, CState, WakeUp, float | None]]:
-    """Of each state that loses a core: platform, cluster, state, ours, and the published microseconds of full power."""
+    """A row per state that loses a core: platform, cluster, state, ours, and published microseconds of full power."""
     given = states.load().transition.given_us_of_full_power
     found = []
     for platform in (load_platform(name) for name in list_platforms()):

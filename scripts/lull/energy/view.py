@@ -14,7 +14,7 @@ from lull.plotting import style
 from lull.trace.clock import TICK_HZ
 
 L2, UNCORE = "L2", "uncore"
-"""What the CPUs of a cluster share, with the regulator's charges; and what all share."""
+"""Labels of what a cluster's CPUs share, the regulator's charges included, and of what all share."""
 
 
 def df_power(ledger: Path, backend: str, band: str = rows.CALIBRATED) -> pa.Table:

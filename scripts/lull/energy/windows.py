@@ -61,14 +61,14 @@ class Columns:
 
 @dataclass(frozen=True, eq=False)
 class Window(Mapping[str, float]):
-    """What gem5 counted from `start` to `end`, in ticks. gem5 leaves out buckets that are zero."""
+    """The statistics that gem5 counted from `start` to `end`, in ticks. gem5 leaves out buckets that are zero."""
 
     number: int
     start: int
     end: int
     _columns: Columns
     _values: NDArray[np.float64]
-    """By column; what the window lacks is NaN or beyond the end."""
+    """Values by column; a statistic that the window lacks is NaN or beyond the end."""
 
     def __getitem__(self, statistic: str) -> float:
         value = self._value(statistic)
@@ -112,7 +112,7 @@ class Window(Mapping[str, float]):
 
 
 def lasts(ticks: float, wanted: float) -> bool:
-    """Whether a window is as long as the one that somebody ordered."""
+    """True if a window is as long as the one that was ordered, to 1 %."""
     return abs(ticks - wanted) <= LENGTH_TOLERANCE * wanted
 
 
@@ -176,7 +176,7 @@ def _row(held: list[tuple[NDArray[np.int64], NDArray[np.float64]]], width: int) 
 
 
 def _minus(values: NDArray[np.float64], before: NDArray[np.float64], columns: Columns) -> NDArray[np.float64]:
-    """What was counted since the dump before."""
+    """The window of what was counted since the dump before."""
     earlier = np.zeros(values.size)
     earlier[: before.size] = np.nan_to_num(before)
     for name, place in columns.places.items():

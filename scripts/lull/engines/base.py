@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What every engine does: boot a RunSpec's artifacts, stream the guest's output, end within the limits."""
+"""The interface of an engine: it boots a RunSpec's artifacts, streams the guest's output, and keeps the limits."""
 
 import re
 import subprocess
@@ -42,7 +42,7 @@ class Artifacts:
 
 @dataclass(frozen=True)
 class Outcome:
-    """How a run ended. `simulated_s` counts from the start of the stage that ran the command."""
+    """The end of a run. `simulated_s` counts from the start of the stage that ran the command."""
 
     status: int
     simulated_s: float

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""From a RunSpec to a finished RunDir."""
+"""Executes a RunSpec into a finished RunDir."""
 
 from contextlib import suppress
 from pathlib import Path

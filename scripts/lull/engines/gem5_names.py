@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What gem5's statistics call the machine's parts, as `gem5-configs` names them."""
+"""The names of the machine's parts in gem5's statistics, as `gem5-configs` gives them."""
 
 
 def cluster(number: int) -> str:

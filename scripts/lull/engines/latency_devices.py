@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""How often and how long the cores of a cluster waited for its latency devices, from gem5's own statistics.
+"""The number and length of waits of a cluster's cores for its latency devices, from gem5's own statistics.
 
 The I/O bus counts packets by device: two per load, request and answer, and a load takes an eighth of the device's cost
 (`gem5-configs/idle.py`). So both are exact, for a cluster; gem5 does not tell which of its cores waited. Atomic CPUs
@@ -20,7 +20,7 @@ _PORT = "system.iobus.pktCount_system.iobridge.mem_side_port::system.realview.la
 
 
 def times(statistics: Mapping[str, float], number: int, kind: str, cost: str) -> float:
-    """How often a cost of a kind of state was paid, whole or in eighths. gem5 leaves out a device that nobody read."""
+    """How often a cost of a kind of state was paid, whole or in eighths. gem5 leaves out devices that nobody read."""
     packets = statistics.get(_PORT.format(number, kind.replace("-", "_"), cost), 0.0)
     return packets / PACKETS_PER_LOAD / SLICES
 

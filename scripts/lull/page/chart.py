@@ -204,7 +204,7 @@ def _numbers(values: Any) -> list[float]:
 
 
 def _number(value: float) -> float:
-    """As many digits as anyone can see, and no more bytes than that; what is no number has no place in JSON."""
+    """The value rounded to the digits that a reader can see. JSON has no NaN and no infinity, so those are refused."""
     if not np.isfinite(value):
         raise ValueError("a figure has a value that is no number")
     return float(f"{value:.{DIGITS}g}")

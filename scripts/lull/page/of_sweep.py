@@ -28,7 +28,7 @@ CURVES_SHOWN = 12
 _ENERGY = ("joules:mcpat:calibrated", "joules:em:calibrated")
 _ELSE = "simulated_s"
 _LATENCY = (r"wake:total_us:p99", r".*latency.*:p99", r"wake:out_us:p99", r".*:p99", r"simulated_s")
-"""What is taken for the latency, the first that any point has; the page lets its reader choose another."""
+"""Measures of latency, in order of preference. The page begins with the first that any point has."""
 
 
 def page(samples: Samples) -> Page:

@@ -18,7 +18,7 @@ _HERE = Path(__file__).parent
 _SCRIPTS = ("scale.js", "panel.js", "chart.js", "pareto.js", "main.js")
 """In the order in which they need each other."""
 Part = dict[str, Any]
-"""What the template tells apart by `kind`."""
+"""The values of `kind`, by which the template chooses its parts."""
 
 
 @dataclass

@@ -37,7 +37,7 @@ Operation = Literal[
     "store",
     "system",
 ]
-"""What an instruction does, as far as its unit and latency are concerned. Branches are `int-alu`."""
+"""Groups of instructions that share units and latencies. Branches are `int-alu`."""
 
 OPERATIONS: tuple[Operation, ...] = get_args(Operation)
 
@@ -82,10 +82,10 @@ class DataCache(Cache):
 
 
 class L2Policy(Block):
-    """What the core's design decides about a cluster's cache; its size is the SoC's choice."""
+    """The part of a cluster's cache that the core's design decides; the size is the SoC's choice."""
 
     inclusive: bool
-    """Whether it includes the first level. If not, it is filled with the lines that the first level evicts."""
+    """True if the cache includes the first level. If not, it is filled with the lines that the first level evicts."""
     prefetch_degree: Degree
     source: Source
 
@@ -171,7 +171,7 @@ class Core(Block):
     name: Name
     title: Annotated[str, Field(min_length=1, max_length=80)]
     isa: Annotated[str, Field(min_length=1)]
-    """What the real core implements. The simulated one runs AArch64 of Armv8.0 in any case."""
+    """The instruction set of the real core. The simulated one runs AArch64 of Armv8.0 in any case."""
     same_as: Name | None = None
     """The core whose microarchitecture this one shares."""
     pipeline: Literal["in-order", "out-of-order"]

@@ -47,7 +47,7 @@ class Advertised(Block):
 
 
 class Actual(Block):
-    """What the hardware adds to the firmware path that the simulator executes anyway.
+    """The time that hardware adds to the firmware path, which the simulator executes anyway.
 
     The two costs of lost cache content are those of a full cache: of each, the share min(1, active / fill_us) is
     charged, where active is the time since the core last woke from a state that loses it.
@@ -99,7 +99,7 @@ class CState(Block):
 
 
 def check_order(states: Sequence[CState]) -> None:
-    """Of a cluster's, from light to deep. The path of a fault begins at the cluster."""
+    """Checks the order of a cluster's states, from light to deep. The path of a fault begins at the cluster."""
     if states[0].kind != "wfi":
         raise fault("the first C-state is not wfi; start with C1", "cstates", 0, "kind")
     depth = list(STATE_NAMES)

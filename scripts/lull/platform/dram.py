@@ -55,7 +55,7 @@ class Device(Block):
     bits: Annotated[int, Field(ge=4, le=64)]
     mib: Annotated[int, Field(ge=64, le=16384)]
     row_bytes: Annotated[int, Field(ge=256, le=16384)]
-    """What one activate opens."""
+    """Bytes that one activate opens."""
     refresh_ns: Nanoseconds
     """tRFC."""
     powerdown_exit_ns: Nanoseconds

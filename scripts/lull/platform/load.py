@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""From a name or a file to a checked platform."""
+"""Loads a platform by name or file, and checks it."""
 
 from collections.abc import Sequence
 

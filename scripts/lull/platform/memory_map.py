@@ -46,7 +46,7 @@ LATENCY_DEVICES = Region("latency devices", 0x1D00_0000, 4 * 4 * 8 * PAGE)
 """Ours: a page per cluster, state and cost (gem5-configs/idle.py, and fvp_sleep.c in the firmware)."""
 
 PERIPHERALS = Region("peripheral block (CS3)", 0x1C00_0000, 64 * MIB)
-"""Where the Foundation map puts small devices, and where our event timers have to be."""
+"""The region in which the Foundation map puts small devices. Our event timers have to be in it."""
 
 FOUNDATION: tuple[Region, ...] = (
     Region("boot memory", 0x0000_0000, 64 * MIB),

@@ -38,7 +38,7 @@ def apply(data: Data, overrides: Sequence[str]) -> Data:
 
 
 def changes_what_linux_is_told(override: str) -> bool:
-    """Whether it changes an advertised latency, in the long or in the short form of its key."""
+    """True if the override changes an advertised latency, by the long or the short form of its key."""
     parts = override.partition("=")[0].split(".")
     return parts[-2:-1] == ["advertised"] and "cstates" in parts[:-2]
 
@@ -60,7 +60,7 @@ def _parsed(text: str) -> Any:
 
 
 def _copied(data: Any) -> Any:
-    """Of what YAML makes, which `copy.deepcopy` takes three times as long for."""
+    """A deep copy of a value that YAML makes. `copy.deepcopy` takes three times as long."""
     if isinstance(data, dict):
         return {key: _copied(value) for key, value in data.items()}
     return [_copied(item) for item in data] if isinstance(data, list) else data

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What a platform file may say.
+"""The schema of a platform file.
 
 Every number carries its source: a single number as `{value, source}`, a table as a block with one `source`. Rules that
 span several keys point at the key to mend.
@@ -43,11 +43,11 @@ class Memory(Block):
     channels: Literal[1, 2, 4, 8]
     """Addresses take turns by their bits, so there is a power of two of them."""
     size_mib: Annotated[int, Field(ge=256, le=2032)]
-    """What Linux has. No more than 2032: firmware keeps the last 16 MiB below 4 GiB for itself."""
+    """The memory that Linux has. At most 2032: firmware keeps the last 16 MiB below 4 GiB for itself."""
     parts: MemoryParts | None = None
     """None: two ranks of gem5's own devices of the kind, one of LPDDR3."""
     powerdown: bool = False
-    """Whether the controller sends idle ranks to power-down, and then to self-refresh."""
+    """True if the controller sends idle ranks to power-down, and then to self-refresh."""
     source: Source
 
     @property
@@ -55,7 +55,7 @@ class Memory(Block):
         return self.size_mib << 20
 
     def devices(self, bits: int) -> int:
-        """How many of this width there are in all."""
+        """The number of devices of this width on all channels."""
         ranks = self.parts.ranks if self.parts else 1
         return self.channels * ranks * BUS_BITS[self.kind] // bits
 
@@ -100,7 +100,7 @@ class Opp(Block):
 
     @property
     def khz(self) -> int:
-        """As Linux's cpufreq counts."""
+        """The frequency in kHz, as Linux's cpufreq has it."""
         return self.hz // 1_000
 
     @property
@@ -147,7 +147,7 @@ class Cluster(Block):
 
     @property
     def deep_states(self) -> list[CState]:
-        """What a device tree may list: everything but WFI, which Linux knows by itself."""
+        """The states that a device tree lists: all but WFI, which Linux knows by itself."""
         return [state for state in self.cstates if state.kind != "wfi"]
 
     @model_validator(mode="after")
@@ -279,5 +279,5 @@ def check_unique(names: Sequence[str], key: str) -> None:
 
 
 def cpu_list(cpus: range) -> str:
-    """As sysfs writes it: `0-3`."""
+    """A list of CPUs as sysfs writes it: `0-3`."""
     return f"{cpus[0]}-{cpus[-1]}" if len(cpus) > 1 else f"{cpus[0]}"

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What keys of platform and power-model files share: names, and numbers that say where they are from.
+"""Types of keys in platform and power-model files: names, and numbers with their sources.
 
 A source that starts with `assumed` has to go on with the reason.
 """

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What the CPUs' idle states counted during a run, as the guest's Linux tells it."""
+"""Linux's counters of idle states (cpuidle), over a whole run."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass

@@ -46,7 +46,7 @@ class Manifest(TypedDict):
     artifacts: dict[str, Artifact]
     state: Literal["running", "finished", "hung", "failed"]
     error: NotRequired[str]
-    """Of a run that hung or failed."""
+    """Why the run hung or failed."""
     # The rest is of a finished run.
     status: NotRequired[int]
     """Exit status of the guest's command."""
@@ -57,7 +57,7 @@ class Manifest(TypedDict):
     stats_windows: NotRequired[int | None]
     """None where the engine has no statistics, as QEMU."""
     details: NotRequired[dict[str, Any]]
-    """What only this engine tells of a run."""
+    """Facts that only this engine has, such as gem5's ticks."""
 
 
 _AT_THE_END = {

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What made a result's data, as every figure says it."""
+"""The engine, CPU model and platform behind a result, as every figure names them."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -18,14 +18,14 @@ class Origin:
 
     @classmethod
     def of_manifest(cls, manifest: Mapping[str, Any]) -> "Origin":
-        """Of a result's manifest. An older one names one engine for all of its points."""
+        """From a result's manifest. An older manifest names one engine for all of its points."""
         engines = [piece["engine"] for piece in manifest.get("pieces", [manifest])]
         versions = ", ".join(dict.fromkeys(engine["version"] for engine in engines))
         return cls(engines[0]["name"], versions, manifest["cpu"], manifest["platform"])
 
     @property
     def timed(self) -> bool:
-        """Whether times mean anything."""
+        """True if the engine has timing: gem5 with CPUs that are not atomic."""
         return self.engine == "gem5" and self.cpu != "atomic"
 
     @property

@@ -86,7 +86,7 @@ class Run:
             ) from None
 
     def cluster(self, cpu: int) -> Cluster:
-        """That of a CPU, as it was in the run: settings and scales in place."""
+        """The cluster of a CPU, with the run's settings applied."""
         return self.spec.platform.resolved_clusters()[self.place_of(cpu)[0]]
 
     def cluster_of(self, cpu: int) -> str:

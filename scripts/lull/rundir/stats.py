@@ -34,7 +34,7 @@ _LINE = re.compile(r"(?P<name>\S+)\s+(?P<value>\S+)(?P<rest>.*)")
 _ROWS_PER_GROUP = 1 << 18
 
 HOST_STATISTICS = frozenset({"hostSeconds", "hostTickRate", "hostMemory", "hostInstRate", "hostOpRate"})
-"""What two runs of one spec may differ in."""
+"""Statistics in which two runs of the same spec may differ."""
 
 
 @dataclass(frozen=True)

@@ -53,7 +53,7 @@ def mean(values: Numbers) -> tuple[float, float]:
 
 
 def band(count: int) -> float:
-    """How far a distribution of so many values may be from the true one, anywhere: Dvoretzky, Kiefer, Wolfowitz."""
+    """The bound of Dvoretzky, Kiefer and Wolfowitz on how far an empirical distribution is from the true one."""
     return math.sqrt(math.log(2 / (1 - LEVEL)) / (2 * count))
 
 

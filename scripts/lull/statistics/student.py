@@ -14,7 +14,7 @@ from functools import cache
 import numpy as np
 
 LEVEL = 0.95
-"""Of every interval."""
+"""The confidence level of every interval."""
 
 
 def mean(values: Sequence[float]) -> tuple[float, float | None]:
@@ -28,7 +28,7 @@ def mean(values: Sequence[float]) -> tuple[float, float | None]:
 
 @cache
 def quantile(degrees: float, level: float = LEVEL) -> float:
-    """How many standard errors hold `level` of Student's distribution with so many degrees of freedom."""
+    """The number of standard errors that hold `level` of Student's distribution with these degrees of freedom."""
     low, high = 0.0, 1.0
     while 1 - beyond(high, degrees) < level:
         high *= 2

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What a CPU does from each event on: asleep in an idle state, or at work for an interrupt, a softirq or a task.
+"""The activity of a CPU from each event on: asleep in an idle state, or at work for an interrupt, a softirq or a task.
 
 Work is in layers: an IPI's handler is inside an interrupt's, which is on top of a softirq, which is on top of a task.
 The uppermost layer has the time. Interrupts do not nest on arm64.

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""From a trace's time stamps to gem5's ticks, exactly.
+"""Converts a trace's time stamps to gem5's ticks, exactly.
 
 A time stamp of the clock `local` is sched_clock(), the architected counter scaled to nanoseconds:
 
@@ -69,7 +69,7 @@ class Clock:
         return self.counts(stamps, origin) * self.period
 
     def monotonic_ticks(self, ns: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
-        """Of times of CLOCK_MONOTONIC, such as a timer's; right to a few counts.
+        """Ticks of times of CLOCK_MONOTONIC, such as a timer's, to within a few counts.
 
         Linux keeps this clock in step with the counter within some parts in a billion.
         """

@@ -24,7 +24,7 @@ _COMMON = ("common_type", "common_flags", "common_preempt_count")
 
 
 def counts(trace: TraceFile) -> dict[str, int]:
-    """How many events of each name there are, by name."""
+    """The number of events of each name."""
     found: Counter[int] = Counter()
     for cpu in trace.cpus:
         for batch in events.batches(trace, cpu):

@@ -106,7 +106,7 @@ class TraceFile:
 
     @property
     def places(self) -> dict[int, tuple[int, int]]:
-        """By CPU, offset and size of its pages in the file."""
+        """For each CPU, offset and size of its pages in the file."""
         assert self._buffer is not None
         return self._buffer.places
 

@@ -29,7 +29,7 @@ class Batch:
         return len(self.time)
 
     def of(self, name: str) -> Numbers:
-        """Where in the batch the events of this name are; nowhere, if the kernel has no such event."""
+        """Places of the events of this name in the batch; none if the kernel has no such event."""
         known = self.trace.formats.get(name)
         return np.flatnonzero(self.kind == (known.id if known else -1))
 
@@ -59,7 +59,7 @@ class Batch:
         return [row.tobytes() for row in self._bytes(self._place[which] + known.offset, known.size)]
 
     def tail(self, name: str, field: str, at: int) -> bytes:
-        """What is at a field that goes on to the event's end, and behind it."""
+        """The bytes of a field that runs to the event's end."""
         return self._slice(int(self._place[at]) + self._field(name, field).offset, 256)
 
     def bits(self, name: str, field: str, which: Numbers) -> Numbers:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""How the kernel lays an event out in its buffer, by its own `format` files."""
+"""The layout of each event in the kernel's buffer, from the kernel's own `format` files."""
 
 import re
 from dataclasses import dataclass
@@ -23,7 +23,7 @@ class Field:
     signed: bool
     dynamic: bool
     type: str = ""
-    """As C declares it, with `[]` at the end for an array."""
+    """The type as C declares it, with `[]` at the end for an array."""
 
 
 @dataclass(frozen=True)

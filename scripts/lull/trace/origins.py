@@ -64,7 +64,7 @@ class Origins:
         return np.where(found == NOBODY, NOBODY, found + self._first[KINDS.index(kind)])
 
     def _causes(self) -> Numbers:
-        """What each act's CPU was at."""
+        """The cause that each act's CPU worked for."""
         found = np.full(self.time.size, NOBODY, np.int64)
         for cpu, changes in self.record.changes.items():
             mine = np.flatnonzero(self.cpu == cpu)
@@ -144,7 +144,7 @@ class Origins:
         return found
 
     def _handled(self, kind: str) -> Numbers:
-        """Where an act is in a timer's handler: who started that timer."""
+        """For acts within a timer's handler, who started that timer."""
         entries, exits = (self.record.tables[f"{kind}_expire_{end}"] for end in ("entry", "exit"))
         begun = latest(entries.cpu, entries.time, self.cpu, self.time)
         over = latest(exits.cpu, exits.time, self.cpu, self.time)

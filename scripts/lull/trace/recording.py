@@ -71,7 +71,7 @@ class Recording:
     """Events that are missing."""
 
     def cause_at(self, cpu: int, time: int) -> str:
-        """What a CPU is at; IDLE before its first event."""
+        """The cause that a CPU works for at each event; IDLE before its first event."""
         changes = self.changes[cpu]
         at = int(np.searchsorted(changes.time, time, side="right")) - 1
         return self.names[int(changes.cause[at])] if at >= 0 else IDLE

@@ -30,7 +30,7 @@ class Records:
     """All bytes of the batch."""
     time: npt.NDArray[np.uint64]
     place: npt.NDArray[np.int64]
-    """Of an event's first byte in `data`; divisible by 4."""
+    """Places of the events' first bytes in `data`; divisible by 4."""
     lost: int
     """Events that the kernel says are missing before pages of this batch; one where it does not say how many."""
 

@@ -68,7 +68,7 @@ class CpuSpans:
 
 
 def spans(rundir: RunDir, allow_lost: bool = False) -> list[Span]:
-    """Of every CPU that was on, ordered by CPU and time, over the traced time."""
+    """The spans of every CPU that was on, ordered by CPU and time, over the traced time."""
     return of_recording(recording.load(rundir), rundir.spec().platform, allow_lost)
 
 
@@ -168,7 +168,7 @@ def _asleep_at(time: Numbers, changes: Changes, states: Sequence[int]) -> "np.nd
 
 
 def _light(states: Sequence[CState]) -> Numbers:
-    """What a CPU pays for that asks for a state while its cluster stays on: the same, or its core alone."""
+    """For each state, the one whose costs a CPU pays while its cluster stays on: of cluster-off, its core's alone."""
     core = [number for number, state in enumerate(states) if state.kind == "core-off"]
     return np.array(
         [core[-1] if state.kind == "cluster-off" and core else number for number, state in enumerate(states)]

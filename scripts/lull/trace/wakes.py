@@ -54,7 +54,7 @@ def of_recording(record: Recording, platform: Platform) -> list[Wake]:
 
 
 class Waker:
-    """What ended one CPU's sleeps; only of those that ended within the traced time is anything known."""
+    """The wake-ups of one CPU: what ended each sleep. Sleeps that ended outside the traced time have none."""
 
     def __init__(self, record: Recording, origins: Origins, cpu: int) -> None:
         self.record, self.origins, self.cpu = record, origins, cpu
@@ -99,7 +99,7 @@ class Waker:
         return np.where(time[at] < self._until, np.append(mine, NOBODY)[at], NOBODY)
 
     def _starter(self, kind: str, before: Numbers) -> Numbers:
-        """Who started the first timer that expires after each sleep, and before another time; NO_TIMER if none does."""
+        """For each sleep, who started the first timer that expires after it and before another time; or NO_TIMER."""
         table = self.record.tables[f"{kind}_expire_entry"]
         expiry = self._first(f"{kind}_expire_entry")
         expired = (expiry != NOBODY) & (np.append(table.time, 0)[expiry] < before)
