@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What a kernel system costs: the same paths through a kernel without it, with it off, and with it on.
+"""The cost of a kernel system: the same paths through a kernel without it, with it off, and with it on.
 
 Costs are counts of instructions. QEMU's clock counts the instructions of all CPUs, so there the time of a run in
 which some CPU always works is how many there were. That is no timing: caches and pipelines do not exist. gem5's
@@ -33,7 +33,7 @@ class What:
     platform: str
     cpu: CpuMode | None
     settings: Sequence[str]
-    """Of the run with the system on, besides its switch."""
+    """Settings of the run with the system on, besides its switch."""
     events: int
     runs: int
 
@@ -68,7 +68,7 @@ def measure(what: What, engine: Engine, out: Path) -> dict[str, dict[str, float]
 
 
 def counted(run: RunDir, platform: Platform) -> dict[str, float]:
-    """By path: what the cheapest run took for each event."""
+    """For each path, the instructions of the cheapest run for each event."""
     rows = [json.loads(line) for line in (run / STDOUT).read_text().splitlines()]
     windows = _windows(run, platform) if (run / STATS_TABLE).is_file() else None
     found, begin = {}, 0

@@ -21,7 +21,7 @@ from lull.rundir.folder import STATS_TABLE, RunDir
 
 @dataclass(frozen=True)
 class Answers:
-    """Of McPAT and of the tables for the same windows, in seconds of processor time."""
+    """Seconds of processor time of McPAT and of the tables, for the same windows."""
 
     windows: int
     starts: int
@@ -33,7 +33,7 @@ class Answers:
 
 @dataclass(frozen=True)
 class _Question:
-    """What one cluster did in one window."""
+    """The events of one cluster in one window."""
 
     run: Evidence
     window: Window

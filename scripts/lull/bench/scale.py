@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What a sweep itself takes, by its number of points: the engine does nothing (`nothing`).
+"""The overhead of a sweep by its number of points, on an engine that does nothing (`nothing`).
 
 Each point is another machine, by the exit latency of C3, so that none is cheaper for being like another. All boot
 alike, and have booted before. A sweep is started, run to its end, asked for again, opened, and resumed with half of its
@@ -36,11 +36,11 @@ table.kept(table.read(Path(sys.argv[2])))
 class Took:
     points: int
     jobs: int
-    """Of Snakemake's."""
+    """Jobs of Snakemake."""
     wall_s: float
     processor_s: float
     peak_bytes: int
-    """Of the largest process."""
+    """Peak memory of the largest process."""
     start_s: float
     """Until the first run begins."""
     again_s: float

@@ -38,7 +38,7 @@ class Setting:
 
 @dataclass(frozen=True)
 class Difference:
-    """Of one measure at one point. `low`, `high` and `p` are None where they cannot be given, and `why` says why."""
+    """The difference of one measure at one point. `why` says why `low`, `high` and `p` are None where they are."""
 
     point: str
     measure: str
@@ -54,7 +54,7 @@ class Difference:
 
     @property
     def change(self) -> float | None:
-        """As a share of the first."""
+        """The difference as a share of the first."""
         return self.second / self.first - 1 if self.first else None
 
     @property
@@ -136,7 +136,7 @@ def _measures(title: str, left: Sequence[Sample], right: Sequence[Sample]) -> li
 
 
 def _settings(pairs: Sequence[tuple[str, Sequence[Sample], Sequence[Sample]]]) -> list[Setting]:
-    """What differs in spec and manifest. A difference that all pairs share is told once."""
+    """The differences in spec and manifest. A difference that all pairs share is told once."""
     found: dict[str, dict[str, Setting]] = {}
     for title, left, right in pairs:
         ours, theirs = _flat(_about(left)), _flat(_about(right))

@@ -26,7 +26,7 @@ def of_point(point: Sample) -> dict[str, float]:
 
 
 def unit_of(name: str) -> str:
-    """Of a measure, as its name tells it."""
+    """The unit of a measure, from its name."""
     if name.startswith(_JOULES):
         return "J"
     if name.startswith("watts:"):
@@ -59,7 +59,7 @@ def _power(point: Sample, reported: Mapping[str, float]) -> dict[str, float]:
 
 
 def _residency(point: Sample) -> dict[str, float]:
-    """As Linux counted it, by cluster."""
+    """Residency by cluster, as Linux counted it."""
     counted = cpuidle.read(point.run.path / CPUIDLE)
     if not counted:
         return {}
@@ -72,7 +72,7 @@ def _residency(point: Sample) -> dict[str, float]:
 
 
 def _way_out(point: Sample) -> dict[str, float]:
-    """Of a traced run: from the interrupt to Linux, over all CPUs and states. A trace that lost events has none."""
+    """Wake-up times of a traced run, from the interrupt to Linux, over all CPUs and states. A lossy trace has none."""
     if not (point.run.path / TRACE).is_file():
         return {}
     try:

@@ -22,7 +22,7 @@ class Sample:
     title: str
     """The scenario's name for it and its settings; unique in the sweep, but for the seed."""
     settings: Mapping[str, Value]
-    """Of the grid, in its order: what tells this point from the others."""
+    """Values of the grid's settings, in its order. They tell this point from the others."""
     seed: int
     run: Run
 

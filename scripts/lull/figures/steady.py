@@ -40,10 +40,10 @@ class Steady:
     busy: tuple[int, ...]
     loop: str | None
     mhz: float
-    """Of the first busy CPU; 0 where none is."""
+    """Frequency of the first busy CPU; 0 where none is busy."""
     seconds: float
     as_asked: float
-    """Of all CPUs the least share of the window in which one was busy or asleep as asked."""
+    """The least share of the window, over all CPUs, in which a CPU was busy or asleep as asked."""
     joules: Sequence[Mapping[str, Any]]
     """The ledger's rows, summed over states and causes."""
 
@@ -58,7 +58,7 @@ class Steady:
         return float(sum(found)) / self.seconds
 
     def opp(self) -> Opp:
-        """Of the first busy CPU."""
+        """The operating point of the first busy CPU."""
         cluster = self.run.cluster(self.busy[0])
         for opp in cluster.opps.table:
             if abs(opp.mhz - self.mhz) < 0.5:
@@ -72,7 +72,7 @@ def read(runs: Runs, *groups: str) -> list[Steady]:
 
 
 def df_windows(windows: Sequence[Steady]) -> pa.Table:
-    """What was asked for and whether it was so, with the mean power of the whole platform."""
+    """A row per window: what was asked for, how far it was so, and the mean power of the whole platform."""
     return pa.Table.from_pylist(
         [
             {

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Where the time of each CPU went, as Linux's cpuidle counted it."""
+"""The time of each CPU by idle state, as Linux's cpuidle counted it."""
 
 from collections.abc import Callable, Sequence
 
@@ -36,7 +36,7 @@ def df_residency(points: Sequence[Sample]) -> pa.Table:
 
 
 def plot_residency(table: pa.Table) -> Figure:
-    """Of one point: a bar for each CPU."""
+    """One point, with a bar for each CPU."""
     return _alone(draw_residency, len(set(table["cpu"].to_pylist())), table, "Time in idle states")
 
 

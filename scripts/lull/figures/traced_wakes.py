@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What a wake-up took, of any traced run: from the interrupt to Linux, and on to the task if one runs.
+"""Durations of wake-ups in any traced run: from the interrupt to Linux, and on to the task if one runs.
 
 The guest program wake-latency measures both, in its own run, from the event to the handler and on to the task.
 
@@ -52,7 +52,7 @@ def df_wake_ups(point: Sample, record: Recording | None = None) -> pa.Table:
 
 
 def df_measured(point: Sample) -> pa.Table:
-    """The same of a run of wake-latency: a row per wake-up that was as asked for."""
+    """The same rows from a run of wake-latency: one per wake-up that was as asked for."""
     run = point.run
     samples = wake.read_records(run.file(wake.FILE))
     kept = samples.rows[wake.reasons(samples.rows, expects_firmware=False) == 0]
@@ -74,7 +74,7 @@ def df_measured(point: Sample) -> pa.Table:
 
 
 def df_by_point(points: Sequence[Sample]) -> pa.Table:
-    """Of all points that tell of wake-ups, measured or traced; one whose trace lost events does not."""
+    """Wake-ups of all points that have them, measured or traced. A point whose trace lost events has none."""
     found = []
     for point in points:
         try:
@@ -118,7 +118,7 @@ def draw_wake_ups(axis: Axes, table: pa.Table, keys: Sequence[str]) -> None:
 
 
 def df_sources(point: Sample, record: Recording | None = None) -> pa.Table:
-    """How often each CPU was woken by what, out of which state."""
+    """Counts of wake-ups by CPU, source and state."""
     found = wakes.of_recording(record or recording.load(point.run.rundir()), point.run.spec.platform)
     columns = {"cpu": [wake.cpu for wake in found], "source": [wake.source for wake in found]}
     table = pa.table({**columns, "state": [wake.state for wake in found]})

@@ -138,7 +138,7 @@ class Recorded:
     run: Run
     state: str
     stamped: bool
-    """By firmware. QEMU's PSCI has no stamps, and Linux does C1 by itself."""
+    """True if firmware stamped the wake-ups. QEMU's PSCI has no stamps, and Linux does C1 by itself."""
     samples: Records
     reasons: Array
 

@@ -13,7 +13,7 @@ from lull.files import blocks, whole
 
 Record = TypeVar("Record")
 OPEN = ConfigDict(extra="allow", strict=True)
-"""Of a record that may have more keys than we read. A number that stands in quotes is not a number."""
+"""Settings of a record that may have more keys than we read. A number in quotes is not a number."""
 
 
 def write(path: Path, value: dict[str, Any]) -> None:
@@ -28,7 +28,7 @@ def write_small(path: Path, value: dict[str, Any]) -> None:
 
 
 def read(path: Path, remedy: str, needs: Iterable[str] = ()) -> dict[str, Any]:
-    """What was written; `remedy` is what to do about a file that is gone, was changed or lacks a key."""
+    """The object in the file. `remedy` says what to do about a file that is gone, was changed or lacks a key."""
     try:
         value = json.loads(path.read_text(encoding="utf-8"))
     except (OSError, ValueError, RecursionError) as error:
@@ -41,12 +41,12 @@ def read(path: Path, remedy: str, needs: Iterable[str] = ()) -> dict[str, Any]:
 
 
 def read_as(adapter: TypeAdapter[Record], path: Path, remedy: str) -> Record:
-    """What was written, if it is what it has to be. The sentence names the first key that is not."""
+    """The record in the file, checked. An error names the first key that is wrong."""
     return _parsed(adapter, _bytes(path, remedy), f"{path}", remedy)
 
 
 def read_lines_as(adapter: TypeAdapter[Record], path: Path, remedy: str) -> list[Record]:
-    """The same of a file of JSON lines."""
+    """The records in a file of JSON lines, checked."""
     lines = _bytes(path, remedy).splitlines()
     return [_parsed(adapter, line, f"{path}: line {number}", remedy) for number, line in enumerate(lines, start=1)]
 

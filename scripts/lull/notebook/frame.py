@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""From Arrow's tables, which everything below works on, to the frames that users know."""
+"""Converts Arrow's tables, which all lower layers use, to the frames that users know."""
 
 from importlib import import_module
 from typing import Any, Literal, get_args

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Where the CPUs' time went."""
+"""Idle states: time in them, entries, sleeps."""
 
 import pyarrow as pa
 from matplotlib.axes import Axes
@@ -28,7 +28,7 @@ class Idle(Views):
 
     @plot(df_residency)
     def plot_residency(self, ax: Axes | None = None) -> Axes:
-        """Of a run, a bar for each CPU; of several, a bar for each point: the mean of its CPUs and seeds."""
+        """A bar for each CPU of a run. Of several runs, a bar for each point: the mean of its CPUs and seeds."""
         table = self.arrow("residency")
         draw, by = (time_asleep.draw_residency, "cpu") if self._single else (time_asleep.draw_by_point, "point")
         with house.axes(ax, house.height_of(len(table[by].unique()))) as axis:
@@ -38,7 +38,7 @@ class Idle(Views):
 
     @df()
     def df_entries(self, run: Source) -> pa.Table:
-        """How often each CPU entered each state, for how long in all, and how often that was the wrong choice.
+        """Entries of each CPU into each state, the time in it, and the number of wrong choices.
 
         `above`: the sleep was too short for the state. `below`: it was long enough for a deeper one.
         """
@@ -79,7 +79,7 @@ class Idle(Views):
 
     @plot(df_sleeps)
     def plot_sleeps(self, ax: Axes | None = None) -> Axes:
-        """How long sleeps were: for each state, the share of its sleeps that were at most so long."""
+        """Distribution of the lengths of sleeps: for each state, the share of its sleeps up to each length."""
         table = self.arrow("sleeps")
         with house.axes(ax) as axis:
             for number, state in enumerate(sorted(set(table["state"].to_pylist()))):

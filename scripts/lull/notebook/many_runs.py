@@ -40,7 +40,7 @@ class SweepView(Opened):
 
     @property
     def points(self) -> list[str]:
-        """What `point()` takes."""
+        """The names that `point()` takes."""
         return list(dict.fromkeys(_name(source.sample) for source in self._sources))
 
     def point(self, name: str, seed: int | None = None) -> RunView:
@@ -63,7 +63,7 @@ class SweepView(Opened):
 
     @property
     def result(self) -> ResultView:
-        """What the scenario's analysis made of all points."""
+        """The result of the scenario's analysis over all points."""
         return in_folder(self.path / FIGURES, self._kind)
 
     def _view(self, source: Source) -> RunView:

@@ -31,7 +31,7 @@ _DIFFERENCE = (*(field.name for field in fields(comparing.Difference)), "change"
 
 
 class Opened:
-    """What one run and several have in common: the views."""
+    """The views, which one run and several have in common."""
 
     def __init__(self, samples: Samples, sources: list[Source], kind: Kind | None) -> None:
         self._samples, self._sources, self._kind = samples, sources, kind
@@ -52,11 +52,11 @@ class Opened:
 
     @property
     def command(self) -> str:
-        """What made it."""
+        """The engine, CPU model and platform that made it."""
         return self._samples.command
 
     def compare(self, other: "Opened") -> Frame:
-        """What came out differently in `other`, measure by measure, as `lull compare` has it. `n` counts seeds.
+        """The differences of results from `other`, measure by measure, as `lull compare` has them. `n` counts seeds.
 
         With two seeds on each side, `low` and `high` are the 95 % interval of the difference, `p` the probability of
         one so large by chance.
@@ -66,7 +66,7 @@ class Opened:
         return frame_of(_rows(rows, _DIFFERENCE), self._kind)
 
     def compare_settings(self, other: "Opened") -> Frame:
-        """What was asked differently of `other`: settings, engine, artifacts."""
+        """The differences of settings, engine and artifacts from those of `other`."""
         found = comparing.compare(self._samples, other._samples).settings
         rows = [{"setting": one.key, "first": str(one.first), "second": str(one.second)} for one in found]
         return frame_of(_rows(rows, ("setting", "first", "second")), self._kind)
@@ -85,7 +85,7 @@ class RunView(Opened):
 
     @property
     def sample(self) -> Sample:
-        """What analyses take."""
+        """The run as analyses take it."""
         return self._source.sample
 
     @property
@@ -94,7 +94,7 @@ class RunView(Opened):
 
     @property
     def settings(self) -> Mapping[str, Value]:
-        """Of a point: what tells it from the others."""
+        """The settings that tell a point from the others."""
         return self.sample.settings
 
     @property
@@ -103,7 +103,7 @@ class RunView(Opened):
 
     @property
     def spec(self) -> RunSpec:
-        """What was asked, resolved."""
+        """The RunSpec: what was asked, resolved."""
         return self.sample.run.spec
 
     @property
@@ -112,7 +112,7 @@ class RunView(Opened):
 
     @property
     def manifest(self) -> Mapping[str, Any]:
-        """What it was made of, and how it ended."""
+        """The manifest: what made the run, and how it ended."""
         return self.sample.run.manifest
 
     @property
@@ -128,7 +128,7 @@ class RunView(Opened):
 
     @property
     def files(self) -> dict[str, Path]:
-        """What the guest left in /out, by its name there."""
+        """The path of a file that the guest left in /out, by its name there."""
         folder = self.path / FILES
         return {str(path.relative_to(folder)): path for path in sorted(folder.rglob("*")) if path.is_file()}
 

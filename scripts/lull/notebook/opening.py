@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""From a path to what lies there."""
+"""Opens a path: a run, a sweep, a scenario's runs or a published result."""
 
 from pathlib import Path
 

@@ -52,7 +52,7 @@ class ResultView:
 
     @cached_property
     def manifest(self) -> Mapping[str, Any]:
-        """What was asked, of every point what became of it, and what made them."""
+        """The manifest: what was asked, the outcome of every point, and what made the points."""
         return json_file.read(self.path / drawing.MANIFEST, "publish the result again")
 
     @cached_property
@@ -62,7 +62,7 @@ class ResultView:
 
     @property
     def checks(self) -> Frame:
-        """What had to hold: `name`, `passed`, and the numbers that it `says`."""
+        """The checks: `name`, `passed`, and in `says` their numbers."""
         path = self.path / CHECKS
         try:
             found = json.loads(path.read_text(encoding="utf-8"))

@@ -49,7 +49,7 @@ class Source:
 
     @cached_property
     def counts(self) -> dict[str, int]:
-        """How many events of each name the trace has; nothing where there is no trace."""
+        """The number of events of each name in the trace; empty without a trace."""
         return columns.counts(self.trace_file) if (self.sample.run.path / TRACE).is_file() else {}
 
     def need(self, what: str, events: Sequence[str]) -> None:

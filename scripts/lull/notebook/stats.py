@@ -19,7 +19,7 @@ END, LENGTH = "finalTick", "simTicks"
 
 
 class Stats(Views):
-    """What gem5 counted between two dumps. QEMU counts nothing."""
+    """gem5's statistics, by window from dump to dump. QEMU has none."""
 
     @property
     def names(self) -> list[str]:

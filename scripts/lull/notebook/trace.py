@@ -17,7 +17,7 @@ SPANS = ("power:cpu_idle", "sched:sched_switch", "irq")
 
 
 class Trace(Views):
-    """What Linux traced, on gem5's time."""
+    """Linux's trace, on gem5's time."""
 
     @property
     def events(self) -> list[str]:
@@ -26,7 +26,7 @@ class Trace(Views):
 
     @df()
     def df_events(self, run: Source) -> pa.Table:
-        """How often each event occurs."""
+        """The number of events of each name."""
         found = run.counts
         systems = [run.trace_file.formats[name].system for name in found]
         return pa.table({"system": systems, "event": list(found), "count": list(found.values())})
@@ -65,7 +65,7 @@ class Trace(Views):
 
     @plot(df_spans)
     def plot_spans(self, ax: Axes | None = None) -> Axes:
-        """Of one run: a lane for each CPU, with what it was at in the course of time."""
+        """One run, with a lane for each CPU: its state and work over time."""
         if not self._single:
             raise UserError("plot_spans: draws one run; choose one, such as by .point(name)")
         table = self.arrow("spans")

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What all views share: `df_x()` hands out a frame, `plot_x(ax=None)` draws it and returns the axes.
+"""The base of all views: `df_x()` returns a frame, `plot_x(ax=None)` draws it and returns the axes.
 
 A view of a run is a function of that run. On several runs it is the same table of each, one below the other, with
 columns in front that tell the points apart: `point`, the settings that vary, and `seed`.

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What ended sleeps, and what the way out took."""
+"""Wake-ups: their sources and the time of the way out."""
 
 import pyarrow as pa
 from matplotlib.axes import Axes
@@ -70,13 +70,13 @@ class Wakes(Views):
 
     @df("causes of wake-ups", NEEDS)
     def df_sources(self, run: Source) -> pa.Table:
-        """How often each CPU was woken by what, out of which state."""
+        """Counts of wake-ups by CPU, source and state."""
         table = traced_wakes.df_sources(run.sample, run.recording)
         return table.rename_columns(["count" if name == "count_all" else name for name in table.column_names])
 
     @plot(df_sources)
     def plot_sources(self, ax: Axes | None = None, most: int = 12) -> Axes:
-        """What woke CPUs most often."""
+        """The sources that woke CPUs most often."""
         table = self.arrow("sources").group_by("source").aggregate([("count", "sum")])
         found = table.sort_by([("count_sum", "descending"), ("source", "ascending")]).slice(0, most).to_pylist()
         with house.axes(ax, house.height_of(len(found))) as axis:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What a paper or a data sheet says, and what came out here, in one line each.
+"""Figures of papers and data sheets beside ours, one line each.
 
 An analysis that has such figures has a function `against(stored) -> list[Against]`, of its stored tables alone.
 """

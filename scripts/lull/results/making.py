@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""From a scenario's finished runs to the result beside them, on the command line or in a notebook."""
+"""Makes the result of a scenario's finished runs, on the command line or in a notebook."""
 
 from contextlib import AbstractContextManager
 from typing import TYPE_CHECKING
@@ -30,7 +30,7 @@ def is_complete(sweep: ScenarioFolder) -> bool:
 
 
 def make(sweep: ScenarioFolder, scenario: Scenario) -> "tuple[Runs, Result]":
-    """Of the points that have finished."""
+    """The result of the points that have finished."""
     # matplotlib takes a second to load, which commands that draw nothing do not pay.
     from lull.results import result
     from lull.scenario import runs as source

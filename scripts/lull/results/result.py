@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What an analysis hands back, and the folder that it becomes.
+"""The result that an analysis returns, and the folder that it becomes.
 
 An analysis is the `analysis.py` of an experiment. It has a function `analyse(runs) -> Result`, and one that draws what
 it stored (`drawing`), or, of a scenario that is published in pieces, one that concludes from them (`pieces`). Files are

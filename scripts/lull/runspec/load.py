@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""From what a user names to a RunSpec: the one place where words become a run."""
+"""Makes a RunSpec of a user's words. This is the one place where words become a run."""
 
 from collections.abc import Sequence
 from pathlib import Path

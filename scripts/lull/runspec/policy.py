@@ -55,7 +55,7 @@ class Policy(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid")
 
     governor: Governor | None = None
-    """Of idle states."""
+    """The governor of idle states."""
     cpufreq: FrequencyGovernor | int | None = None
     """A governor, or the kHz of an OPP: a cluster that lacks it runs at its next faster one, or else at its fastest."""
     idle_deepest: Deepest | None = None
@@ -131,7 +131,7 @@ def choices() -> dict[str, Sequence[str]]:
 
 
 def is_of_a_system(key: str) -> bool:
-    """Whether a key, right or wrong, begins with the name of a system."""
+    """True if a key, right or wrong, begins with the name of a system."""
     return key.partition(".")[0] in (system.name for system in systems.known())
 
 
@@ -187,7 +187,7 @@ def _frequency(value: str | None, platform: Platform) -> str | int | None:
 
 
 def _nearest_opp(cluster: Cluster, khz: int) -> int:
-    """As Linux resolves a frequency that a cluster lacks."""
+    """The frequency that Linux takes for one that a cluster lacks."""
     table = [opp.khz for opp in cluster.opps.table]
     return next((own for own in table if own >= khz), table[-1])
 

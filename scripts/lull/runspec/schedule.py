@@ -36,7 +36,7 @@ _VALUE = re.compile(r"-?[0-9]+", re.ASCII)
 @dataclass(frozen=True)
 class Event:
     time_ns: int
-    """From the start of the schedule."""
+    """Time from the start of the schedule."""
     line: int
     type: int
     code: int

@@ -52,7 +52,7 @@ class RunSpec(BaseModel):
     instruction clock for all, which repeats; "parallel" is a thread of the host for each, on the host's clock."""
     platform: Platform
     told_at_boot: AtBoot = {}
-    """Where the device tree advertises other latencies than `platform`; the script tells Linux those of `platform`."""
+    """The latencies that the device tree advertises, where `platform` has others; the script then tells Linux those."""
     policy: Policy = Policy()
     flavour: Flavour
     schedule: str | None = None
@@ -63,7 +63,7 @@ class RunSpec(BaseModel):
     trace: tuple[str, ...] = ()
     """Trace events switched on around the command."""
     trace_kib: Annotated[int, Field(gt=0)] | None = None
-    """Of memory for each CPU's events, of which the oldest are lost when it is full; None is the kernel's own size."""
+    """KiB of trace buffer for each CPU. A full buffer loses its oldest events. None is the kernel's own size."""
     stats_period_s: Period | None = None
     """Simulated time after which gem5 at the latest opens a new window of statistics."""
     limits: Limits

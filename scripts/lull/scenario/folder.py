@@ -75,7 +75,7 @@ _RECORD = TypeAdapter(Record)
 
 @dataclass(frozen=True)
 class Done:
-    """How a point fared. `how` is RAN, KEPT, FAILED or HUNG."""
+    """The outcome of a point. `how` is RAN, KEPT, FAILED or HUNG."""
 
     name: str
     how: str
@@ -136,7 +136,7 @@ class ScenarioFolder:
         return self.path / point
 
     def lock(self, work: str) -> Path:
-        """Of a point, or of something else that one command does at a time."""
+        """A lock for a point, or for something else that one command does at a time."""
         return self.path / _LOCKS / work.replace("/", ".")
 
 
@@ -269,7 +269,7 @@ def made_of(engine: Engine, flavour: Flavour) -> str:
 
 
 def identity(engine: Mapping[str, object], artifacts: Mapping[str, Mapping[str, object]]) -> str:
-    """What a result depends on besides its spec: engine and artifacts, wherever they are."""
+    """The engine and artifacts that a result depends on besides its spec, without their paths."""
     keys = {name: entry["key"] for name, entry in artifacts.items()}
     return json.dumps([{key: value for key, value in engine.items() if key != "path"}, keys], sort_keys=True)
 

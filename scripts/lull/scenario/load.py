@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""From a name or a file to a checked scenario."""
+"""Loads a scenario by name or file, and checks it."""
 
 from pathlib import Path
 
@@ -28,7 +28,7 @@ def load_scenario(name_or_path: str) -> Scenario:
 
 
 def _programs(file: Path) -> Path | None:
-    """Of an experiment outside of the checkout. A scenario file of another name may lie in any folder."""
+    """The file of an experiment outside of the checkout. A scenario file of another name may lie in any folder."""
     folder = file.resolve().parent
     outside = folder.parent != experiments.BENCHMARKS and file.name == experiments.FILE
     return folder if outside and (folder / "Makefile").is_file() else None

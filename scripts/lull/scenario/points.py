@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""From a scenario and a user's wishes to runs: every cell of every matrix, checked before the first one starts."""
+"""Expands a scenario and a user's wishes to runs: every cell of every matrix, checked before the first one starts."""
 
 import itertools
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -29,7 +29,7 @@ class Point:
 
 @dataclass(frozen=True)
 class Wishes:
-    """What a user asked for, before anything is checked against the scenario."""
+    """The wishes of a user, before anything is checked against the scenario."""
 
     engine: EngineName
     platform: str | None = None
@@ -47,7 +47,7 @@ class _Cell:
     values: Mapping[str, Value]
     settings: Sequence[str]
     lack: str
-    """What the machine lacks for it; empty if nothing."""
+    """The reason why the machine cannot run the point; empty if it can."""
 
 
 @dataclass(frozen=True)
@@ -211,7 +211,7 @@ def _lack(scenario: Scenario, platform: str, settings: Sequence[str], values: Ma
 
 
 def _cpus(text: str) -> Iterator[int]:
-    """Of a list as Linux writes it: `0-2,4`."""
+    """The CPUs of a list as Linux writes it: `0-2,4`."""
     for part in filter(None, text.split(",")):
         first, _, last = part.partition("-")
         yield from range(int(first), int(last or first) + 1)

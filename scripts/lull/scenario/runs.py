@@ -33,7 +33,7 @@ class Runs:
     runs: tuple[Run, ...]
     missing: tuple[str, ...]
     hung: tuple[Run, ...]
-    """Of the missing ones, those that a limit ended."""
+    """The missing points that a limit ended."""
 
     @property
     def analysis(self) -> ModuleType:
@@ -46,7 +46,7 @@ class Runs:
 
     @property
     def names(self) -> list[str]:
-        """Of all points, whether they have finished or not."""
+        """The hashes of all points, finished or not."""
         return [*(run.name for run in self.runs), *self.missing]
 
     @property
@@ -71,7 +71,7 @@ class Runs:
         return list(found.values())
 
     def manifest(self) -> dict[str, object]:
-        """What was asked, of every point what became of it, and what made them."""
+        """The manifest: what was asked, the outcome of every point, and what made the points."""
         return {
             "scenario": self.scenario,
             "analysis": experiments.name_of(self.experiment),

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What a scenario file may say: a guest program, what can be varied, and who looks at the outcome.
+"""The schema of a scenario file: a guest program, its parameters and groups, and the analysis.
 
 A scenario is a list of groups, a group is a matrix of parameter values, and each cell of a matrix is one run, a
 *point*. Templates (`command`, `overrides`, `needs_…`) name parameters in braces: `{count}`. Braces around anything else

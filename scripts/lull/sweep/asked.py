@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What a user wants swept: a file, options, or both."""
+"""The wishes of a user for a sweep: from a file, from options, or from both."""
 
 import re
 from collections.abc import Sequence
@@ -32,9 +32,9 @@ class Asked(Block):
     points: list[str] = Field(default_factory=list)
     """Names or patterns of the scenario's points; all of them if not given."""
     set: dict[str, Value] = Field(default_factory=dict)
-    """What is the same at every point."""
+    """Settings that are the same at every point."""
     grid: dict[str, Annotated[list[Value], Field(min_length=1)]] = Field(default_factory=dict)
-    """What varies: a key of `set`, or `platform` or `cpu`, and its values. Every combination is run."""
+    """Axes: a key of `set`, or `platform` or `cpu`, and its values. Every combination is run."""
     seeds: Annotated[int, Field(ge=1, le=SEEDS_MAX)] = 1
     """Every combination is run with the seeds 1 to this."""
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""From what was asked to runs: every point of the scenario in every cell of the grid with every seed, checked."""
+"""Expands a sweep to its runs: every point of the scenario in every cell of the grid with every seed, checked."""
 
 import itertools
 import zlib
@@ -55,7 +55,7 @@ class Planned:
     wall_s: float
     """The run's limit."""
     machine: str
-    """The same for all that boot alike."""
+    """A key that is the same for all points that boot alike."""
 
     @property
     def spec(self) -> RunSpec:

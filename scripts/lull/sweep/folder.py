@@ -36,18 +36,18 @@ class Entry:
     """The scenario's own: group and values of its matrix."""
     group: str
     values: Mapping[str, Value]
-    """Of the scenario's parameters."""
+    """Values of the scenario's parameters."""
     settings: Mapping[str, Value]
-    """Of the grid, in its order."""
+    """Values of the grid's settings, in its order."""
     seed: int
     hash: str
-    """Of the RunSpec."""
+    """Hash of the RunSpec."""
     key: Annotated[str, Field(pattern=r"^[\w-]*$")] = ""
-    """Of all that the result depends on."""
+    """Hash of all that the result depends on, and the name of the run's folder."""
 
     @property
     def title(self) -> str:
-        """The same for all seeds, and unlike that of any other point of the sweep."""
+        """The point's title, which is the same for all seeds and unlike that of any other point of the sweep."""
         return " ".join([self.name, *(f"{key}={text_of(value)}" for key, value in self.settings.items())])
 
     @property

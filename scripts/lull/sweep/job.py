@@ -44,7 +44,7 @@ class Item(BaseModel):
 
 
 class Means(BaseModel):
-    """What all runs of a sweep are made with."""
+    """The engine and artifacts of all runs of a sweep."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 

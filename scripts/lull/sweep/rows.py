@@ -57,7 +57,7 @@ def _read(path: Path) -> Mapping[str, tuple[list[object], Row]]:
 
 
 def _looks(run: Path) -> list[object]:
-    """Of all that a row is made of: size and time of what `_OWN` names and of the guest's files."""
+    """A stamp of all that a row is made of: size and time of the files in `_OWN` and of the guest's files."""
     found: list[object] = []
     for folder, names in ((run, _OWN), (run / rundir.FILES, None)):
         try:

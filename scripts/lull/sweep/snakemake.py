@@ -19,11 +19,11 @@ PLUGIN = "snakemake_executor_plugin_"
 AT_ONCE_ELSEWHERE = 100
 """Jobs given at once to an executor that has its own queue."""
 SHARED_FILES_S = 60
-"""That a file written on another machine may take to be seen here."""
+"""Seconds that a file written on another machine may take to be seen here."""
 SINGLE_MAX = 500
 """So many runs have a job each. The start of one takes 0.8 s of a processor, the run's own part of a sweep 0.06 s."""
 JOBS = 200
-"""That more runs than those are shared out to."""
+"""The largest number of jobs. More runs than that are put into jobs together."""
 OF_EXECUTOR = {
     # sacct, its first choice, says nothing for ever where a cluster keeps no accounts.
     "slurm": ["--slurm-status-command", "squeue", "--slurm-init-seconds-before-status-checks", "10"],
@@ -53,7 +53,7 @@ rule all:
 
 @dataclass(frozen=True)
 class How:
-    """Where runs go: to an executor of Snakemake's, so many at once. What is None, the profile may say."""
+    """The executor of Snakemake that runs the jobs, and how many at once. The profile may say what is None."""
 
     executor: str | None = None
     jobs: int | None = None

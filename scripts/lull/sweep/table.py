@@ -81,7 +81,7 @@ class Points:
 
     @property
     def axes(self) -> dict[str, list[Value]]:
-        """Of the grid: each key with its values."""
+        """The grid's keys, each with its values."""
         return self.record["grid"]
 
 
@@ -107,7 +107,7 @@ def flat(points: Sequence[Sample]) -> list[Row]:
 
 
 def kept(found: Points) -> list[Row]:
-    """The same of all points of a sweep, from what was kept of them where they have not changed since."""
+    """Rows of all points of a sweep. Points that have not changed come from the kept rows."""
     results = rows.of(found.path, found.points, lambda point: point.run.path, _read_for_a_row)
     return [_row(point, row) for point, row in zip(found.points, results, strict=True)]
 
@@ -151,12 +151,12 @@ def _row(point: Sample, results: Row) -> Row:
 
 
 def _read_for_a_row(point: Sample) -> Row:
-    """Of a copy, with which the run's record goes: those of thousands would fill the memory."""
+    """A row from a copy of the point, so that the run's record is dropped with it: thousands would fill the memory."""
     return _results(replace(point, run=copy(point.run)))
 
 
 def _results(point: Sample) -> Row:
-    """What the run itself tells, whatever the sweep calls it."""
+    """The results of the run itself, whatever the sweep calls it."""
     manifest, spec = point.run.manifest, point.run.spec
     row: Row = {
         "platform": spec.platform.name,
@@ -197,7 +197,7 @@ def _is_number(value: object) -> bool:
 
 
 def _column(values: list[Value | None]) -> pa.Array:
-    """Of the type that all its values share; of text where they share none."""
+    """A column of the type that all its values share, or of text where they share none."""
     kinds = {type(value) for value in values if value is not None}
     if kinds == {int, float}:
         return pa.array([None if value is None else float(value) for value in values], pa.float64())
@@ -217,5 +217,5 @@ def as_arrow(points: Sequence[Sample]) -> pa.Table:
 
 
 def column_of(values: list[Value | None]) -> pa.Array:
-    """As a table has them: of one type."""
+    """The values as one type."""
     return _column(values)

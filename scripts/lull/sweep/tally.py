@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""How far a sweep is, by what its jobs leave in files: it is the same on this machine and on any other.
+"""The progress of a sweep, from files that its jobs leave. It is the same on this machine and on any other.
 
 Work is counted in simulated seconds. How many a point will take is known once a point like it has ended: the same one
 with another seed, else one of the same name in the scenario, else any. Before that nothing is said of the time left.
@@ -36,18 +36,18 @@ class Tally:
         self._read: Counter[str] = Counter()
         """Bytes of each job's state."""
         self.states: dict[str, Done] = {}
-        """Of the runs that were begun."""
+        """States of the runs that were begun."""
         self._running: dict[str, tuple[float, int]] = {}
         """Seconds and instructions simulated so far."""
         self._took: dict[str, tuple[float, int]] = {}
-        """By a point's title, its name, or nothing: seconds of all that ended, and how many these were."""
+        """Seconds and number of the runs that ended, by a point's title, by its name, and over all."""
         self._simulated, self._instructions = 0.0, 0
-        """Of the runs that have ended here."""
+        """Seconds and instructions of the runs that have ended here."""
         self._since: float | None = None
         """When the first run was seen: boots before it are not what is being timed."""
         self._last = 0.0
         self._busy_s = 0.0
-        """Of all runs together: two that run for a second are two seconds."""
+        """Seconds of all runs together: two that run for a second are two seconds."""
         self._ahead: tuple[float, float] | None = None
         for entry, seconds in known:
             self._learn(_likes(entry), seconds)
@@ -78,7 +78,7 @@ class Tally:
         return len(self.states) - len(self._running)
 
     def share(self) -> float | None:
-        """Of the work that there is; None where nothing says how much that is."""
+        """The finished share of the work; None where its amount is not known."""
         ahead = self._ahead
         if ahead is None:
             return None

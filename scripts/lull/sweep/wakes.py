@@ -13,7 +13,7 @@ PERCENTILES = (50, 90, 99)
 
 
 def numbers(run: Run) -> dict[str, int | float]:
-    """Of wake-ups that count. Empty for any other program."""
+    """Numbers of the wake-ups that count, for a run of wake-latency. Empty for any other program."""
     if not (run.path / FILES / wake.FILE).is_file():
         return {}
     wakes = wake.df_wakes([wake.recorded(run)])

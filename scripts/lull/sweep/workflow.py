@@ -58,7 +58,7 @@ class Batch:
 
     @property
     def minutes(self) -> int | None:
-        """What a cluster has to grant it, at most. Of a single run the user's own limits for jobs say that."""
+        """The time that a cluster has to grant a job, at most. For a single run the user's own limits say it."""
         if len(self.points) == 1:
             return None
         seconds = sum(planned.wall_s + BEYOND_S for planned in self.points)

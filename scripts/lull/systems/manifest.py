@@ -28,7 +28,7 @@ class Setting(Block):
     range: list[StrictInt] = Field(default_factory=list)
     """Instead of choices: the least and the greatest whole number."""
     default: Word
-    """What the kernel has after boot."""
+    """The value after boot."""
     not_on: dict[Engine, Sentence] = Field(default_factory=dict)
     """Engines where it has no meaning, each with the reason."""
     help: Sentence
@@ -66,7 +66,7 @@ class Setting(Block):
 
 class Manifest(Block):
     name: Name
-    """Of its folder, its `struct lull_system` and its settings."""
+    """The name of its folder, of its `struct lull_system`, and before the dot of its settings."""
     title: Sentence
     option: Annotated[str, Field(pattern=r"^LULL[A-Z0-9_]*$")]
     """The symbol of Kconfig that compiles the folder."""

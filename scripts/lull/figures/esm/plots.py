@@ -32,7 +32,7 @@ METHODS = {
 
 
 def plot_power(curves: Curves, heading: str, label: str) -> Figure:
-    """Of the whole machine, most of which is memory in this model, and of its cores."""
+    """Power of the whole machine and of its cores."""
     figure, axes = style.panels(len(METHODS), 2, 2.2)
     handles: dict[str, Artist] = {}
     for axis, (measure, title) in zip(axes, METHODS.items(), strict=True):
@@ -60,7 +60,7 @@ def plot_latency(curves: Curves, heading: str, label: str) -> Figure:
 
 
 def plot_gain(curves: Curves, heading: str, label: str, sooner: Sequence[Mark], saved: Sequence[Mark]) -> Figure:
-    """What ESM gains over the 16 ms poll, and what the paper says of it."""
+    """ESM's gain over the 16 ms poll, beside the paper's."""
     figure, axes = style.panels(2, 2, 2.6)
     places = [at for at in curves[ESM] if at in curves[PULL]]
     ours = [difference(curves[PULL][at], curves[ESM][at], "latency_us") for at in places if _both(curves, at)]

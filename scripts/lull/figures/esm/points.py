@@ -19,7 +19,7 @@ SERIES = (PULL, PULL_LONGER, EPOLL, EPOLL_SHADOW, ESM, ESM_SHADOW, ESM_THREAD)
 """In the order of figures; series of a user's own follow."""
 LOOK = "looks of"
 STEPS_PER_US = 400
-"""Of the arithmetic that a look may do, on the A15 of `tegra-k1` at its fastest (benchmarks/input-app/handler.h)."""
+"""Steps of a look's arithmetic in a microsecond, on `tegra-k1`'s A15 at its fastest (benchmarks/input-app/handler.h)."""
 WAKES = ("main", "own", "device", "shadow")
 MEANS = (
     *(f"{name}_w" for name in POWERS),
@@ -28,16 +28,16 @@ MEANS = (
     "latency_us",
     "wall_us",
 )
-"""What points have a mean and an interval of, over their repetitions."""
+"""Measures with a mean and an interval over a point's repetitions."""
 QUANTILES = {"median_us": 0.5, "p99_us": 0.99}
-"""Of the latencies of all repetitions together: one repetition is too short for a tail."""
+"""Quantiles of the latencies of all repetitions together: one repetition is too short for a tail."""
 
 Row = dict[str, Any]
 Curves = Mapping[str, Mapping[Any, Row]]
 
 
 def series_of(values: Mapping[str, Value]) -> str:
-    """How a point gets its events: what a curve of a figure has in common."""
+    """The name of a point's curve: how its application gets events."""
     mode = values["mode"]
     if mode == "pull":
         return f"pull {_time(int(values['delay_us']))}" + _look(values) + _shadow(values)
@@ -49,7 +49,7 @@ def _shadow(values: Mapping[str, Value]) -> str:
 
 
 def _look(values: Mapping[str, Value]) -> str:
-    """Of a look that costs more than its system call."""
+    """The part of a name that says what a look costs, if it costs more than its system call."""
     steps = int(values.get("look", 0))
     return f", {LOOK} {_time(round(steps / STEPS_PER_US))}" if steps else ""
 
@@ -162,7 +162,7 @@ def by_series(rows: Sequence[Row], axis: str) -> dict[str, dict[Any, Row]]:
 
 
 def common(one: Mapping[Any, Row], other: Mapping[Any, Row], name: str) -> list[tuple[Any, float, float]]:
-    """Where both series have a number."""
+    """The places where both series have a number."""
     return [
         (at, one[at][name], other[at][name])
         for at in one

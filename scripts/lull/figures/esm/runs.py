@@ -40,16 +40,16 @@ class Repetition:
     index: int
     seconds: float
     latency_us: Numbers
-    """From the hardware to the handler, by CLOCK_MONOTONIC, event by event."""
+    """Latency from the hardware to the handler, by CLOCK_MONOTONIC, event by event."""
     wall_us: Numbers
     """The same by the wall clock, in its steps; NaN where nobody asked what it was at the hardware."""
     cpu_s: float
-    """That the application had a CPU for, as the trace has it: without interrupts."""
+    """Seconds that the application had a CPU, by the trace: without interrupts."""
     wakes: Mapping[str, int]
     """Ends of sleeps of the main CPUs: `main` in all; of these `own`, by timers or calls that the application made, and
     `device`, by the event timer's interrupt or what it led to; and of the shadow CPU, `shadow`."""
     watts: Mapping[str, float]
-    """By POWERS; nothing where times mean nothing."""
+    """Watts by POWERS; empty where times mean nothing."""
 
 
 @dataclass(frozen=True)
@@ -61,7 +61,7 @@ class Measured:
     windowed: int
     """Events that the schedule has in the windows, of those that the application is about."""
     handled: int
-    """Of these, how many came to the handler."""
+    """The number of these events that came to the handler."""
     in_order: bool
     lost: int
     clock_cpu_s: float
@@ -78,7 +78,7 @@ class Measured:
 
 @dataclass(frozen=True)
 class _Told:
-    """What the guest says of the run."""
+    """The guest's own record of the run."""
 
     pid: int
     begin_ns: int
@@ -152,7 +152,7 @@ def _events(lines: Sequence[Mapping[str, Any]], told: _Told) -> dict[str, Number
 
 
 def _cpu_s(run: Run, record: Recording, told: _Told, edges: NDArray[np.int64]) -> list[float]:
-    """Of each window the time that some CPU was at work for the application."""
+    """For each window, the seconds that some CPU was at work for the application."""
     found = np.zeros(told.windows)
     for part in spans.by_cpu(record, run.spec.platform):
         own = [number for number, cause in enumerate(part.causes) if _is_task(cause, told.pid)]
