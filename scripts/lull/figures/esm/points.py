@@ -19,7 +19,7 @@ SERIES = (PULL, PULL_LONGER, EPOLL, EPOLL_SHADOW, ESM, ESM_SHADOW, ESM_THREAD)
 """In the order of figures; series of a user's own follow."""
 LOOK = "looks of"
 STEPS_PER_US = 400
-"""Steps of a look's arithmetic in a microsecond, on `tegra-k1`'s A15 at its fastest (benchmarks/input-app/handler.h)."""
+"""Steps of a look's arithmetic in a microsecond, on `tegra-k1`'s A15 at its fastest (input-app/handler.h)."""
 WAKES = ("main", "own", "device", "shadow")
 MEANS = (
     *(f"{name}_w" for name in POWERS),
