@@ -29,6 +29,7 @@ from lull.figures import traced_wakes
 from lull.notebook import starting
 from lull.notebook.frame import Kind
 from lull.notebook.one_run import RunView
+from lull.notebook.source import Source
 from lull.scenario.points import Point
 from lull.trace import columns, events, recording
 from lull.trace.clock import Clock
@@ -227,6 +228,8 @@ def _clocks(trace: TraceFile, cpu: int) -> Iterator[Clock]:
 def test_events_are_on_gem5s_time_as_windows_are(run: RunView) -> None:
     windows = run.stats.df_windows()
     assert windows["length_s"].sum() == pytest.approx(run.manifest["simulated_s"])
+    assert windows["start_s"][0] == pytest.approx(run.manifest["details"]["start_tick"] / 1e12)
+    assert windows["start_s"][1:].tolist() == pytest.approx(windows["end_s"][:-1].tolist())
     idle = run.trace.df_event("power:cpu_idle")
     assert idle["time_s"].is_monotonic_increasing
     assert windows["start_s"].min() < idle["time_s"].min() < idle["time_s"].max() < windows["end_s"].max()
@@ -278,7 +281,26 @@ def test_a_view_says_in_a_sentence_what_it_needs(tmp_path: Path, trace: list[str
     )
 
 
-def test_what_was_not_asked_for_is_refused_though_there_is_a_trace(tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("asked", "enough"),
+    [("all", True), ("power", True), ("power:*", True), ("power:cpu_idle", True), ("cpu_idle", True),
+     ("power:cpu_freq*", False), ("sched", False), ("cpu", False)],
+)  # fmt: skip
+def test_a_traced_event_that_never_came_is_no_missing_one(
+    run: RunView, monkeypatch: pytest.MonkeyPatch, asked: str, enough: bool
+) -> None:
+    """A run without a single sleep has no events of sleep, and was asked for them all the same."""
+    source = Source(run.sample, "run")
+    monkeypatch.setitem(vars(source), "counts", {})
+    monkeypatch.setitem(vars(run.spec), "trace", (asked,))
+    if enough:
+        source.need("sleeps", ("power:cpu_idle",))
+        return
+    with pytest.raises(lull.UserError, match="sleeps need the trace event power:cpu_idle; run with --trace power"):
+        source.need("sleeps", ("power:cpu_idle",))
+
+
+def test_events_that_are_in_a_trace_are_enough_whatever_was_asked(tmp_path: Path) -> None:
     path = recorded(tmp_path / "run")
     asked = json.loads((path / "run.json").read_text())
     (path / "run.json").write_text(json.dumps({**asked, "trace": ["sched"]}))
