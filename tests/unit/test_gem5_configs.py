@@ -15,6 +15,7 @@ from typing import Any, get_args
 
 import pytest
 
+from lull.engines import latency_devices
 from lull.files.paths import ROOT
 from lull.platform import memory_map, schema
 from lull.platform.cores import OPERATIONS, load_core
@@ -567,6 +568,9 @@ def test_firmware_and_gem5_agree_on_the_latency_devices() -> None:
     assert {name.lower().replace("_", "-"): number for number, name in enumerate(states) if number} == idle["STATES"]
     costs = re.findall(r"^\+\tLAT_(ENTRY|FLUSH|EXIT|REFILL|FILL),", patch, re.MULTILINE)
     assert tuple(name.lower() for name in costs) == (*idle["COSTS"], "fill")
+    assert (latency_devices.SLICES, latency_devices.COSTS) == (idle["SLICES"], tuple(idle["COSTS"]))
+    qemu = (CONFIGS.parent / "kernel-patches/platform/idle_qemu.c").read_text()
+    assert re.findall(r"define LULL_SLICES (\d+)", qemu) == [str(idle["SLICES"])]
 
 
 def test_every_latency_page_lies_in_the_region_kept_for_them() -> None:
