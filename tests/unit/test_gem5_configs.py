@@ -568,7 +568,7 @@ def test_firmware_and_gem5_agree_on_the_latency_devices() -> None:
     assert {name.lower().replace("_", "-"): number for number, name in enumerate(states) if number} == idle["STATES"]
     costs = re.findall(r"^\+\tLAT_(ENTRY|FLUSH|EXIT|REFILL|FILL),", patch, re.MULTILINE)
     assert tuple(name.lower() for name in costs) == (*idle["COSTS"], "fill")
-    assert (latency_devices.SLICES, latency_devices.COSTS) == (idle["SLICES"], tuple(idle["COSTS"]))
+    assert (idle["SLICES"], tuple(idle["COSTS"])) == (latency_devices.SLICES, latency_devices.COSTS)
     qemu = (CONFIGS.parent / "kernel-patches/platform/idle_qemu.c").read_text()
     assert re.findall(r"define LULL_SLICES (\d+)", qemu) == [str(idle["SLICES"])]
 
