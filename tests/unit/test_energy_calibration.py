@@ -96,3 +96,13 @@ def test_leakage_goes_with_temperature_as_arm_says() -> None:
     assert technology.leakage_share(tiny) == pytest.approx(0.482, abs=2e-3)
     assert technology.leakage_share(rk3399) < technology.leakage_share(tiny), "305 K"
     assert technology.leakage_share(tiny, 330) == 1
+
+
+def test_what_a_factor_has_not_seen_it_meets_less_well() -> None:
+    """And the A53's two chips predict each other by the ratio of their factors, one way up and the other way down."""
+    found = {(own.platform, own.cluster): own for own in validation.left_out()}
+    assert len(found) == 6
+    assert all(own.fitted <= own.without_chip for own in found.values())
+    assert {own.others for own in found.values() if own.core == "a53"} == {"rk3399 (a53)", "tiny (a53)"}
+    down, up = found["tiny", "little"].without_chip, found["rk3399", "little"].without_chip
+    assert (1 - down) * (1 + up) == pytest.approx(1, abs=0.01)

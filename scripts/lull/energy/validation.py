@@ -1,8 +1,10 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """power-models/validation.md: McPAT's watts, raw and calibrated, beside published ones."""
 
+import math
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from statistics import fmean
 
 from lull.energy import busy, calibration, published, states, tables
 from lull.energy.calibration import Factors
@@ -10,6 +12,7 @@ from lull.energy.mcpat import WakeUp, wake_up
 from lull.energy.published import PARTS
 from lull.energy.tables import OppTable
 from lull.files.paths import ROOT
+from lull.platform.cores import load_core
 from lull.platform.cstates import CState
 from lull.platform.load import list_platforms, load_platform
 from lull.plotting.markdown import markdown_table
@@ -57,6 +60,55 @@ def dynamic() -> list[Row]:
             place = (platform.name, cluster.name, cluster.core, "core", opp.mhz, opp.mv)
             found.append(Row(*place, raw=raw, calibrated=raw * factor, published=figure.watts(opp)))
     return found
+
+
+@dataclass(frozen=True)
+class LeftOut:
+    """How far a busy core's dynamic power is off if its factor is found without it: mean absolute errors."""
+
+    platform: str
+    cluster: str
+    core: str
+    fitted: float
+    """By the factor that is used, which saw all."""
+    without_opp: float
+    """Each operating point by a factor of the cluster's others."""
+    without_chip: float
+    """All points by a factor of other chips."""
+    others: str
+    """Those chips: with the same core, or else with cores of the same kind of pipeline."""
+
+
+def left_out() -> list[LeftOut]:
+    ratios: dict[tuple[str, str, str], list[float]] = {}
+    for row in dynamic():
+        ratios.setdefault((row.platform, row.cluster, row.core), []).append(row.published / row.raw)
+    found = []
+    for place, own in ratios.items():
+        platform, cluster, core = place
+        same = {other: mine for other, mine in ratios.items() if other != place and other[2] == core}
+        kind = load_core(core).pipeline
+        alike = {
+            other: mine for other, mine in ratios.items() if other != place and load_core(other[2]).pipeline == kind
+        }
+        used = same or alike
+        chip = math.exp(fmean(math.log(fmean(mine)) for mine in used.values()))
+        rest = [fmean([*own[:place_], *own[place_ + 1 :]]) for place_ in range(len(own))]
+        found.append(
+            LeftOut(
+                platform, cluster, core,
+                fitted=_off(own, [calibration.factors(core).dynamic] * len(own)),
+                without_opp=_off(own, rest),
+                without_chip=_off(own, [chip] * len(own)),
+                others=", ".join(f"{other[0]} ({other[2]})" for other in used),
+            )
+        )  # fmt: skip
+    return found
+
+
+def _off(ratios: Sequence[float], factors: Sequence[float]) -> float:
+    """Ours over published is a factor over the ratio that it should have been."""
+    return fmean(abs(factor / ratio - 1) for factor, ratio in zip(factors, ratios, strict=True))
 
 
 def static() -> list[Row]:
@@ -137,6 +189,7 @@ def _notes() -> Iterable[str]:
         "{{ shape }}": lambda: _relative(shape()),
         "{{ busy }}": _busy,
         "{{ wakes }}": _wake_ups,
+        "{{ left-out }}": _left_out,
     }
     for paragraph in NOTES.read_text(encoding="utf-8").strip().split("\n\n"):
         if not paragraph.startswith("<!--"):
@@ -183,6 +236,18 @@ def _busy() -> str:
         ["event, per cycle", *cores],
         [[event, *(f"{busy.per_cycle(core).get(event, 0.0):.3g}" for core in cores)] for event in events],
     )
+
+
+def _left_out() -> str:
+    rows = [
+        [
+            own.platform, own.cluster, own.core,
+            *(_percent(share) for share in (own.fitted, own.without_opp, own.without_chip)), own.others,
+        ]
+        for own in left_out()
+    ]  # fmt: skip
+    headings = ["fitted", "without the operating point", "without the chip", "then from"]
+    return markdown_table(["platform", "cluster", "core", *headings], rows)
 
 
 def _wake_ups() -> str:
