@@ -82,7 +82,7 @@ static long wait_for_events(struct esm_event *events)
 	int before;
 
 	pthread_setcanceltype(PTHREAD_CANCEL_ASYNCHRONOUS, &before);
-	count = esm_sys_wait(events, sizeof(*events), BATCH, 0);
+	count = esm_sys_wait(events, sizeof(*events), BATCH, 0, NULL);
 	pthread_setcanceltype(before, NULL);
 	return count;
 }

@@ -26,9 +26,14 @@ long esm_sys_register(const struct esm_registration *what, size_t size, unsigned
 }
 
 long esm_sys_wait(struct esm_event *events, size_t event_size, unsigned int count,
-		  unsigned int flags)
+		  unsigned int flags, const struct __kernel_timespec *until)
 {
-	return syscall(ESM_NR_WAIT, events, event_size, count, flags);
+	return syscall(ESM_NR_WAIT, events, event_size, count, flags, until);
+}
+
+int esm_fd(void)
+{
+	return (int)syscall(ESM_NR_FD, 0);
 }
 
 int esm_register(int fd, unsigned int type, unsigned int code, esm_handler handler)
@@ -57,9 +62,9 @@ void esm_stop(void)
 	stopped = true;
 }
 
-static int fetch(void)
+static int fetch(unsigned int flags)
 {
-	long count = esm_sys_wait(fetched.events, sizeof(*fetched.events), BATCH, 0);
+	long count = esm_sys_wait(fetched.events, sizeof(*fetched.events), BATCH, flags, NULL);
 
 	fetched.at = 0;
 	fetched.used = count > 0 ? (unsigned int)count : 0;
@@ -77,7 +82,7 @@ static void handle(struct esm_event event)
 		handler(&event);
 }
 
-static int run(bool once)
+static int run(bool once, unsigned int flags)
 {
 	pid_t self = gettid();
 
@@ -86,7 +91,7 @@ static int run(bool once)
 		fetched.at = fetched.used = 0;
 	}
 	while (!stopped) {
-		if (fetched.at == fetched.used && fetch())
+		if (fetched.at == fetched.used && fetch(flags))
 			return -1;
 		while (fetched.at < fetched.used && !stopped)
 			handle(fetched.events[fetched.at++]);
@@ -99,10 +104,15 @@ static int run(bool once)
 
 int esm_run(void)
 {
-	return run(false);
+	return run(false, 0);
 }
 
 int esm_run_once(void)
 {
-	return run(true);
+	return run(true, 0);
+}
+
+int esm_run_ready(void)
+{
+	return run(false, ESM_WAIT_NONBLOCK) && errno != EAGAIN ? -1 : 0;
 }

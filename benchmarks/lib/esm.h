@@ -10,6 +10,7 @@
 #ifndef LULL_ESM_H
 #define LULL_ESM_H
 
+#include <linux/time_types.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -40,6 +41,15 @@ int esm_run(void);
 /* As esm_run(), but comes back once it has called at least one handler: 0. */
 int esm_run_once(void);
 
+/* As esm_run(), but does not wait: it comes back when no event is left: 0. */
+int esm_run_ready(void);
+
+/*
+ * A file for poll() and epoll: readable while the kernel has events for this thread, hung up once
+ * the thread has no registration left. Call esm_run_ready() then. It is closed on exec.
+ */
+int esm_fd(void);
+
 /*
  * esm_run() comes back when the handler that calls this does. Events that are there already wait
  * for the next esm_run(). In a signal handler it counts from the next look at it on, and esm_run()
@@ -51,6 +61,6 @@ void esm_stop(void);
 long esm_sys_register(const struct esm_registration *what, size_t size, unsigned int flags);
 /* How many events there are now in `events`. */
 long esm_sys_wait(struct esm_event *events, size_t event_size, unsigned int count,
-		  unsigned int flags);
+		  unsigned int flags, const struct __kernel_timespec *until);
 
 #endif

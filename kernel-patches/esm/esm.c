@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The Event Stream Model: its switch and its two system calls.
+ * The Event Stream Model: its switch, and the calls to register and to wait.
  *
  *   /sys/kernel/lull/esm/enabled   0 or 1, 0 after boot
  *   /sys/kernel/lull/esm/fifo      events that the queue of an application has
@@ -22,6 +22,7 @@
 #include <linux/string_helpers.h>
 #include <linux/syscalls.h>
 #include <linux/sysfs.h>
+#include <linux/time.h>
 #include <linux/uaccess.h>
 
 #include "esm.h"
@@ -258,31 +259,56 @@ static long esm_deliver(struct esm_application *application, void __user *events
 	return delivered;
 }
 
+/* A time that is no time is refused; one of long ago is one. */
+static int esm_until(const struct __kernel_timespec __user *until, ktime_t *end)
+{
+	struct timespec64 time;
+
+	if (get_timespec64(&time, until))
+		return -EFAULT;
+	if (!timespec64_valid(&time))
+		return -EINVAL;
+	*end = timespec64_to_ktime(time);
+
+	return 0;
+}
+
 /**
  * sys_esm_wait - wait for events
  * @events: where to put them
  * @event_size: of one of them, as the program knows it
  * @count: how many there is room for
- * @flags: ESM_WAIT_NONBLOCK or 0
+ * @flags: of ESM_WAIT_*
+ * @until: when to give up, with ESM_WAIT_UNTIL
  *
  * Return: how many events there were, at least one.
  */
-SYSCALL_DEFINE4(esm_wait, struct esm_event __user *, events, size_t, event_size,
-		unsigned int, count, unsigned int, flags)
+SYSCALL_DEFINE5(esm_wait, struct esm_event __user *, events, size_t, event_size,
+		unsigned int, count, unsigned int, flags,
+		const struct __kernel_timespec __user *, until)
 {
 	struct esm_application *application = current->esm;
+	ktime_t end, *at = NULL;
 	int error;
 
-	if (flags & ~ESM_WAIT_NONBLOCK || !count || event_size < ESM_EVENT_SIZE_VER0)
+	if (flags & ~(ESM_WAIT_NONBLOCK | ESM_WAIT_UNTIL) || !count ||
+	    event_size < ESM_EVENT_SIZE_VER0)
 		return -EINVAL;
 	if (event_size > PAGE_SIZE)
 		return -E2BIG;
 	if (!access_ok(events, count * event_size))
 		return -EFAULT;
 
+	if (flags & ESM_WAIT_UNTIL) {
+		error = esm_until(until, &end);
+		if (error)
+			return error;
+		at = &end;
+	}
+
 	error = -ENODEV;
 	if (application && READ_ONCE(esm_on))
-		error = esm_application_wait(application, !(flags & ESM_WAIT_NONBLOCK));
+		error = esm_application_wait(application, !(flags & ESM_WAIT_NONBLOCK), at);
 	if (!error)
 		return esm_deliver(application, events, event_size, count);
 

@@ -20,6 +20,7 @@
 #include "esm_source.h"
 
 struct esm_application;
+struct esm_pollable;
 struct file;
 struct kobject;
 struct pid;
@@ -144,6 +145,7 @@ struct esm_subscription {
  * @fifo: what waits for it
  * @waiting: it is in EV_WAIT and has not been handed anything
  * @dispatching: @dispatcher has been told to look
+ * @pollable: what its files of esm_fd() have in common; NULL if it has none
  * @registrations: at all sources
  * @node: in esm_applications, and from here on under esm_mutex
  * @subscriptions: one for each source
@@ -162,6 +164,7 @@ struct esm_application {
 	struct esm_fifo fifo;
 	bool waiting;
 	bool dispatching;
+	struct esm_pollable *pollable;
 	unsigned int registrations;
 
 	struct list_head node;
@@ -197,7 +200,7 @@ int esm_application_create(void);
 void esm_application_wake(struct esm_application *application);
 void esm_application_resume(struct esm_application *application);
 void esm_application_push(struct esm_application *application, const struct esm_packet *packet);
-int esm_application_wait(struct esm_application *application, bool block);
+int esm_application_wait(struct esm_application *application, bool block, ktime_t *until);
 unsigned int esm_application_peek(struct esm_application *application, struct esm_event *events,
 				  unsigned int count);
 void esm_application_drop(struct esm_application *application, unsigned int count);
@@ -212,6 +215,10 @@ bool esm_dispatcher_run(struct esm_application *application);
 void esm_dispatcher_stop(struct esm_application *application);
 void esm_dispatch(struct esm_application *application);
 void esm_hand_over(struct esm_application *application);
+
+/* esm_fd.c */
+void esm_pollable_notify(struct esm_application *application);
+void esm_pollable_end(struct esm_application *application);
 
 /* esm_consumer.c */
 void esm_consumer_changed(void);

@@ -5,7 +5,8 @@
  *
  *   long esm_register(const struct esm_registration *what, size_t size, unsigned int flags);
  *   long esm_wait(struct esm_event *events, size_t event_size, unsigned int count,
- *		   unsigned int flags);
+ *		   unsigned int flags, const struct __kernel_timespec *until);
+ *   long esm_fd(unsigned int flags);
  *
  * Both structures have the same layout in 32 and 64 bits. They grow at the end: the size says which
  * version a program knows, and what it does not know has its default, 0.
@@ -21,6 +22,7 @@
  */
 #define ESM_NR_REGISTER 600
 #define ESM_NR_WAIT 601
+#define ESM_NR_FD 602
 
 /* In place of a type or a code: all of them. */
 #define ESM_ANY 0xffff
@@ -50,6 +52,8 @@ struct esm_registration {
 
 /* esm_wait(): come back with EAGAIN instead of waiting. */
 #define ESM_WAIT_NONBLOCK 0x1
+/* esm_wait(): come back with ETIMEDOUT at @until of CLOCK_MONOTONIC, which else is not read. */
+#define ESM_WAIT_UNTIL 0x2
 
 /* @flags of an event: this one stands for @value others that the queue had no room for. */
 #define ESM_EVENT_OVERFLOW 0x1

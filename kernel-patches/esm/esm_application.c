@@ -12,6 +12,7 @@
  * No event is delivered twice, because only the task itself takes events out,
  * and they leave the queue after they have been copied.
  */
+#include <linux/hrtimer.h>
 #include <linux/lockdep.h>
 #include <linux/pid.h>
 #include <linux/rcupdate.h>
@@ -26,7 +27,10 @@
 
 LIST_HEAD(esm_applications);
 
-/* An interrupt that still looks at it finds no registration, and leaves the queue alone. */
+/*
+ * An interrupt that still looks at it finds no registration, and leaves the queue alone. Whoever
+ * polls a file of its looks at how full the queue was, and not into it.
+ */
 static void esm_application_free(struct esm_application *application)
 {
 	put_pid(application->process);
@@ -103,6 +107,7 @@ void esm_application_end(void)
 
 	current->esm = NULL;
 	esm_dispatcher_stop(application);
+	esm_pollable_end(application);
 	esm_application_free(application);
 }
 
@@ -113,6 +118,7 @@ void esm_application_end(void)
 void esm_application_wake(struct esm_application *application)
 {
 	raw_spin_lock_irq(&application->lock);
+	esm_pollable_notify(application);
 	if (application->waiting)
 		esm_hand_over(application);
 	raw_spin_unlock_irq(&application->lock);
@@ -157,14 +163,15 @@ void esm_application_resume(struct esm_application *application)
  * esm_application_wait - wait until there are events
  * @application: the calling task's
  * @block: whether to wait at all
+ * @until: the time of CLOCK_MONOTONIC at which to give up, or NULL
  *
  * Return: 0 when there are events; -ENODEV if there are none and no
  * registration that could bring one, -EAGAIN if it must not wait,
- * -ERESTARTSYS for a signal.
+ * -ETIMEDOUT at @until, -ERESTARTSYS for a signal.
  */
-int esm_application_wait(struct esm_application *application, bool block)
+int esm_application_wait(struct esm_application *application, bool block, ktime_t *until)
 {
-	bool here = true;
+	bool here = true, late = false;
 	int error;
 
 	for (;;) {
@@ -176,6 +183,8 @@ int esm_application_wait(struct esm_application *application, bool block)
 			error = -ENODEV;
 		else if (!block)
 			error = -EAGAIN;
+		else if (late)
+			error = -ETIMEDOUT;
 		else if (signal_pending(current))
 			error = -ERESTARTSYS;
 		else if (!esm_consumer_told(application))
@@ -195,7 +204,8 @@ int esm_application_wait(struct esm_application *application, bool block)
 		trace_esm_wait(task_pid_nr(current), 0);
 		set_current_state(TASK_INTERRUPTIBLE | TASK_EV_WAIT);
 		raw_spin_unlock_irq(&application->lock);
-		schedule();
+		/* Without @until, this is schedule(). */
+		late = !schedule_hrtimeout_range(until, current->timer_slack_ns, HRTIMER_MODE_ABS);
 	}
 	raw_spin_unlock_irq(&application->lock);
 

@@ -50,12 +50,13 @@ void esm_hand_over(struct esm_application *application)
  * esm_dispatch - see to an application whose queue is not empty
  * @application: the application, locked
  *
- * If it is not in EV_WAIT, it will look itself.
+ * Whoever polls is told. If it is not in EV_WAIT, it will look itself.
  */
 void esm_dispatch(struct esm_application *application)
 {
 	lockdep_assert_held(&application->lock);
 
+	esm_pollable_notify(application);
 	if (!application->waiting)
 		return;
 	if (!application->dispatcher) {

@@ -39,6 +39,8 @@ static const struct {
 	{"waiting", case_waiting},
 	{"refused-waits", case_refused_waits},
 	{"signals", case_signals},
+	{"timeouts", case_timeouts},
+	{"polling", case_polling},
 	{"queue", case_queue},
 	{"foreground", case_foreground},
 	{"lifecycle", case_lifecycle},

@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "esm.h"
 
@@ -18,7 +19,22 @@ int call_register(const struct esm_registration *what, size_t size, unsigned int
 
 int call_wait(void *events, size_t event_size, unsigned int count, unsigned int flags)
 {
-	long result = esm_sys_wait(events, event_size, count, flags);
+	long result = esm_sys_wait(events, event_size, count, flags, NULL);
+
+	return result < 0 ? -errno : (int)result;
+}
+
+int call_wait_until(struct esm_event *events, unsigned int count, unsigned int flags,
+		    const struct __kernel_timespec *until)
+{
+	long result = esm_sys_wait(events, sizeof(*events), count, flags | ESM_WAIT_UNTIL, until);
+
+	return result < 0 ? -errno : (int)result;
+}
+
+int call_fd(unsigned int flags)
+{
+	long result = syscall(ESM_NR_FD, flags);
 
 	return result < 0 ? -errno : (int)result;
 }

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The two system calls as they are, and what tests ask of them again and again. */
+/* The three system calls as they are, and what tests ask of them again and again. */
 #ifndef EVENT_STREAM_CALLS_H
 #define EVENT_STREAM_CALLS_H
 
 #include <linux/input.h>
+#include <linux/time_types.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -13,6 +14,9 @@
 /* All return what the kernel does, which is -errno for an error. */
 int call_register(const struct esm_registration *what, size_t size, unsigned int flags);
 int call_wait(void *events, size_t event_size, unsigned int count, unsigned int flags);
+int call_wait_until(struct esm_event *events, unsigned int count, unsigned int flags,
+		    const struct __kernel_timespec *until);
+int call_fd(unsigned int flags);
 
 int subscribe(int fd, uint16_t type, uint16_t code, uint64_t handler);
 int unsubscribe(int fd, uint16_t type, uint16_t code);

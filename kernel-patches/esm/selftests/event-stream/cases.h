@@ -20,6 +20,8 @@ void case_refused_registrations(void);
 void case_waiting(void);
 void case_refused_waits(void);
 void case_signals(void);
+void case_timeouts(void);
+void case_polling(void);
 void case_queue(void);
 void case_foreground(void);
 void case_lifecycle(void);

@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/capability.h>
+#include <poll.h>
 #include <sched.h>
 #include <string.h>
 #include <sys/ioctl.h>
@@ -15,6 +16,7 @@
 #include "calls.h"
 #include "cases.h"
 #include "device.h"
+#include "esm.h"
 #include "random.h"
 #include "system.h"
 #include "waiter.h"
@@ -232,14 +234,33 @@ static int wait_at_random(struct attack *attack)
 	unsigned int count =
 		(unsigned int)ONE_OF(random, 0, 1, 2, 3, 64, 65536, INT32_MAX, UINT32_MAX);
 	unsigned int flags = next_random(random) % 16 ? 0 : (unsigned int)next_random(random);
+	long result;
 
-	return call_wait(any_address(attack), size, count, flags | ESM_WAIT_NONBLOCK);
+	flags |= ESM_WAIT_NONBLOCK | (next_random(random) % 4 ? 0 : ESM_WAIT_UNTIL);
+	result = esm_sys_wait(any_address(attack), size, count, flags, any_address(attack));
+	return result < 0 ? -errno : (int)result;
+}
+
+/* A file of its own, of which as many stay open as the process may have. */
+static int poll_at_random(struct attack *attack)
+{
+	uint64_t *random = &attack->random;
+	int fd = call_fd(next_random(random) % 16 ? 0 : (unsigned int)next_random(random));
+	struct pollfd asked = {.fd = fd, .events = (short)next_random(random)};
+
+	if (fd < 0)
+		return fd;
+	if (poll(&asked, 1, 0) < 0)
+		return -errno;
+	if (next_random(random) % 2)
+		close(fd);
+	return 0;
 }
 
 static bool is_documented(int result)
 {
 	static const int documented[] = {EAGAIN, EBADF,	 E2BIG,	 EFAULT, EINVAL,
-					 ENODEV, ENOENT, ENOSPC, EPERM};
+					 EMFILE, ENODEV, ENOENT, ENOSPC, EPERM};
 
 	for (size_t i = 0; i < sizeof(documented) / sizeof(documented[0]); i++)
 		if (result == -documented[i])
@@ -263,8 +284,10 @@ static bool attacks(void)
 	    munmap(attack.room + ROOM, 4096))
 		return false;
 	for (uint64_t i = 0; i < amount.calls; i++) {
-		int result = next_random(&attack.random) % 2 ? register_at_random(&attack)
-							     : wait_at_random(&attack);
+		uint64_t which = next_random(&attack.random) % 8;
+		int result = which < 4	 ? register_at_random(&attack)
+			     : which < 7 ? wait_at_random(&attack)
+					 : poll_at_random(&attack);
 
 		if (!is_documented(result)) {
 			note("call %llu: %s", (unsigned long long)i, strerror(-result));
