@@ -1,14 +1,14 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """The analysis of the scenario `esm-idle`: figure 6.1 of the paper, what an application costs that nobody uses."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import pyarrow as pa
 from matplotlib.figure import Figure
 
+from lull.figures.esm import paired, two_methods
 from lull.figures.esm import points as esm_points
 from lull.figures.esm import runs as esm_runs
-from lull.figures.esm import two_methods
 from lull.figures.esm.plots import METHODS
 from lull.figures.esm.runs import Measured
 from lull.plotting import style
@@ -16,6 +16,7 @@ from lull.plotting.markdown import markdown_table
 from lull.results.against import Against
 from lull.results.drawing import Drawing, Stored
 from lull.results.result import Check, Result
+from lull.runspec.values import Value
 from lull.scenario.runs import Runs
 
 AXIS = "delay_us"
@@ -28,17 +29,23 @@ PAPER = {16000: 12.14}
 def analyse(runs: Runs) -> Result:
     points = esm_runs.read(runs)
     table = esm_points.df_points(points, AXIS)
+    differences = paired.df_differences(points, AXIS)
     result = Result(
         summary=f"## CPU time in {PAPER_S} s\n\nOf shorter runs, scaled: an idle application does the same over and "
         "over. With 95 % intervals over repetitions.\n\n" + _cpu_text(table),
-        tables={"points": table, "repetitions": esm_points.df_repetitions(points, AXIS)},
+        tables={
+            "points": table,
+            "repetitions": esm_points.df_repetitions(points, AXIS),
+            "differences": differences,
+        },
         checks=checks(points),
     )
     if not runs.timed:
         result.summary += f"\n{runs.label}: no joules, and so no figures.\n"
         return result
-    result.summary += "\n## Points\n\n" + esm_points.points_text(table, AXIS, "delay, µs")
-    result.summary += two_methods.text(table)
+    result.summary += "\n## Points\n\n" + esm_points.conditions(points) + "\n\n"
+    result.summary += esm_points.points_text(table, AXIS, "delay, µs")
+    result.summary += paired.text(differences, AXIS, "delay, µs") + two_methods.text(table)
     result.checks += power_checks(table)
     return result
 
@@ -114,19 +121,20 @@ def plot_power(table: pa.Table, label: str) -> Figure:
 
 def checks(points: Sequence[Measured]) -> list[Check]:
     found = []
-    for point in points:
-        if point.run.values["mode"] == "esm":
-            cpu_s = sum(own.cpu_s for own in point.repetitions)
-            own = sum(own.wakes["own"] + own.wakes["device"] for own in point.repetitions)
-            says = f"{cpu_s:g} s of CPU time, {own} wake-ups of main CPUs by it or for it, in {point.run.name}"
-            found.append(Check("an idle ESM application uses no CPU", cpu_s == 0 and own == 0, says))
+    waiting = [point for point in points if point.run.values["mode"] == "esm"]
+    if waiting:
+        cpu_s = sum(own.cpu_s for point in waiting for own in point.repetitions)
+        wakes = sum(own.wakes["own"] + own.wakes["device"] for point in waiting for own in point.repetitions)
+        names = ", ".join(point.run.name for point in waiting)
+        says = f"{cpu_s:g} s of CPU time, {wakes} wake-ups of main CPUs by it or for it, in {names}"
+        found.append(Check("an idle ESM application uses no CPU", cpu_s == 0 and wakes == 0, says))
     polls = sorted(
         (
             int(point.run.values[AXIS]),
             sum(own.cpu_s / own.seconds for own in point.repetitions) / len(point.repetitions),
         )
         for point in points
-        if point.run.values["mode"] == "pull" and not point.run.values["look"]
+        if point.run.values["mode"] == "pull" and not point.run.values["look"] and _is_usual(point.run.values)
     )
     if len(polls) > 1:
         # Below the timer's slack of 50 us a shorter delay is none.
@@ -150,16 +158,21 @@ def power_checks(table: pa.Table) -> list[Check]:
 
 
 def _split(table: pa.Table) -> tuple[list[esm_points.Row], list[esm_points.Row]]:
-    """Polls whose look is a system call, by their delay, and those that wait."""
-    rows = table.to_pylist()
+    """Polls whose look is a system call, by their delay, and those that wait: all at the usual clocks and depth."""
+    rows = [row for row in table.to_pylist() if _is_usual(row)]
     polls = [row for row in rows if _is_poll(row) and esm_points.LOOK not in row["series"]]
     return sorted(polls, key=lambda row: int(row[AXIS])), [row for row in rows if not _is_poll(row)]
 
 
 def _looks(table: pa.Table) -> list[esm_points.Row]:
     """Polls whose look costs more, by what it costs."""
-    looks = (row for row in table.to_pylist() if esm_points.LOOK in row["series"])
+    looks = (row for row in table.to_pylist() if esm_points.LOOK in row["series"] and _is_usual(row))
     return sorted(looks, key=lambda row: float(row["cpu_share"]))
+
+
+def _is_usual(values: Mapping[str, Value]) -> bool:
+    """Whether a point has the scenario's own clocks and depth, as all points of an older result do."""
+    return (values.get("cpufreq", "schedutil"), values.get("deepest", "C3")) == ("schedutil", "C3")
 
 
 def _is_poll(row: esm_points.Row) -> bool:
@@ -168,6 +181,7 @@ def _is_poll(row: esm_points.Row) -> bool:
 
 def _cpu_text(table: pa.Table) -> str:
     polls, waiting = _split(table)
+    others = [row for row in table.to_pylist() if not _is_usual(row)]
     rows = [
         (
             row["series"],
@@ -176,7 +190,7 @@ def _cpu_text(table: pa.Table) -> str:
             esm_points.cell(row, "own_wakes_hz"),
             f"{PAPER[row[AXIS]]:g}" if _is_poll(row) and row[AXIS] in PAPER else "-",
         )
-        for row in [*polls, *_looks(table), *waiting]
+        for row in [*polls, *_looks(table), *waiting, *others]
     ]
     headings = ("", "s, of the trace", "s, of the process's clock", "wake-ups/s", "paper, s")
     return markdown_table(headings, rows)

@@ -18,7 +18,7 @@ EXPERIMENT = Experiment(
 
 
 def analyse(runs: Runs) -> Result:
-    return esm_events.analyse(runs, EXPERIMENT)[0]
+    return esm_events.analyse(runs, EXPERIMENT)
 
 
 def draw(stored: Stored) -> list[Drawing]:

@@ -11,6 +11,10 @@ from lull.figures.esm import (
     checks as esm_checks,
 )
 from lull.figures.esm import (
+    paired,
+    two_methods,
+)
+from lull.figures.esm import (
     plots as esm_plots,
 )
 from lull.figures.esm import (
@@ -19,16 +23,16 @@ from lull.figures.esm import (
 from lull.figures.esm import (
     runs as esm_runs,
 )
-from lull.figures.esm import (
-    two_methods,
-)
 from lull.figures.esm.plots import Mark
-from lull.figures.esm.points import EPOLL, ESM, PULL, Curves, difference
+from lull.figures.esm.points import EPOLL, ESM, PULL, Curves, Row, difference
 from lull.plotting.markdown import markdown_table
 from lull.results.against import Against
 from lull.results.drawing import Drawing, Stored
 from lull.results.result import Result
 from lull.scenario.runs import Runs
+
+ABOVE_IDLE = "above idle"
+"""What is no column of a table: power less that of a machine on which nothing happens."""
 
 
 @dataclass(frozen=True)
@@ -48,25 +52,36 @@ class Experiment:
         return esm_points.by_series(ordinary, self.axis)
 
 
-def analyse(runs: Runs, what: Experiment) -> tuple[Result, pa.Table]:
-    """All but what is one experiment's own."""
+def analyse(runs: Runs, what: Experiment) -> Result:
     points = esm_runs.read(runs)
     table = esm_points.df_points(points, what.axis)
     curves = what.curves(table)
+    differences = paired.df_differences(points, what.axis)
     result = Result(
-        summary="## Points\n\nMeans with 95 % intervals over repetitions (Student's t); quantiles of all events of a "
-        "point, with bootstrap intervals; a check rests on those that have five events beyond them. Power is the whole "
-        "machine's but where it says otherwise.\n\n" + esm_points.points_text(table, what.axis, what.heading),
-        tables={"points": table, "repetitions": esm_points.df_repetitions(points, what.axis)},
+        summary="## Points\n\n"
+        + esm_points.conditions(points)
+        + "Means with 95 % intervals over repetitions (Student's t); quantiles of all events of a "
+        "point, with bootstrap intervals; a check rests on those that have five events beyond them. Power is that of "
+        "all that is modelled, CPUs, caches and memory, but where it says otherwise.\n\n"
+        + esm_points.points_text(table, what.axis, what.heading),
+        tables={
+            "points": table,
+            "repetitions": esm_points.df_repetitions(points, what.axis),
+            "differences": differences,
+        },
         checks=[esm_checks.delivered(points)],
     )
     if not runs.timed:
         result.summary += f"\n{runs.label}: no joules, and so no figures and nothing to compare.\n"
-        return result, table
+        return result
     result.checks += esm_checks.clocks(points)
-    result.checks += esm_checks.against_pull(curves, what.heading) + esm_checks.against_epoll(curves, what.heading)
-    result.summary += two_methods.text(table) + "\n## Beside the paper\n\n" + _paper(curves, what)
-    return result, table
+    rows = differences.to_pylist()
+    result.checks += esm_checks.against_pull(rows, what.axis, what.heading)
+    result.checks += esm_checks.against_epoll(curves, rows, what.axis, what.heading)
+    result.checks += esm_checks.not_asked_for(rows, what.axis, what.heading)
+    result.summary += paired.text(differences, what.axis, what.heading)
+    result.summary += two_methods.text(table) + "\n## Beside the paper\n\n" + _paper(curves, rows, what)
+    return result
 
 
 def draw(stored: Stored, what: Experiment) -> list[Drawing]:
@@ -93,9 +108,11 @@ def against(stored: Stored, what: Experiment) -> list[Against]:
     if table is None or not stored.origin.timed:
         return []
     curves = what.curves(table)
+    differences = stored.rows("differences")
+    rows = differences.to_pylist() if differences is not None else []
     found = []
     for name, marks, measure, unit in _measures(what):
-        ours, epoll = (_gains(curves, series, measure, unit) for series in (ESM, EPOLL))
+        ours, epoll = (_gains(curves, rows, what, series, measure, unit) for series in (ESM, EPOLL))
         for mark in marks:
             if here := _says(ours, mark):
                 title = f"{name} by ESM against a 16 ms poll, {mark.what}"
@@ -107,22 +124,46 @@ def against(stored: Stored, what: Experiment) -> list[Against]:
 def _measures(what: Experiment) -> list[tuple[str, Sequence[Mark], str, str]]:
     return [
         ("latency saved", what.sooner_ms, "latency_us", "ms"),
+        ("power saved, of what software adds", what.saved_percent, ABOVE_IDLE, "%"),
         ("power saved, machine", what.saved_percent, "power_w", "%"),
         ("power saved, cores and L2s", what.saved_percent, "cpus_w", "%"),
         ("power saved, cores", what.saved_percent, "cores_w", "%"),
     ]
 
 
-def _gains(curves: Curves, series: str, measure: str, unit: str) -> dict[Any, tuple[float, float]]:
-    """Of a series over the 16 ms poll, with half the interval, where both have a number."""
+def _gains(
+    curves: Curves, rows: Sequence[Row], what: Experiment, series: str, measure: str, unit: str
+) -> dict[Any, tuple[float, float]]:
+    """The gains of a series over the 16 ms poll, with half the interval, where both have a number.
+
+    ABOVE_IDLE is the power that both burn more than ESM does where nothing happens, which is what software adds. The
+    difference is that of paired repetitions where `rows` has it.
+    """
+    column = "power_w" if measure == ABOVE_IDLE else measure
+    idle = _idle_w(curves) if measure == ABOVE_IDLE else 0.0
+    if idle is None:
+        return {}
     pull, own = curves.get(PULL, {}), curves.get(series, {})
+    known = {row[what.axis]: row for row in rows if (row["series"], row["against"]) == (series, PULL)}
     gains: dict[Any, tuple[float, float]] = {}
     for at in pull:
-        if at in own and pull[at][measure] is not None and own[at][measure] is not None:
-            gap, half = difference(pull[at], own[at], measure)
-            scale = 1e-3 if unit == "ms" else 100 / pull[at][measure]
-            gains[at] = gap * scale, half * scale
+        if at not in own or pull[at][column] is None or own[at][column] is None:
+            continue
+        if measure == ABOVE_IDLE and (not pull[at]["events"] or pull[at][column] <= idle):
+            # Where nothing happens ESM adds nothing, and saves all by definition.
+            continue
+        gap, half = difference(pull[at], own[at], column)
+        if at in known and known[at][column] is not None:
+            gap, half = 0.0 - known[at][column], known[at][f"{column}_pm"] or 0.0
+        scale = 1e-3 if unit == "ms" else 100 / (pull[at][column] - idle)
+        gains[at] = gap * scale, half * scale
     return gains
+
+
+def _idle_w(curves: Curves) -> float | None:
+    """Power of ESM at the place without events; None where there is no such place."""
+    watts = [row["power_w"] for row in curves.get(ESM, {}).values() if not row["events"]]
+    return watts[0] if watts else None
 
 
 def _says(gains: Mapping[Any, tuple[float, float]], mark: Mark) -> str | None:
@@ -135,13 +176,13 @@ def _says(gains: Mapping[Any, tuple[float, float]], mark: Mark) -> str | None:
     return f"mean {sum(every) / len(every):.3g}, {min(every):.3g} to {max(every):.3g}"
 
 
-def _paper(curves: Curves, what: Experiment) -> str:
+def _paper(curves: Curves, differences: Sequence[Row], what: Experiment) -> str:
     """The gains of ESM over the 16 ms poll: where the paper has a number, and the mean over all places."""
     rows = [
         (f"{name}, {unit}", mark.what, f"{mark.value:g}", ours)
         for name, marks, measure, unit in _measures(what)
         for mark in marks
-        if (ours := _says(_gains(curves, ESM, measure, unit), mark))
+        if (ours := _says(_gains(curves, differences, what, ESM, measure, unit), mark))
     ]
     if not rows:
         return "Nothing to compare: the paper's numbers are gains over a 16 ms poll at its rates.\n"

@@ -13,9 +13,9 @@ from lull.plotting.markdown import markdown_table
 from lull.runspec.values import Value
 from lull.statistics import bootstrap, student
 
-PULL, PULL_LONGER, EPOLL, ESM = "pull 16 ms", "pull 100 ms", "epoll", "ESM"
-EPOLL_SHADOW, ESM_SHADOW, ESM_THREAD = "epoll, shadow", "ESM, shadow", "ESM, thread"
-SERIES = (PULL, PULL_LONGER, EPOLL, EPOLL_SHADOW, ESM, ESM_SHADOW, ESM_THREAD)
+PULL, PULL_LONGER, EPOLL, MASKED, ESM = "pull 16 ms", "pull 100 ms", "epoll", "masked", "ESM"
+EPOLL_SHADOW, MASKED_SHADOW, ESM_SHADOW, ESM_THREAD = "epoll, shadow", "masked, shadow", "ESM, shadow", "ESM, thread"
+SERIES = (PULL, PULL_LONGER, EPOLL, EPOLL_SHADOW, MASKED, MASKED_SHADOW, ESM, ESM_SHADOW, ESM_THREAD)
 """In the order of figures; series of a user's own follow."""
 LOOK = "looks of"
 STEPS_PER_US = 400
@@ -23,6 +23,8 @@ STEPS_PER_US = 400
 WAKES = ("main", "own", "device", "shadow")
 MEANS = (
     *(f"{name}_w" for name in POWERS),
+    "mhz",
+    "mv",
     "cpu_share",
     *(f"{name}_wakes_hz" for name in WAKES),
     "latency_us",
@@ -37,11 +39,24 @@ Curves = Mapping[str, Mapping[Any, Row]]
 
 
 def series_of(values: Mapping[str, Value]) -> str:
-    """The name of a point's curve: how its application gets events."""
+    """The name of a point's curve: how its application gets events, and under which circumstances."""
     mode = values["mode"]
     if mode == "pull":
-        return f"pull {_time(int(values['delay_us']))}" + _look(values) + _shadow(values)
-    return ("ESM" if mode == "esm" else str(mode)) + _thread(values) + _shadow(values)
+        name = f"pull {_time(int(values['delay_us']))}" + _look(values)
+    else:
+        name = ("ESM" if mode == "esm" else str(mode)) + _thread(values)
+    return name + _shadow(values) + _deepest(values) + _clocks(values)
+
+
+def _deepest(values: Mapping[str, Value]) -> str:
+    """The part of a name that says how deep CPUs may sleep, if it is not C3."""
+    deepest = values.get("deepest", "C3")
+    return "" if deepest == "C3" else f", {deepest}"
+
+
+def _clocks(values: Mapping[str, Value]) -> str:
+    """The part of a name that says that the clocks stay where they are."""
+    return {"powersave": ", slowest", "performance": ", fastest"}.get(str(values.get("cpufreq")), "")
 
 
 def _shadow(values: Mapping[str, Value]) -> str:
@@ -67,7 +82,7 @@ def _time(us: int) -> str:
 
 def df_repetitions(points: Sequence[Measured], axis: str) -> pa.Table:
     return pa.Table.from_pylist(
-        [{**_place(point, axis), **_of_repetition(own)} for point in points for own in point.repetitions]
+        [{**_place(point, axis), **row_of_repetition(own)} for point in points for own in point.repetitions]
     )
 
 
@@ -78,15 +93,23 @@ def df_points(points: Sequence[Measured], axis: str) -> pa.Table:
 
 def _place(point: Measured, axis: str) -> Row:
     values = point.run.values
-    return {"point": point.run.name, "group": point.run.group, "series": series_of(values), axis: values[axis]}
+    return {
+        "point": point.run.name,
+        "group": point.run.group,
+        "series": series_of(values),
+        "cpufreq": values["cpufreq"],
+        "deepest": values["deepest"],
+        axis: values[axis],
+    }
 
 
-def _of_repetition(own: Repetition) -> Row:
+def row_of_repetition(own: Repetition) -> Row:
     return {
         "repetition": own.index,
         "seconds": own.seconds,
         "events": own.latency_us.size,
         **{f"{name}_w": own.watts.get(name) for name in POWERS},
+        **{name: own.clock.get(name) for name in ("mhz", "mv")},
         "cpu_share": own.cpu_s / own.seconds,
         **{f"{name}_wakes_hz": own.wakes[name] / own.seconds for name in WAKES},
         "latency_us": _mean(own.latency_us),
@@ -101,7 +124,7 @@ def _mean(values: bootstrap.Numbers) -> float | None:
 
 def _of_point(point: Measured, axis: str) -> Row:
     row: Row = {**_place(point, axis), "repetitions": len(point.repetitions), "events": point.handled}
-    every = [_of_repetition(own) for own in point.repetitions]
+    every = [row_of_repetition(own) for own in point.repetitions]
     for name in MEANS:
         numbers = [own[name] for own in every if own[name] is not None]
         row[name], row[f"{name}_pm"] = student.mean(numbers) if numbers else (None, None)
@@ -129,14 +152,27 @@ def cell(row: Row, name: str, scale: float = 1.0) -> str:
     return f"{row[name] * scale:.4g}" + ("" if half is None else f" ± {half * scale:.2g}")
 
 
+def conditions(points: Sequence[Measured]) -> str:
+    """The sentence that says under which clocks and at which temperature all power of a summary was taken."""
+    kelvins = sorted({point.temperature_k for point in points if point.temperature_k is not None})
+    if not kelvins:
+        return ""
+    celsius = " and ".join(f"{kelvin - 273.15:.0f} °C" for kelvin in kelvins)
+    return (
+        f"Leakage is that of a chip at {celsius}. MHz and V are means over time of the application's CPU, whose clock "
+        "`schedutil` sets where the name of a row says nothing else. "
+    )
+
+
 def points_text(table: pa.Table, axis: str, heading: str) -> str:
     headings = (
-        "", heading, "events", "mW", "raw", "`em`", "cores and L2s", "cores", "cores, `em`", "CPU time, %",
+        "", heading, "events", "MHz", "V", "mW", "raw", "`em`", "cores and L2s", "cores", "cores, `em`", "CPU time, %",
         "wake-ups/s", "own", "device", "shadow", "latency, µs", "median", "p99",
     )  # fmt: skip
     rows = [
         (
             row["series"], row[axis], row["events"],
+            *("-" if row[name] is None else f"{row[name] * scale:.4g}" for name, scale in (("mhz", 1), ("mv", 1e-3))),
             *(cell(row, f"{name}_w", 1e3) for name in POWERS[:6]),
             cell(row, "cpu_share", 100),
             *(cell(row, f"{name}_wakes_hz") for name in WAKES),

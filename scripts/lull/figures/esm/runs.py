@@ -13,11 +13,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from lull.energy import rows, run_ledger
+from lull.energy import rows, run_ledger, source, technology, windows
 from lull.energy.run_ledger import Options
 from lull.energy.windows import lasts
 from lull.errors import UserError
-from lull.rundir.folder import LEDGER
+from lull.rundir.folder import LEDGER, STATS_TABLE
 from lull.rundir.run import Run
 from lull.scenario.runs import Runs
 from lull.trace import recording, spans, wakes
@@ -50,6 +50,8 @@ class Repetition:
     `device`, by the event timer's interrupt or what it led to; and of the shadow CPU, `shadow`."""
     watts: Mapping[str, float]
     """Watts by POWERS; empty where times mean nothing."""
+    clock: Mapping[str, float]
+    """The mean clock of the application's CPU, `mhz`, and its voltage, `mv`; empty where times mean nothing."""
 
 
 @dataclass(frozen=True)
@@ -66,6 +68,8 @@ class Measured:
     lost: int
     clock_cpu_s: float
     """CPU time a second by the process's own clock, which counts the interrupts on top of it too."""
+    temperature_k: float | None = None
+    """The temperature at which leakage was accounted; None where there are no joules."""
 
     @property
     def latency_us(self) -> Numbers:
@@ -109,6 +113,7 @@ def _read(run: Run, timed: bool) -> Measured:
     cpu_s = _cpu_s(run, record, told, edges)
     woken = _wakes(run, record, told, edges)
     watts = _watts(run, edges) if timed else [{}] * told.windows
+    clock = _clock(run, edges) if timed else [{}] * told.windows
     repetitions = tuple(
         Repetition(
             index=index,
@@ -118,12 +123,14 @@ def _read(run: Run, timed: bool) -> Measured:
             cpu_s=cpu_s[index],
             wakes=woken[index],
             watts=watts[index],
+            clock=clock[index],
         )
         for index in range(told.windows)
     )
     handled = sum(own.latency_us.size for own in repetitions)
     in_order = bool((np.diff(events["serial"]) > 0).all())
-    return Measured(run, repetitions, windowed, handled, in_order, lost, clock_cpu_s)
+    temperature_k = technology.running_k(run.spec.platform) if timed else None
+    return Measured(run, repetitions, windowed, handled, in_order, lost, clock_cpu_s, temperature_k)
 
 
 def _told(line: Mapping[str, Any], record: Recording) -> _Told:
@@ -193,19 +200,19 @@ def _watts(run: Run, edges: NDArray[np.int64]) -> list[dict[str, float]]:
     clusters = run.spec.platform.resolved_clusters()
     shadows = {cluster.name for cluster in clusters if run.spec.platform.role(cluster) == "shadow"}
     joules = [dict.fromkeys(POWERS, 0.0) for _ in edges[1:]]
-    windows: dict[tuple[int, int], int] = {}
+    places: dict[tuple[int, int], int] = {}
     keys = ("start", "end", "cluster", "cpu", "backend", "band")
     for row in rows.grouped(rundir / LEDGER, keys, ["joules"]).to_pylist():
         index = int(np.searchsorted(edges, (row["start"] + row["end"]) // 2, side="right")) - 1
         if not 0 <= index < len(joules):
             continue
-        windows[row["start"], row["end"]] = index
+        places[row["start"], row["end"]] = index
         for name in _names(row, shadows):
             joules[index][name] += row["joules"]
     found = []
     for index, own in enumerate(joules):
         length = int(edges[index + 1] - edges[index])
-        ticks = sum(end - start for (start, end), window in windows.items() if window == index)
+        ticks = sum(end - start for (start, end), place in places.items() if place == index)
         if not lasts(ticks, length):
             raise UserError(
                 f"{run.path}: repetition {index} takes {length / TICK_HZ:g} s and its windows of statistics "
@@ -214,6 +221,22 @@ def _watts(run: Run, edges: NDArray[np.int64]) -> list[dict[str, float]]:
             )
         found.append({name: value / (ticks / TICK_HZ) for name, value in own.items()})
     return found
+
+
+def _clock(run: Run, edges: NDArray[np.int64]) -> list[dict[str, float]]:
+    """Mean clock and voltage of the application's cluster in each repetition: a change of clock ends a window."""
+    platform = run.spec.platform
+    clusters = platform.resolved_clusters()
+    number = next(
+        number for number, (cpus, _) in enumerate(platform.cpu_ranges()) if int(run.values.get("cpu", 0)) in cpus
+    )
+    sums = np.zeros((len(edges) - 1, 3))
+    for window in windows.read(run.rundir() / STATS_TABLE):
+        index = int(np.searchsorted(edges, (window.start + window.end) // 2, side="right")) - 1
+        if 0 <= index < len(sums):
+            opp = source.opp_of(window, number, clusters[number], TICK_HZ)
+            sums[index] += np.array([1.0, opp.mhz, opp.mv]) * (window.end - window.start)
+    return [{"mhz": float(mhz / ticks), "mv": float(mv / ticks)} for ticks, mhz, mv in sums]
 
 
 def _names(row: Mapping[str, Any], shadows: set[str]) -> tuple[str, ...]:

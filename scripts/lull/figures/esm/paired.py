@@ -1,0 +1,177 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Differences between two ways to get input.
+
+A repetition's events come from its seed, and repetition N has the same seed in every point. So two points see the same
+events in their N-th repetitions, and the difference is taken repetition by repetition: its interval is far narrower
+than those of the two means. Points whose repetitions are of other lengths are compared by their means.
+"""
+
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import pyarrow as pa
+
+from lull.figures.esm.points import EPOLL, ESM, MASKED, Row, row_of_repetition, series_of
+from lull.figures.esm.runs import Measured
+from lull.plotting.markdown import markdown_table
+from lull.statistics import student
+
+MEASURES = ("power_w", "cpus_w", "cores_w", "em_w", "em_cores_w", "cpu_share", "latency_us")
+CIRCUMSTANCES = ("cpufreq", "deepest", "listen", "rate", "moves", "clicks")
+"""Parameters that two points have to share to be compared."""
+MODES = ("pull", "epoll", "masked", "esm")
+"""From the simplest on."""
+REST_W = 1.0
+"""Watts of everything that is not modelled, such as the display at its dimmest: an example, not a measurement."""
+
+
+@dataclass(frozen=True)
+class Gap:
+    """One measure of one way minus that of another."""
+
+    value: float
+    half: float | None
+    """Half the 95 % interval; None where one repetition is all there is."""
+
+    @property
+    def low(self) -> float:
+        return self.value - (self.half or 0.0)
+
+    @property
+    def high(self) -> float:
+        return self.value + (self.half or 0.0)
+
+
+def gap(one: Measured, other: Measured, measure: str) -> Gap | None:
+    """One minus the other; None where either has no number."""
+    ours, theirs = (
+        [value for own in point.repetitions if (value := row_of_repetition(own)[measure]) is not None]
+        for point in (one, other)
+    )
+    if not ours or not theirs:
+        return None
+    if are_paired(one, other) and len(ours) == len(theirs):
+        return Gap(*student.mean([a - b for a, b in zip(ours, theirs, strict=True)]))
+    (a, a_half), (b, b_half) = student.mean(ours), student.mean(theirs)
+    known = a_half is not None and b_half is not None
+    return Gap(a - b, math.hypot(a_half or 0.0, b_half or 0.0) if known else None)
+
+
+def are_paired(one: Measured, other: Measured) -> bool:
+    """Whether both saw the same events in the same time."""
+    return _schedule(one) == _schedule(other)
+
+
+def _schedule(point: Measured) -> tuple[object, ...]:
+    return point.run.values.get("seed"), tuple(own.seconds for own in point.repetitions)
+
+
+def pairs(points: Sequence[Measured]) -> Iterator[tuple[Measured, Measured]]:
+    """Each point that waits, beside each simpler way under the same circumstances, or itself without a shadow."""
+    for one in points:
+        for other in points:
+            if _is_simpler(other, one) and _circumstances(one) == _circumstances(other):
+                yield one, other
+
+
+def _is_simpler(other: Measured, one: Measured) -> bool:
+    modes = [MODES.index(str(point.run.values["mode"])) for point in (other, one)]
+    if series_of(_plain(other)) not in (EPOLL, MASKED, ESM) and modes[0]:
+        return False
+    return modes[0] < modes[1] or (0 < modes[0] == modes[1] and series_of(_plain(other)) != series_of(_plain(one)))
+
+
+def _plain(point: Measured) -> dict[str, Any]:
+    """The point's values without what it shares with whatever it is compared with."""
+    return {**point.run.values, "cpufreq": "schedutil", "deepest": "C3"}
+
+
+def _circumstances(point: Measured) -> tuple[object, ...]:
+    return tuple(point.run.values.get(name) for name in CIRCUMSTANCES)
+
+
+def df_differences(points: Sequence[Measured], axis: str) -> pa.Table:
+    """A row for each pair: `one` minus `other`, each measure with half its interval, and power above idle."""
+    rows: list[Row] = []
+    for one, other in pairs(points):
+        row: Row = {
+            "one": one.run.name,
+            "other": other.run.name,
+            "series": series_of(one.run.values),
+            "against": series_of(other.run.values),
+            "listen": str(one.run.values.get("listen", "all")),
+            axis: one.run.values[axis],
+            "paired": are_paired(one, other),
+            "repetitions": min(len(one.repetitions), len(other.repetitions)),
+        }
+        for measure in MEASURES:
+            found = gap(one, other, measure)
+            row[measure], row[f"{measure}_pm"] = (found.value, found.half) if found else (None, None)
+        row["other_power_w"] = _mean(other, "power_w")
+        row["idle_power_w"] = _idle_w(points, other)
+        rows.append(row)
+    return pa.Table.from_pylist(rows)
+
+
+def _mean(point: Measured, measure: str) -> float | None:
+    numbers = [value for own in point.repetitions if (value := row_of_repetition(own)[measure]) is not None]
+    return student.mean(numbers)[0] if numbers else None
+
+
+def _idle_w(points: Sequence[Measured], like: Measured) -> float | None:
+    """Power of the same machine when an application waits for events and none comes; None where no point says it."""
+    same = ("cpufreq", "deepest")
+    for point in points:
+        values = point.run.values
+        idle = values["mode"] == "esm" and series_of(_plain(point)) == ESM and not point.windowed
+        if idle and all(values.get(name) == like.run.values.get(name) for name in same):
+            return _mean(point, "power_w")
+    return None
+
+
+def shares(row: Row) -> dict[str, float | None]:
+    """What is saved of the other's power: of the modelled machine, above idle, and with REST_W more."""
+    saved, before, idle = -row["power_w"], row["other_power_w"], row["idle_power_w"]
+    above = before - idle if idle is not None else None
+    return {
+        "machine": 100 * saved / before,
+        "above": 100 * saved / above if above and above > 0 else None,
+        "rest": 100 * saved / (before + REST_W),
+    }
+
+
+def text(table: pa.Table, axis: str, heading: str) -> str:
+    """The section of the summary; empty where there is no power to compare."""
+    rows = [row for row in table.to_pylist() if row["power_w"] is not None]
+    if not rows:
+        return ""
+    headings = (
+        "", "against", heading, "mW", "by `em`, mW", "cores, mW", "of the machine, %", "of what is above idle, %",
+        f"with {REST_W:g} W of everything else, %", "CPU time, %", "latency, µs",
+    )  # fmt: skip
+    lines = []
+    for row in rows:
+        share = shares(row)
+        lines.append(
+            (
+                row["series"] + (", clicks only" if row["listen"] == "keys" else ""), row["against"], row[axis],
+                *(_signed(row, name, 1e3) for name in ("power_w", "em_w", "cores_w")),
+                *("-" if share[name] is None else f"{share[name]:.3g}" for name in ("machine", "above", "rest")),
+                _signed(row, "cpu_share", 100), _signed(row, "latency_us", 1.0),
+            )
+        )  # fmt: skip
+    return (
+        "\n## Differences\n\nOne way to get input minus another, with 95 % intervals. A negative number is a saving. "
+        "Repetitions with the same events are compared one by one. The three columns of shares are what is saved of "
+        "the other's power: of the whole modelled machine, of its power above that of a machine on which nothing "
+        f"happens, and of a device that burns {REST_W:g} W besides.\n\n" + markdown_table(headings, lines)
+    )
+
+
+def _signed(row: Row, name: str, scale: float) -> str:
+    if row[name] is None:
+        return "-"
+    half = row[f"{name}_pm"]
+    return f"{row[name] * scale:+.3g}" + ("" if half is None else f" ± {half * scale:.2g}")
