@@ -18,7 +18,7 @@ import pyarrow.parquet as pq
 from lull.errors import UserError
 from lull.files import columns, paths, whole
 from lull.plotting.markdown import markdown_table
-from lull.results import drawing, pieces
+from lull.results import drawing, pieces, quotes
 from lull.results.drawing import MANIFEST, SUMMARY
 from lull.scenario import experiments, load
 from lull.scenario.runs import Runs
@@ -83,6 +83,7 @@ def publish(runs: Runs, made: Path) -> Path:
         raise UserError(f"{runs.path}: {len(missing)} points are missing, such as {missing[0]}; run them first")
     with whole.replaced(target) as place:
         shutil.copytree(made, place, dirs_exist_ok=True)
+    requote(runs.scenario, drawing.tables_of(target))
     return target
 
 
@@ -103,18 +104,32 @@ def must_hold(checks: Sequence[Check]) -> None:
 
 
 def _page(result: Result, runs: Runs) -> str:
-    parts = [f"# {runs.title}\n", f"{runs.label}. Made by `{runs.command}`.\n", result.summary, _reasons(runs)]
+    reasons = quotes.without_comments(quotes.fill(reasons_of(runs.scenario), result.tables)) if runs.timed else ""
+    parts = [f"# {runs.title}\n", f"{runs.label}. Made by `{runs.command}`.\n", result.summary, reasons]
     if result.checks:
         rows = [("holds" if check.passed else "**fails**", check.name, check.says) for check in result.checks]
         parts.append("## Checks\n\n" + markdown_table(("", "check", "numbers"), rows))
     return "\n".join(part for part in parts if part) + "\n"
 
 
-def _reasons(runs: Runs) -> str:
-    """What the scenario's README says about a paper's numbers and ours, which a machine cannot know."""
-    readme = experiments.BENCHMARKS / runs.scenario / "README.md"
-    if not runs.timed or not readme.is_file():
+def reasons_of(scenario: str) -> str:
+    """The section of a scenario's README on a paper's numbers and ours: reasons are a human's, figures are quoted."""
+    readme = experiments.BENCHMARKS / scenario / "README.md"
+    if not readme.is_file():
         return ""
     _, heading, rest = readme.read_text().partition(f"\n{REASONS}\n")
     reasons, _, _ = rest.partition("\n## ")
     return f"{REASONS}\n{reasons}" if heading else ""
+
+
+def requote(scenario: str, tables: Mapping[str, pa.Table]) -> bool:
+    """Put the figures of published tables into the README that quotes them; whether that changed it."""
+    readme = experiments.BENCHMARKS / scenario / "README.md"
+    if not readme.is_file():
+        return False
+    before = readme.read_text()
+    after = quotes.fill(before, tables, unknown=None)
+    if after != before:
+        with whole.written(readme) as place:
+            place.write_text(after)
+    return after != before

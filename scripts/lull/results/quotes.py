@@ -1,0 +1,133 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Figures in prose, each tied to the table that it is from.
+
+An experiment's README says why its numbers differ from published ones, and quotes some of them. Behind each quoted
+figure stands a comment, which Markdown does not show:
+
+    ESM saves 1.48<!--= differences one=models/esm-25 "against=pull 16 ms": -1e3 * power_w --> mW.
+
+The comment names a table of the result and its row (`column=value`, as many as it takes), then the figure, an
+expression over the row's columns. Where several rows fit, `min` or `max` in front of the expression chooses. The figure
+keeps as many significant digits as it has, at least those before its point.
+
+What is no result, such as a paper's number or a setting, is listed once, in a comment `<!--= given: 16 1.6 -->` of the
+same section.
+"""
+
+import ast
+import operator
+import re
+import shlex
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import pyarrow as pa
+
+from lull.errors import UserError
+
+QUOTE = re.compile(r"(?P<number>-?\d+(?:\.\d+)?)<!--= (?P<what>(?!given:)[^>]*?) -->")
+GIVEN = re.compile(r"<!--= given: (?P<numbers>[^>]*?) -->")
+UNKNOWN = "-"
+"""In place of a figure whose row the tables do not have, as those of a few points."""
+_NUMBER = re.compile(r"(?<![\w.])\d+(?:\.\d+)?(?![\w<]|\.\d)")
+_NOT_PROSE = re.compile(r"`[^`]*`|\]\([^)]*\)|<!--.*?-->")
+
+Tables = Mapping[str, pa.Table]
+
+
+_OPERATORS: Mapping[type, Callable[[float, float], float]] = {
+    ast.Add: operator.add,
+    ast.Sub: operator.sub,
+    ast.Mult: operator.mul,
+    ast.Div: operator.truediv,
+}
+
+
+@dataclass(frozen=True)
+class _Asked:
+    table: str
+    where: Mapping[str, str]
+    pick: str | None
+    expression: ast.expr
+
+    @classmethod
+    def parse(cls, what: str) -> "_Asked":
+        place, _, figure = what.partition(": ")
+        table, *where = shlex.split(place)
+        first, _, rest = figure.strip().partition(" ")
+        pick = first if first in ("min", "max") else None
+        tree = ast.parse(rest if pick else figure.strip(), mode="eval")
+        return cls(table, dict(word.split("=", 1) for word in where), pick, tree.body)
+
+
+def value(tables: Tables, what: str) -> float | None:
+    """The number that a comment asks for; None where the tables have no such row, or the row no number."""
+    try:
+        asked = _Asked.parse(what)
+        table = tables.get(asked.table)
+        rows = [] if table is None else [row for row in table.to_pylist() if _fits(row, asked.where)]
+        found = [number for row in rows if (number := _evaluated(asked.expression, row)) is not None]
+    except (ValueError, SyntaxError):
+        raise UserError(f"`<!--= {what} -->`: write TABLE COLUMN=VALUE …: EXPRESSION over the row's columns") from None
+    if len(found) > 1 and asked.pick is None:
+        raise UserError(f"`<!--= {what} -->`: {len(found)} rows fit; name one, or put min or max before the expression")
+    if not found:
+        return None
+    return max(found) if asked.pick == "max" else min(found)
+
+
+def _evaluated(node: ast.expr, row: Mapping[str, Any]) -> float | None:
+    match node:
+        case ast.Constant(value=int() | float() as number):
+            return float(number)
+        case ast.Name(id=name):
+            if name not in row:
+                raise ValueError(name)
+            return None if row[name] is None else float(row[name])
+        case ast.UnaryOp(op=ast.USub(), operand=operand):
+            positive = _evaluated(operand, row)
+            return None if positive is None else -positive
+        case ast.BinOp(left=left, op=way, right=right) if type(way) in _OPERATORS:
+            sides = _evaluated(left, row), _evaluated(right, row)
+            if sides[0] is None or sides[1] is None or (isinstance(way, ast.Div) and not sides[1]):
+                return None
+            return _OPERATORS[type(way)](sides[0], sides[1])
+    raise ValueError(ast.unparse(node))
+
+
+def _fits(row: Mapping[str, Any], where: Mapping[str, str]) -> bool:
+    return all(str(row.get(column)) == wanted for column, wanted in where.items())
+
+
+def fill(text: str, tables: Tables, unknown: str | None = UNKNOWN) -> str:
+    """The text with each quoted figure as the tables have it, with as many significant digits as it had.
+
+    `unknown` stands for a figure that the tables do not have; None leaves what was there.
+    """
+
+    def renewed(match: re.Match[str]) -> str:
+        number = value(tables, match["what"])
+        missing = match["number"] if unknown is None else unknown
+        shown = missing if number is None else _like(match["number"], number)
+        return f"{shown}<!--= {match['what']} -->"
+
+    return QUOTE.sub(renewed, text)
+
+
+def _like(model: str, number: float) -> str:
+    """The number with the significant digits of the other, and never fewer than its integral part has."""
+    digits = len(re.sub(r"[-.]", "", model).lstrip("0"))
+    return f"{number:#.{max(digits, len(str(int(abs(number)))))}g}".rstrip(".")
+
+
+def without_comments(text: str) -> str:
+    """The text as a reader of the page sees it."""
+    return re.sub(r"<!--= .*? -->\n?", "", text)
+
+
+def loose(text: str) -> list[str]:
+    """Numbers of a text that are neither quoted nor given."""
+    given = {number for match in GIVEN.finditer(text) for number in match["numbers"].split()}
+    prose = _NOT_PROSE.sub("", QUOTE.sub("", text))
+    return [number for number in _NUMBER.findall(prose) if number not in given]

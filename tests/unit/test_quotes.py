@@ -1,0 +1,86 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Figures in prose are those of the tables that they name."""
+
+import pyarrow as pa
+import pytest
+
+from lull.errors import UserError
+from lull.results import drawing, quotes, result
+from lull.scenario import experiments
+
+TABLES = {
+    "points": pa.table(
+        {
+            "point": ["models/esm-25", "models/pull-25"],
+            "power_w": [0.1266, 0.1286],
+            "idle_w": [0.126, 0.0],
+            "p99_us": [None, 15971.0],
+        }
+    )
+}
+ESM, PULL = "points point=models/esm-25", "points point=models/pull-25"
+OLDER = {"esm-idle", "esm-keyboard", "esm-gesture"}
+"""Results that are to be made again, and whose prose then with them."""
+
+
+@pytest.mark.parametrize(
+    ("had", "what", "has"),
+    [
+        ("99.9", f"{ESM}: 1e3 * power_w", "127"),
+        ("99.95", f"{ESM}: 1e3 * power_w", "126.6"),
+        ("0.5", f"{PULL}: p99_us / 1e3", "16"),
+        ("3", f"{PULL}: p99_us", "15971"),
+        ("12", f"{ESM}: 100 * (power_w - idle_w) / power_w", "0.47"),
+        ("0.1", "points: min power_w", "0.1"),
+        ("0.10", "points: max power_w", "0.13"),
+        ("4", f"{ESM}: -p99_us", "-"),
+        ("4", f"{PULL}: power_w / idle_w", "-"),
+        ("4", "points point=none: power_w", "-"),
+        ("4", "differences: power_w", "-"),
+    ],
+)
+def test_a_figure_is_renewed_with_as_many_digits_as_it_had(had: str, what: str, has: str) -> None:
+    assert quotes.fill(f"takes {had}<!--= {what} --> W", TABLES) == f"takes {has}<!--= {what} --> W"
+
+
+def test_a_figure_without_a_row_can_stay() -> None:
+    text = "takes 4<!--= points point=none: power_w --> W"
+    assert quotes.fill(text, TABLES, unknown=None) == text
+
+
+@pytest.mark.parametrize(
+    ("what", "says"),
+    [
+        ("points power_w", "write TABLE COLUMN=VALUE"),
+        ("points point=models/esm-25: watts", "write TABLE COLUMN=VALUE"),
+        ("points point=models/esm-25: power_w ** 2", "write TABLE COLUMN=VALUE"),
+        ("points point=models/esm-25: print(1)", "write TABLE COLUMN=VALUE"),
+        ("points: power_w", "2 rows fit; name one"),
+    ],
+)
+def test_a_comment_that_names_no_figure_is_refused(what: str, says: str) -> None:
+    with pytest.raises(UserError, match=says) as said:
+        quotes.fill(f"4<!--= {what} -->", TABLES)
+    assert "\n" not in str(said.value)
+
+
+def test_readers_see_no_comments_and_loose_numbers_are_found() -> None:
+    text = (
+        "<!--= given: 16 1.6 -->\n- C3 takes 7.6<!--= points: min power_w --> µs of 16 ms, `sleep 5`, [there](issue/5) "
+        "and 42 times 1.6, in x86.\n"
+    )
+    assert (
+        quotes.without_comments(text)
+        == "- C3 takes 7.6 µs of 16 ms, `sleep 5`, [there](issue/5) and 42 times 1.6, in x86.\n"
+    )
+    assert quotes.loose(text) == ["42"]
+
+
+@pytest.mark.parametrize(
+    "name", sorted(name for name in experiments.names() if result.reasons_of(name) and name not in OLDER)
+)
+def test_published_prose_quotes_the_published_tables(name: str) -> None:
+    reasons, tables = result.reasons_of(name), drawing.tables_of(result.RESULTS / name)
+    assert quotes.fill(reasons, tables) == reasons
+    assert not [match[0] for match in quotes.QUOTE.finditer(reasons) if match["number"].startswith("-")]
+    assert quotes.loose(reasons) == []
