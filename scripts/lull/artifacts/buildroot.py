@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The root file system through Buildroot: the user's own tree, our external tree `buildroot-overlay/`.
+"""The root file system built by Buildroot, from the user's own tree and our external tree `buildroot-overlay/`.
 
-Buildroot downloads the sources that its packages name and builds a toolchain of its own; nothing of it is ours
-and nothing of the host's compilers gets into the image. Assumes `work` to be kept until a build succeeds.
+Buildroot downloads the sources that its packages name, and builds a toolchain of its own. The project contains nothing
+of Buildroot, and nothing of the host's compilers gets into the image. Assumes that the caller keeps `work` until a
+build succeeds.
 """
 
 from __future__ import annotations
@@ -47,7 +48,10 @@ def tree() -> Path:
 
 
 def inputs(root: Path, buildroot: Path) -> dict[str, str]:
-    """Hashes of our files by path, and the Buildroot tree as one; what it downloads is pinned in it by hash."""
+    """Return the hash of each of our files by path, and one hash of the Buildroot tree.
+
+    Buildroot's downloads need no hash of ours: the tree pins each of them by hash.
+    """
     found = _version(buildroot)
     version = found[0] if found else "unknown"
     hashes = digest.by_path(root, [root / _GENERATOR, *rootfs.sources(root, EXTERNAL)])
@@ -55,7 +59,7 @@ def inputs(root: Path, buildroot: Path) -> dict[str, str]:
 
 
 def build(buildroot: Path, root: Path, out: Path, work: Path, run: Run) -> None:
-    """Leave rootfs.cpio in `out`, and contents.txt to look at. `work` continues a build that was killed."""
+    """Write `rootfs.cpio` to `out`, and the listing `contents.txt` for people. A killed build continues from `work`."""
     for place in (buildroot, root, work):
         if found := re.search(r"[\s:@]", str(place)):
             raise UserError(f"{place}: Buildroot works in no path with {found[0]!r}; rename or move the folder.")
@@ -75,7 +79,7 @@ def build(buildroot: Path, root: Path, out: Path, work: Path, run: Run) -> None:
 
 
 def lost_settings(defconfig: Path, config: Path) -> list[str]:
-    """The settings that Kconfig dropped without a word: unknown symbols and unmet dependencies."""
+    """Return the settings that Kconfig dropped silently: unknown symbols, and symbols with unmet dependencies."""
     has = _settings(config)
     return [f"{symbol}={value}" for symbol, value in _settings(defconfig).items() if has.get(symbol, "n") != value]
 
@@ -86,7 +90,8 @@ def _settings(file: Path) -> dict[str, str]:
 
 
 def _check(entries: Sequence[cpio.Entry], root: Path) -> None:
-    """What the default image has is here too: a package that stopped installing a program is an error."""
+    """Raise an error if a program of the default image is missing: a package may have stopped installing the
+    program."""
     names = {entry.path for entry in entries}
     commands = (*rootfs.PROGRAMS, *rootfs.applets(root), "lull-init")
     for name in ("init", "dev/console", *(f"usr/bin/{command}" for command in commands)):
@@ -95,7 +100,10 @@ def _check(entries: Sequence[cpio.Entry], root: Path) -> None:
 
 
 def _environment() -> list[str]:
-    """Buildroot refuses or is misled by much of a user's environment: it gets PATH, proxies and its download folder."""
+    """Return the start of a command with a clean environment: PATH, proxies and Buildroot's download folder.
+
+    Buildroot refuses much else of a user's environment, or is misled by it.
+    """
     folders = os.environ.get("PATH", os.defpath).split(os.pathsep)
     path = os.pathsep.join(folder for folder in folders if folder.startswith("/") and not re.search(r"\s", folder))
     kept = [f"{name}={os.environ[name]}" for name in _PASSED_ON if name in os.environ]
@@ -115,7 +123,10 @@ def _version(buildroot: Path) -> tuple[str, tuple[int, int]] | None:
 
 
 def _hash(buildroot: Path) -> str:
-    """Of every source file's name and content: about half a second, and true for archive and clone alike."""
+    """Return one hash of the name and content of every source file.
+
+    The hash is the same for an archive and a clone. Computing it takes about half a second.
+    """
     whole = hashlib.sha256()
     for path in _source_files(buildroot):
         whole.update(f"{path.relative_to(buildroot)}\0{digest.of_file(path)}\n".encode())

@@ -34,7 +34,7 @@ def directory(path: str, permissions: int = 0o755) -> Entry:
 
 
 def file(path: str, data: bytes, executable: bool = False) -> Entry:
-    """Two modes only: what else a checkout's files carry is the umask of whoever cloned it."""
+    """Return the entry of a file, with one of two modes: other mode bits in a checkout come from the cloner's umask."""
     return Entry(path, stat.S_IFREG | (0o755 if executable else 0o644), data)
 
 
@@ -51,7 +51,7 @@ def is_symlink(entry: Entry) -> bool:
 
 
 def pack(entries: Iterable[Entry]) -> bytes:
-    """The archive. The kernel skips, without a word, what has no parent directory: here that is an error."""
+    """Return the archive. An entry without a parent directory is an error here; the kernel would skip it silently."""
     ordered = sorted(entries, key=lambda entry: entry.path)
     _check(ordered)
     archive = bytearray()
@@ -63,7 +63,7 @@ def pack(entries: Iterable[Entry]) -> bytes:
 
 
 def unpack(archive: bytes) -> list[Entry]:
-    """The entries of an archive that `pack` made."""
+    """Return the entries of an archive that `pack` made."""
     return list(_entries(archive))
 
 

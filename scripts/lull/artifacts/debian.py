@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Debian as the source of artifacts: one suite, whatever the host runs, by a private apt state in the cache.
+"""Packages and sources from Debian: one suite, whatever the host runs, by a private apt state in the cache.
 
-What was downloaded once is used until `lull build --refresh`: a build neither changes nor needs the network
-because the archive moved on.
+A downloaded file is used until `lull build --refresh`. So a build neither changes nor needs the network when Debian's
+archive moves on.
 """
 
 import os
@@ -21,24 +21,24 @@ KEYRING = Path("/usr/share/keyrings/debian-archive-keyring.gpg")
 RECORD = "files.json"
 
 _stale: set[str] = set()
-"""What this command has to resolve anew."""
+"""Names of the folders in `fetched/` that this command has to download again."""
 
 
 def binary_packages(packages: Sequence[str], architecture: str, closure: bool = True) -> list[Path]:
-    """The .deb files of these packages and, with `closure`, of all they depend on."""
+    """Return the .deb files of these packages and, with `closure`, of all packages that they depend on."""
     name = f"{architecture}{'' if closure else '-alone'}-{digest.of_json(sorted(packages))[:12]}"
     verb = ["install", "--download-only", "--yes", "--no-install-recommends"] if closure else ["download"]
     return _fetched(name, architecture, [*verb, *packages], " ".join(packages), "*.deb")
 
 
 def source_package(package: str) -> Path:
-    """The .dsc of a source package; the files it names lie beside it."""
+    """Return the .dsc file of a source package. The files that the .dsc names lie beside it."""
     files = _fetched(f"source-{package}", "arm64", ["source", "--download-only", package], f"{package} source", "*")
     return next(path for path in files if path.suffix == ".dsc")
 
 
 def renew() -> None:
-    """Of this command: what it needs is resolved anew, and replaces what is there once it is whole."""
+    """Make this command download again all that it needs. Old files stay until the new ones are complete."""
     _stale.update(path.name for path in (_state() / "fetched").glob("*"))
 
 
@@ -94,7 +94,7 @@ def _fetch(folder: Path, architecture: str, verb: list[str], what: str, pattern:
 
 
 def _apt(architecture: str) -> Path:
-    """An apt of our own: nothing installed, one suite, no root needed."""
+    """Write the configuration of a private apt and return its path: nothing installed, one suite, no root needed."""
     root = _state() / f"apt-{architecture}"
     for sub in ("state/lists/partial", "cache/archives/partial", "etc/apt.conf.d", "etc/preferences.d"):
         (root / sub).mkdir(parents=True, exist_ok=True)
@@ -122,7 +122,7 @@ Acquire::IndexTargets::deb::DEP-11::DefaultEnabled "false";
 
 
 def mirror() -> str:
-    """The Debian mirror that this machine already uses."""
+    """Return the Debian mirror: `LULL_DEBIAN_MIRROR`, or else the mirror that this machine already uses."""
     if chosen := os.environ.get("LULL_DEBIAN_MIRROR"):
         return chosen
     try:

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """The firmware: TF-A BL31 from Debian's source package plus the series in `firmware-patches/`.
 
-Assumes a tree as `dpkg-source -x` leaves it, Debian's own patches applied; none of them touches what BL31 is
-made of. Caching, unpacking and logging are the caller's.
+Assumes a tree as `dpkg-source -x` leaves it, with Debian's own patches applied. None of these patches touches BL31's
+sources. The caller does the caching, unpacking and logging.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from lull.host.process import Run
 SOURCE_PACKAGE = "arm-trusted-firmware"
 
 LOAD_ADDRESS = 0x04001000
-"""Where the raw image goes, which is also the reset address of every core."""
+"""The address of the raw image, which is also the reset address of every core."""
 
 KERNEL_ADDRESS = 0x80200000
 DTB_ADDRESS = 0x8F000000
@@ -37,7 +37,7 @@ def series(root: Path) -> list[Path]:
 
 
 def options(root: Path) -> dict[str, str]:
-    """The make options. Each stands once, in a paragraph that begins with the reason."""
+    """Return the make options. Each stands once in `options.mk`, in a paragraph that begins with the reason."""
     file = root / FOLDER / "options.mk"
     found: dict[str, str] = {}
     explained = False
@@ -57,15 +57,15 @@ def options(root: Path) -> dict[str, str]:
 
 
 def inputs(root: Path) -> dict[str, str]:
-    """Hashes by path of our files that decide the result; sources and compiler are the caller's to add."""
+    """Return path to hash for our files that decide the result. The caller adds sources and compiler."""
     hashes = digest.by_path(root, [root / FOLDER / "series", root / FOLDER / "options.mk", *series(root)])
     return hashes | {"scripts/lull/artifacts/firmware.py": digest.of_file(Path(__file__))}
 
 
 def build(root: Path, tree: Path, out: Path, run: Run) -> None:
-    """Patch and build `tree`, which is this call's own, and leave bl31.bin, bl31.elf and bl31.map in `out`.
+    """Patch and build `tree`, and leave bl31.bin, bl31.elf and bl31.map in `out`. No other call may use `tree`.
 
-    Make gets an environment of its own: one that calls us must not pass its variables on.
+    Make gets an environment of its own, because a make that calls us must not pass its variables on.
     """
     chosen = options(root)
     for patch in series(root):

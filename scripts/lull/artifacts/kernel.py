@@ -1,10 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """The kernel: a Linux 6.12 tree, our series, our systems and a config made of fragments.
 
-Everything that decides the result is under `kernel-patches/`, in the source tree and in the compiler; the
-time, the user, the host and the directory are not. The build directory lies inside the tree, because the
-kernel then names its own files by relative paths: the image is the same wherever the tree is, and ccache
-finds what was compiled in another tree.
+The result depends on `kernel-patches/`, the source tree and the compiler. The result does not depend on the time, the
+user, the host or the directory. The build directory lies inside the tree, because the kernel then names its own files
+by relative paths. So the image is the same wherever the tree is, and ccache finds what was compiled in another tree.
 """
 
 from __future__ import annotations
@@ -38,7 +37,8 @@ PRODUCTS = {
 }
 
 _TOP = ("Kconfig", "Makefile")
-"""Of `drivers/lull`: what is the same for all systems, and a line for each where `_PLACE` stands."""
+"""The files of `drivers/lull` that all systems share. The builder replaces the line `_PLACE` in each by a line per
+system."""
 _PLACE = "# The systems: the builder puts a line for each folder here.\n"
 _NOT_KERNEL = ("hooks", "selftests")
 """Folders of a system that are not linked into the kernel tree."""
@@ -48,9 +48,9 @@ _UNSET = re.compile(r"# CONFIG_(\w+) is not set")
 
 
 def detect_version(tree: Path, called: Path | None = None) -> str:
-    """The version of a kernel tree, which must be 6.12: the series is written against no other.
+    """Return the version of a kernel tree. It must be 6.12: the series is written against no other.
 
-    `called` is what the user knows the tree by.
+    `called` is the tree's name in error messages: the path that the user knows.
     """
     makefile = tree / "Makefile"
     remedy = "set KERNEL_SRC to a Linux 6.12 tree or tarball"
@@ -69,12 +69,12 @@ def detect_version(tree: Path, called: Path | None = None) -> str:
 
 
 def series(root: Path) -> list[Path]:
-    """The hooks of all systems, in the order in which they apply."""
+    """Return the patches (hooks) of all systems, in the order in which they apply."""
     return [hook for system in systems_of.systems(root) for hook in system.hooks]
 
 
 def linked_files(root: Path) -> dict[str, Path]:
-    """Each file of the systems by its path in the kernel tree; notes and editor leftovers stay out."""
+    """Return each file of the systems by its path in the kernel tree, without notes and editor leftovers."""
     files = [file for system in systems_of.systems(root) for file in _sources(system)]
     return {f"drivers/lull/{path.relative_to(root / systems_of.TOP)}": path for path in files}
 
@@ -85,7 +85,7 @@ def _sources(system: System) -> list[Path]:
 
 
 def top_files(root: Path) -> dict[str, str]:
-    """Kconfig and Makefile of `drivers/lull` by name: a line for each system, in their order."""
+    """Return Kconfig and Makefile of `drivers/lull` by name. Each has a line for each system, in the systems' order."""
     found = systems_of.systems(root)
     lines = {
         "Kconfig": [f'source "drivers/lull/{system.name}/Kconfig"\n' for system in found],
@@ -99,7 +99,7 @@ def top_files(root: Path) -> dict[str, str]:
 
 
 def fragments(root: Path, flavour: str) -> list[Path]:
-    """The config fragments of a flavour, in the order in which they are read."""
+    """Return the config fragments of a flavour, in the order in which they are read."""
     if flavour not in FRAGMENTS:
         raise UserError(f"kernel flavour {flavour!r} is unknown: choose {' or '.join(FRAGMENTS)}.")
     shared = [root / systems_of.TOP / "config" / f"{name}.config" for name in FRAGMENTS[flavour]]
@@ -107,7 +107,7 @@ def fragments(root: Path, flavour: str) -> list[Path]:
 
 
 def wanted(root: Path, flavour: str, without: Collection[str] = ()) -> dict[str, str]:
-    """The configuration that a kernel has to have; `without` names systems that are not compiled in."""
+    """Return the configuration that a kernel has to have. The systems that `without` names are not compiled in."""
     found = systems_of.systems(root)
     for system in found:
         if stands := [name for name in system.manifest.after if name in without and system.name not in without]:
@@ -120,9 +120,10 @@ def wanted(root: Path, flavour: str, without: Collection[str] = ()) -> dict[str,
 
 
 def requested(files: Iterable[Path]) -> dict[str, str]:
-    """What the fragments ask for, by symbol; "n" for what must stay off.
+    """Return the values that the fragments ask for, by symbol; "n" is for a symbol that must stay off.
 
-    No symbol may be asked for twice, but by systems: each names all that it needs, and they have to agree.
+    No symbol may be asked for twice. The files of systems are an exception: each names all symbols that its system
+    needs, and these files have to agree.
     """
     wanted: dict[str, str] = {}
     origin: dict[str, Path] = {}
@@ -142,7 +143,7 @@ def requested(files: Iterable[Path]) -> dict[str, str]:
 
 
 def check_config(wanted: dict[str, str], config: Path) -> None:
-    """Kconfig drops what it cannot grant without a word; here that is an error which names each symbol."""
+    """Raise an error that names each symbol that Kconfig did not grant. Kconfig itself drops such symbols silently."""
     text = config.read_text(encoding="utf-8")
     got: dict[str, str] = dict(re.findall(r"^CONFIG_(\w+)=(.*)$", text, re.MULTILINE))
     refused = (
@@ -155,21 +156,21 @@ def check_config(wanted: dict[str, str], config: Path) -> None:
 
 
 def inputs(root: Path, flavour: str) -> dict[str, str]:
-    """What a kernel of this flavour is made of, besides source tree and compiler: path to SHA-256."""
+    """Return path to SHA-256 for all that a kernel of this flavour is made of, besides source tree and compiler."""
     return digest.by_path(root, [*fragments(root, flavour), *_code(root)]) | {
         f"{systems_of.TOP}/{name}": digest.of_text(text) for name, text in top_files(root).items()
     }
 
 
 def build_directory(tree: Path, flavour: str) -> Path:
-    """Where `prepare` puts the config and `build` compiles: one step below the tree."""
+    """Return the folder where `prepare` puts the config and `build` compiles: one step below the tree."""
     return tree / f"build-{flavour}"
 
 
 def prepare(tree: Path, root: Path, flavour: str, run: Run, without: Collection[str] = ()) -> None:
-    """Make a pristine tree ours, or a tree that is ours already ready for one more flavour.
+    """Patch and configure a pristine tree, or configure an already patched tree for one more flavour.
 
-    The caller discards a tree on which this did not return: it may be half patched.
+    If this function fails, the caller must discard the tree: it may be half patched.
     """
     detect_version(tree)
     ours = tree / "drivers" / "lull" / ".prepared"
@@ -202,7 +203,7 @@ def build(
     jobs: int,
     without: Collection[str] = (),
 ) -> None:
-    """Compile a prepared tree. Called again on the same directory after a kill, it continues."""
+    """Compile a prepared tree. After a kill, another call on the same directory continues the build."""
     if build_dir.resolve().parent != tree.resolve():
         raise UserError(f"{build_dir} is not directly below {tree}: the image would depend on its place.")
     check_config(wanted(root, flavour, without), build_dir / ".config")

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The root file system: Debian's arm64 programs that we keep, our guest programs, the overlay; one initramfs.
+"""The root file system, one initramfs: Debian's arm64 programs that we keep, our guest programs, and the overlay.
 
-The kernel unpacks it in simulated time, so it holds what is listed here and the libraries that these need, and nothing
-else of the packages it comes from.
+The kernel unpacks the initramfs in simulated time. So of Debian's packages the image holds only the programs listed
+here, and the libraries that these need.
 """
 
 from __future__ import annotations
@@ -22,18 +22,19 @@ from lull.host.process import Run
 from lull.systems.folder import TOP
 
 PACKAGES = ("busybox-static", "evtest", "rt-tests", "trace-cmd")
-"""The packages whose dependency closure `build` takes its programs and libraries from."""
+"""The packages from which `build` takes programs and libraries. The packages they depend on count as well."""
 
 PROGRAMS = ("busybox", "cyclictest", "evtest", "hackbench", "trace-cmd")
 
 LOADED_LIBRARIES = ("libgcc_s.so.1",)
-"""Libraries that no program names as needed: the C library opens this one when a thread is cancelled or exits."""
+"""Libraries that no program names as needed. The C library opens this one when a thread is cancelled or exits."""
 
 APPLETS = "benchmarks/guest/busybox-applets.txt"
 OVERLAY = "buildroot-overlay/board/rootfs-overlay"
 GUEST_MK = "benchmarks/lib/guest.mk"
 _NOT_BUILT = (".md", ".yaml", ".py", ".pyc")
-"""Notes, scenarios and analyses lie beside the programs. A change there must not cost a new image, and a new boot."""
+"""Endings of files beside the programs that are not built: notes, scenarios, analyses. A change of such a file must
+not cost a new image and a new boot."""
 
 _GENERATORS = ("scripts/lull/artifacts/rootfs.py", "scripts/lull/artifacts/cpio.py")
 
@@ -46,27 +47,27 @@ _LINKS = {"bin": "usr/bin", "sbin": "usr/bin", "lib": "usr/lib", "usr/sbin": "bi
 
 
 def program_folders(root: Path) -> list[Path]:
-    """The folders of guest programs that are in every image: all of `benchmarks/` that have a Makefile."""
+    """Return the folders of guest programs that are in every image: all of `benchmarks/` that have a Makefile."""
     return sorted(makefile.parent for makefile in (root / "benchmarks").glob("*/Makefile"))
 
 
 def selftest_folders(root: Path) -> list[Path]:
-    """Of the kernel systems; `benchmarks/selftests/Makefile` finds and builds them."""
+    """Return the selftest folders of the kernel systems. `benchmarks/selftests/Makefile` finds and builds them."""
     return sorted(path for path in (root / TOP).glob("*/selftests") if path.is_dir())
 
 
 def inputs(root: Path) -> dict[str, str]:
-    """What the image is made of, besides the packages: path in the checkout to SHA-256."""
+    """Return path in the checkout to SHA-256 for all that the image is made of, besides the packages."""
     return digest.by_path(root, [*(root / name for name in _GENERATORS), *sources(root, OVERLAY)])
 
 
 def sources(root: Path, recipe: str) -> list[Path]:
-    """The files of our programs, and those of the folder that says what else is in the image."""
+    """Return the files of our programs, and those of the folder `recipe`, which says what else is in the image."""
     return _sources(*program_folders(root), *selftest_folders(root), root / "benchmarks/lib", root / recipe)
 
 
 def inputs_of(programs: Path) -> dict[str, str]:
-    """What the guest programs of an experiment outside of the checkout are made of."""
+    """Return path to SHA-256 for the guest programs of an experiment outside of the checkout."""
     return digest.by_path(programs, _sources(programs))
 
 
@@ -76,15 +77,15 @@ def _sources(*folders: Path) -> list[Path]:
 
 
 def applets(root: Path) -> list[str]:
-    """The commands that are links to busybox."""
+    """Return the names of the commands that are links to busybox."""
     lines = (root / APPLETS).read_text(encoding="utf-8").splitlines()
     return [line for line in lines if line and not line.startswith("#")]
 
 
 def build(debs: list[Path], root: Path, out: Path, run: Run, programs: Path | None = None) -> None:
-    """Write `out/rootfs.cpio`, and `out/contents.txt` to look at. Scratch space lies beside `out`.
+    """Write `out/rootfs.cpio`, and the listing `out/contents.txt` for people. Scratch space lies beside `out`.
 
-    `programs` is one more folder of guest programs. It may add to the image, and not replace what the image has.
+    `programs` is one more folder of guest programs. It may add files to the image, but may not replace any.
     """
     out.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(dir=out.parent, prefix=".rootfs-") as scratch:
@@ -110,7 +111,7 @@ def install(folder: Path, scratch: Path, into: Path, root: Path, run: Run) -> No
 
 
 def added(image: list[cpio.Entry], tree: Path, programs: Path) -> list[cpio.Entry]:
-    """The image with what an experiment's Makefile installed into `tree`."""
+    """Return the image plus the files that an experiment's Makefile installed into `tree`."""
     makefile = programs / "Makefile"
     there = {entry.path for entry in image}
     found = {path: _copy(path, str(path.relative_to(tree))) for path in sorted(tree.rglob("*"))}
@@ -123,7 +124,7 @@ def added(image: list[cpio.Entry], tree: Path, programs: Path) -> list[cpio.Entr
 
 
 def contents(entries: Sequence[cpio.Entry]) -> str:
-    """A line for each entry, the largest first: size, mode, path, target of a link."""
+    """Return a line for each entry, the largest first: size, mode, path, target of a link."""
     lines = []
     for entry in sorted(entries, key=lambda entry: (-len(entry.data), entry.path)):
         target = f" -> {entry.data.decode()}" if cpio.is_symlink(entry) else ""
@@ -132,7 +133,7 @@ def contents(entries: Sequence[cpio.Entry]) -> str:
 
 
 def _entries(packages: Path, guest: Path, root: Path) -> list[cpio.Entry]:
-    """Later sources replace earlier ones: the overlay has the last word."""
+    """Return the image's entries. A later source replaces an earlier one, so the overlay has the last word."""
     image: dict[str, cpio.Entry] = {}
 
     def add(entry: cpio.Entry) -> None:
@@ -166,7 +167,7 @@ def _copy(path: Path, name: str) -> cpio.Entry:
 
 
 def _libraries(packages: Path, programs: Sequence[Path]) -> dict[str, Path]:
-    """Every library that the programs load, directly or not, under the name they load it by."""
+    """Return every library that the programs load, directly or not, under the name they load it by."""
     found: dict[str, Path] = {}
     wanted = [*LOADED_LIBRARIES, *(name for program in programs for name in _needed(program))]
     while wanted:
@@ -188,7 +189,7 @@ def _find(packages: Path, path: str) -> Path:
 
 
 def _needed(binary: Path) -> list[str]:
-    """The libraries that an ELF file names. A static program names none."""
+    """Return the libraries that an ELF file names. A static program names none."""
     listing = subprocess.run(
         [f"{CROSS_COMPILE}readelf", "--dynamic", "--wide", str(binary)],
         env={**os.environ, "LC_ALL": "C"},

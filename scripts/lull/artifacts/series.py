@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""A quilt series: which patches, in which order."""
+"""A quilt series: patches and the order in which they apply."""
 
 from pathlib import Path
 
@@ -7,7 +7,7 @@ from lull.errors import UserError
 
 
 def patches(file: Path) -> list[Path]:
-    """The patches that a `series` file names, beside it, in the order in which they apply."""
+    """Return the patches that a `series` file names, in the order in which they apply. They lie beside the file."""
     lines = (line.partition("#")[0].strip() for line in file.read_text(encoding="utf-8").splitlines())
     found = [file.parent / line for line in lines if line]
     for line in found:

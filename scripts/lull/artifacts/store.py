@@ -18,7 +18,7 @@ from lull.host.process import Run, Runner
 from lull.host.progress import Progress
 
 EXPECTED_LINES = {"firmware": 200, "kernel": 2600, "rootfs": 40, "bindings": 4}
-"""Lines of output that a cold build printed when this was last looked at: what "how far" is a share of."""
+"""Lines of output of a cold build, counted once. Progress is shown as a share of these."""
 
 RootfsSource = Literal["debian", "buildroot"]
 BINDINGS = Path("Documentation") / "devicetree" / "bindings"
@@ -42,7 +42,8 @@ def build_firmware() -> Entry:
 
 
 def build_kernel(flavour: str, without: Sequence[str] = ()) -> Entry:
-    """`without` names systems that are not compiled in: what they cost is the difference."""
+    """Build the kernel without the systems that `without` names: comparing the two kernels shows what the systems
+    cost."""
     source, identity = kernel_source()
     kernel.wanted(paths.ROOT, flavour, without)  # a mistake is told before anything is unpacked
     inputs: dict[str, object] = {
@@ -67,7 +68,7 @@ def build_kernel(flavour: str, without: Sequence[str] = ()) -> Entry:
 
 
 def build_rootfs(source: RootfsSource = "debian", programs: Path | None = None) -> Entry:
-    """The image of Debian's packages, or the same through the Buildroot tree that the user names.
+    """Build the image of Debian's packages, or the same image through the Buildroot tree that the user names.
 
     `programs` is the folder of an experiment outside of the checkout, whose guest programs are in the image as well.
     """
@@ -140,7 +141,7 @@ def _built(kind: str, what: str, inputs: dict[str, object], build: Callable[[Pat
 
 
 def _tree_identity(tree: Path) -> str:
-    """A tree that git knows is its commit and its changes; any other is its files' names, sizes and times."""
+    """Return the identity of a tree: commit and changes in a git tree, names, sizes and times of files in any other."""
     if (tree / ".git").exists():
         questions = (["rev-parse", "HEAD"], ["diff", "HEAD"], ["ls-files", "--others", "--exclude-standard", "-z"])
         try:
