@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""McPAT started for each window and cluster, as converters from gem5 do, beside the same from tables."""
+"""The cost of McPAT started for each window and cluster, as converters from gem5 do, beside the cost of tables."""
 
 import resource
 import time
@@ -54,7 +54,7 @@ class _Question:
 
 
 def compare(rundir: RunDir, mcpat: mcpat_run.McPat, count: int) -> Answers:
-    """The first `count` windows of a run."""
+    """Compare both over the first `count` windows of a run."""
     run = source.open_run(rundir)
     made = [tables.load(run.platform, cluster) for cluster in run.platform.resolved_clusters()]
     starts = windows = 0
@@ -76,7 +76,7 @@ def compare(rundir: RunDir, mcpat: mcpat_run.McPat, count: int) -> Answers:
 
 
 def _processor_s() -> float:
-    """Of this process and of what it has started and seen end; a busy machine does not change it much."""
+    """Return processor seconds of this process and of its ended children. A busy machine changes them little."""
     return time.process_time() + sum(resource.getrusage(resource.RUSAGE_CHILDREN)[:2])
 
 
@@ -87,7 +87,7 @@ def _questions(run: Evidence, window: Window) -> Iterator[_Question]:
 
 
 def _from_table(asked: _Question, opp: OppTable) -> tuple[float, float]:
-    """Evidence-time dynamic and leakage watts of a cluster."""
+    """Return dynamic and leakage watts of a cluster."""
     joules = sum(activity.l2_joules(opp, asked.window, asked.l2, asked.run.gem5).values())
     for cpu in asked.cpus:
         joules += sum(activity.core_joules(opp, asked.window, cpu, asked.run.gem5).values())

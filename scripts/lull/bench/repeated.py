@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""A run many times over, one after the other: as large as wanted, and as varied as the run itself.
+"""A run repeated many times, one after the other: as large as wanted, and as varied as the run itself.
 
-A trace's stamps have to stay stamps of its clock. The clock multiplies counts and shifts, so that stamps that lie a
-whole number of `2^shift` counts apart are alike to the nanosecond: a repetition is so long, and the last window of
-statistics of each is stretched to it.
+The stamps of a trace have to stay stamps of its clock. The clock multiplies counts and shifts. So stamps that lie a
+whole number of `2^shift` counts apart are alike to the nanosecond. A repetition has such a length, and the last window
+of statistics of each repetition is stretched to it.
 """
 
 import json
@@ -27,7 +27,7 @@ from lull.trace import recording
 from lull.trace.datfile import TraceFile
 
 _STAMP = "<u8"
-"""A page of the trace begins with the time of its first event; the others are relative."""
+"""The time of a page's first event, with which the page begins. The page's other times are relative."""
 _PAGE = 4096
 
 
@@ -40,7 +40,8 @@ class Repeated:
 
 
 def repeat(rundir: RunDir, folder: Path, size: int) -> Repeated:
-    """At least `size` bytes of gem5's statistics, as text, and of trace. The table is made from the text later."""
+    """Write a run of at least `size` bytes: gem5's statistics, as text, and the trace. The table is made from the
+    text later."""
     for name in (STATS_TEXT, STATS_TABLE, TRACE, CPUIDLE):
         if not (rundir / name).is_file():
             raise UserError(f"{rundir / name}: missing; record the run on gem5 with --trace sched --trace power")
@@ -78,7 +79,7 @@ def _repeat_statistics(source: Path, target: Path, times: int, start: int, step:
 
 
 def _stretched(window: str, length: int) -> str:
-    """As much of everything in each second, for another length. gem5 writes a number after the name, then a remark."""
+    """Return the window with another length and the same rates. gem5 writes a number after the name, then a remark."""
     share = length / _number(window, "simTicks")
     lines = []
     for line in window.splitlines(keepends=True):
@@ -105,7 +106,7 @@ def _with(window: str, name: str, value: int) -> str:
 
 
 def _repeat_trace(source: Path, target: Path, times: int, step_ns: int) -> None:
-    """Behind the file as it is, each CPU's pages; then the file is told that they are there."""
+    """Write each CPU's pages again behind the file as it is, then tell the file that they are there."""
     trace = TraceFile(source)
     if trace.codec != "none":
         raise UserError(f"{source}: compressed, so that it cannot be made longer; record it by `lull boot --trace`")

@@ -42,13 +42,13 @@ class Took:
     peak_bytes: int
     """Peak memory of the largest process."""
     start_s: float
-    """Until the first run begins."""
+    """Seconds until the first run begins."""
     again_s: float
-    """The whole command, with nothing to run: the table included."""
+    """Seconds of the whole command, with nothing to run: the table included."""
     open_s: float
     open_peak_bytes: int
     resume_s: float
-    """Until the first run begins, with half of them missing."""
+    """Seconds until the first run begins, with half of the runs missing."""
 
 
 class Bench:
@@ -63,7 +63,7 @@ class Bench:
         self._at_once = at_once
 
     def warm(self) -> None:
-        """What is built once for all sweeps, and the boot."""
+        """Build what all sweeps share, and boot the machine once."""
         self._run(self._file(1))
 
     def measure(self, points: int) -> Took:
@@ -101,7 +101,7 @@ class Bench:
         return self._scratch / file.stem
 
     def _run(self, file: Path, to_the_end: bool = True) -> tuple[float, struct_rusage]:
-        """Seconds until the first run began, and what all of it used."""
+        """Return the seconds until the first run began, and the resources that the whole command used."""
         out = self._out(file)
         runs = out / folder.POINTS
         before = _changed(runs)
@@ -128,7 +128,7 @@ class Bench:
 
 
 def _changed(runs: Path) -> int:
-    """When a run last began there."""
+    """Return when a run last began there; 0 if none did."""
     try:
         return runs.stat().st_mtime_ns
     except OSError:

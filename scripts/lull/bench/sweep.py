@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """A sweep over an exit latency, beside calls that each boot the machine and run one of its points.
 
-Both begin with all that a boot is made of and no checkpoint, in caches of their own. What counts as simulation is the
-time of gem5's processes: the boot, and each run from its restore to its end.
+Both begin in caches of their own, with all that a boot is made of and without a checkpoint. Simulation is the time of
+gem5's processes: the boot, and each run from its restore to its end.
 """
 
 import json
@@ -31,7 +31,7 @@ class What:
     cpu: CpuMode
     points: int
     settings: Sequence[str]
-    """Of the scenario, which make a point long or short."""
+    """Settings of the scenario that make a point long or short."""
     jobs: int
 
     @property
@@ -49,16 +49,16 @@ class Took:
     wall_s: float
     boots_s: float
     runs_s: float
-    """In gem5, as `boots_s`."""
+    """Seconds in gem5, as `boots_s`."""
 
     @property
     def beyond_s(self) -> float:
-        """Of a point: what is not gem5. Means something where one runs at a time."""
+        """Seconds of a point that are not gem5's. They mean something where one point runs at a time."""
         return (self.wall_s - self.boots_s - self.runs_s) / self.points
 
 
 def independent(what: What, scratch: Path, count: int) -> Took:
-    """The first `count` points, one call after the other, each with a boot of its own."""
+    """Measure the first `count` points, one call after the other, each with a boot of its own."""
     wall = boots = runs = 0.0
     for value in what.values[:count]:
         place = scratch / f"alone-{value}"
@@ -79,7 +79,7 @@ def swept(what: What, scratch: Path) -> Took:
 
 
 def _cache(place: Path) -> Path:
-    """Everything that the user's cache has, but the checkpoints."""
+    """Make a cache with everything that the user's cache has, but the checkpoints."""
     cache = place / "cache"
     cache.mkdir(parents=True)
     for name in SHARED:

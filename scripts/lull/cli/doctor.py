@@ -32,7 +32,7 @@ class Finding:
     found: str | None
     """The component's place and version; None when it is missing."""
     consequence: str
-    """What does not work without the component, and what to do about it."""
+    """The consequence of a missing component, and what to do about it."""
 
 
 TOOLS = {

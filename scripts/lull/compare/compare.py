@@ -154,7 +154,7 @@ def _settings(pairs: Sequence[tuple[str, Sequence[Sample], Sequence[Sample]]]) -
 
 
 def _about(points: Sequence[Sample]) -> dict[str, Any]:
-    """What a result depends on; of the host and the wall clock it does not."""
+    """Return what a result depends on. The result does not depend on the host and the wall clock."""
     spec = points[0].run.spec.model_dump(mode="json")
     manifest = points[0].run.manifest
     return {

@@ -225,21 +225,23 @@ def _who(cpu: int, spans: Spans, roots: Numbers, residencies: Numbers, words: Wo
 
 
 class _OffTimes:
-    """When a cluster was off, and how full its L2 was each time. Each edge is one CPU's: the first that claims it."""
+    """The times when a cluster was off, and how full its L2 was each time. Each edge belongs to the first CPU that
+    claims it."""
 
     def __init__(self, off: Numbers, fullness: NDArray[np.float64]) -> None:
         self.off, self._fullness = off, np.append(fullness, 0.0)
         self._claimed = np.zeros(off.shape, bool)
 
     def go_off(self, times: Numbers) -> Numbers:
-        """Which off time begins at each of a CPU's times; NOBODY where none does, or it is another CPU's."""
+        """Return the off time that begins at each of a CPU's times; NOBODY where none does, or where it is another
+        CPU's."""
         return self._claim(0, times)
 
     def come_on(self, times: Numbers) -> Numbers:
         return self._claim(1, times)
 
     def fullness(self, which: Numbers) -> NDArray[np.float64]:
-        """The share of the L2 that is lost in each off time; 0 for NOBODY."""
+        """Return the share of the L2 that is lost in each off time; 0 for NOBODY."""
         return self._fullness[which]
 
     def _claim(self, edge: int, times: Numbers) -> Numbers:
@@ -251,7 +253,8 @@ class _OffTimes:
 
 
 def _off_times(spans: Sequence[Spans], fill: float) -> _OffTimes:
-    """An L2 is as full as its cluster's CPUs were active since it came on, and full when the trace begins."""
+    """Return a cluster's off times. Its L2 is as full as its CPUs were active since it came on, and full when the
+    trace begins."""
     off = common(own.sleeps_in(LOSES_L2) for own in spans)
     if not fill:
         return _OffTimes(off, np.zeros(len(off)))
@@ -263,9 +266,10 @@ def _off_times(spans: Sequence[Spans], fill: float) -> _OffTimes:
 
 
 def _caches(spans: Spans, cluster_off: _OffTimes, fill: float) -> tuple[Numbers, NDArray[np.float64]]:
-    """Which spans do something to caches and rails, and what: the way in writes back, the way out fetches again.
+    """Return the spans that do something to caches and rails, and what they do: the way in writes back, the way out
+    fetches again.
 
-    An L1 is as full as the CPU was active since it lost it last, and full when the trace begins.
+    An L1 is as full as the CPU was active since it lost the L1 last, and full when the trace begins.
     """
     idle = spans.idle
     losing = idle[spans.state[idle] >= LOSES_L1]
@@ -286,7 +290,8 @@ def _caches(spans: Spans, cluster_off: _OffTimes, fill: float) -> tuple[Numbers,
 
 
 def _beside(spans: Spans, sleeps: Numbers, way: int, wanted: str) -> Numbers:
-    """The span on the way in (-1) or out (1) of each sleep, beyond the wait for the switch; the sleep, without one."""
+    """Return the span on the way in (-1) or out (1) of each sleep, beyond the wait for the switch; without one, the
+    sleep."""
     last = spans.state.size - 1
     near, far = (np.clip(sleeps + steps * way, 0, last) for steps in (1, 2))
     beyond = (spans.state[near] == CODE[SWITCH]) & (spans.state[far] == CODE[wanted])
@@ -295,7 +300,7 @@ def _beside(spans: Spans, sleeps: Numbers, way: int, wanted: str) -> Numbers:
 
 
 def _fullness(worked: Numbers, losses: Numbers, fill: float) -> NDArray[np.float64]:
-    """The fill of the L1s, 0 to 1, at each span that loses them."""
+    """Return the fill of the L1s, 0 to 1, at each span that loses them."""
     if not fill:
         return np.zeros(losses.size)
     since = np.diff(worked[losses], prepend=0)

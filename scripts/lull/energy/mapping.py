@@ -73,14 +73,15 @@ class Term:
 
 @dataclass(frozen=True, eq=False)
 class Compiled:
-    """A table for one object of gem5, with every name in full, as matrices: it is asked for each CPU and window."""
+    """The table for one object of gem5, with every name in full, as matrices for speed: it is asked for each CPU and
+    window."""
 
     model: str
     versions: tuple[str, ...]
     statistics: tuple[str, ...]
-    """In the order of the matrices' columns."""
+    """Names of gem5's statistics, in the order of the matrices' columns."""
     silent: NDArray[np.bool_]
-    """Which of them gem5 leaves out where they are 0."""
+    """True for each statistic that gem5 leaves out where it is 0."""
     events: tuple[str, ...]
     times: Matrix
     """For each event, the factor of each statistic."""
@@ -90,7 +91,7 @@ class Compiled:
     """For each check, the two sums that have to be equal."""
 
     def counts(self, stats: Stats, gem5: str) -> dict[str, float]:
-        """The events of one window; `gem5` is the version that wrote it."""
+        """Return the events of one window; `gem5` is the version that wrote it."""
         values = self._values(stats, gem5)
         for name, expected, found in zip(self.wholes, self.whole @ values, self.parts @ values, strict=True):
             if abs(found - expected) > _ROUNDING * expected:

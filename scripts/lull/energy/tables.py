@@ -35,8 +35,8 @@ class OppTable(_Row):
     mhz: float
     mv: float
     joules_per_event: dict[str, dict[str, float]]
-    """By component (one core's, and `l2`), then event. A miss of the L2 may have less than 0: McPAT counts it among the
-    accesses, and it is cheaper than a hit."""
+    """Joules by component (one core's, and `l2`), then event. A miss of the L2 may have less than 0: McPAT counts it
+    among the accesses, and it is cheaper than a hit."""
     leakage: dict[str, Leakage]
     """Leakage by component: of one core, and of the cluster's `l2`."""
 

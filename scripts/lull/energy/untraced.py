@@ -20,7 +20,7 @@ from lull.rundir.cpuidle import Row
 
 @dataclass(frozen=True)
 class Mixture:
-    """How one CPU's time in WFI divides among idle states, and the transitions and cache losses per tick of WFI."""
+    """The division of one CPU's time in WFI among idle states, and the transitions and cache losses per tick of WFI."""
 
     shares: dict[str, float]
     transition: float
@@ -30,7 +30,7 @@ class Mixture:
     caches: Caches
 
     def split(self, cpu: int, ticks: float, found: Residency, traced: Sequence[Stay]) -> list[Stay]:
-        """Stays that fill `ticks` untraced ticks of a window, given the trace of the rest of the window."""
+        """Return the stays that fill `ticks` untraced ticks of a window, given the trace of the rest of the window."""
         awake = sum(stay.ticks for stay in traced if stay.who.state not in (*IDLE, OFF))
         off = min(ticks, found.off)
         on = min(ticks - off, max(0.0, found.on - awake))
@@ -50,9 +50,9 @@ class Mixture:
 def mixture(
     rows: Sequence[Row], cpu: int, cluster: Cluster, ticks_per_us: float, traced: Mapping[str, tuple[int, int]]
 ) -> Mixture:
-    """The mixture by Linux's counters, less the entries and ticks by state that the trace knows about.
+    """Return the mixture by Linux's counters, less the entries and ticks by state that the trace knows about.
 
-    A CPU that never slept by them was in C1 whenever gem5 saw it in WFI.
+    A CPU that never slept by these counters was in C1 whenever gem5 saw it in WFI.
     """
     own = {row["name"]: row for row in rows if row["cpu"] == cpu}
     entries: dict[str, float] = {}

@@ -50,7 +50,7 @@ class Row:
 
 
 def dynamic() -> list[Row]:
-    """A busy core's dynamic power, at every OPP."""
+    """Return a busy core's dynamic power, at every OPP."""
     found = []
     for figure in published.load().busy_core:
         platform, cluster = figure.machine()
@@ -64,17 +64,17 @@ def dynamic() -> list[Row]:
 
 @dataclass(frozen=True)
 class LeftOut:
-    """How far a busy core's dynamic power is off if its factor is found without it: mean absolute errors."""
+    """The mean absolute errors of a busy core's dynamic power: by its own factor, and by factors found without it."""
 
     platform: str
     cluster: str
     core: str
     fitted: float
-    """By the factor that is used, which saw all."""
+    """The error by the factor that is used, which was found from all points."""
     without_opp: float
-    """Each operating point by a factor of the cluster's others."""
+    """The error of each operating point by a factor of the cluster's others."""
     without_chip: float
-    """All points by a factor of other chips."""
+    """The error of all points by a factor of other chips."""
     others: str
     """Those chips: with the same core, or else with cores of the same kind of pipeline."""
 
@@ -107,12 +107,13 @@ def left_out() -> list[LeftOut]:
 
 
 def _off(ratios: Sequence[float], factors: Sequence[float]) -> float:
-    """Ours over published is a factor over the ratio that it should have been."""
+    """Return the mean absolute error. Ours over published is the used factor over the ratio, which is the right
+    factor."""
     return fmean(abs(factor / ratio - 1) for factor, ratio in zip(factors, ratios, strict=True))
 
 
 def static() -> list[Row]:
-    """Leakage of a core and of its cluster's L2, at every OPP."""
+    """Return the leakage of a core and of its cluster's L2, at every OPP."""
     found = []
     for figure in published.load().leakage:
         platform, cluster = figure.machine()
@@ -127,7 +128,10 @@ def static() -> list[Row]:
 
 
 def shape() -> list[Row]:
-    """A busy core's power over that at its fastest OPP: all that a table without a unit can be compared in."""
+    """Return a busy core's power over its power at the fastest OPP.
+
+    A published table without a unit can be compared in this ratio only.
+    """
     found = []
     for figure in published.load().shape:
         platform, cluster = figure.machine()
@@ -145,7 +149,8 @@ def shape() -> list[Row]:
 
 
 def wake_ups() -> list[tuple[str, str, CState, WakeUp, float | None]]:
-    """A row per state that loses a core: platform, cluster, state, ours, and published microseconds of full power."""
+    """Return a row per state that loses a core: platform, cluster, state, ours, and published microseconds of full
+    power."""
     given = states.load().transition.given_us_of_full_power
     found = []
     for platform in (load_platform(name) for name in list_platforms()):
@@ -165,7 +170,7 @@ def _power(opp: OppTable, core: str, factors: Factors) -> float:
 
 
 def page() -> str:
-    """The whole page. It says the same as long as tables, factors and published figures stay."""
+    """Return the whole page. It stays the same as long as tables, factors and published figures stay."""
     sections = [
         "<!-- SPDX-License-Identifier: BSD-3-Clause -->",
         "<!-- Made by `lull energy validation`; the text around the tables is validation-notes.md. -->",
@@ -175,12 +180,12 @@ def page() -> str:
 
 
 def mean_error(rows: Sequence[Row], error: Callable[[Row], float] = lambda row: row.error) -> float:
-    """The mean of absolute errors over all OPPs."""
+    """Return the mean of absolute errors over all OPPs."""
     return sum(abs(error(row)) for row in rows) / len(rows)
 
 
 def _notes() -> Iterable[str]:
-    """The notes, with tables where they ask for them."""
+    """Return the notes' paragraphs, with tables in the places that ask for them."""
     tables_ = {
         "{{ factors }}": _factors,
         "{{ summary }}": _summary,

@@ -97,13 +97,13 @@ def supervise(
 
 
 def guest_time(rundir: Path) -> float:
-    """The guest's clock at its last kernel message."""
+    """Return the guest's clock at its last kernel message."""
     times = _PRINTK_TIME.findall(_tail(rundir / CONSOLE))
     return float(times[-1]) if times else 0.0
 
 
 def guest_at(rundir: Path) -> str:
-    """How far a guest is, by its own messages."""
+    """Return the guest's progress, by its own messages."""
     return f"guest at {guest_time(rundir):.3f} s"
 
 
@@ -113,7 +113,7 @@ def guest_panic(rundir: Path) -> str | None:
 
 
 def status_of(rundir: RunDir, limit_s: float) -> int:
-    """The command's exit status, or the sentence that says why there is none."""
+    """Return the command's exit status, or raise the sentence that says why there is none."""
     status = rundir.guest_status()
     if status is None:
         if panic := guest_panic(rundir.path):

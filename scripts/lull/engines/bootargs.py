@@ -5,7 +5,7 @@ from lull.platform.schema import Platform
 
 
 def complete(of_engine: str, platform: Platform) -> str:
-    """What the engine needs, and for a machine with a shadow core what isolates it.
+    """Return what the engine needs, and for a machine with a shadow core the parameters that isolate the shadow.
 
     The shadow is the last CPU. kernel-patches/platform/README.md says why these parameters and no others.
     """

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Which engine a command runs on."""
+"""The choice of the engine that a command runs on."""
 
 from pathlib import Path
 
@@ -14,7 +14,7 @@ from lull.runspec.spec import EngineName
 def choose(
     name: EngineName | None, gem5: str | None = None, checkpoint: Path | None = None, programs: Path | None = None
 ) -> Engine:
-    """The engine named; without a name gem5 where one is found, else QEMU.
+    """Return the engine that `name` says. Without a name, return gem5 where one is found, else QEMU.
 
     `programs` is a folder whose guest programs the image has besides the project's.
     """

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """gem5: the engine behind every published number.
 
-A machine boots once, with atomic CPUs, to a checkpoint that the cache keeps; every run restores it into the
-CPUs it asks for.
+A machine boots once, with atomic CPUs, to a checkpoint that the cache keeps. Every run restores the checkpoint into the
+CPUs that the run asks for.
 """
 
 import dataclasses
@@ -35,14 +35,15 @@ ADDRESSES = {
     "initrd": 0x88000000,
     "dtb": firmware_build.DTB_ADDRESS,
 }
-"""Where gem5 loads each file. The firmware is linked to its address and told the kernel's and the tree's."""
+"""The address to which gem5 loads each file. The firmware is linked to its own, and told those of kernel and tree."""
 
 BOOTARGS = "console=ttyAMA0 mitigations=off clocksource.arm_arch_timer.evtstrm=0 panic=-1"
 BOOT_LIMIT_S = 10.0
 """Simulated seconds that a boot may take; it takes about 0.1."""
 BOOT_WALL_S = 3600.0
 HANG_MARGIN_S = 1.0
-"""The guest's init ends a command at its limit by itself; a guest that is this late to do so hangs."""
+"""Seconds past a command's limit after which the guest counts as hung: its init ends a command at the limit by
+itself."""
 NO_LATENCY = Actual(entry_us=0, exit_us=0, flush_us=0, source="not in the device tree")
 SETTINGS = "gem5.json"
 OUTCOME = "outcome.json"
@@ -63,7 +64,7 @@ class Gem5:
         self._image_bytes: dict[Entry, int] = {}
         self._machines: dict[str, str] = {}
         self._whole: set[Path] = set()
-        """What was found out, for the runs of one command: of images, trees and checkpoints."""
+        """Facts about images, trees and checkpoints, kept for all runs of one command."""
 
     def describe(self) -> dict[str, object]:
         return {**gem5_binary.as_manifest(self.binary), "configs": self._configs}
@@ -108,7 +109,7 @@ class Gem5:
         )
 
     def checkpoint_inputs(self, platform: Platform, artifacts: Artifacts) -> dict[str, object]:
-        """What decides a boot, and with it the checkpoint's key."""
+        """Return all that decides a boot, and with it the checkpoint's key."""
         firmware = artifacts.firmware
         assert firmware is not None
         return {
@@ -121,7 +122,10 @@ class Gem5:
         }
 
     def _machine(self, platform: Platform, artifacts: Artifacts) -> str:
-        """Of all that the device tree says. Points of a sweep differ in actual latencies, which it does not have."""
+        """Return a hash of the device tree and the addresses.
+
+        Points of a sweep share it: they differ in actual latencies, which the device tree does not have.
+        """
         platform = _without_actual(platform)
         key = digest.of_json([platform.model_dump(mode="json"), artifacts.rootfs.key])
         if key not in self._machines:
@@ -137,7 +141,10 @@ class Gem5:
         return devicetree.render(platform, "gem5", arguments, (ADDRESSES["initrd"], ADDRESSES["initrd"] + size))
 
     def checkpoint_of(self, platform: Platform, artifacts: Artifacts) -> Entry:
-        """The settled machine, booted now if it never was. What cannot change a boot is not in its key."""
+        """Return the checkpoint of the settled machine, and boot the machine if there is none.
+
+        What cannot change a boot is not in the checkpoint's key.
+        """
         firmware = artifacts.firmware
         assert firmware is not None
         inputs = self.checkpoint_inputs(platform, artifacts)
@@ -182,7 +189,7 @@ class Gem5:
         return self._verified(cache.get("checkpoint", inputs, boot))
 
     def _verified(self, entry: Entry) -> Entry:
-        """Whole, byte by byte: once for all runs of one command, of which each would take seconds to see it."""
+        """Check every byte of a checkpoint, once for all runs of one command: each check takes seconds."""
         if entry.path not in self._whole:
             for file in sorted((entry.path / "cpt").glob("*")):
                 entry.file(str(file.relative_to(entry.path)))
@@ -193,7 +200,7 @@ class Gem5:
     def _simulate(
         self, settings: dict[str, object], folder: Path, wall_s: float, progress: Progress, sink: Sink | None
     ) -> dict[str, object]:
-        """One gem5 process in `folder`, by its settings, to its outcome."""
+        """Run one gem5 process in `folder`, by its settings, and return its outcome."""
         (folder / SETTINGS).write_text(json.dumps(settings, indent=1) + "\n")
         (folder / CONSOLE).symlink_to(TERMINAL)
         log_path = folder / "engine.log"
@@ -227,8 +234,10 @@ def _settings(platform: Platform, seed: int) -> dict[str, object]:
 
 
 def boots_as(spec: RunSpec) -> str:
-    """The same for runs that restore one checkpoint, found without a device tree, which takes a hundred times longer.
-    Runs that do not share it may share a checkpoint all the same."""
+    """Return a key: runs with the same key restore the same checkpoint. Runs with other keys may share it all the same.
+
+    The key needs no device tree, which takes a hundred times longer.
+    """
     told = spec.model_dump(mode="json", include={"platform", "told_at_boot"})
     for cluster in (*told["platform"]["clusters"], told["platform"]["shadow"]["cluster"]):
         for state in cluster["cstates"]:
@@ -237,7 +246,7 @@ def boots_as(spec: RunSpec) -> str:
 
 
 def _without_actual(platform: Platform) -> Platform:
-    """With the same actual latencies whatever a run's are: gem5's device tree has none of them."""
+    """Return the platform with the same actual latencies for all runs: gem5's device tree has none of them."""
 
     def plain(cluster: Cluster) -> Cluster:
         states = [state.model_copy(update={"actual": NO_LATENCY}) for state in cluster.cstates]
@@ -248,7 +257,7 @@ def _without_actual(platform: Platform) -> Platform:
 
 
 def how_far(folder: Path) -> str:
-    """From gem5's own count of time. Before gem5 has one, from the guest's messages."""
+    """Return the progress by gem5's own count of time. Before gem5 has one, the guest's messages give it."""
     try:
         simulated_s, instructions = (folder / PROGRESS).read_text().split()
     except (OSError, ValueError):
@@ -263,7 +272,7 @@ def _number(outcome: dict[str, object], key: str) -> float:
 
 
 def _opened(path: Path, inputs: dict[str, object]) -> Entry:
-    """A checkpoint that the user names, refused unless it is of this very machine."""
+    """Return the checkpoint that the user names, and refuse one of another machine."""
     entry = Entry("checkpoint", path.name, path.resolve())
     theirs = entry.inputs()
     for name, value in inputs.items():
@@ -276,7 +285,7 @@ def _opened(path: Path, inputs: dict[str, object]) -> Entry:
 
 
 def _kept(folder: Path) -> Path:
-    """A failed boot's folder is scratch that the next try clears; its evidence moves to the logs."""
+    """Copy a failed boot's folder to the logs and return the copy: the next try clears the folder itself."""
     if paths.cache_dir() / "work" not in folder.parents:
         return folder
     kept = paths.cache_dir() / "logs" / folder.name

@@ -20,13 +20,16 @@ _PORT = "system.iobus.pktCount_system.iobridge.mem_side_port::system.realview.la
 
 
 def times(statistics: Mapping[str, float], number: int, kind: str, cost: str) -> float:
-    """How often a cost of a kind of state was paid, whole or in eighths. gem5 leaves out devices that nobody read."""
+    """Return the number of times that a cost of a kind of state was paid, whole or in eighths.
+
+    gem5 leaves out devices that nobody read.
+    """
     packets = statistics.get(_PORT.format(number, kind.replace("-", "_"), cost), 0.0)
     return packets / PACKETS_PER_LOAD / SLICES
 
 
 def waits_s(statistics: Mapping[str, float], number: int, cluster: Cluster) -> dict[tuple[str, str], float]:
-    """Seconds by C-state and cost in one window."""
+    """Return the seconds of waits in one window, by C-state and cost."""
     return {
         (state.name, cost): times(statistics, number, state.kind, cost) * getattr(state.actual, f"{cost}_us") / 1e6
         for state in cluster.deep_states

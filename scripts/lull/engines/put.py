@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""How the files that a user puts into a guest get there: as one tar, which the run's script unpacks.
+"""The files that a user puts into a guest travel as one tar, which the run's script unpacks.
 
 QEMU boots for each run, so there the tar lies in the guest's root file system from the start. A gem5 run goes on from a
-checkpoint of a guest that has booted: there the tar stands in the file that gem5 hands to the guest, behind the script.
+checkpoint of a guest that has booted. There the tar stands in the file that gem5 hands to the guest, behind the script.
 """
 
 import io
@@ -21,7 +21,7 @@ from lull.runspec.spec import PUT_OFFSET, PUT_TAR, RunSpec
 
 
 def write_tar(files: tuple[PutFile, ...], out: Path) -> None:
-    """It depends on the files' contents and places alone."""
+    """Write the tar of the files. Its bytes depend on the files' contents and places alone."""
     with tarfile.open(out, "w", format=tarfile.GNU_FORMAT) as archive:
         for file in files:
             data = _content(file)
@@ -32,7 +32,7 @@ def write_tar(files: tuple[PutFile, ...], out: Path) -> None:
 
 @contextmanager
 def initrd(spec: RunSpec, rundir: RunDir, image: Path) -> Iterator[Path]:
-    """The image, and behind it, where files are put, an archive with the tar: the kernel unpacks both."""
+    """Yield the image. Where files are put, an archive with the tar follows it: the kernel unpacks both."""
     if not spec.put:
         yield image
         return
@@ -49,7 +49,7 @@ def initrd(spec: RunSpec, rundir: RunDir, image: Path) -> Iterator[Path]:
 
 @contextmanager
 def readfile(spec: RunSpec, rundir: RunDir, script: Path) -> Iterator[Path]:
-    """The script, and behind it, where files are put, zeros that end it, and the tar."""
+    """Yield the script. Where files are put, zeros that end the script follow it, and then the tar."""
     if not spec.put:
         yield script
         return
@@ -66,7 +66,8 @@ def readfile(spec: RunSpec, rundir: RunDir, script: Path) -> Iterator[Path]:
 
 
 def _content(file: PutFile) -> bytes:
-    """As it was when the run was asked for: a run is what its hash says."""
+    """Return a file's content, and refuse a file that has changed since the run was asked for: a run is what its
+    hash says."""
     try:
         data = Path(file.source).read_bytes()
     except OSError as error:

@@ -173,12 +173,12 @@ def _least_us(cluster: Cluster, state: str) -> tuple[float, float]:
 
 
 def df_wakes(runs: Sequence[Recorded]) -> pa.Table:
-    """One row per wake-up that counts; phases in ns, null where nothing was stamped."""
+    """Return one row per wake-up that counts; phases in ns, null where nothing was stamped."""
     return pa.concat_tables([_wakes_schema().empty_table(), *map(_wakes_of, runs)])
 
 
 def df_dropped(runs: Sequence[Recorded]) -> pa.Table:
-    """How many wake-ups of each point and cluster count, and why the others do not."""
+    """Return the number of wake-ups of each point and cluster that count, and of the others by reason."""
     rows: list[dict[str, object]] = []
     for item in runs:
         asked_cpus = item.samples.rows["asked_cpu"]

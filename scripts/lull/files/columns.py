@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What the columns of a Parquet file are, in the file itself: `unit` and `description` in each field's metadata.
+"""The columns of a Parquet file, described in the file itself: `unit` and `description` in each field's metadata.
 
-A name says its unit where it can (`total_us`, `joules`, `wake:total_us:p50`); the rest is told by who makes the table.
+A name says its unit where it can (`total_us`, `joules`, `wake:total_us:p50`). The code that makes the table tells the
+rest.
 """
 
 from collections.abc import Mapping
@@ -14,13 +15,13 @@ _WORDS = {
     "share": "1", "shares": "1", "residency": "1",
 }  # fmt: skip
 _LED_BY = {"joules": "J", "watts": "W", "residency": "1"}
-"""Names with colons whose first word says it: `joules:mcpat:raw`."""
+"""Units of names with colons, by their first word: `joules:mcpat:raw`."""
 
 Told = Mapping[str, str]
 
 
 def unit_of(name: str) -> str:
-    """Empty where the name says none: counts, words, settings. `1` is a share."""
+    """Return the unit that a name says. Empty for names without one: counts, words, settings. `1` is a share."""
     first, colon, _ = name.partition(":")
     if colon and first in _LED_BY:
         return _LED_BY[first]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Where things are: the checkout, and the cache outside it."""
+"""Paths of the checkout and of the cache outside it."""
 
 import os
 from pathlib import Path
@@ -9,7 +9,7 @@ ROOT = Path(__file__).resolve().parents[3]
 
 
 def cache_dir() -> Path:
-    """The artifact cache: `LULL_CACHE`, else the XDG cache home. Never inside the checkout."""
+    """Return the artifact cache: `LULL_CACHE`, else the XDG cache home. Never inside the checkout."""
     if explicit := os.environ.get("LULL_CACHE"):
         return Path(explicit).resolve()
     base = os.environ.get("XDG_CACHE_HOME") or str(Path.home() / ".cache")

@@ -69,7 +69,7 @@ class _Loader(yaml.SafeLoader):
     """YAML's safe subset, in which a key that is there twice is a mistake and not a choice."""
 
     def construct_object(self, node: yaml.Node, deep: bool = False) -> Any:
-        """What looks like a date or a number and is none, such as 2026-13-45, PyYAML leaves to Python's errors."""
+        """Raise YAML's error, not Python's, for what looks like a date or a number and is none, such as 2026-13-45."""
         try:
             return super().construct_object(node, deep)
         except (ArithmeticError, AttributeError, LookupError, ValueError):
@@ -117,7 +117,7 @@ def _size(data: Any, known: dict[int, int]) -> int:
 
 
 def _unshared(data: Any) -> Any:
-    """What a YAML alias repeats becomes a copy, so that an override changes one place and not its twin."""
+    """Return the data with a copy for each YAML alias, so that an override changes one place and not its twin."""
     if isinstance(data, dict):
         return {key: _unshared(value) for key, value in data.items()}
     return [_unshared(item) for item in data] if isinstance(data, list) else data

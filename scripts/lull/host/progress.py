@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What a command says while it works: on stderr, so that stdout stays the guest's or the result's."""
+"""Messages of a command while it works: on stderr, so that stdout stays the guest's or the result's."""
 
 import sys
 import time
@@ -9,7 +9,7 @@ from rich.console import Console
 
 console = Console(stderr=True, highlight=False)
 QUIET_PERIOD_S = 30.0
-"""Where nobody watches a terminal, one line this often says that the work goes on."""
+"""Seconds between two lines that say that the work goes on, where nobody watches a terminal."""
 SHARE_THAT_TELLS = 0.02
 """Below this share of the work, the time left is noise."""
 
@@ -19,10 +19,10 @@ def report(text: str) -> None:
 
 
 class Progress:
-    """One piece of long work: what, how far, how long left.
+    """The progress of one piece of long work: its name, how far it is, how long it still takes.
 
-    `total` is an expectation (steps that the same work took before), so the share shown never passes 99 %
-    before the work has ended.
+    `total` is an expectation, the steps that the same work took before. So the share shown never passes 99 % before the
+    work has ended.
     """
 
     def __init__(self, what: str, total: int | None = None) -> None:
@@ -30,7 +30,8 @@ class Progress:
         self.detail = ""
         self.share: float | None = None
         self.left_s: float | None = None
-        """Of the work, and until its end, from whoever knows them better than by the steps done."""
+        """`share` of the work and seconds until its end, if the caller knows them better than the number of steps
+        does."""
         self.started = self._last = time.monotonic()
         self._live = console.is_terminal
 

@@ -45,7 +45,7 @@ def of_figure(name: str, figure: Figure, caption: str = "") -> Chart:
 
 
 class _Labels:
-    """Which entry of the legend an artist belongs to: its own name, its container's, or that of what looks like it."""
+    """The legend's entry of each artist: its own name, its container's, or the name of an artist that looks like it."""
 
     def __init__(self, axes: Sequence[Axes]) -> None:
         self._of: dict[int, str] = {}

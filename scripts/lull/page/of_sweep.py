@@ -57,7 +57,7 @@ def page(samples: Samples) -> Page:
 
 
 def axes(names: Sequence[str]) -> tuple[str, str]:
-    """Which measures the Pareto view begins with: latency across, energy up."""
+    """Return the measures that the Pareto view begins with: latency across, energy up."""
     latency = next((name for like in _LATENCY for name in names if re.fullmatch(like, name)), names[0])
     return latency, next((name for name in (*_ENERGY, _ELSE) if name in names), names[-1])
 

@@ -51,7 +51,7 @@ class Device(Block):
     name: Name
     title: Annotated[str, Field(min_length=1, max_length=80)]
     kind: MemoryKind
-    """Whose timing it has."""
+    """The kind of DRAM whose timing the device has."""
     bits: Annotated[int, Field(ge=4, le=64)]
     mib: Annotated[int, Field(ge=64, le=16384)]
     row_bytes: Annotated[int, Field(ge=256, le=16384)]

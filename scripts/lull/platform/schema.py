@@ -33,15 +33,15 @@ class MemoryParts(Block):
     device: Name
     """A file of platforms/dram."""
     ranks: Literal[1, 2, 4]
-    """On each channel. A rank has as many devices as fill the channel's width."""
+    """Ranks on each channel. A rank has as many devices as fill the channel's width."""
     source: Source
 
 
 class Memory(Block):
     kind: MemoryKind
-    """Whose timing it has."""
+    """The kind of DRAM whose timing the memory has."""
     channels: Literal[1, 2, 4, 8]
-    """Addresses take turns by their bits, so there is a power of two of them."""
+    """The number of channels, a power of two: addresses take turns by their bits."""
     size_mib: Annotated[int, Field(ge=256, le=2032)]
     """The memory that Linux has. At most 2032: firmware keeps the last 16 MiB below 4 GiB for itself."""
     parts: MemoryParts | None = None
@@ -250,7 +250,7 @@ class Platform(Block):
         return len({cluster.socket for cluster in self.resolved_clusters()})
 
     def role(self, cluster: Cluster) -> Literal["main", "shadow"]:
-        """Which part a cluster plays: applications run on `main`, events are taken on `shadow`."""
+        """Return the part that a cluster plays: applications run on `main`, events are taken on `shadow`."""
         return "shadow" if cluster.name == self.shadow.cluster.name else "main"
 
     @model_validator(mode="after")

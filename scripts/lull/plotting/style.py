@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""How every figure looks: told apart without colour, sized for a column, the same bytes from the same data."""
+"""The look of every figure: told apart without colour, sized for a column, the same bytes from the same data."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -28,13 +28,13 @@ HOUSE: dict[Any, Any] = {
     "pdf.fonttype": 42,
     "svg.hashsalt": "lull",
 }
-"""What matplotlib is told. Figures are made without pyplot, so that no window system and no notebook is asked."""
+"""Settings of matplotlib. Figures are made without pyplot, so that no window system and no notebook is asked."""
 
 matplotlib.rcParams.update(HOUSE)
 
 
 def panels(count: int, columns: int, height_in: float, shared: bool = False) -> tuple[Figure, list[Axes]]:
-    """A figure with `count` panels in rows of `columns`."""
+    """Return a figure with `count` panels in rows of `columns`."""
     rows = -(-count // columns)
     figure = Figure(figsize=(WIDTH_IN, height_in * rows + 0.6), layout="constrained")
     axes = figure.subplots(rows, columns, squeeze=False, sharex=shared, sharey=shared)
@@ -54,7 +54,8 @@ def legend_below(
 
 
 def save(figure: Figure, folder: Path, name: str) -> list[Path]:
-    """As vectors for paper, as pixels for the screen. No dates inside, so that equal data makes equal files."""
+    """Save a figure as vectors for paper and as pixels for the screen. No dates inside, so that equal data makes
+    equal files."""
     paths = [folder / f"{name}.pdf", folder / f"{name}.png"]
     figure.savefig(paths[0], metadata={"CreationDate": None, "Producer": None, "Creator": None})
     figure.savefig(paths[1], dpi=160, metadata={"Software": None})

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The figures of a result, drawn from its stored tables and from nothing else: who has the tables can draw them again.
+"""The figures of a result, drawn from its stored tables alone: whoever has the tables can draw the figures again.
 
 An analysis that has figures has a function `draw(stored) -> list[Drawing]`.
 """
@@ -22,7 +22,7 @@ from lull.scenario import experiments
 MANIFEST = "manifest.json"
 SUMMARY = "summary.md"
 _HEADING = "\n## Figures\n"
-"""Of the last part of a summary."""
+"""The heading of a summary's last part."""
 
 
 @dataclass(frozen=True)
@@ -37,7 +37,7 @@ class Stored:
         return self.origin.label
 
     def rows(self, name: str) -> pa.Table | None:
-        """A table with something in it."""
+        """Return a table that has rows; None if there is no such table or it is empty."""
         table = self.tables.get(name)
         return table if table is not None and table.num_rows else None
 
@@ -55,25 +55,27 @@ def of_tables(analysis: ModuleType, stored: Stored) -> list[Drawing]:
 
 
 def tables_of(folder: Path) -> dict[str, pa.Table]:
-    """A result's tables by name."""
+    """Return a result's tables by name."""
     return {path.stem: pq.read_table(path) for path in sorted(folder.glob("*.parquet"))}
 
 
 def read(folder: Path) -> tuple[ModuleType, Stored]:
-    """A result that was written, with its analysis, which older ones leave to their scenario."""
+    """Return the analysis and the tables of a written result. Older results leave the analysis to their scenario."""
     manifest = json_file.read(folder / MANIFEST, "publish the result again")
     analysis = experiments.analysis_in(experiments.named(str(manifest.get("analysis") or manifest["scenario"])))
     return analysis, Stored(Origin.of_manifest(manifest), tables_of(folder))
 
 
 def of_folder(folder: Path) -> list[Drawing]:
-    """The figures of a result that was written."""
+    """Return the figures of a written result."""
     return of_tables(*read(folder))
 
 
 def draw(folder: Path, into: Path | None = None) -> list[Path]:
-    """Write a result's figures anew, and its summary with their captions. Those it has no more are removed from its
-    own folder."""
+    """Write a result's figures anew, and its summary with their captions.
+
+    Figures that the result no longer has are removed from its own folder.
+    """
     target = into or folder
     drawings, label = of_folder(folder), _label(folder)
     saved = [path for drawing in drawings for path in style.save(drawing.figure, target, drawing.name)]

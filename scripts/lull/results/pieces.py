@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """A result that is published in pieces: points that finished later, and maybe elsewhere, join those that are there.
 
-What is published stays. No point takes the place of another, so none that failed can be run until it does not. The
-analysis of such a scenario has a function `conclude(tables, points) -> Result`, which makes all of the result from the
-tables whose rows name their `point`; `points` are the names of all that there are to be.
+A published point stays, and no other point takes its place. So a point that failed cannot be run again until it passes.
+The analysis of such a scenario has a function `conclude(tables, points) -> Result`. It makes all of the result from the
+tables whose rows name their `point`; `points` are the names of all points that there are to be.
 """
 
 import json
@@ -19,13 +19,13 @@ from lull.results.drawing import MANIFEST, tables_of
 
 POINT = "point"
 MADE_BY = ("artifacts", "engine", "host", "lull")
-"""What differs from piece to piece of a manifest."""
+"""The keys of a manifest that differ from piece to piece."""
 
 Tables = dict[str, pa.Table]
 
 
 def joined(made: Path, published: Path) -> tuple[Tables, dict[str, Any]]:
-    """The tables and the manifest of what is published, with a result's points added that are not there yet."""
+    """Return the tables and the manifest of what is published, with those points of a result that are not there yet."""
     manifest = json_file.read(made / MANIFEST, "make the figures again")
     there: Tables = {}
     before: Mapping[str, Any] = {**manifest, "points": {}, "pieces": []}
@@ -56,7 +56,7 @@ def _added(there: pa.Table | None, table: pa.Table, known: set[str], name: Path)
 
 
 def _manifest(before: Mapping[str, Any], manifest: Mapping[str, Any], known: set[str]) -> dict[str, Any]:
-    """Of all points; what made one stays with it."""
+    """Return the manifest of all points. Each point keeps the record of what made it."""
     added = {name: point for name, point in manifest["points"].items() if name not in known}
     pieces = {_maker(piece): piece for piece in before["pieces"]}
     for piece in manifest["pieces"]:

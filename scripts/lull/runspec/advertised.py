@@ -9,11 +9,12 @@ from lull.platform.cstates import Advertised
 from lull.platform.schema import Cluster, Platform, cpu_list
 
 AtBoot = dict[str, dict[str, Advertised]]
-"""By cluster and state: what the device tree says where the run wants something else."""
+"""The latencies of the device tree where the run wants others, by cluster and state."""
 
 
 def difference(platform: Platform, booted: Platform) -> AtBoot:
-    """What `booted`, the same machine by its own file's advertised numbers, tells Linux otherwise."""
+    """Return the latencies of `booted` that `platform` changes. `booted` is the machine by its own file's advertised
+    numbers."""
     found: AtBoot = {}
     for cluster, original in zip(platform.resolved_clusters(), booted.resolved_clusters(), strict=True):
         for state, before in zip(cluster.cstates, original.cstates, strict=True):
@@ -23,7 +24,7 @@ def difference(platform: Platform, booted: Platform) -> AtBoot:
 
 
 def boot_platform(platform: Platform, at_boot: AtBoot) -> Platform:
-    """The machine whose device tree is booted."""
+    """Return the machine whose device tree is booted."""
 
     def told(cluster: Cluster) -> Cluster:
         numbers = at_boot.get(cluster.name, {})
@@ -38,9 +39,9 @@ def boot_platform(platform: Platform, at_boot: AtBoot) -> Platform:
 
 
 def lines(platform: Platform, at_boot: AtBoot) -> list[str]:
-    """`CPUS:STATE:LATENCY:RESIDENCY`, latency being entry and exit together, as Linux has it.
+    """Return lines `CPUS:STATE:LATENCY:RESIDENCY`. The latency is entry and exit together, as Linux has it.
 
-    The kernel takes all of them in one write: on the way from one to the next a state might pass a deeper one.
+    The kernel takes all lines in one write. In separate writes a state might pass a deeper one on the way.
     """
     return [
         f"{cpu_list(cpus)}:{state.name}:{state.advertised.latency_us}:{state.advertised.residency_us}"

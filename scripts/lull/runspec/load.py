@@ -63,5 +63,6 @@ def load_spec(
 
 
 def _is_of_bytes(text: str) -> bool:
-    """How Python keeps what is not text on the command line."""
+    """Return true if the text holds bytes of the command line that are no text. Python keeps such bytes as
+    surrogates."""
     return any("\ud800" <= letter <= "\udfff" for letter in text)

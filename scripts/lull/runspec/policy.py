@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What a run asks of Linux: governors, how deep to sleep, where event interrupts go, and settings of kernel systems.
+"""The policy of a run, its wishes of Linux: governors, how deep to sleep, where event interrupts go, settings of
+systems.
 
-It is applied in the guest after boot, so that one checkpoint serves every policy. What a run does not ask for stays as
-init left it: menu, the fastest OPP, no idle state deeper than WFI, routing off.
+The guest applies the policy after boot, so that one checkpoint serves every policy. What a run does not ask for stays
+as init left it: menu, the fastest OPP, no idle state deeper than WFI, routing off.
 """
 
 import re
@@ -29,7 +30,7 @@ KEYS = {
     "routing": "routing=shadow-when-asleep",
     "routing.depth": "routing.depth=C3",
 }
-"""As on the command line, each with an example; a field has the same name with `_` for the dot."""
+"""The keys of the command line, each with an example. The field of a key has `_` for the dot."""
 
 
 _ALSO_WRITES = {

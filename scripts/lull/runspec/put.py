@@ -18,9 +18,10 @@ from lull.files import digest
 from lull.platform.schema import Platform
 
 SHARE = 8
-"""All files together may take this part of the machine's memory: the guest keeps them there, at times twice."""
+"""All files together may take this part of the machine's memory (an eighth): the guest keeps them there, at times
+twice."""
 FULL = frozenset({"bin", "dev", "etc", "init", "lib", "out", "proc", "root", "run", "sbin", "sys", "tmp", "usr"})
-"""What the image has in its root folder, all folders or links: a file in their place would end the guest."""
+"""Names in the root folder of the image, all folders or links. A file in place of one would end the guest."""
 OF_THE_KERNEL = frozenset({"proc", "sys"})
 _PATH_MAX, _NAME_MAX = 4095, 255
 _CONTROL = re.compile(r"[\x00-\x1f\x7f\ud800-\udfff]")

@@ -56,11 +56,11 @@ class _Line:
 
 
 class _Fault(Exception):
-    """What is wrong with a line, and what to do."""
+    """An error in a line: what is wrong, and what to do."""
 
 
 def load_schedule(path: Path) -> str:
-    """The text of a schedule file that the guest will accept."""
+    """Return the text of a schedule file that the guest will accept."""
     data = regular.read_bytes(path, str(path), "schedule", TEXT_MAX + 1)
     if len(data) > TEXT_MAX:
         raise UserError(f"{path}: larger than {TEXT_MAX >> 20} MiB; shorten it or use periodic and poisson lines")

@@ -21,13 +21,14 @@ AnyCpu = Literal[CpuMode, "parallel"]
 Flavour = Literal["default", "debug", "race", "rt"]
 
 SCHEDULE = "/run/schedule"
-"""In the guest."""
+"""The schedule's path in the guest."""
 SCRIPT_MAX = 1 << 20
-"""Bytes that the guest's init has room for (`benchmarks/guest/script.c`)."""
+"""Bytes of the longest script that the guest's init has room for (`benchmarks/guest/script.c`)."""
 PUT_TAR = "/lull-put.tar"
-"""In the guest on QEMU, from its boot until the script has unpacked it."""
+"""The tar's path in the guest on QEMU, from its boot until the script has unpacked the tar."""
 PUT_OFFSET = 2 << 20
-"""Of the same tar on gem5, in the file that begins with the script: behind the longest script and a zero at its end."""
+"""The tar's offset on gem5, in the file that begins with the script: behind the longest script and a zero at its
+end."""
 SEED_MAX = 2**63 - 1
 SIMULATED_MAX_S = 9e5
 """gem5 counts picoseconds in 64 bits; `gem5-configs` takes 10⁶ seconds, some of them to see that a guest hangs."""
@@ -36,7 +37,8 @@ Period = Annotated[float, Field(gt=0, le=SIMULATED_MAX_S)]
 
 
 class Limits(Block):
-    """What ends a guest that never ends: simulated seconds for its script, seconds of this machine's clock for all."""
+    """The limits of a guest that never ends: simulated seconds for its script, seconds of this machine's clock for
+    all."""
 
     simulated_s: float = Field(gt=0, le=SIMULATED_MAX_S)
     wall_s: float = Field(gt=0, le=WALL_MAX_S)
@@ -48,24 +50,25 @@ class RunSpec(BaseModel):
     version: Literal[1] = 1
     engine: EngineName
     cpu: AnyCpu | None
-    """CPU model on gem5. On QEMU there is one functional model, and this is how its CPUs take turns: None is one
+    """CPU model on gem5. QEMU has one functional model, and this field says how its CPUs take turns: None is one
     instruction clock for all, which repeats; "parallel" is a thread of the host for each, on the host's clock."""
     platform: Platform
     told_at_boot: AtBoot = {}
-    """The latencies that the device tree advertises, where `platform` has others; the script then tells Linux those."""
+    """The latencies that the device tree advertises, where `platform` has others. The script then tells Linux the
+    platform's."""
     policy: Policy = Policy()
     flavour: Flavour
     schedule: str | None = None
-    """The text of a schedule of events, which the command finds as the file SCHEDULE."""
+    """The text of a schedule of events. The command finds it as the file SCHEDULE."""
     command: str
     put: tuple[PutFile, ...] = ()
-    """Files of the host's that the command finds in the guest."""
+    """Files of the host that the command finds in the guest."""
     trace: tuple[str, ...] = ()
     """Trace events switched on around the command."""
     trace_kib: Annotated[int, Field(gt=0)] | None = None
     """KiB of trace buffer for each CPU. A full buffer loses its oldest events. None is the kernel's own size."""
     stats_period_s: Period | None = None
-    """Simulated time after which gem5 at the latest opens a new window of statistics."""
+    """The longest window of gem5's statistics, in simulated seconds."""
     limits: Limits
     seed: Annotated[int, Field(ge=0, le=SEED_MAX)] = 1
 
@@ -76,11 +79,12 @@ class RunSpec(BaseModel):
         return digest.of_json(asked)
 
     def boot_platform(self) -> Platform:
-        """The machine as its device tree describes it."""
+        """Return the machine as its device tree describes it."""
         return advertised.boot_platform(self.platform, self.told_at_boot)
 
     def script(self) -> str:
-        """What the guest's init runs: files and policy first, then the command. Tracing is of the command alone."""
+        """Return the script of the guest's init: files and policy first, then the command. Only the command is
+        traced."""
         head = f"#lull limit_s={self.limits.simulated_s:g}\n"
         if self.put:
             tar = f"lull-m5 read-file {PUT_OFFSET} | tar -x -C /"

@@ -35,22 +35,22 @@ def names() -> list[str]:
 
 
 def folder_of(name: str) -> Path:
-    """An experiment of the project by its name. Older files write `_` for `-`."""
+    """Return the folder of the project's experiment with this name. Older files write `_` for `-`."""
     return BENCHMARKS / name.replace("_", "-")
 
 
 def name_of(folder: Path) -> str:
-    """What a manifest calls the experiment: its name, or the path of one that is none of the project's."""
+    """Return the name of the experiment in a manifest: its own, or the path of one that is none of the project's."""
     return folder.name if folder == BENCHMARKS / folder.name else str(folder.resolve())
 
 
 def named(name: str) -> Path:
-    """The folder that `name_of` was asked about."""
+    """Return the folder that `name_of` was asked about."""
     return Path(name) if yaml_file.is_path(name) else folder_of(name)
 
 
 def analysis_in(folder: Path) -> ModuleType:
-    """The analysis of an experiment. One that cannot be used is told of before anything is simulated for it."""
+    """Return the analysis of an experiment. An unusable one is an error before anything is simulated for it."""
     path = folder / f"{ANALYSIS}.py"
     shown = yaml_file.shown(path)
     if not path.is_file():

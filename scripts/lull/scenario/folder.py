@@ -128,7 +128,7 @@ class ScenarioFolder:
         return json_file.read_as(_RECORD, self.path / RECORD, _REMEDY)
 
     def scenario(self) -> str:
-        """As `load_scenario` takes it."""
+        """Return the scenario's name or file, as `load_scenario` takes it."""
         record = self.read()
         return record.get("file") or record["scenario"]
 
@@ -241,13 +241,14 @@ def finished(folder: Path) -> Manifest | None:
 
 
 def hung(folder: Path) -> Manifest | None:
-    """The manifest of a run that a limit ended."""
+    """Return the manifest of a run that a limit ended."""
     manifest = _manifest(folder)
     return manifest if manifest and manifest["state"] == "hung" else None
 
 
 def is_of(folder: Path, spec_hash: object) -> bool:
-    """By the first bytes of the record, where we write the hash: a sweep asks this of thousands of runs."""
+    """Return true if the run has this hash. The first bytes of the record tell fast: a sweep asks this of thousands
+    of runs."""
     with (folder / RUN).open("rb") as file:
         if found := _HASH.match(file.read(128)):
             return found[1].decode() == spec_hash
@@ -255,7 +256,7 @@ def is_of(folder: Path, spec_hash: object) -> bool:
 
 
 def _manifest(folder: Path) -> Manifest | None:
-    """None where no run was begun, or where a manifest is not one."""
+    """Return a run's manifest; None where no run was begun, or where its manifest is damaged."""
     if not (folder / RUN).is_file() or not (folder / MANIFEST).is_file():
         return None
     try:

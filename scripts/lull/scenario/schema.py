@@ -28,7 +28,7 @@ FOLDER = re.compile(r"[A-Za-z0-9][A-Za-z0-9._]*")
 
 
 class Parameter(Block):
-    """One thing that a user may vary. Its default says its type; a word needs `choices` or a `pattern`."""
+    """One value that a user may vary. Its default says its type; a word needs `choices` or a `pattern`."""
 
     default: Value
     help: Help
@@ -38,7 +38,7 @@ class Parameter(Block):
     pattern: str | None = None
 
     def complaint(self, value: Value) -> str | None:
-        """What is wrong with a value, and what to do; None for a good one."""
+        """Return what is wrong with a value, and what to do; None for a good one."""
         if not _same_type(self.default, value):
             return f"{value!r} is not {_kind(self.default)}; write {_kind(self.default)}"
         if isinstance(value, str):
@@ -79,13 +79,14 @@ class Group(Block):
     matrix: dict[Key, Annotated[list[Value], Field(min_length=1)]] = Field(default_factory=dict)
     parameters: dict[Key, Value] = Field(default_factory=dict)
     about: dict[Key, Value] = Field(default_factory=dict)
-    """Parameters that make the group what it is: it has no points where a user sets them to anything else."""
+    """Parameters that define the group. The group has no points where a user sets them to anything else."""
     overrides: list[str] = Field(default_factory=list)
     """Templates of `--set`, on top of the scenario's and the user's."""
     command: Annotated[str, Field(min_length=1)] | None = None
-    """In place of the scenario's."""
+    """The group's command, in place of the scenario's."""
     platforms: list[Name] = Field(default_factory=list)
-    """In place of the scenario's: all points once on each of them. A platform that the user chose is the only one."""
+    """The group's platforms, in place of the scenario's: all points once on each of them. A platform that the user
+    chose is the only one."""
 
 
 class Scenario(Block):
@@ -100,33 +101,35 @@ class Scenario(Block):
     trace: list[str] = Field(default_factory=list)
     trace_kib: Annotated[int, Field(gt=0)] | None = None
     stats_period_s: Period | None = None
-    """Of gem5; elsewhere there are no statistics."""
+    """The longest window of gem5's statistics. QEMU has no statistics."""
     needs_state: str | None = None
     """The idle state that a point is about. A platform that has it nowhere has no such point."""
     needs_cpus: str | None = None
-    """The CPUs that a point is about, such as 0,2. One that is not there, or lacks that state, and there is no such
-    point. Empty: any may be."""
+    """The CPUs that a point is about, such as 0,2. There is no such point if one of the CPUs is not there, or lacks
+    `needs_state`. Empty: any CPUs may be meant."""
     limits: Limits
     in_pieces: StrictBool = False
-    """All of its points take longer than most have a machine for: what has finished is published, and added to."""
+    """True if all points together take longer than most have a machine for. Finished points are published, and added
+    to."""
     groups: Annotated[list[Group], Field(min_length=1)]
     analysis: Annotated[str, Field(pattern=r"^[a-z][a-z0-9_-]*$")] | None = None
-    """The experiment of the project whose `analysis.py` makes tables and figures of the points, if not this one's."""
+    """The project's experiment whose `analysis.py` makes tables and figures of the points; None for this
+    experiment's own."""
     _folder: Path = PrivateAttr(default=Path())
     _programs: Path | None = PrivateAttr(default=None)
 
     @property
     def folder(self) -> Path:
-        """Where its `analysis.py` is."""
+        """The folder of the scenario's `analysis.py`."""
         return self._folder
 
     @property
     def programs(self) -> Path | None:
-        """Its folder, if that is none of the project's and has guest programs that the image needs."""
+        """The scenario's folder, if it is none of the project's and has guest programs that the image needs."""
         return self._programs
 
     def place(self, folder: Path, programs: Path | None) -> None:
-        """Where it was found, which the file does not say."""
+        """Set the places where the scenario was found, which its file does not say."""
         self._folder, self._programs = folder, programs
 
     @model_validator(mode="after")
@@ -179,7 +182,7 @@ class Scenario(Block):
 
 
 def fill(template: str, values: Mapping[str, Value], quote: bool = False) -> str:
-    """A template with its parameters in place; `quote` for the shell."""
+    """Return a template with its parameters in place; `quote` for the shell."""
 
     def text(match: re.Match[str]) -> str:
         word = text_of(values[match[1]])

@@ -19,17 +19,17 @@ from lull.sweep.asked import Asked
 from lull.sweep.folder import Entry
 
 SEED = "seed"
-"""A parameter of a scenario with this name is what the guest program draws from, and follows the sweep's seed."""
+"""A scenario's parameter with this name follows the sweep's seed: the guest program draws from it."""
 PLATFORM, CPU = "platform", "cpu"
 
 Where = Callable[[str], str]
-"""How a user wrote an axis of the grid: `--grid governor`, `mine.yaml: grid.governor`."""
+"""The user's spelling of an axis of the grid: `--grid governor`, `mine.yaml: grid.governor`."""
 
 
 @dataclass(frozen=True, slots=True)
 class Packed:
-    """A RunSpec as bytes. As objects it takes 60 kB of memory, which ten thousand points would feel; the specs of a
-    sweep are alike, so each is kept as what differs from `like`."""
+    """A RunSpec as bytes. As objects it takes 60 kB of memory, which ten thousand points would feel. The specs of a
+    sweep are alike, so each is kept as its difference from `like`."""
 
     data: bytes
     like: bytes

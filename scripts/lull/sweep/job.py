@@ -96,14 +96,14 @@ def write(path: Path, means: Means, runs: Iterable[tuple[str, bytes]]) -> None:
 
 
 def boot(job: Job) -> None:
-    """To the checkpoint that the job's first run, and others, will restore."""
+    """Boot to the checkpoint that the job's first run, and others, will restore."""
     assert isinstance(job.engine, Gem5)
     job.engine.checkpoint_of(next(job.items()).spec.boot_platform(), job.means.artifacts)
 
 
 def run(job: Job, folder: SweepFolder, state: Path) -> Iterator[Done]:
-    """What becomes of each run, as it ends; `state` is told before. None ends another: that one fails, and the next
-    one begins. What another command has finished meanwhile is kept."""
+    """Yield the outcome of each run, as it ends; `state` is told before. A run that fails does not end the others:
+    the next one begins. A run that another command has finished meanwhile is kept."""
     for item in job.items():
         with folder.locked_run(item.key):
             done = _run(job, item, folder.run_of(item.key), state)

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Which points of a sweep are there already. Only their runs are asked: no list of what was done can be wrong."""
+"""The points of a sweep that are there already. Only their runs are asked, because a list of finished points can be
+wrong."""
 
 from collections.abc import Mapping, Sequence
 
@@ -9,7 +10,7 @@ from lull.sweep.folder import SweepFolder
 
 
 def known(folder: SweepFolder, points: Sequence[Planned], again: bool) -> dict[str, Done]:
-    """Those that have finished, and those that hung, which would do so again, by key."""
+    """Return, by key, the points that have finished, and without `again` those that hung, which would hang again."""
     found: dict[str, Done] = {}
     for planned in points:
         key = planned.entry.key
@@ -22,5 +23,5 @@ def known(folder: SweepFolder, points: Sequence[Planned], again: bool) -> dict[s
 
 
 def missing(points: Sequence[Planned], known: Mapping[str, Done]) -> list[Planned]:
-    """Each once: points of different names may be the same run."""
+    """Return each missing run once: points of different names may be the same run."""
     return list({planned.entry.key: planned for planned in points if planned.entry.key not in known}.values())

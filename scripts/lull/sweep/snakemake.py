@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""How Snakemake is called: where its jobs run, how many at once, and what a user's own profile says of that."""
+"""The call of Snakemake: where its jobs run, how many at once, and what a user's own profile says of that."""
 
 import math
 import os
@@ -21,7 +21,8 @@ AT_ONCE_ELSEWHERE = 100
 SHARED_FILES_S = 60
 """Seconds that a file written on another machine may take to be seen here."""
 SINGLE_MAX = 500
-"""So many runs have a job each. The start of one takes 0.8 s of a processor, the run's own part of a sweep 0.06 s."""
+"""Up to so many runs have a job each. The start of a job takes 0.8 s of a processor, the run's own part of a sweep
+0.06 s."""
 JOBS = 200
 """The largest number of jobs. More runs than that are put into jobs together."""
 OF_EXECUTOR = {
@@ -113,7 +114,7 @@ class How:
         return [*words, "--latency-wait", str(SHARED_FILES_S), *OF_EXECUTOR.get(self.executor, [])]
 
     def list_jobs(self, place: Path) -> None:
-        """What Snakemake would do, in its own words."""
+        """Print what Snakemake would do, in its own words."""
         words = [*self.words(place), "--dry-run", "--quiet", "host", "reason"]
         listed = subprocess.run(words, cwd=place, text=True, capture_output=True, check=False)
         if listed.returncode:
@@ -123,7 +124,7 @@ class How:
 
 
 def write_top(sweep: Path, folder: str) -> None:
-    """The Snakefile where Snakemake looks for one."""
+    """Write the Snakefile where Snakemake looks for one."""
     (sweep / "Snakefile").write_text(TOP.format(folder=folder, snakefile=str(SNAKEFILE)), encoding="utf-8")
 
 
@@ -132,7 +133,7 @@ def _processors() -> int:
 
 
 def _places(profile: str) -> Iterator[Path]:
-    """Where Snakemake looks for one."""
+    """Yield the places where Snakemake looks for a profile."""
     yield Path(profile)
     if "/" not in profile:
         for base in (os.environ.get("XDG_CONFIG_HOME") or str(Path.home() / ".config"), "/etc/xdg"):

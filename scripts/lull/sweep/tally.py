@@ -17,7 +17,7 @@ from lull.sweep.folder import Entry, SweepFolder
 from lull.sweep.job import RUNNING
 
 Likes = tuple[str, str, str]
-"""What a point has in common with others, the closest first: title, name, nothing."""
+"""Three keys of a point that others may share, the closest first: title, name, nothing."""
 
 
 class Tally:

@@ -34,17 +34,17 @@ from lull.sweep.snakemake import How, write_top
 from lull.sweep.tally import Tally
 
 FOLDER = ".workflow"
-"""In the sweep's. Runs are named relative to it in the Snakefile."""
+"""The workflow's folder in the sweep's. The Snakefile names runs relative to it."""
 LOG = "sweep.log"
 LOGS = "logs"
 STATE, BOOTED = "state", "booted"
 LOOK_S = 0.3
 SIMULATOR_MIB = 1024
-"""What gem5 takes beside the guest's memory: 0.4 GB were seen with eight detailed CPUs."""
+"""MiB that gem5 takes beside the guest's memory: 0.4 GB were seen with eight detailed CPUs."""
 PATIENCE_S = 60.0
-"""For Snakemake to cancel what it has given to others."""
+"""Seconds for Snakemake to cancel jobs that it has given to others."""
 BEYOND_S = 60.0
-"""What a run takes beside its engine, the account of its energy included, at most."""
+"""Seconds that a run takes beside its engine at most, the account of its energy included."""
 
 
 @dataclass(frozen=True)
@@ -104,7 +104,7 @@ def run(
 
 
 def _fate(folder: SweepFolder, key: str, batch: Batch, tally: Tally) -> Done:
-    """What became of a run that was missing; of one that ended without a word, what its log says."""
+    """Return the outcome of a run that was missing. If the run ended without a word, its log says why."""
     done = tally.states.get(key)
     if done is None:
         log = folder.path / LOGS / (f"boot-{batch.boot}.log" if batch.boot else f"{batch.name}.log")
@@ -118,7 +118,7 @@ def _fate(folder: SweepFolder, key: str, batch: Batch, tally: Tally) -> Done:
 
 
 def lay_out(folder: SweepFolder, missing: Sequence[Planned], engine: Engine, means: Means, how: How) -> Sequence[Batch]:
-    """The files of the workflow."""
+    """Write the files of the workflow, and return its jobs."""
     place = folder.path / FOLDER
     shutil.rmtree(place, ignore_errors=True)
     for name in ("jobs", STATE, "done", BOOTED, f"../{LOGS}"):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What a kernel system says of itself in its `system.yaml`: its name, its place among the others, its settings.
+"""The `system.yaml` of a kernel system: its name, its place among the others, its settings.
 
 A setting is one file of sysfs that takes one word or number and, read back, says it.
 """
@@ -18,7 +18,7 @@ Key = Annotated[str, Field(pattern=r"^[a-z][a-z0-9_]*(\.[a-z][a-z0-9_]*)*$", max
 Sentence = Annotated[str, Field(min_length=1, max_length=200, pattern=r"^[^\n|]*$")]
 
 _WORD = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.,-]{0,62}")
-"""What a file of sysfs takes, and what neither a shell nor `lull-policy` reads as more than one word."""
+"""A word that a file of sysfs takes, and that both a shell and `lull-policy` read as one word."""
 _NUMBER = re.compile(r"0|[1-9][0-9]{0,18}")
 
 
@@ -26,11 +26,11 @@ class Setting(Block):
     path: Annotated[str, Field(pattern=r"^/sys/[A-Za-z0-9_./-]+$", max_length=200)]
     choices: list[Word] = Field(default_factory=list)
     range: list[StrictInt] = Field(default_factory=list)
-    """Instead of choices: the least and the greatest whole number."""
+    """The least and the greatest whole number, instead of choices."""
     default: Word
     """The value after boot."""
     not_on: dict[Engine, Sentence] = Field(default_factory=dict)
-    """Engines where it has no meaning, each with the reason."""
+    """Engines where the setting has no meaning, each with the reason."""
     help: Sentence
 
     @model_validator(mode="after")
@@ -54,23 +54,23 @@ class Setting(Block):
         return bool(_NUMBER.fullmatch(value)) and self.range[0] <= int(value) <= self.range[1]
 
     def possible(self) -> str:
-        """Its values, as a message names them."""
+        """Return the setting's values, as a message names them."""
         if self.choices:
             return quoted(map(str, self.choices))
         return f"a whole number from {self.range[0]} to {self.range[1]}"
 
     def examples(self) -> list[str]:
-        """Every choice, or both ends of the range."""
+        """Return every choice, or both ends of the range."""
         return [str(value) for value in self.choices or self.range]
 
 
 class Manifest(Block):
     name: Name
-    """The name of its folder, of its `struct lull_system`, and before the dot of its settings."""
+    """The name of the system's folder and of its `struct lull_system`. Its settings have the name before the dot."""
     title: Sentence
     option: Annotated[str, Field(pattern=r"^LULL[A-Z0-9_]*$")]
     """The symbol of Kconfig that compiles the folder."""
     after: list[Name] = Field(default_factory=list)
     """The systems whose hooks and headers have to be there first."""
     settings: dict[Key, Setting] = Field(default_factory=dict)
-    """By key, in the order in which a run applies them: what has to be right before the switch stands before it."""
+    """Settings by key, in the order in which a run applies them. Settings that the switch needs stand before it."""

@@ -100,6 +100,6 @@ def _ns(ticks: int) -> int:
 
 
 def _us(ns: int) -> float:
-    """What times 1000 is `ns` again, rounded down, as Perfetto once did, or to the nearest."""
+    """Return microseconds that times 1000 are `ns` again, rounded down, as Perfetto once did, or to the nearest."""
     us = ns / 1000
     return us if int(us * 1000) == ns else math.nextafter(us, math.inf)

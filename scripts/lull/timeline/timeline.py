@@ -70,7 +70,7 @@ def _write_wake(file: PerfettoFile, groups: dict[int, str], record: Recording, w
 
 
 def _write_routes(file: PerfettoFile, record: Recording) -> None:
-    """Where each event interrupt goes, from one move to the next."""
+    """Write where each event interrupt goes, from one move to the next."""
     routes = record.tables["lull_route"]
     for irq in np.unique(routes["irq"]).tolist():
         mine = np.flatnonzero(routes["irq"] == irq)

@@ -15,7 +15,7 @@ AWAKE = -1
 UNKNOWN = -2
 IDLE = "idle"
 SOFTIRQS = ("HI", "TIMER", "NET_TX", "NET_RX", "BLOCK", "IRQ_POLL", "TASKLET", "SCHED", "HRTIMER", "RCU")
-"""In the order of `linux/interrupt.h`."""
+"""Names of the softirqs, in the order of `linux/interrupt.h`."""
 
 _EXIT = 0xFFFFFFFF
 
@@ -38,7 +38,8 @@ class Names:
         return self._codes[text]
 
     def task(self, pid: int, name: str, time: int) -> int:
-        """A task by the last name it had: what a shell does for a program until it becomes that program is its."""
+        """Return the code of a task, under the last name it had: a shell's work before it becomes a program is the
+        program's."""
         code = self.code(f"task {pid}")
         if time >= self._renamed.get(code, 0):
             self._renamed[code] = time
@@ -46,7 +47,7 @@ class Names:
         return code
 
     def codes(self, keys: Numbers, text_of: dict[int, str]) -> Numbers:
-        """Each of `keys` by its text."""
+        """Return the code of each key's text."""
         distinct, inverse = np.unique(keys, return_inverse=True)
         return np.array([self.code(text_of[int(key)]) for key in distinct], np.int64)[inverse]
 
@@ -62,7 +63,7 @@ class Layer:
         self.values.append((where, values))
 
     def over(self, length: int) -> Numbers:
-        """The value after each event of a batch; the last one is carried to the next batch."""
+        """Return the value after each event of a batch. The last one is carried to the next batch."""
         source = np.zeros(length, np.int64)
         value = np.full(length, self.now, np.int64)
         for where, values in self.values:
@@ -78,7 +79,8 @@ class Layer:
 
 @dataclass(frozen=True)
 class Changes:
-    """From each time on (in the trace's clock) the state, an index of Linux's or AWAKE, and the code of the cause."""
+    """The state and the cause from each time on. Times are of the trace's clock. A state is an index of Linux's or
+    AWAKE, a cause is a code."""
 
     time: Numbers
     state: Numbers
@@ -86,7 +88,7 @@ class Changes:
 
 
 class Activity:
-    """One CPU's, batch after batch."""
+    """The activity of one CPU, batch after batch."""
 
     NOTHING = -1
 
@@ -116,7 +118,8 @@ class Activity:
         self._note(batch)
 
     def changes(self) -> Changes:
-        """Of all batches. What was before the first word about it is told by that: who left, who woke."""
+        """Return the changes of all batches. The first events tell the time before them: which task left, whether
+        the CPU woke."""
         parts = self._changes or [Changes(*[np.empty(0, np.int64)] * 3)]
         time, state, cause = (np.concatenate([getattr(part, name) for part in parts]) for name in _COLUMNS)
         if not self._slept_first:
@@ -134,7 +137,7 @@ class Activity:
         self._task.put(switches, self._tasks(batch, "next", switches))
 
     def _tasks(self, batch: Batch, which: str, switches: Numbers) -> Numbers:
-        """The codes of those who leave (`prev`) or come (`next`)."""
+        """Return the codes of the tasks that leave (`prev`) or come (`next`)."""
         pids = batch.numbers("sched_switch", f"{which}_pid", switches)
         distinct, last, inverse = np.unique(pids[::-1], return_index=True, return_inverse=True)
         last = switches[switches.size - 1 - last]
@@ -156,7 +159,7 @@ class Activity:
         self._idle.put(sleeps, states)
 
     def _note(self, batch: Batch) -> None:
-        """Only what differs from the event before."""
+        """Note only the events after which the state or the cause differs."""
         length = len(batch)
         idle, task = self._idle.over(length), self._task.over(length)
         cause = task

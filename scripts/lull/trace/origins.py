@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Who is behind what a CPU does to itself later, or to another: the task or the device at the root.
+"""The origin of each act of a CPU: the task or the device at the root.
 
-To start a timer and to send an IPI are *acts*. An act in a task is that task's. One in a timer's handler is of whoever
-started the timer, one in an IPI's handler of whoever sent it, one in a device's handler of that device. Followed back,
-each act has one root. The idle loop, which starts timers for others to be served in time, is nobody, and so is who
-acted before the trace began.
+To start a timer and to send an IPI are *acts*: a CPU does something to itself later, or to another. An act in a task is
+that task's. An act in a timer's handler is of whoever started the timer, one in an IPI's handler of whoever sent it,
+one in a device's handler of that device. Followed back, each act has one root. The idle loop starts timers so that
+others are served in time, and its root is nobody. An act that began before the trace has the root nobody as well.
 """
 
 from dataclasses import dataclass
@@ -23,7 +23,8 @@ KINDS = ("hrtimer", "timer")
 
 
 def latest(keys: Numbers, times: Numbers, asked_keys: Numbers, asked_times: Numbers, before: bool = False) -> Numbers:
-    """For each asked key and time the last item of that key until then (or before it); NOBODY where there is none."""
+    """Return, for each asked key and time, the last item of that key until then (or before it); NOBODY where there
+    is none."""
     key, time = np.concatenate([keys, asked_keys]), np.concatenate([times, asked_times])
     asks = np.concatenate([np.zeros(keys.size, np.int64), np.full(asked_keys.size, -1 if before else 1)])
     order = np.lexsort((asks, time, key))

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What must hold in the ESM experiments, each said with its numbers at the place where it holds least."""
+"""The checks of the ESM experiments. Each says its numbers at the place where it holds least."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -22,7 +22,8 @@ from lull.figures.esm.runs import Measured
 from lull.results.result import Check
 
 CLOCKS_AGREE_US = 3.0
-"""A step of the wall clock, and the system call that reads it, which the other clock does not need."""
+"""The allowed difference of two clocks: a step of the wall clock, and the system call that only the wall clock
+needs."""
 BEYOND = 5
 """Events that have to lie beyond a quantile for a check to rest on it: a 99th percentile takes 500."""
 

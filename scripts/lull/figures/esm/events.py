@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What the analyses of `esm-keyboard` and `esm-gesture` share: the same application, other events."""
+"""The shared part of the analyses of `esm-keyboard` and `esm-gesture`: one application, two kinds of events."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -38,7 +38,7 @@ ABOVE_IDLE = "above idle"
 @dataclass(frozen=True)
 class Experiment:
     axis: str
-    """The parameter that is varied; `heading` is what it is called."""
+    """The parameter that is varied. `heading` is its title in tables and figures."""
     heading: str
     sooner_ms: Sequence[Mark]
     """The paper's gains in latency over the 16 ms poll."""
@@ -103,7 +103,7 @@ def draw(stored: Stored, what: Experiment) -> list[Drawing]:
 
 
 def against(stored: Stored, what: Experiment) -> list[Against]:
-    """The paper's gains; the baseline is what blocking in epoll gains over the same poll."""
+    """Return the paper's gains beside ours. The baseline is the gain of blocking in epoll over the same poll."""
     table = stored.rows("points")
     if table is None or not stored.origin.timed:
         return []
@@ -167,7 +167,8 @@ def _idle_w(curves: Curves) -> float | None:
 
 
 def _says(gains: Mapping[Any, tuple[float, float]], mark: Mark) -> str | None:
-    """Where the paper has a number; of all places their mean and range. None where nothing is known."""
+    """Return our gain at the paper's place. Without a place: mean and range of all gains. None where nothing is
+    known."""
     if not gains or (mark.at is not None and mark.at not in gains):
         return None
     if mark.at is not None:

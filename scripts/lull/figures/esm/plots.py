@@ -104,7 +104,7 @@ def _dots(
 
 
 def _spread(row: Row, measure: str) -> tuple[float, float]:
-    """How far the interval of a number reaches down and up; of quantiles it is not the same."""
+    """Return how far the interval of a number reaches down and up. For quantiles the two differ."""
     if f"{measure}_pm" in row:
         half = row[f"{measure}_pm"] or 0.0
         return half, half
@@ -113,7 +113,7 @@ def _spread(row: Row, measure: str) -> tuple[float, float]:
 
 
 def _curves(axis: Axes, curves: Curves, measure: str, scale: float, handles: dict[str, Artist]) -> None:
-    """Told apart by marks; those of polls are grey."""
+    """Draw the curves, told apart by marks. The curves of polls are grey."""
     for number, (name, points) in enumerate(curves.items()):
         own = [(at, row) for at, row in points.items() if row[measure] is not None]
         if not own:
