@@ -23,7 +23,7 @@ from . import asleep
 
 BUSY, MEMORY = "busy", "memory"
 MEAN_ERROR = 0.15
-"""Of the calibrated dynamic power of a busy core, over a platform's published operating points."""
+"""The largest mean error of a busy core's calibrated dynamic power, over a platform's published operating points."""
 
 Row = dict[str, Any]
 

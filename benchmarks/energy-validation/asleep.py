@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What a machine burns with all CPUs asleep, by idle state, and beside the one energy model that tells of idle states.
+"""The power of a machine with all CPUs asleep, by idle state, beside the one energy model that tells of idle states.
 
 That model has no unit, so its figures and ours are given as shares of a busy core at its fastest operating point. What
-an L2 keeps while its cluster is off is taken from the same model (`power-models/states.yaml`), so that figure is no
+an L2 keeps while its cluster is off is taken from the same model (`power-models/states.yaml`). So that figure is no
 evidence; the others are.
 """
 
@@ -25,7 +25,7 @@ from lull.results.result import Check, Result
 
 GROUP = "idle"
 DRAM_ERROR = 0.05
-"""Of DRAM in self-refresh, beside its data sheet's current times its voltage."""
+"""The largest error of DRAM in self-refresh, beside its data sheet's current times its voltage."""
 COLD_K, WARM_K = 300, 328
 """Juno's energy model names no temperature. It lies between a cool room's and the 55 degrees Celsius that Linux assumes
 of a chip without a sensor."""
@@ -154,7 +154,7 @@ def checks(table: pa.Table) -> list[Check]:
 
 
 def _juno_checks(shares: pa.Table) -> list[Check]:
-    """Of C1, which is leakage. Juno has no figure for C2, and 0 for deeper states."""
+    """Check C1, which is leakage. Juno has no figure for C2, and 0 for deeper states."""
     found = []
     for row in shares.to_pylist():
         if (row["part"], row["state"]) == ("core", "C1"):

@@ -25,13 +25,13 @@ PAPER = {
     "further one",
     "exynos5422": "figure 3 B, Galaxy S5: a disproportionate jump at the fifth CPU, the first big one; no number",
 }
-"""What the engagement paper says of the machine that a platform stands for. Nothing here is tuned to it."""
+"""The engagement paper's words on the machine that a platform stands for. Nothing here is tuned to them."""
 MARKED = {
     "server": f"paper (Xeon E5-2620 v3): +{PAPER_FIRST_W} W for the first,\nat most +{PAPER_FURTHER_W} W for each "
     "further one",
     "exynos5422": "paper (Galaxy S5): a jump\nat the first big CPU",
 }
-"""As a figure says it: in words, because the server's watts are of another size."""
+"""The same for a figure: in words, because the server's watts are of another size."""
 PARTS = ("cores", "l2", "rest")
 
 Row = dict[str, Any]
@@ -156,7 +156,7 @@ def checks(table: pa.Table) -> list[Check]:
 
 
 def _clusters(table: pa.Table) -> dict[str, dict[str, list[float]]]:
-    """By platform and cluster, what each CPU added, calibrated."""
+    """Return the calibrated watts that each CPU added, by platform and cluster."""
     found: dict[str, dict[str, list[float]]] = {}
     for row in table.to_pylist():
         if row["newest"] is not None:

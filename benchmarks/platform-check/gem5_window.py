@@ -11,7 +11,7 @@ from lull.rundir.run import Run
 
 
 class Gem5Window:
-    """Found by its number, of so many, and recognised by the length that the guest says it has."""
+    """A window found by its number out of `windows`, and recognised by the length that the guest says it has."""
 
     def __init__(self, run: Run, number: int, windows: int, length_s: float, tolerance: float) -> None:
         if run.manifest["stats_windows"] != windows:
@@ -35,7 +35,10 @@ class Gem5Window:
             )
 
     def gated_s(self, cpu: int) -> float:
-        """Of a CPU that stood in WFI or was off. gem5 leaves out what is 0, but in some state each CPU was."""
+        """Return the seconds that a CPU stood in WFI or was off.
+
+        gem5 leaves out a state with 0 ticks, but each CPU was in some state.
+        """
         index, _, number = self.run.place_of(cpu)
         states = f"{gem5_names.cpu(index, number)}.power_state.pwrStateResidencyTicks::"
         if not any(name.startswith(states) for name in self.values):
@@ -45,7 +48,7 @@ class Gem5Window:
         return sum(self.values.get(f"{states}{state}", 0.0) for state in ("CLK_GATED", "OFF")) / self.hz
 
     def waited_s(self, cluster: int) -> float:
-        """Of the CPUs of a cluster on its latency devices."""
+        """Return the seconds that the CPUs of a cluster waited on its latency devices."""
         if self.run.spec.cpu == "atomic":
             return 0.0
         platform = self.run.spec.platform

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Where the scheduler puts light tasks that began on a big CPU, with energy awareness and without.
+"""The CPUs to which the scheduler moves light tasks that began on a big CPU, with energy awareness and without.
 
-Only the second half of each task's runs counts: the scheduler takes a while to learn how light a task is.
+Only the second half of each task's runs counts, because the scheduler takes a while to learn how light a task is.
 """
 
 from collections import Counter
@@ -17,7 +17,7 @@ from lull.scenario.runs import Runs
 GROUP = "placement"
 FILE = "placement.jsonl"
 LEAST = 0.95
-"""Share of the runs that energy awareness has to keep off the biggest CPUs."""
+"""The least share of the runs that energy awareness has to keep off the biggest CPUs."""
 
 
 def extend(result: Result, runs: Runs) -> None:
@@ -40,7 +40,7 @@ def extend(result: Result, runs: Runs) -> None:
 
 
 def df_placement(run: Run, lines: list[dict[str, Any]]) -> pa.Table:
-    """A row per setting and cluster: how many runs it had, of those that count."""
+    """Return a row per setting and cluster: how many runs it had, of those that count."""
     tasks: dict[tuple[bool, int], list[int]] = {}
     for line in lines:
         tasks.setdefault((bool(line["aware"]), int(line["task"])), []).append(int(line["cpu"]))

@@ -1,16 +1,16 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""How long each CPU slept, by three that do not know of each other.
+"""The time that each CPU slept, by three sources that do not know of each other.
 
 - gem5: time in the power states `CLK_GATED` and `OFF`, a core that stands in WFI or is off, and time spent on latency
   devices, by which hardware enters and leaves a state.
 - the firmware's PSCI_STAT: time between its last stamp on the way down and the first one on the way up.
 - Linux's cpuidle: time from before the call that sleeps until after it.
 
-They nest: Linux's time holds the firmware's path, once a sleep. The sleeps of `platform-check` are long, so that this
-is small, and what it comes to per sleep is given as well. gem5 knows the time on latency devices by cluster: where a
-cluster has several CPUs, it is shared out by how often each of them slept. C1 is Linux's own WFI, which the firmware
-never sees. The firmware counts the sleep of a core under the state that turns off the core, also when its cluster goes
-off with it, and that of a cluster once; so a CPU's total leaves clusters out.
+The times nest: Linux's time holds the firmware's path, once a sleep. The sleeps of `platform-check` are long, so that
+this path is small, and its length per sleep is given as well. gem5 knows the time on latency devices by cluster. Where
+a cluster has several CPUs, this time is shared out by how often each of them slept. C1 is Linux's own WFI, which the
+firmware never sees. The firmware counts the sleep of a core under the state that turns off the core, also when its
+cluster goes off with it. The firmware counts the sleep of a cluster once, so a CPU's total leaves clusters out.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -29,20 +29,20 @@ GROUP = "residency"
 FILE = "residency.jsonl"
 COUNTERS = ("time", "usage", "above", "below", "rejected")
 WINDOWS = 3
-"""Before, between and after the two moments at which the guest has gem5 dump."""
+"""The number of gem5's windows: before, between and after the two moments at which the guest has gem5 dump."""
 CLOCK_TOLERANCE = 1e-3
 CLUSTER_OFF = "cluster-off"
 
 
 @dataclass(frozen=True)
 class Stretch:
-    """What the guest counted between the two moments of one run."""
+    """The guest's counts between the two moments of one run."""
 
     run: Run
     asked: str
     seconds: float
     counts: Mapping[tuple[str, int, str], Mapping[str, int]]
-    """By source, CPU and state: what each counter gained."""
+    """The gain of each counter, by source, CPU and state."""
 
 
 def read(runs: Runs) -> list[Stretch]:
@@ -50,12 +50,13 @@ def read(runs: Runs) -> list[Stretch]:
 
 
 def df_residency(windows: Sequence[Stretch]) -> pa.Table:
-    """A row per point and CPU: seconds asleep by each source (null where it does not know), and how often."""
+    """Return a row per point and CPU: seconds asleep by each source (null where it does not know), and how often."""
     return pa.Table.from_pylist([row for window in windows for row in _rows_of(window)], _SCHEMA)
 
 
 def df_cpuidle(windows: Sequence[Stretch]) -> pa.Table:
-    """Linux's counters of each state in the window: time, usage, too deep (`above`), too light (`below`), refused."""
+    """Return Linux's counters of each state in the window: time, usage, too deep (`above`), too light (`below`),
+    refused."""
     rows = [
         {
             "point": window.run.name,
@@ -110,7 +111,7 @@ def _rows_of(window: Stretch) -> Iterator[dict[str, object]]:
 
 
 def _linux_counts(window: Stretch) -> dict[int, dict[str, Mapping[str, int]]]:
-    """By CPU and state."""
+    """Return Linux's counts by CPU and state."""
     found: dict[int, dict[str, Mapping[str, int]]] = {}
     for (source, cpu, state), counts in sorted(window.counts.items()):
         if source == "linux":
@@ -123,7 +124,7 @@ def _sleeps(counts: Mapping[str, Mapping[str, int]]) -> int:
 
 
 def _share_of_sleeps(run: Run, by_cpu: Mapping[int, Mapping[str, Mapping[str, int]]], cpu: int) -> float:
-    """Of its cluster's."""
+    """Return a CPU's share of the sleeps of its cluster."""
     cluster = run.place_of(cpu)[0]
     sleeps = {other: _sleeps(counts) for other, counts in by_cpu.items() if run.place_of(other)[0] == cluster}
     return sleeps[cpu] / (sum(sleeps.values()) or 1)

@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What events that nobody reads cost CPUs that sleep, and what it costs to route them away.
+"""The cost of unread events for CPUs that sleep, and the cost of routing these events away.
 
-Three windows of the same length, all CPUs allowed their deepest state only: `quiet` has no event, `routed` has events
-that go to the shadow CPU while their consumer sleeps, `unrouted` the same events without routing.
+Three windows have the same length, and in all of them the CPUs may enter their deepest state only. `quiet` has no
+event. `routed` has events that go to the shadow CPU while their consumer sleeps. `unrouted` has the same events without
+routing.
 """
 
 from dataclasses import dataclass
@@ -24,16 +25,16 @@ GROUP = "routing"
 FILE = "routing.jsonl"
 WINDOWS = ("quiet", "routed", "unrouted")
 GEM5_WINDOWS = {name: 3 + 2 * number for number, name in enumerate(WINDOWS)}
-"""The numbers of gem5's own: before and between them, and for the settling one, there are others."""
+"""The numbers of gem5's windows for these. gem5 has others before and between them, and one for the settling window."""
 ALL_GEM5_WINDOWS = 9
-"""With the one after the last."""
+"""The number of all gem5's windows, with the one after the last."""
 LENGTH_TOLERANCE = 0.1
-"""gem5's window is the guest's sleep and the start of a program or two."""
+"""The share by which gem5's window may be off: it is the guest's sleep and the start of a program or two."""
 CAUSES = ("events", "ipis", "timers")
-"""What may wake a CPU."""
+"""The causes that may wake a CPU."""
 
 TOLERANCE = 0.005
-"""Of the window: how much a main CPU's residency in the deepest state may differ."""
+"""The largest difference of a main CPU's residency in the deepest state, as a share of the window."""
 
 
 @dataclass(frozen=True)
@@ -72,10 +73,10 @@ def draw(stored: Stored) -> list[Drawing]:
 
 
 def df_windows(run: Run, machine: Machine, lines: list[dict[str, Any]]) -> pa.Table:
-    """A row per window and CPU: entries into the deepest state, share of the window there, interrupts by cause.
+    """Return a row per window and CPU: entries into the deepest state, share of the window there, interrupts by cause.
 
-    `residency` is Linux's, with the way in and out. `gated` is gem5's, of cores that stand still or are off, without:
-    an event costs it both ways. Only gem5 knows it.
+    `residency` is Linux's share, with the way in and out. `gated` is gem5's share, of cores that stand still or are
+    off. It leaves out the way in and out, so an event costs it both ways. Only gem5 knows `gated`.
     """
     gated = _gated(run, machine) if run.spec.engine == "gem5" else {}
     counts: dict[tuple[str, str, int], dict[str, Any]] = {}
@@ -105,7 +106,7 @@ def df_windows(run: Run, machine: Machine, lines: list[dict[str, Any]]) -> pa.Ta
 
 
 def _gated(run: Run, machine: Machine) -> dict[tuple[str, int], float]:
-    """By window and CPU."""
+    """Return the share of time that a core is off, by window and CPU."""
     found: dict[tuple[str, int], float] = {}
     for name, number in GEM5_WINDOWS.items():
         window = Gem5Window(run, number, ALL_GEM5_WINDOWS, machine.window_us / 1e6, LENGTH_TOLERANCE)
@@ -115,7 +116,7 @@ def _gated(run: Run, machine: Machine) -> dict[tuple[str, int], float]:
 
 
 def df_cost(run: Run, machine: Machine, lines: list[dict[str, Any]]) -> pa.Table:
-    """Time of a pass of the idle path that had a route to settle, on the consumer's clock."""
+    """Return the time of a pass of the idle path that had a route to settle, on the consumer's clock."""
     cluster = run.cluster(machine.consumer)
     counts = {(line["way"], line["edge"]): line for line in lines if "way" in line}
     rows: list[dict[str, object]] = []

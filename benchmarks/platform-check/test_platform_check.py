@@ -23,7 +23,7 @@ from tests import drawn, wakes
 
 Lines = list[dict[str, Any]]
 Gated = dict[tuple[str, int], float]
-"""By window and CPU."""
+"""Shares of time that a core is off, by window and CPU."""
 EVENTS = 40
 FILE_OF = {"frequency": "loop.jsonl", "routing": "routing.jsonl", "placement": "placement.jsonl"}
 

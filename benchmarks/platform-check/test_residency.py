@@ -24,17 +24,17 @@ from tests import drawn, wakes
 WINDOW_US = 600_000
 SLEEPS = 3
 OVERHEAD_US = {"gem5": 0, "firmware": 10, "linux": 30}
-"""Per sleep, what a source counts beyond what gem5 has."""
+"""Microseconds per sleep that a source counts beyond gem5's."""
 SOURCES = tuple(OVERHEAD_US)
 PACKETS_PER_WAIT = 16
 TINY = load_platform("tiny")
 
 Microseconds = Mapping[tuple[str, int], int]
-"""By source and CPU."""
+"""Time asleep by source and CPU."""
 
 
 def _deep(name: str, cpu: int) -> CState:
-    """Of the CPU's cluster, which is the CPU's alone."""
+    """Return a state of the CPU's cluster. On `tiny` each CPU has a cluster of its own."""
     return next(state for state in TINY.resolved_clusters()[cpu].cstates if state.name == name)
 
 
@@ -43,7 +43,7 @@ def _asleep(gem5_us: int = 590_000) -> dict[tuple[str, int], int]:
 
 
 def _lines(state: str, asleep: Microseconds) -> list[dict[str, object]]:
-    """Counters start at values of their own: only differences count."""
+    """Return the guest's lines. Counters start at values of their own, because only differences count."""
     lines: list[dict[str, object]] = []
     for edge, done in (("begin", 0), ("end", 1)):
         ticks = 5_000 + done * WINDOW_US * wakes.FREQUENCY // 10**6
@@ -65,7 +65,7 @@ def _lines(state: str, asleep: Microseconds) -> list[dict[str, object]]:
 def _statistics(
     path: Path, asleep: Microseconds, name: str = "C1", window_us: int = WINDOW_US, windows: int = 3
 ) -> None:
-    """Of what gem5 has, the way out of the state is a wait on a latency device, and the rest is WFI."""
+    """Write gem5's statistics: the way out of the state is a wait on a latency device, and the rest is WFI."""
     hz = 1e12
     rows: list[dict[str, object]] = []
     for window in range(windows):

@@ -141,7 +141,7 @@ def check(cpus: pa.Table, lost: pa.Table) -> Check:
 
 
 def interrupts(run: Run) -> dict[int, Counter[str]]:
-    """How many interrupts of each source a CPU took during the soak, asleep or not."""
+    """Return the number of interrupts of each source that each CPU took during the soak, asleep or not."""
     if not (run.path / "files" / AFTER).is_file():
         # The guest program ended early, with a CPU that never takes another.
         return {cpu: Counter() for cpus, _ in run.spec.platform.cpu_ranges() for cpu in cpus}
@@ -150,7 +150,8 @@ def interrupts(run: Run) -> dict[int, Counter[str]]:
 
 
 def read_interrupts(text: str, origin: str) -> dict[int, Counter[str]]:
-    """`/proc/interrupts`, by CPU and source: its own timer, a call of another CPU, or a device."""
+    """Return the counts of `/proc/interrupts` by CPU and source: the CPU's own timer, a call of another CPU, or a
+    device."""
     head, *lines = text.splitlines() or [""]
     cpus = [int(word.removeprefix("CPU")) for word in head.split()]
     if not cpus:
@@ -172,7 +173,7 @@ def read_interrupts(text: str, origin: str) -> dict[int, Counter[str]]:
 
 
 def _exits(run: Run) -> list[dict[str, int]]:
-    """How often the CPUs of each cluster came back from each kind of idle state that firmware enters."""
+    """Return how often the CPUs of each cluster came back from each kind of idle state that firmware enters."""
     table = stats.TABLE.read(run.path / STATS_TABLE).group_by("statistic").aggregate([("value", "sum")])
     statistics = dict(zip(table["statistic"].to_pylist(), table["value_sum"].to_pylist(), strict=True))
     return [
@@ -182,7 +183,7 @@ def _exits(run: Run) -> list[dict[str, int]]:
 
 
 def _error_of(run: Run) -> str:
-    """Without the place of the run on one machine."""
+    """Return the run's error without the place of the run on one machine."""
     return run.manifest["error"].replace(str(run.path), run.name)
 
 
@@ -220,7 +221,7 @@ def _text(points: Sequence[str], entries: pa.Table, shared: pa.Table, tables: Ma
 
 
 def _rarer_than(tables: Mapping[str, pa.Table]) -> str:
-    """What it means that none was lost in n entries: a rate of 3/n would show one in 95 of 100 soaks."""
+    """Return what no loss in n entries means: a rate of 3/n would show a loss in 95 of 100 soaks."""
     if tables["lost"].num_rows:
         return ""
     total = _total(tables["cpus"])
@@ -228,7 +229,7 @@ def _rarer_than(tables: Mapping[str, pa.Table]) -> str:
 
 
 def _total(cpus: pa.Table) -> int:
-    """Entries of all CPUs into all states, two CPUs in a cluster included."""
+    """Return the entries of all CPUs into all states, two CPUs in a cluster included."""
     return int(pc.sum(cpus["entries"]).as_py())
 
 

@@ -274,7 +274,7 @@ def _published(results: Path, out: Path, **what: Any) -> dict[str, Any]:
 
 
 def _makers(manifest: Mapping[str, Any]) -> list[tuple[str, list[str]]]:
-    """Which build made which points."""
+    """Return each build with the points that it made."""
     return [(piece["engine"]["sha256"], piece["points"]) for piece in manifest["pieces"]]
 
 

@@ -36,8 +36,9 @@ STACK = {
 INTERVAL, BAND = "95 % interval of the mean", "95 % band"
 SHARES = {"median": 0.5, "p90": 0.9, "p99": 0.99}
 ENOUGH = 2 / 3
-"""Of the wake-ups asked for, the share that has to count: fewer, and those that do may be a choice of their own. A tick
-that falls into the exit latency before the event leaves the CPU awake; sleeps shorter than a tick do not stop it."""
+"""The share of the wake-ups asked for that has to count. With fewer, those that count may be a biased choice.
+Example: a tick that falls into the exit latency before the event leaves the CPU awake, and sleeps shorter than a
+tick do not stop the tick."""
 
 
 def analyse(runs: Runs) -> Result:

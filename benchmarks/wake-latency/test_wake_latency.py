@@ -29,13 +29,14 @@ from tests import drawn, wakes
 Rows = npt.NDArray[Any]
 FIRMWARE = {"entry": 20.0, "firmware": 14.0, "kernel": 6.0, "task": 10.0}
 C3 = {**FIRMWARE, "entry": 170.0, "hardware": 600.0}
-"""Of every cluster of `tiny`, as its file has it: 150 us in, 600 us out."""
+"""The phases of C3 on every cluster of `tiny`, with the latencies of its file: 150 us in, 600 us out."""
 WFI_US = 2.0
-"""What leaving WFI takes when the hardware is told to take nothing."""
+"""The time of leaving WFI when the hardware is told to take nothing."""
 
 
 def _ideal(point: Point, cpu: int, slope: float = 1.0, gap_us: float = 0.0) -> Rows:
-    """Latencies come out as they went in, with noise of the generator's; `gap_us` is missing at 0."""
+    """Make wake-ups whose latencies come out as they went in, with noise of the generator's; `gap_us` is missing at
+    0."""
     count, state = int(point.values["count"]), str(point.values["state"])
     noise = np.random.default_rng([cpu, *point.name.encode()]).exponential(0.5, count)
     if state == "C1":
