@@ -90,7 +90,7 @@ class Browser:
             time.sleep(0.05)
 
     def width(self, pixels: int | None) -> None:
-        """As if the window were so wide; None is its own size again."""
+        """Show the page as if the window were so wide; None is the window's own size again."""
         if pixels is None:
             self.call("Emulation.clearDeviceMetricsOverride")
         else:

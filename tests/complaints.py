@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What a kernel's console says when one of its checkers has found something."""
+"""Words of a kernel's console when one of the kernel's checkers has found something."""
 
 import re
 

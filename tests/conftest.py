@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What all tests share."""
+"""Shared parts of all tests."""
 
 import os
 import subprocess

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What an analysis draws of the tables that it found."""
+"""The figures that an analysis draws of the tables that it found."""
 
 from matplotlib.figure import Figure
 

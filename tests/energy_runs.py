@@ -40,7 +40,7 @@ MEMORY = MemoryTable(
     made_from="",
 )
 STATISTICS = {"cycles": "numCycles"}
-"""Of events whose statistic has another name."""
+"""Statistics by event, for events whose statistic has another name."""
 FACTORS = Factors(dynamic=2.0, static=0.5, source="made up")
 
 
@@ -63,7 +63,7 @@ class Wake:
 
 
 def columns(spans: Sequence[Span]) -> list[CpuSpans]:
-    """As the reader of traces gives them."""
+    """Return the spans as the reader of traces gives them."""
     found = []
     for cpu in sorted({span.cpu for span in spans}):
         own = [span for span in spans if span.cpu == cpu]

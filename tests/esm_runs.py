@@ -38,17 +38,17 @@ TIMER = 0xABC
 
 @dataclass(frozen=True)
 class Made:
-    """What happened in each window: latencies of its events, each of which woke the CPU for `work_us`, and polls."""
+    """The events of each window by their latencies, each of which woke the CPU for `work_us`, and polls."""
 
     latency_us: Sequence[Sequence[float]]
     polls: int = 0
     work_us: int = 50
     missing: int = 0
-    """Events that the schedule had besides."""
+    """Number of events that the schedule had besides."""
     wall_gap_us: float = 0.0
-    """The wall clock says so much more."""
+    """Microseconds that the wall clock says more."""
     clocked: bool = True
-    """Somebody asked what the wall clock was at the hardware."""
+    """True if somebody asked what the wall clock was at the hardware."""
     cut_at: int | None = None
     """Somebody else's dump of statistics, across the edges of windows."""
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What a guest must say of the machine that its platform file describes, computed without the device tree."""
+"""The answers that a guest must give about the machine of a platform file, computed without the device tree."""
 
 import json
 from collections import Counter
@@ -7,11 +7,12 @@ from collections import Counter
 from lull.platform.schema import Platform
 
 DISABLED = "cat /sys/devices/system/cpu/cpu*/cpuidle/state*/disable"
-"""Which idle states are off, a line each, by CPU."""
+"""A command that shows which idle states are off, a line each, by CPU."""
 
 
 def expected_cpus(platform: Platform) -> list[dict[str, object]]:
-    """Per CPU: model, role, capacity as Linux scales it (the fastest CPU at its highest OPP is 1024), and place.
+    """Return, per CPU: model, role, capacity as Linux scales it (the fastest CPU at its highest OPP is 1024), and
+    place.
 
     Linux counts clusters within a package.
     """
@@ -52,7 +53,8 @@ done
 
 
 def expected_policies(platform: Platform) -> list[str]:
-    """What `POLICIES` prints: each cluster is a policy of our driver, at its fastest point, and never changed."""
+    """Return what `POLICIES` prints: each cluster is a policy of our driver, at its fastest point, and never
+    changed."""
     clusters = platform.resolved_clusters()
     latency_ns = max(round(cluster.transition_latency_us.value * 1000) for cluster in clusters)
     lines, first = [], 0

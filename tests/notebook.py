@@ -31,7 +31,7 @@ def cells(kind: str = "code") -> list[dict[str, Any]]:
 
 
 def run(names: dict[str, Any], boots: bool) -> dict[str, Any]:
-    """What each cell shows, by its id: the value of its last line. `names` are what the cells define."""
+    """Return what each cell shows, by the cell's id: the value of its last line. `names` are what the cells define."""
     shown = {}
     for cell in cells():
         if boots or BOOTS not in cell["metadata"].get("tags", ()):

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What Perfetto makes of a timeline's slices: its rules for Chrome's JSON, as far as they lose something.
+"""Perfetto's reading of a timeline's slices: its rules for Chrome's JSON, as far as they lose something.
 
-It takes each number times 1000 for nanoseconds: the nearest whole ones today (`std::llround`), rounded down in older
-versions. A slice that begins within another one of its track and ends after it is dropped
+Perfetto takes each number times 1000 for nanoseconds: the nearest whole ones today (`std::llround`), rounded down in
+older versions. A slice that begins within another one of its track and ends after it is dropped
 (`slice_drop_overlapping_complete_event`).
 """
 
@@ -32,7 +32,7 @@ def events(path: Path) -> list[dict[str, Any]]:
 
 
 def tracks(found: list[dict[str, Any]], whole_ns: Callable[[float], int] = TODAY) -> dict[tuple[str, str], list[Slice]]:
-    """By group and track, the slices that are not dropped."""
+    """Return the slices that are not dropped, by group and track."""
     groups = {event["pid"]: event["args"]["name"] for event in found if event["name"] == "process_name"}
     names = {(event["pid"], event["tid"]): event["args"]["name"] for event in found if event["name"] == "thread_name"}
     kept: dict[tuple[str, str], list[Slice]] = defaultdict(list)

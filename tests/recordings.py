@@ -28,13 +28,13 @@ _COLUMNS: dict[str, tuple[str, ...]] = {
 
 Rows = Sequence[tuple[int, ...]]
 Events = Mapping[str, Rows]
-"""By event: time, CPU, and the columns; those left out at the end are 0."""
+"""Rows by event: time, CPU, and the columns. Columns left out at the end are 0."""
 
 
 def recording(
     cpus: Sequence[Rows], names: list[str], begin: int, end: int, events: Events | None = None, lost: int = 0
 ) -> Recording:
-    """What each CPU is at from some times on: time, state, cause."""
+    """Make a recording. `cpus` has each CPU's activity from some times on: time, state, cause."""
     changes = {cpu: Changes(*np.array(rows, np.int64).T) for cpu, rows in enumerate(cpus)}
     tables = {}
     for name, columns in _COLUMNS.items():

@@ -10,24 +10,25 @@ from lull.artifacts.rootfs import selftest_folders
 from lull.files.paths import ROOT
 
 SHARED = ROOT / "benchmarks" / "selftests"
-"""What all selftests share, and what builds them."""
+"""The folder of the files that all selftests share, and of what builds them."""
 
 _NOT_TESTS = re.compile(r".*\.(h|md)")
 
 
 def names() -> list[str]:
-    """Each file of a system's folder is a test, but for the few that the Makefile excepts."""
+    """Return the names of all tests. Each file of a system's folder is a test, but for the few that the Makefile
+    excepts."""
     files = (file for folder in selftest_folders(ROOT) for file in folder.iterdir() if file.is_file())
     return sorted(file.stem for file in files if not _NOT_TESTS.fullmatch(file.name))
 
 
 def reached_its_end(ran: subprocess.CompletedProcess[str]) -> None:
-    """Of a selftest whose results are no matter: it has told how many tests it ran."""
+    """Check that a selftest told how many tests it ran, whatever their results are."""
     assert re.search(r"^1\.\.\d+$", ran.stdout, re.MULTILINE), f"{ran.stdout}{ran.stderr}"
 
 
 def judge(ran: subprocess.CompletedProcess[str]) -> None:
-    """Fails on a failed test, on fewer or more tests than planned, and on a status that says otherwise."""
+    """Fail on a failed test, on fewer or more tests than planned, and on a status that says otherwise."""
     output = f"{ran.stdout}{ran.stderr}"
     plans = re.findall(r"^1\.\.(\d+)(?: # SKIP (.*))?$", ran.stdout, re.MULTILINE)
     assert len(plans) == 1, f"no plan, or more than one: it did not reach its end\n{output}"

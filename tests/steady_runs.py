@@ -31,7 +31,7 @@ SETTLE, LENGTH, BETWEEN = 100 * US, 200 * US, 10 * MS
 
 @dataclass(frozen=True)
 class Made:
-    """What the guest says of a window, and what gem5 counted of each CPU in it."""
+    """A window: what the guest says of it, and what gem5 counted of each CPU in it."""
 
     state: str
     busy: tuple[int, ...] = ()
@@ -39,13 +39,13 @@ class Made:
     loop: str | None = None
     ops: Sequence[float] | None = None
     dram_pj: float = 0.0
+    """Energy of accesses in the window."""
     dram_asleep_w: float = 0.108
-    """What `tiny`'s four devices take in self-refresh by their data sheet: 20 mA each, at 1.35 V."""
-    """Of accesses, in the window."""
+    """Watts of `tiny`'s four devices in self-refresh by their data sheet: 20 mA each, at 1.35 V."""
     late: int = 0
-    """By so many ticks the guest is wrong about when it ordered the dumps."""
+    """Ticks by which the guest is wrong about when it ordered the dumps."""
     interrupted: int = 0
-    """For so many ticks the first busy CPU is at work for an interrupt."""
+    """Ticks for which the first busy CPU is at work for an interrupt."""
 
 
 def pretend(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -17,8 +17,8 @@ POINT = resolve(load_scenario("wake-latency"), Wishes("gem5"))[0]
 
 
 def make(path: Path, made: Mapping[str, Sequence[tuple[float, float]]], seeds: Sequence[int] = (1, 2, 3)) -> Path:
-    """By governor, latency and watts of each seed, in a line that the guest left. CPU 0 slept for half the time, and
-    took 58 µs and a tenth of the latency to wake up."""
+    """Make a sweep. `made` has latency and watts of each seed by governor; the guest left them in a line. CPU 0
+    slept for half the time, and took 58 µs and a tenth of the latency to wake up."""
     path.mkdir(parents=True)
     folder, entries = SweepFolder(path), []
     for governor, values in made.items():

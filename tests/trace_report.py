@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What trace-cmd says of a trace (`trace-cmd report -t -R`), and our reader in the same words."""
+"""The events of a trace, by trace-cmd (`trace-cmd report -t -R`) and by our reader in the same words."""
 
 import re
 from collections import defaultdict
@@ -17,7 +17,7 @@ Event = tuple[int, str, dict[str, int]]
 
 
 def reported(text: str) -> dict[int, list[Event]]:
-    """By CPU, the time, name and numbers of each event in a report."""
+    """Return the time, name and numbers of each event in a report, by CPU."""
     found: dict[int, list[Event]] = defaultdict(list)
     for line in text.splitlines():
         if match := _LINE.search(line):
@@ -31,7 +31,7 @@ def reported(text: str) -> dict[int, list[Event]]:
 
 
 def read(trace: TraceFile, cpu: int) -> list[Event]:
-    """The same of a CPU by our reader, with all fields that are numbers or sets."""
+    """Return the events of a CPU by our reader in the same form, with all fields that are numbers or sets."""
     found: list[Event] = []
     for batch in batches(trace, cpu):
         for at in range(len(batch)):

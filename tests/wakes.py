@@ -72,7 +72,7 @@ def finish(folder: Path, point: Point, engine: Mapping[str, object] = ENGINE) ->
 
 
 def counted(cpu: int, state: str, **changes: object) -> dict[str, object]:
-    """What the guest counted of an idle state: a line of `cpuidle.jsonl`."""
+    """Return the guest's counts of an idle state: a line of `cpuidle.jsonl`."""
     counts = dict.fromkeys(("usage", "time_us", "above", "below", "rejected"), 0)
     told = {"disabled": False, "governor": "menu", "cpufreq_governor": "performance"}
     return {"cpu": cpu, "name": state, "window_us": 1000, **counts, **told, **changes}

@@ -21,7 +21,7 @@ def test_what_the_guest_checks_itself(lull: Lull, command: str) -> None:
 
 
 def _soaked(lull: Lull, out: Path, point: str, entries: int) -> dict[str, dict[str, Any]]:
-    """What became of the entries of each cluster; timing CPUs wait for the latency devices, as detailed ones do."""
+    """Return the fate of the entries of each cluster. Timing CPUs wait for the latency devices, as detailed ones do."""
     words = ("run", "soak", "-e", "gem5", "--cpu", "timing", "--points", point, "--set", f"entries={entries}")
     ran = lull(*words, "--out", str(out))
     assert ran.returncode == 0, f"{ran.stdout}{ran.stderr}"

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Which CPUs may go offline, with a shadow core and without: kernel-patches/platform/README.md says why."""
+"""CPUs that may go offline, with a shadow core and without: kernel-patches/platform/README.md says why."""
 
 import pytest
 
@@ -32,5 +32,5 @@ def test_the_shadow_goes_and_then_every_main_core_but_one(lull: Lull) -> None:
 
 
 def test_without_a_shadow_the_last_of_all_stays(lull: Lull) -> None:
-    """What upstream's `cpu-hotplug -a` asks for: all but the last go."""
+    """All but the last CPU go, as upstream's `cpu-hotplug -a` asks."""
     assert offline(lull, "--no-shadow", 0) == ["cpu0", "1"]

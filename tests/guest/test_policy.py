@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What a run asks of Linux is in force when its command starts, and what the CPUs' idle states did comes back."""
+"""A run's policy is in force when its command starts, and what the CPUs' idle states did comes back."""
 
 import json
 from pathlib import Path

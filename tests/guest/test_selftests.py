@@ -21,7 +21,7 @@ def test_idle_states_of_clusters_of_several_cpus(lull: Lull) -> None:
 
 @pytest.mark.parametrize("platform", ["exynos5422", "exynos7420", "rk3399"])
 def test_energy_aware_scheduling_is_on_wherever_cores_differ(lull: Lull, platform: str) -> None:
-    """Where tasks go is the selftest's, on the default platform: here nothing takes as long as on the machine."""
+    """The selftest checks where tasks go, on the default platform: here nothing takes as long as on the machine."""
     govern = "for policy in /sys/devices/system/cpu/cpufreq/policy*; do echo schedutil >$policy/scaling_governor; done"
     script = f"{govern}; sleep 1; cat /proc/sys/kernel/sched_energy_aware; ls /sys/kernel/debug/energy_model"
     ran = lull("boot", "-e", "qemu", "-p", platform, "--exec", script)

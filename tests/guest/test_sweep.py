@@ -27,7 +27,7 @@ ON_GEM5 = ("sweep", *SMALL, "-e", "gem5", "--cpu", "atomic", "-j", "2", "--grid"
 
 
 def _states(out: Path) -> list[str]:
-    """How far each point that was begun is."""
+    """Return the state of each point that was begun."""
     found: list[str] = []
     for path in out.glob(".workflow/state/*.jsonl"):
         last = {line["name"]: line["how"] for line in map(json.loads, path.read_text().splitlines())}
@@ -36,7 +36,7 @@ def _states(out: Path) -> list[str]:
 
 
 def _runs(out: Path) -> dict[str, tuple[str, int]]:
-    """The state of each run, and which file that is: another one if it was run again."""
+    """Return the state of each run, and the inode of its manifest: another one if the run was repeated."""
     found = {}
     for path in out.glob("points/*/manifest.json"):
         found[path.parent.name] = (str(json.loads(path.read_text())["state"]), path.stat().st_ino)

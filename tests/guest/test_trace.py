@@ -33,7 +33,7 @@ def test_trace_cmd_reads_what_lull_trace_writes_and_so_do_we(lull: Lull, tmp_pat
 
 
 def test_trace_cmds_other_commands_take_the_file_too(lull: Lull, tmp_path: Path) -> None:
-    """What they write has every event, and the sections are those that were written."""
+    """The files that these commands write have every event, and the sections that were written."""
     script = (
         f"cd /out && lull-trace start {' '.join(SYSTEMS)} && sleep 0.01 && lull-trace stop t.dat && "
         "trace-cmd dump --summary t.dat >summary && trace-cmd split -i t.dat -o part.dat 0 1000000 2>said && "

@@ -29,12 +29,12 @@ class Guide:
 
     @property
     def folder(self) -> Path:
-        """What the reader makes, file by file."""
+        """The folder of the files that the reader makes."""
         return ROOT / "tests" / "guides" / self.name / self.example
 
     @property
     def commands(self) -> list[str]:
-        """What the reader then types."""
+        """The commands that the reader then types."""
         return (self.folder.parent / _COMMANDS).read_text(encoding="utf-8").splitlines()
 
     def files(self) -> list[str]:
@@ -42,7 +42,7 @@ class Guide:
         return sorted([*(str(path.relative_to(self.folder)) for path in found), _COMMANDS])
 
     def written(self, page: str) -> str:
-        """The page with each block as its file is."""
+        """Return the page with each block as its file is."""
         return _BLOCK.sub(lambda match: self._block(match[1]), page)
 
     def _block(self, name: str) -> str:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What several unit tests need."""
+"""Shared parts of several unit tests."""
 
 import shutil
 import subprocess

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""How every command ends when something goes wrong: one sentence, and a status that says whose fault it was."""
+"""The end of every command when something goes wrong: one sentence, and a status that says whose fault it was."""
 
 import os
 import signal

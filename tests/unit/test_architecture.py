@@ -24,7 +24,7 @@ def _order() -> list[str]:
 
 ORDER = _order()
 ENTRIES = {"__init__", "__main__"}
-"""What Python looks for by these names stands above all."""
+"""Modules that Python looks for by these names. They stand above all layers."""
 
 
 def imports(file: Path) -> Iterator[str]:

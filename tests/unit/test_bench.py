@@ -25,7 +25,7 @@ from tests.energy_runs import MS, run_spec, window
 RECORDED = Path(__file__).parent / "data" / "trace" / "qemu.dat"
 START = 7 * MS
 LONG = 60 * MS
-"""Of a window; three are longer than the recorded trace, as in a run."""
+"""The length of a window. Three windows are longer than the recorded trace, as in a run."""
 OPS = [1e5, 2e5, 0.0]
 
 

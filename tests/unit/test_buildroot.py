@@ -27,7 +27,7 @@ needs_checker = pytest.mark.skipif(
 
 @pytest.fixture
 def fake(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """As much of a Buildroot tree as is looked at without running it."""
+    """Make the parts of a Buildroot tree that are looked at without running it."""
     tree = tmp_path / "buildroot"
     (tree / "support" / "kconfig").mkdir(parents=True)
     release(tree, "2026.02.3")

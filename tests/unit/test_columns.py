@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What Parquet files say of their columns."""
+"""Units and descriptions of columns, as Parquet files hold them."""
 
 import pyarrow as pa
 import pytest

@@ -42,7 +42,7 @@ def test_welch_is_what_the_textbook_has() -> None:
 
 
 def test_an_interval_of_few_seeds_is_as_wide_as_it_says() -> None:
-    """Of 2000 pairs of three draws each from one distribution, 0 is outside of one in twenty."""
+    """For 2000 pairs of three draws each from one distribution, 0 is outside of one interval in twenty."""
     draws = np.random.default_rng(1).normal(size=(2000, 2, 3))
     outside = [low > 0 or high < 0 for low, high, _ in (welch(first, second) for first, second in draws)]
     assert np.mean(outside) == pytest.approx(0.05, abs=0.02)

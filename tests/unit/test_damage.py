@@ -99,7 +99,7 @@ def _edited(record: Any, path: tuple[str | int, ...], change: object) -> Any:
 
 
 def _records(file: Path) -> Iterator[tuple[str, Any]]:
-    """What a file of JSON may be damaged to: a text for the message, and the new content."""
+    """Yield damaged versions of a file of JSON: a text for the message, and the new content."""
     lines = [json.loads(line) for line in file.read_text().splitlines()] if file.suffix == ".jsonl" else None
     record = lines[0] if lines else json.loads(file.read_text())
     for number, path in enumerate(_places(record)):
@@ -111,7 +111,7 @@ def _records(file: Path) -> Iterator[tuple[str, Any]]:
 
 
 def _survives(folder: Path, commands: dict[str, Command], damage: str) -> list[str]:
-    """What is wrong with what the commands do about it."""
+    """Return the faults of the commands' reaction to a damage."""
     faults = []
     for name, words in commands.items():
         before = {path for path in folder.rglob("*") if ".partial" in path.name}
@@ -219,7 +219,7 @@ def test_files_and_records_of_a_sweep_that_are_damaged(whole_sweep: Path, tmp_pa
 
 
 def _sampled(damages: Iterator[tuple[str, str]], most: int = 25) -> list[tuple[str, str]]:
-    """Of a large record every so-manieth, from its beginning to its end; always the same."""
+    """Return every nth damage of a large record, from its beginning to its end; always the same ones."""
     found = list(damages)
     step = max(1, len(found) // most) | 1
     return found[::step]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What is downloaded from Debian: once, until it is asked for anew. A program stands for apt-get."""
+"""Downloads from Debian: once, until asked for anew. A program stands for apt-get."""
 
 from pathlib import Path
 

@@ -98,7 +98,7 @@ def test_our_bindings_are_well_formed(schemas: Path) -> None:
 
 
 def complaints(dts: str, schemas: Path, folder: Path) -> list[str]:
-    """What dt-validate says beyond what is known, one entry per complaint."""
+    """Return the unknown complaints of dt-validate, one entry per complaint."""
     dtb = folder / "tree.dtb"
     devicetree.compile(dts, dtb)
     done = subprocess.run(

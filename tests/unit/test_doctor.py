@@ -45,7 +45,7 @@ def test_variables_that_point_nowhere(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_mcpat_on_the_path_is_found(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """As `lull energy tables` finds it."""
+    """`lull doctor` finds McPAT where `lull energy tables` does."""
     binary = tmp_path / "mcpat"
     binary.write_text("McPAT (version 1.3 of Feb, 2015) is computing the target processor...")
     binary.chmod(0o755)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Who answers for traced time, and that cutting it into windows loses none of it."""
+"""The causes that answer for traced time. Cutting the time into windows loses none of it."""
 
 import itertools
 

@@ -174,7 +174,7 @@ def test_untraced_entries_find_caches_as_full_as_the_mean_active_time_makes_them
 
 
 def test_an_untraced_cluster_is_off_as_long_as_its_least_sleeper_was_off_or_in_c4(tmp_path: Path) -> None:
-    """Of 10 ms, CPU 0 is in C4 for 6, and CPU 1 has been turned off for 8. Nothing says when each was."""
+    """In 10 ms, CPU 0 is in C4 for 6 ms, and CPU 1 is turned off for 8 ms. Nothing says when each was."""
     asked = run_spec("idle.deepest=C4", "clusters.little.cpus=2")
     stats = window(asked.platform, START, START + 10 * MS, [6 * MS, 0, 0, 0])
     state = "system.cluster0.cpu1.power_state.pwrStateResidencyTicks"
@@ -192,7 +192,7 @@ def _one_sleep(
 ) -> tuple[Path, Platform]:
     """A CPU goes to sleep in 1 ms, is in C4 for 6, needs 2 to wake and works 1 ms for a task. The others work.
 
-    Of both ways the half is a wait for the switch.
+    Half of each way, in and out, is a wait for the switch.
     """
     asked = run_spec("idle.deepest=C4", *settings, platform=platform)
     others = [other for other in range(asked.platform.cpu_count) if other != cpu]
@@ -364,7 +364,7 @@ def test_dram_parts_that_do_not_make_gem5s_total_are_refused(tmp_path: Path) -> 
 
 
 def test_dram_at_rest_is_charged_to_the_states_that_it_was_in(tmp_path: Path) -> None:
-    """Of two ranks one sleeps; of self-refresh gem5 prints less than its total has."""
+    """One of two ranks sleeps. gem5 prints less for self-refresh than its total has."""
     asked = run_spec()
     values = window(asked.platform, START, START + MS, [0, 0, 0])
     rank = "system.mem_ctrls.dram.rank{}."

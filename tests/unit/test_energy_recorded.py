@@ -115,7 +115,8 @@ def test_l2_leakage_is_the_tables_for_the_time_that_clusters_were_on(rundir: Run
 
 
 def test_the_timeline_the_trace_and_the_ledger_tell_the_same_idle_time(rundir: RunDir, tmp_path: Path) -> None:
-    """Of the command's time. The trace itself has more, because it begins before the command does."""
+    """All three are compared over the command's time. The trace itself has more, because it begins before the
+    command does."""
     path = tmp_path / "timeline.json.gz"
     timeline.write(rundir, path)
     tracks = {place: kept for place, kept in perfetto.tracks(perfetto.events(path)).items() if place[1] == "idle state"}

@@ -149,7 +149,7 @@ def test_power_over_time_is_a_windows_joules_over_its_length(tmp_path: Path) -> 
 
 
 class _Recorded:
-    """As much of a recording as the accounting looks at."""
+    """The part of a recording that the accounting looks at."""
 
     def __init__(self, lost: int) -> None:
         self.lost = lost

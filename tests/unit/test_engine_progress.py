@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""How far a simulation is: what gem5's side writes is what the engine shows."""
+"""The progress of a simulation: what gem5's side writes is what the engine shows."""
 
 from pathlib import Path
 

@@ -42,7 +42,7 @@ def test_the_man_page_has_the_errors_of_the_kernel() -> None:
 
 
 def test_each_error_has_a_test() -> None:
-    """That it is given at all; the selftests judge when."""
+    """Check that a selftest expects each error; the selftests judge when it is given."""
     folder = ROOT / "kernel-patches/esm/selftests/event-stream"
     expected = "\n".join(path.read_text() for path in sorted(folder.glob("*.c")))
     tested = set(re.findall(r"check_error\([^;]*\b(E[A-Z0-9]{3,})\b[^;]*;", expected)) | set(

@@ -28,7 +28,7 @@ pytestmark = [
 
 
 def verify(folder: Path, *defines: str) -> str:
-    """What spin says of the model, whose whole state space it has to have seen unless it found an error."""
+    """Return spin's words on the model. Spin has to have seen the whole state space unless it found an error."""
     subprocess.run(["spin", "-a", *defines, str(MODEL)], cwd=folder, check=True, capture_output=True)
     subprocess.run(["gcc", "-O2", "-DSAFETY", "-o", "pan", "pan.c"], cwd=folder, check=True)
     said = subprocess.run(["./pan", "-m100000"], cwd=folder, check=True, capture_output=True, text=True).stdout

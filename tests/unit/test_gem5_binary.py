@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Which gem5 is taken and which refused, shown on programs that answer as gem5 does."""
+"""The choice of gem5: which one is taken and which refused, shown on programs that answer as gem5 does."""
 
 import subprocess
 from pathlib import Path

@@ -545,7 +545,7 @@ def test_cause_names(event: str, name: str) -> None:
 
 
 def _constants(module: str) -> dict[str, Any]:
-    """What a module that needs gem5 assigns to names in capitals."""
+    """Return the constants of a module that needs gem5: its names in capitals and their values."""
     found = {}
     for node in ast.parse((CONFIGS / f"{module}.py").read_text()).body:
         if isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Name):

@@ -81,7 +81,7 @@ def test_the_options_of_an_example_are_those_of_its_command(words: Words) -> Non
 
 
 def test_the_shell_completes_commands_options_and_choices() -> None:
-    """As bash asks, in whose words the command may also be `./lull`."""
+    """The test asks as bash does. In bash's words the command may also be `./lull`."""
 
     def completed(line: str) -> list[str]:
         words = line.split(" ")

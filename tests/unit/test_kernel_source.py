@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What `KERNEL_SRC` may name, and the sentence that a user gets when it names something else."""
+"""The sources that `KERNEL_SRC` may name, and the sentence that a user gets for anything else."""
 
 import subprocess
 import tarfile

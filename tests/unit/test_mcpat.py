@@ -29,7 +29,7 @@ def chip(name: str) -> Chip:
 
 
 def said(name: str) -> str:
-    """By McPAT 1.3, to the input that `xml` renders."""
+    """Return the words of McPAT 1.3 on the input that `xml` renders."""
     return gzip.decompress((DATA / f"mcpat-1.3-tiny-{name}.txt.gz").read_bytes()).decode()
 
 

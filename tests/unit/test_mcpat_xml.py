@@ -61,7 +61,7 @@ def test_mcpat_has_every_component_that_it_wants_in_its_order(run: RunDir, tmp_p
 
 
 def test_windows_of_an_operating_point_add_up(run: RunDir, tmp_path: Path) -> None:
-    """As the energy does: McPAT is linear."""
+    """The energy adds up as well: McPAT is linear."""
     platform = run.spec().platform
     of_both = run_xml.spent(_run(tmp_path / "twice", windows() * 2))
     for (_, once), (chip, both) in zip(run_xml.spent(run), of_both, strict=True):

@@ -13,18 +13,18 @@ from markdown_it.token import Token
 from lull.files.paths import ROOT
 
 LINES_OF_A_PAGE = 60
-"""Of a guide, without the files that it shows."""
+"""The most lines of a guide, without the files that it shows."""
 _CODE = re.compile(r"^```\w*\n.*?^```$", re.MULTILINE | re.DOTALL)
 LINES_OF_THE_FRONT_PAGE = 150
 WITHOUT_README = {"LICENSES"}
-"""By the REUSE convention it holds licences and nothing else."""
+"""Folders that need no README. By the REUSE convention `LICENSES` holds licences and nothing else."""
 
 _PAGE_BY_NAME = re.compile(r"(?<![\w./-])((?:[\w.-]+/)*README\.md|docs/[\w-]+\.md)")
 _TEXTS = {".md", ".py", ".c", ".h", ".sh", ".yaml", ".config", ".patch", ""}
 
 
 def _committed() -> list[Path]:
-    """Also what is about to be."""
+    """Return the committed files, and those that are about to be."""
     words = ["git", "-C", str(ROOT), "ls-files", "-z", "--cached", "--others", "--exclude-standard"]
     names = subprocess.run(words, capture_output=True, text=True, check=True).stdout.split("\0")
     return [ROOT / name for name in names if name and (ROOT / name).is_file()]
@@ -39,7 +39,7 @@ def _name(path: Path) -> str:
 
 
 def _targets(text: str) -> list[str]:
-    """Links and images, also those of a table, as a reader's browser sees them."""
+    """Return links and images, also those of a table, as a reader's browser sees them."""
 
     def inside(tokens: list[Token]) -> list[str]:
         found = []
@@ -52,7 +52,7 @@ def _targets(text: str) -> list[str]:
 
 
 def _anchors(text: str) -> set[str]:
-    """As forges make them of headings."""
+    """Return the anchors that forges make of a page's headings."""
     headings = re.findall(r"^#+ (.+)$", text, re.MULTILINE)
     return {re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-") for heading in headings}
 

@@ -26,7 +26,7 @@ def good() -> Data:
 
 @pytest.fixture
 def complaint(good: Data, tmp_path: Path) -> Callable[[Callable[[Data], object]], str]:
-    """What is said of a good file after one change, without the file's name."""
+    """Return a function that gives the complaint about a good file after one change, without the file's name."""
 
     def of(change: Callable[[Data], object]) -> str:
         data = copy.deepcopy(good)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What a run asks of Linux: what is refused on the host, what the guest is told, and what it does with it."""
+"""A run's policy: what is refused on the host, what the guest is told, and what the guest does with it."""
 
 import subprocess
 from pathlib import Path
@@ -313,7 +313,7 @@ def test_latencies_are_written_at_once_and_looked_up(guest: Guest) -> None:
 
 
 def test_latencies_that_the_kernel_does_not_keep(guest: Guest) -> None:
-    """Of two lines of one state the first is what a plain file keeps."""
+    """A plain file keeps the first of two lines of one state."""
     assert guest.applies("cstate=0:C3:600:1000", "cstate=0:C3:600:1001") == (
         125,
         "lull: cstate=0:C3:600:1001: CPU 0 says 600 1000 after it was written\n",

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""How a CPU's sleeps divide into ways in, states and ways out; on `tiny`, whose little cluster is CPU 0."""
+"""The division of a CPU's sleeps into ways in, states and ways out; on `tiny`, whose little cluster is CPU 0."""
 
 import random
 from itertools import pairwise

@@ -37,13 +37,13 @@ def test_the_incomplete_beta_function() -> None:
 
 
 def test_the_interval_of_a_mean() -> None:
-    """Of 1 to 5: the standard error is sqrt(2.5 / 5), and t of four degrees of freedom 2.776445."""
+    """For 1 to 5, the standard error is sqrt(2.5 / 5), and t of four degrees of freedom is 2.776445."""
     assert student.mean([1, 2, 3, 4, 5]) == pytest.approx((3.0, 2.776445105 * np.sqrt(0.5)), rel=1e-8)
     assert student.mean([7.0]) == (7.0, None)
 
 
 def test_the_bootstrap_of_a_mean_is_as_wide_as_theory_says() -> None:
-    """Of many values it is the normal interval: 1.96 standard errors on either side."""
+    """For many values the interval is the normal one: 1.96 standard errors on either side."""
     values = np.random.default_rng(3).exponential(2.0, 4000)
     low, high = bootstrap.mean(values)
     error = values.std() / np.sqrt(values.size)
@@ -52,7 +52,7 @@ def test_the_bootstrap_of_a_mean_is_as_wide_as_theory_says() -> None:
 
 
 def test_the_bootstrap_of_a_quantile_holds_the_truth_as_often_as_it_says() -> None:
-    """Of 200 samples from a known distribution, 95 % of the intervals for the median hold its median."""
+    """For 200 samples from a known distribution, 95 % of the intervals for the median hold its median."""
     generator = np.random.default_rng(5)
     held = 0
     for _ in range(200):

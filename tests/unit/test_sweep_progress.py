@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""How far a sweep says it is, and how long it says the rest will take, by a clock of the test's own."""
+"""The progress that a sweep tells, and the time left that it tells, by a clock of the test's own."""
 
 import json
 from pathlib import Path

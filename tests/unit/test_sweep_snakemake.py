@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""How Snakemake is called, and how its users call it themselves."""
+"""The call of Snakemake by a sweep, and by users themselves."""
 
 import subprocess
 import sys

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What a sweep leaves for people and programs."""
+"""The files that a sweep leaves for people and programs."""
 
 import csv
 import json

@@ -12,7 +12,7 @@ GEM5 = Clock(
 
 
 def stamp(clock: Clock, count: int) -> int:
-    """As `sched_clock_noinstr()` computes it."""
+    """Return the stamp of a count, as `sched_clock_noinstr()` computes it."""
     return clock.epoch_ns + ((count - clock.epoch_count) * clock.mult >> clock.shift)
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Who is behind a wake-up, on two CPUs whose events are written by hand."""
+"""The origin of a wake-up, on two CPUs whose events are written by hand."""
 
 from collections.abc import Sequence
 

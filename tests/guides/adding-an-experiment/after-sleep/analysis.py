@@ -31,7 +31,7 @@ def df_loops(runs: Runs) -> pa.Table:
 
 
 def draw(stored: Stored) -> list[Drawing]:
-    """Of the stored tables alone, so that `lull plot` can draw them again without the runs."""
+    """Draw the stored tables alone, so that `lull plot` can draw them again without the runs."""
     rows = stored.tables["loops"].to_pylist()
     figure, (axis,) = style.panels(1, 1, 2)
     axis.bar([row["state"] for row in rows], [row["ticks"] for row in rows], color=style.GREYS[0])
