@@ -29,7 +29,8 @@ fi
 times='"ticks": 1000000000, "tick_hz": 1000000000000, "host_seconds": 0'
 echo "{\\"cause\\": \\"$cause\\", \\"instructions\\": 5, $times}" >"$folder/outcome.json"
 """
-"""It has no process of its own beside the shell's. A run ends at once, with status 0 and one line of JSON."""
+"""The text of the program. It has no process of its own beside the shell's. A run ends at once, with status 0 and
+one line of JSON."""
 
 
 def install(folder: Path) -> Path:

@@ -59,7 +59,7 @@ class Difference:
 
     @property
     def significant(self) -> bool | None:
-        """None where it cannot be told."""
+        """True for a significant difference; None where this cannot be told."""
         return None if self.p is None else self.p < SIGNIFICANT
 
 

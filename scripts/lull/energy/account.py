@@ -22,9 +22,9 @@ TOLERANCE = 1e-9
 @dataclass(frozen=True)
 class Place:
     cpu: int | None
-    """None for what CPUs share."""
+    """The CPU; None for what CPUs share."""
     cluster: str | None
-    """None for what clusters share."""
+    """The cluster; None for what clusters share."""
     window: int
     start: int
     end: int
@@ -39,7 +39,7 @@ class Label:
     state: str
     cause: str
     seconds: float
-    """In this state for this cause; 0 where another label of the same place has the time already."""
+    """Seconds in this state for this cause; 0 where another label of the same place has the time already."""
 
 
 @dataclass(frozen=True)

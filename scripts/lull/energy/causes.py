@@ -129,7 +129,8 @@ def occupancy(
 
 
 def _complete(cpu: int, part: CpuSpans | None, words: Words, time: range, allow_gaps: bool) -> Spans:
-    """With spans for what the trace does not cover: before it, after it, and where events were lost."""
+    """Return a CPU's spans, with others for what the trace does not cover: before it, after it, and where events
+    were lost."""
     nothing = words.code("")
     if part is None:
         return Spans(*(np.array([value], np.int64) for value in (time.start, time.stop, CODE[UNTRACED], nothing)))

@@ -105,7 +105,8 @@ def _check(chip: Chip, ask: Ask, units: Mapping[str, Parts], joules: Joules, see
 
 
 def _activity(draw: random.Random, names: Sequence[str]) -> dict[str, float]:
-    """At most half of all accesses miss: more would be no activity, and leave a small difference of large energies."""
+    """Return random counts. At most half of all accesses miss: more would be no activity, and leave a small
+    difference of large energies."""
     counts = {name: draw.random() * TOTAL_CYCLES for name in names}
     for name in names:
         accesses = name.replace("misses", "accesses")

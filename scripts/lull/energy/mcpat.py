@@ -196,7 +196,8 @@ class McPat:
     def of(
         cls, platform: Platform, gem5: str, given_transitions: bool = False, temperature_k: float | None = None
     ) -> "McPat":
-        """With the tables and factors that the project holds, at the platform's temperature if not told otherwise."""
+        """Return the model with the project's tables and factors, at the platform's temperature if not told
+        otherwise."""
         clusters = platform.resolved_clusters()
         made = [tables.load(platform, cluster) for cluster in clusters]
         factors = [calibration.factors(cluster.core) for cluster in clusters]

@@ -79,7 +79,8 @@ class Channel:
     that its numbers are from, one of DDR3-1600 at 800 MHz. Told 800 it would count four times its power."""
     peak_mb_s: int
     bus_bits: int
-    """Without the eighth that McPAT adds for error correction: 57 become 65, the nearest to 64; 28 become 32."""
+    """The width without the eighth that McPAT adds for error correction: 57 become 65, the nearest to 64; 28 become
+    32."""
     ranks: int
     queue: int = 32
     """Entries for reads, gem5's default."""

@@ -91,7 +91,7 @@ def _about(run: Evidence, options: Options) -> dict[str, object]:
 
 
 def _temperature_k(run: Evidence, options: Options) -> float | None:
-    """None where no backend asks for it."""
+    """Return the temperature of the run; None where no backend asks for it."""
     if "mcpat" not in options.backends:
         return None
     return technology.running_k(run.platform) if options.temperature_k is None else options.temperature_k

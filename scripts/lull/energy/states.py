@@ -19,9 +19,9 @@ Positive = Annotated[float, Field(ge=0)]
 
 IDLE = ("C1", "C2", "C3", "C4")
 SWITCH = "switch"
-"""On the way into or out of an idle state, waiting for a power switch or a rail."""
+"""The state of a CPU on the way into or out of an idle state that waits for a power switch or a rail."""
 TRANSITIONS = ("entry", "exit", "transition", SWITCH)
-"""On the way into and out of an idle state; the third where no trace says which of the two."""
+"""The states on the way into and out of an idle state. The third stands where no trace says which of the two."""
 ACTIVE, OFF, UNTRACED = "active", "off", "untraced"
 STATES = (ACTIVE, *IDLE, *TRANSITIONS, OFF)
 """`off` is a CPU that hotplug has turned off."""

@@ -36,7 +36,7 @@ class Costs:
     core_farad: float
     l2_farad: float
     given_core_j: float | None
-    """None where the model is used."""
+    """Joules of a core's transition that were given; None where the model is used."""
     given_cluster_j: float
 
     def joules(self, caches: Caches, volts: float) -> dict[Part, float]:

@@ -97,5 +97,5 @@ def _caches(entries: Mapping[str, float], active_us: float, cluster: Cluster) ->
 
 
 def _full(count: float, active_us: float, fill_us: float) -> float:
-    """In full caches."""
+    """Return the content that is lost in `count` losses, in full caches."""
     return min(count, active_us / fill_us) if fill_us else 0.0

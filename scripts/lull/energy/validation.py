@@ -76,7 +76,7 @@ class LeftOut:
     without_chip: float
     """The error of all points by a factor of other chips."""
     others: str
-    """Those chips: with the same core, or else with cores of the same kind of pipeline."""
+    """The chips of `without_chip`: those with the same core, or else with cores of the same kind of pipeline."""
 
 
 def left_out() -> list[LeftOut]:

@@ -38,7 +38,7 @@ def find(chosen: str | None = None) -> Gem5Binary:
 
 
 def is_there() -> bool:
-    """Whether a user meant gem5 to be used at all, working or not."""
+    """Return true if a user meant gem5 to be used at all, working or not."""
     return bool(os.environ.get("GEM5")) or any(shutil.which(name) for name in NAMES)
 
 

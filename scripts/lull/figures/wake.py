@@ -98,7 +98,7 @@ def read_records(path: Path) -> Records:
 
 
 def reasons(rows: Array, expects_firmware: bool, entry: Array | float = 0.0, out: Array | float = 0.0) -> Array:
-    """Why each wake-up is kept or dropped, as indices into `REASONS`.
+    """Return why each wake-up is kept or dropped, as indices into `REASONS`.
 
     A way in of less than `entry` ticks was given up: the firmware stamps it before hardware's part, which may end in
     turning back, and again after it. A way out of less than `out` ticks had begun before the timer fired.

@@ -19,7 +19,7 @@ Path = Sequence[str | int]
 
 
 class Block(BaseModel):
-    """No unknown keys, no silent conversions: a quoted number is a mistake."""
+    """A block of a YAML file, without unknown keys and silent conversions: a quoted number is a mistake."""
 
     model_config = ConfigDict(extra="forbid", strict=True, frozen=True)
 

@@ -30,12 +30,13 @@ def unit_of(name: str) -> str:
 
 
 def described(schema: pa.Schema, descriptions: Told, units: Told | None = None) -> pa.Schema:
-    """With the metadata of its fields; what a field says of itself already stays."""
+    """Return the schema with its fields' metadata. What a field says of itself already stays."""
     return pa.schema([_field(field, descriptions, units or {}) for field in schema], metadata=schema.metadata)
 
 
 def complete(table: pa.Table, descriptions: Told, units: Told | None = None) -> pa.Table:
-    """The same of a table. A column without a value gets the type that its values would have: by its unit, a number."""
+    """Return a table with the same metadata. A column without a value gets the type of its values by its unit, a
+    number."""
     return table.cast(described(table.schema, descriptions, units))
 
 

@@ -29,7 +29,7 @@ class Kind:
     def batches(
         self, path: Path, rows: int, columns: Sequence[str], words: Sequence[str] = ()
     ) -> Iterator[pa.RecordBatch]:
-        """At most `rows` rows at a time. The columns `words` come as dictionaries."""
+        """Yield at most `rows` rows at a time. The columns `words` come as dictionaries."""
         with self._understood(path):
             file = pq.ParquetFile(path, read_dictionary=list(words))
             self._check(file.schema_arrow, columns)

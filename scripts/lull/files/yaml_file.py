@@ -15,7 +15,7 @@ from lull.files.blocks import quoted
 from lull.files.paths import ROOT
 
 MOST_VALUES = 100_000
-"""In one file with its aliases written out; the largest of ours has about two thousand."""
+"""The most values in one file with its aliases written out. The largest of ours has about two thousand."""
 
 
 def is_path(name_or_path: str) -> bool:

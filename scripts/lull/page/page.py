@@ -16,7 +16,7 @@ from lull.page import chart
 
 _HERE = Path(__file__).parent
 _SCRIPTS = ("scale.js", "panel.js", "chart.js", "pareto.js", "main.js")
-"""In the order in which they need each other."""
+"""Scripts of the page, in the order in which they need each other."""
 Part = dict[str, Any]
 """The values of `kind`, by which the template chooses its parts."""
 
@@ -41,7 +41,7 @@ class Section:
         self.parts.append({"kind": "table", "title": title, "heads": heads, "rows": cells})
 
     def folded(self, title: str, text: str = "", html: str = "") -> None:
-        """Behind a click. `html` is trusted: it is made here, of escaped text."""
+        """Add a part that a click opens. `html` is trusted: it is made here, of escaped text."""
         self.parts.append({"kind": "folded", "title": title, "text": text, "html": html})
 
     def figure(self, name: str, figure: Figure, caption: str) -> None:

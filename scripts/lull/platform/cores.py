@@ -146,7 +146,7 @@ class Unit(Block):
     latency: Annotated[dict[Operation, Cycles], Field(min_length=1)]
     pipelined: bool = True
     late_operands: Annotated[int, Field(ge=0, le=4)] = 0
-    """In an in-order pipeline: cycles after issue until which an operand may arrive."""
+    """Cycles after issue until which an operand may arrive, in an in-order pipeline."""
 
 
 class Units(Block):

@@ -56,9 +56,9 @@ class Actual(Block):
     entry_us: Annotated[float, Field(ge=0, le=1e6)]
     exit_us: Annotated[float, Field(ge=0, le=1e6)]
     flush_us: Annotated[float, Field(ge=0, le=1e6)]
-    """On entry: writing back a cache full of dirty lines."""
+    """The time on entry for writing back a cache full of dirty lines."""
     refill_us: Annotated[float, Field(ge=0, le=1e6)] = 0
-    """After waking: the misses that bring back a full cache."""
+    """The time after waking for the misses that bring back a full cache."""
     fill_us: Annotated[float, Field(ge=0, le=1e6)] = 0
     """Active time after which the cache counts as full, of warm and of dirty lines."""
     source: Source

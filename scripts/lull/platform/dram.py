@@ -67,7 +67,7 @@ class Device(Block):
 
     @property
     def standby_w(self) -> float:
-        """No row open, no refresh."""
+        """The power with no row open and no refresh."""
         return sum(rail.volts * rail.ma.idd2n for rail in self.rails) * 1e-3
 
     @property

@@ -20,7 +20,7 @@ def alone(sweep: ScenarioFolder) -> AbstractContextManager[None]:
 
 
 def is_complete(sweep: ScenarioFolder) -> bool:
-    """Before the last point there is nothing to conclude, which is said."""
+    """Return true if all points have finished. Before the last one nothing can be concluded, and a message says so."""
     recorded = sweep.read()["points"]
     assert isinstance(recorded, list)
     missing = [point["name"] for point in recorded if finished(sweep.folder(point["name"])) is None]

@@ -76,7 +76,8 @@ def by_cluster(rows: Sequence[Row], platform: Platform) -> list[ClusterUse]:
 
 
 def governors(rows: Sequence[Row]) -> dict[str, list[str]]:
-    """At the run's end, of idle states and of frequency; of the latter a machine may have several or none."""
+    """Return the governors at the run's end, of idle states and of frequency. A machine may have several of
+    frequency, or none."""
     return {key: sorted({name for row in rows if (name := row[key]) is not None}) for key in _GOVERNORS}
 
 

@@ -46,16 +46,16 @@ class Manifest(TypedDict):
     artifacts: dict[str, Artifact]
     state: Literal["running", "finished", "hung", "failed"]
     error: NotRequired[str]
-    """Why the run hung or failed."""
+    """The reason why the run hung or failed."""
     # The rest is of a finished run.
     status: NotRequired[int]
     """Exit status of the guest's command."""
     simulated_s: NotRequired[float]
     wall_s: NotRequired[float]
     instructions: NotRequired[int | None]
-    """None where the engine does not count them, as QEMU."""
+    """The number of instructions; None where the engine does not count them, as QEMU."""
     stats_windows: NotRequired[int | None]
-    """None where the engine has no statistics, as QEMU."""
+    """The number of windows; None where the engine has no statistics, as QEMU."""
     details: NotRequired[dict[str, Any]]
     """Facts that only this engine has, such as gem5's ticks."""
 

@@ -43,7 +43,7 @@ class Run:
 
     @property
     def made_by(self) -> dict[str, Any]:
-        """Without the places of one machine."""
+        """Return what made the run, without the places of one machine."""
         return {
             "engine": {key: value for key, value in self.manifest["engine"].items() if key != "path"},
             "artifacts": {name: entry["key"] for name, entry in self.manifest["artifacts"].items()},

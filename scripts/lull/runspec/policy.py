@@ -63,7 +63,7 @@ class Policy(BaseModel):
     routing: Routing | None = None
     routing_depth: RoutingDepth | None = None
     systems: tuple[SystemSetting, ...] = ()
-    """In the order in which they are applied."""
+    """Settings of kernel systems, in the order in which they are applied."""
 
     @model_serializer(mode="wrap")
     def _as_ever(self, handler: SerializerFunctionWrapHandler) -> dict[str, object]:

@@ -139,7 +139,7 @@ def exponential(random: int) -> int:
 
 
 def _read(piece: str) -> _Line | None:
-    """None for a line that is empty but for a comment."""
+    """Return the line's content; None for a line that is empty but for a comment."""
     if len(piece) > LINE_MAX:
         raise _Fault(f"longer than {LINE_MAX} characters; shorten it")
     if "\0" in piece:

@@ -141,7 +141,10 @@ class ScenarioFolder:
 
 
 def refuse_others(out: Path, points: Sequence[Point], engine: Engine) -> None:
-    """Before anything changes: finished points of other settings are neither taken for ours nor replaced by them."""
+    """Raise an error for finished points of other settings, before anything changes.
+
+    Such points are neither taken for ours nor replaced by ours.
+    """
     if (out / RECORD).is_file():
         made = made_of(engine, points[0].spec.flavour)
         for point in points:

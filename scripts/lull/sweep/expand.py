@@ -96,7 +96,8 @@ def expand(asked: Asked, scenario: Scenario, engine: EngineName, where: Where) -
 
 
 def keyed(found: Sequence[Planned], made_of: str) -> list[Planned]:
-    """With their keys; `made_of` is all that results depend on besides the spec, and takes long to build."""
+    """Return the points with their keys. `made_of` is all that results depend on besides the spec, and takes long to
+    build."""
     return [
         replace(planned, entry=replace(planned.entry, key=digest.of_json([planned.entry.hash, made_of])[:16]))
         for planned in found

@@ -89,7 +89,7 @@ class SweepFolder:
 
     @contextmanager
     def locked(self) -> Iterator[None]:
-        """Only one command at a time decides what is missing."""
+        """Hold the sweep's lock: only one command at a time decides what is missing."""
         with locks.exclusive(
             self.path / LOCKS / "sweep", lambda: report(f"{self.path}: another command is running this sweep, waiting")
         ):

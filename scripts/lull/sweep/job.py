@@ -129,7 +129,7 @@ def _run(job: Job, item: Item, place: Path, state: Path) -> Done:
 
 
 def _tell(state: Path, done: Done) -> None:
-    """In one piece, whoever reads meanwhile."""
+    """Append a line to the state, in one piece, whoever reads meanwhile."""
     descriptor = os.open(state, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o644)
     try:
         os.write(descriptor, json.dumps(asdict(done)).encode() + b"\n")

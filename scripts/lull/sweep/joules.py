@@ -9,11 +9,11 @@ from lull.errors import UserError
 from lull.rundir.folder import LEDGER, RunDir
 
 COUNTED = "detailed"
-"""Only such CPUs count the events that energy is made of."""
+"""The kind of CPU that a ledger needs: only such CPUs count the events that energy is made of."""
 
 
 def account_all(paths: Iterable[Path]) -> Counter[str]:
-    """Sentences that say why there is none, with how many runs each is about."""
+    """Make the ledgers. Return the sentences that say why there is none, with how many runs each is about."""
     return Counter(sentence for path in paths if (sentence := account(path)))
 
 
@@ -22,7 +22,7 @@ def is_due(path: Path) -> bool:
 
 
 def account(path: Path) -> str | None:
-    """Why there is no ledger; None if there is one, or none is due."""
+    """Make a run's ledger if it is due. Return why there is none; None if there is one, or none is due."""
     if not is_due(path):
         return None
     # numpy and pyarrow take a second to load, which runs without energy do not pay.

@@ -73,8 +73,9 @@ class How:
         return self.executor == LOCAL or (self.executor is None and self.profile is None)
 
     def batch_of(self, missing: int) -> int:
-        """One, so that a cluster schedules each run and a log is of one, unless there are thousands, which cannot be
-        long. No lane of those at once is left without a job for that."""
+        """Return the number of runs in a job. Up to SINGLE_MAX runs it is one, so that a cluster schedules each run
+        and a log is of one run. More runs share jobs, because thousands of runs cannot be long. No lane of those at
+        once is left without a job for that."""
         if self.batch:
             return self.batch
         if missing <= SINGLE_MAX:

@@ -86,7 +86,10 @@ class Tally:
         return behind / (behind + ahead[0]) if behind + ahead[0] else None
 
     def left_s(self, at_once: int) -> float | None:
-        """Until all is done, so many runs at once, each as fast as those so far; at least as long as the longest."""
+        """Return the seconds until all is done with `at_once` runs at a time, each as fast as those so far.
+
+        They are at least those of the longest run.
+        """
         ahead = self._ahead
         behind = self._simulated + sum(seconds for seconds, _ in self._running.values())
         if ahead is None or not behind or not self._busy_s:
@@ -152,7 +155,7 @@ def _likes(entry: Entry) -> Likes:
 
 
 def _so_far(run: Path) -> tuple[float, int] | None:
-    """QEMU says nothing before its end."""
+    """Return what a run has simulated so far. QEMU says nothing before its end."""
     try:
         seconds, instructions = (run / PROGRESS).read_text().split()
         return float(seconds), int(instructions)

@@ -165,7 +165,7 @@ def _missing_boot(engine: Engine, means: Means, planned: Planned) -> str | None:
 
 
 def _end(child: subprocess.Popen[bytes]) -> None:
-    """After an interrupt Snakemake cancels what it gave to others, and its own jobs end by the same signal."""
+    """End Snakemake by an interrupt: it cancels what it gave to others, and its own jobs end by the same signal."""
     if child.poll() is None:
         with suppress(ProcessLookupError):
             os.killpg(child.pid, signal.SIGINT)

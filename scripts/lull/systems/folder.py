@@ -68,7 +68,7 @@ def systems(root: Path) -> list[System]:
 
 @cache
 def known() -> tuple[System, ...]:
-    """Those of this checkout, which stays as it is while a command runs."""
+    """Return the systems of this checkout, which stays as it is while a command runs."""
     return tuple(systems(ROOT))
 
 

@@ -15,7 +15,7 @@ Sample = tuple[int, int, float]
 
 
 def samples(rundir: RunDir, platform: Platform, record: Recording) -> Iterator[Sample]:
-    """Only changes, the first at the beginning of the traced time or later."""
+    """Yield the changes only, the first at the beginning of the traced time or later."""
     found = _of_gem5(rundir, platform) if (rundir / STATS_TABLE).is_file() else _of_linux(record)
     now: dict[int, Sample] = {}
     for cpu, time, mhz in found:

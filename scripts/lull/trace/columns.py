@@ -35,7 +35,7 @@ def counts(trace: TraceFile) -> dict[str, int]:
 
 
 def of_event(trace: TraceFile, name: str, clock: Clock) -> pa.Table:
-    """In the order of time."""
+    """Return the events of this name in the order of time."""
     known = trace.formats.get(name)
     if known is None:
         raise UserError(f"{trace.path}: knows no event {name}; its kernel has none, or it was not traced")

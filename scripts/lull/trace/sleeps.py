@@ -12,7 +12,7 @@ NEVER = 1 << 62
 
 
 class Sleeps(NamedTuple):
-    """In the order of time; `state` is Linux's index, and one that goes on ends NEVER."""
+    """The sleeps of a CPU in the order of time. `state` is Linux's index. A sleep that goes on ends NEVER."""
 
     start: Numbers
     end: Numbers

@@ -18,7 +18,7 @@ KERNEL_TIMER = "timer:kernel"
 """The tick, or a timer that was started before the trace began."""
 
 _NO_TIMER = NOBODY - 1
-"""No timer expired; NOBODY is one whose start is not in the trace."""
+"""The code for no expired timer. NOBODY is a timer whose start is not in the trace."""
 
 
 class Wake(NamedTuple):

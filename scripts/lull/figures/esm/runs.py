@@ -87,7 +87,7 @@ class _Told:
     pid: int
     begin_ns: int
     begin: int
-    """In ticks, of the first window; `length` is that of each."""
+    """The begin of the first window, in ticks. `length` is that of each window."""
     length: int
     length_ns: int
     windows: int
@@ -95,7 +95,7 @@ class _Told:
 
 
 def read(runs: Runs) -> list[Measured]:
-    """All finished points. Of those that have joules it writes the ledger anew."""
+    """Return all finished points. Of points that have joules, write the ledger anew."""
     return [_read(run, runs.timed) for run in runs.runs]
 
 
