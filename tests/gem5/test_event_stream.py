@@ -16,7 +16,7 @@ pytestmark = pytest.mark.gem5
 
 
 def test_it_does_what_it_says(lull: Lull) -> None:
-    """Every case in one way of dispatch, with few events: a hundred million instructions."""
+    """Every case in one way of dispatch, with few events: what runs for a time, or races, is shorter for that."""
     command = "lull-selftest esm --dispatch direct --events 600 --calls 100"
     judge(lull("boot", "-e", "gem5", "-p", "tiny", "--cpu", "atomic", "--exec", command))
 

@@ -25,9 +25,8 @@
 /* Who waits for a grace period in each turn makes one turn in each at most. */
 #define TURNS_EACH 3
 
-#define SAMPLES 200
 /* Who waits for a lock that another holds for grace periods does so three times in four. */
-#define BLOCKED_MAX (SAMPLES / 3)
+#define BLOCKED_SHARE 3
 
 static struct device device, other;
 
@@ -133,18 +132,20 @@ static void beside(void (*others)(void), const char *what)
 {
 	pid_t busy = start(others, &shared->turns);
 	pid_t child = start(registers, &shared->calls);
+	int samples = 20 + (int)(amount.calls * 3 / 50);
 	int blocked = 0;
 
 	shared->turns = 0;
 	shared->calls = 0;
-	for (int i = 0; i < SAMPLES; i++) {
+	for (int i = 0; i < samples; i++) {
 		usleep(1000);
 		blocked += task_state(child) == 'D';
 	}
-	check(blocked <= BLOCKED_MAX, "who registers does not wait while another %s", what);
+	check(blocked <= samples / BLOCKED_SHARE, "who registers does not wait while another %s",
+	      what);
 	check(shared->calls && shared->turns, "and both go on");
 	note("blocked in %d of %d samples, with %llu calls in %llu turns of the other", blocked,
-	     SAMPLES, (unsigned long long)shared->calls, (unsigned long long)shared->turns);
+	     samples, (unsigned long long)shared->calls, (unsigned long long)shared->turns);
 	kill_and_reap(child);
 	kill_and_reap(busy);
 	foreground(getpid());

@@ -24,9 +24,6 @@
 #define LONG_NS 1000000000000ULL
 #define SHORT_NS 20000000ULL
 
-/* Packets that race with polls. */
-#define RACES 2000
-
 static struct device device;
 
 static struct __kernel_timespec in(uint64_t ns)
@@ -339,20 +336,20 @@ static int gets_all(int fd)
 {
 	struct pollfd asked = {.fd = call_fd(0), .events = POLLIN};
 	struct esm_event events[4];
-	int received = 0;
+	uint64_t received = 0;
 
 	must(subscribe(fd, EV_MSC, ESM_ANY, HANDLER), "register for serial numbers");
-	while (received < RACES) {
+	while (received < amount.events / 3) {
 		int taken;
 
 		if (poll(&asked, 1, -1) != 1 || asked.revents != POLLIN)
 			return 1;
 		for (taken = take(events, 4); taken > 0; taken = take(events, 4))
-			received += taken;
+			received += (uint64_t)taken;
 		if (taken != -EAGAIN)
 			return 2;
 	}
-	return received != RACES;
+	return received != amount.events / 3;
 }
 
 static void misses_nothing(void)
@@ -361,11 +358,11 @@ static void misses_nothing(void)
 	char before[32];
 
 	must(system_read("fifo", before, sizeof(before)), "the size of queues");
-	system_set("fifo", "4096");
+	system_set("fifo", "65536");
 	child = start(gets_all);
 	await_state(child.pid, 'S');
-	for (int32_t i = 0; i < RACES; i++)
-		device_send_serials(&device, i + 1, 1);
+	for (uint64_t i = 0; i < amount.events / 3; i++)
+		device_send_serials(&device, (int32_t)i + 1, 1);
 	check_ends_well(&child, "who polls misses no packet");
 	system_set("fifo", before);
 }
