@@ -3,7 +3,7 @@
 
 import pytest
 
-from lull.energy import busy, calibration, events, published, tables, technology, validation
+from lull.energy import busy, calibration, em, events, published, tables, technology, validation
 from lull.errors import UserError
 from lull.platform.cores import list_cores, load_core
 from lull.platform.load import load_platform
@@ -23,6 +23,17 @@ def test_every_core_has_factors_and_activity() -> None:
         counts = busy.per_cycle(core)
         assert counts[events.CYCLES] == 1
         assert set(counts) == set(events.core_events(events.components(load_core(core))))
+
+
+def test_both_methods_share_what_is_assumed_of_the_shadow_core() -> None:
+    """Nobody publishes its power: McPAT's factor is what makes it the coefficient that the energy model uses."""
+    platform = load_platform("tegra-k1")
+    cluster = next(own for own in platform.resolved_clusters() if platform.role(own) == "shadow")
+    table = tables.load(platform, cluster)
+    ratios = [
+        em.power_w(cluster, opp) / calibration.busy_watts(cluster.core, table.at(opp.mhz)) for opp in cluster.opps.table
+    ]
+    assert calibration.factors(cluster.core).dynamic == pytest.approx(sum(ratios) / len(ratios), rel=0.005)
 
 
 def test_what_is_not_fitted_says_what_is_assumed() -> None:
