@@ -74,8 +74,8 @@ class How:
 
     def batch_of(self, missing: int) -> int:
         """Return the number of runs in a job. Up to SINGLE_MAX runs it is one, so that a cluster schedules each run
-        and a log is of one run. More runs share jobs, because thousands of runs cannot be long. No lane of those at
-        once is left without a job for that."""
+        and a log is of one run. More runs share jobs: where there are thousands, no run can be long. No lane of
+        those at once is left without a job for that."""
         if self.batch:
             return self.batch
         if missing <= SINGLE_MAX:
