@@ -14,7 +14,7 @@ from tests import esm_runs, steady_runs
 from tests.esm_runs import Made
 
 NOISE_US = (0.0, 900.0, 2000.0)
-"""What the events of a repetition add to the latency of every mode: repetitions differ far more than modes do."""
+"""Latency that the events of a repetition add to every mode: repetitions differ far more than modes do."""
 
 
 @pytest.fixture(autouse=True)

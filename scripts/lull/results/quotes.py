@@ -29,7 +29,7 @@ from lull.errors import UserError
 QUOTE = re.compile(r"(?P<number>-?\d+(?:\.\d+)?)<!--= (?P<what>(?!given:)[^>]*?) -->")
 GIVEN = re.compile(r"<!--= given: (?P<numbers>[^>]*?) -->")
 UNKNOWN = "-"
-"""In place of a figure whose row the tables do not have, as those of a few points."""
+"""The text in place of a figure whose row the tables do not have, such as the tables of a few points."""
 _NUMBER = re.compile(r"(?<![\w.])\d+(?:\.\d+)?(?![\w<]|\.\d)")
 _NOT_PROSE = re.compile(r"`[^`]*`|\]\([^)]*\)|<!--.*?-->")
 

@@ -97,7 +97,7 @@ class _Differences:
     heading: str
 
     def less(self, one: str, other: str, measure: str, name: str) -> list[Check]:
-        """That one has less than the other at every place: the whole interval of the difference is below 0."""
+        """Check that `one` has less than `other` at every place: the whole interval of the difference is below 0."""
         found = [
             (row[self.axis], row[measure], row[f"{measure}_pm"])
             for row in self.rows
@@ -117,7 +117,7 @@ class _Differences:
 
 
 def _no_slower(curves: Curves, one: str, other: str, measure: str, name: str, heading: str) -> list[Check]:
-    """That nowhere the whole interval of one quantile is above the other's."""
+    """Check that the whole interval of a quantile of `one` is nowhere above that of `other`."""
     places = [at for at, _, _ in common(curves.get(one, {}), curves.get(other, {}), measure)]
     if not places:
         return []

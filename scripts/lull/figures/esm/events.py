@@ -32,7 +32,7 @@ from lull.results.result import Result
 from lull.scenario.runs import Runs
 
 ABOVE_IDLE = "above idle"
-"""What is no column of a table: power less that of a machine on which nothing happens."""
+"""A measure that is no column of a table: power less that of a machine on which nothing happens."""
 
 
 @dataclass(frozen=True)
@@ -134,7 +134,7 @@ def _measures(what: Experiment) -> list[tuple[str, Sequence[Mark], str, str]]:
 def _gains(
     curves: Curves, rows: Sequence[Row], what: Experiment, series: str, measure: str, unit: str
 ) -> dict[Any, tuple[float, float]]:
-    """The gains of a series over the 16 ms poll, with half the interval, where both have a number.
+    """Return the gains of a series over the 16 ms poll, with half the interval, where both have a number.
 
     ABOVE_IDLE is the power that both burn more than ESM does where nothing happens, which is what software adds. The
     difference is that of paired repetitions where `rows` has it.

@@ -22,7 +22,7 @@ MEASURES = ("power_w", "cpus_w", "cores_w", "em_w", "em_cores_w", "cpu_share", "
 CIRCUMSTANCES = ("cpufreq", "deepest", "listen", "rate", "moves", "clicks")
 """Parameters that two points have to share to be compared."""
 MODES = ("pull", "epoll", "masked", "esm")
-"""From the simplest on."""
+"""Ways of an application to get input, from the simplest on."""
 REST_W = 1.0
 """Watts of everything that is not modelled, such as the display at its dimmest: an example, not a measurement."""
 
@@ -60,7 +60,7 @@ def gap(one: Measured, other: Measured, measure: str) -> Gap | None:
 
 
 def are_paired(one: Measured, other: Measured) -> bool:
-    """Whether both saw the same events in the same time."""
+    """Return true if both saw the same events in the same time."""
     return _schedule(one) == _schedule(other)
 
 
@@ -132,7 +132,7 @@ def _idle_w(points: Sequence[Measured], like: Measured) -> float | None:
 
 
 def shares(row: Row) -> dict[str, float | None]:
-    """What is saved of the other's power: of the modelled machine, above idle, and with REST_W more."""
+    """Return the percentage saved of the other's power: of the modelled machine, above idle, and with REST_W more."""
     saved, before, idle = -row["power_w"], row["other_power_w"], row["idle_power_w"]
     above = before - idle if idle is not None else None
     return {

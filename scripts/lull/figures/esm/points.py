@@ -16,7 +16,7 @@ from lull.statistics import bootstrap, student
 PULL, PULL_LONGER, EPOLL, MASKED, ESM = "pull 16 ms", "pull 100 ms", "epoll", "masked", "ESM"
 EPOLL_SHADOW, MASKED_SHADOW, ESM_SHADOW, ESM_THREAD = "epoll, shadow", "masked, shadow", "ESM, shadow", "ESM, thread"
 SERIES = (PULL, PULL_LONGER, EPOLL, EPOLL_SHADOW, MASKED, MASKED_SHADOW, ESM, ESM_SHADOW, ESM_THREAD)
-"""In the order of figures; series of a user's own follow."""
+"""The project's series in the order of figures. A user's own series follow."""
 LOOK = "looks of"
 STEPS_PER_US = 400
 """Steps of a look's arithmetic in a microsecond, on `tegra-k1`'s A15 at its fastest (input-app/handler.h)."""
