@@ -182,7 +182,7 @@ void case_refused_waits(void)
 		    "events that are too short");
 	check_error(call_wait(&event, SIZE_MAX, 1, 0), E2BIG, "events larger than memory");
 	check_error(call_wait(&event, 1UL << 32, UINT32_MAX, 0), E2BIG, "and many of them");
-	check_error(call_wait(&event, sizeof(event), 1, ESM_WAIT_NONBLOCK | 2), EINVAL,
+	check_error(call_wait(&event, sizeof(event), 1, ESM_WAIT_NONBLOCK | 4), EINVAL,
 		    "a flag that is not known");
 	refused_addresses();
 	must(unsubscribe(fd, EV_KEY, ESM_ANY), "take it away");
