@@ -11,7 +11,8 @@ from lull.plotting import style
 from lull.plotting.markdown import markdown_table
 from lull.results.drawing import Drawing, Stored
 from lull.results.result import Check, Result
-from lull.scenario.runs import Run, Runs
+from lull.rundir.run import Run
+from lull.scenario.runs import Runs
 from lull.statistics import student
 
 FILE = "losses.jsonl"
@@ -94,7 +95,7 @@ def _charged_ns(cluster: Cluster, lost: str) -> float | None:
     """The platform's charge for one line: None for what no state is charged for."""
     core = load_core(cluster.core)
     first, second = (core.l1i.size_kib + core.l1d.size_kib) * 1024, cluster.l2.size_kib * 1024
-    actual = {state.name: state.actual for state in cluster.cstates}
+    actual = {str(state.name): state.actual for state in cluster.cstates}
     if lost in STATES and STATES[lost] in actual:
         size = first if lost == "first level" else second
         return actual[STATES[lost]].refill_us * 1000 * LINE_BYTES / size

@@ -232,7 +232,7 @@ def _with(group: dict[str, object]) -> dict[str, object]:
         ({"parameters": {"x": {"default": 5, "at_most": 4, "help": "z"}}}, "parameters.x.default: 5 is too large"),
         ({"parameters": {"x": {"default": 5, "hlep": "z"}}}, "parameters.x.help: missing; add it"),
         ({"limits": {"simulated_s": 0, "wall_s": 1}}, "limits.simulated_s: 0 is too small; give more than 0"),
-        ({"analysis": "no_such"}, "analysis: no experiment `no_such`; use `energy-validation`"),
+        ({"analysis": "no_such"}, "analysis: no experiment `no_such`; use `cold-caches`"),
     ],
 )
 def test_a_bad_file_is_one_sentence_with_its_key(tmp_path: Path, changes: dict[str, object], sentence: str) -> None:
