@@ -1,0 +1,41 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""What a published result is to this tree: of it, confirmed with it, or older."""
+
+from pathlib import Path
+
+from lull.errors import UserError
+from lull.results import confirmed, confirming
+from lull.results.tree import Tree
+from lull.scenario import asked, points
+from lull.scenario.load import load_scenario
+
+OF_THIS_TREE = "of this tree"
+OLDER = "older"
+
+
+def of(folder: Path, tree: Tree) -> str:
+    about, wanted = confirming.manifest_of(folder)
+    if tree.made(about.get("pieces") or [about], about.get("power_models")):
+        try:
+            today = points.resolve(load_scenario(wanted.name), asked.wishes_of(wanted, "gem5"))
+        except UserError:
+            today = []
+        hashes = {point.name: point.spec.hash() for point in today}
+        if all(point["hash"] == hashes.get(name) for name, point in about["points"].items()):
+            return OF_THIS_TREE
+    record = confirmed.read(folder)
+    if record is None:
+        return OLDER
+    commits = ", ".join(commit[:12] for commit in confirmed.commits(record))
+    if confirmed.refuted(record):
+        return f"{OLDER} (refuted with commit {commits})"
+    if tree.made(record["pieces"], record["power_models"]) and _points_today(folder) == record["points"]:
+        return f"confirmed (with commit {commits})"
+    return f"{OLDER} (confirmed for another tree, with commit {commits})"
+
+
+def _points_today(folder: Path) -> dict[str, str]:
+    try:
+        return {point.name: point.spec.hash() for point in confirming.prepare(folder).points}
+    except UserError:
+        return {}

@@ -1,0 +1,166 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Today's rows of a few points beside the published ones, by the rules of `confirm:` in the scenario.
+
+Assumed of `interval`: repetitions are independent and their spread is normal, as Student's distribution asks. All
+intervals of an experiment together hold 95 % of what an unchanged machine would give (Bonferroni), so that an
+experiment of many values is not refuted for their number.
+"""
+
+import json
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import groupby
+from typing import Any
+
+import pyarrow as pa
+
+from lull.errors import UserError
+from lull.scenario.confirm import Compared, Confirm
+from lull.statistics import student
+
+POINT = "point"
+ROUNDING = 1e-9
+"""Relative: the order of additions may change the last digits of a sum."""
+
+Tables = Mapping[str, pa.Table]
+Rows = list[dict[str, Any]]
+
+
+@dataclass(frozen=True)
+class Value:
+    """A column of a cell. Numbers are means; those that have to be equal are only in the text."""
+
+    table: str
+    cell: str
+    column: str
+    rule: str
+    held: bool
+    says: str
+    published: float | None = None
+    apart: float | None = None
+    """The most that today's mean may be apart from the published one."""
+    today: float | None = None
+
+
+class Published:
+    """What is published of the points that are to be run again, checked before the first of them runs."""
+
+    def __init__(self, confirm: Confirm, tables: Tables, points: Sequence[str], place: str) -> None:
+        self.confirm, self.place = confirm, place
+        self.cells = [self._published(compared, tables, points) for compared in confirm.values]
+        intervals = sum(len(cells) * len(one.interval) for one, cells in zip(confirm.values, self.cells, strict=True))
+        self.level = 1 - (1 - student.LEVEL) / max(1, intervals)
+
+    def beside(self, tables: Tables) -> list[Value]:
+        """Every value, in the order of the file."""
+        found: list[Value] = []
+        for compared, published in zip(self.confirm.values, self.cells, strict=True):
+            rows = _rows(compared, tables, "today's result")
+            today = _cells(compared, rows)
+            # A row of a table that names no point may be of one that was not run again.
+            named = POINT in compared.by
+            for cell in dict.fromkeys([*(published if named else ()), *today]):
+                found += self._cell(compared, cell, published.get(cell), today.get(cell))
+        if not found:
+            raise UserError(f"{self.place}: none of the compared tables has a row; compare others")
+        return found
+
+    def _published(self, compared: Compared, tables: Tables, points: Sequence[str]) -> dict[str, Rows]:
+        rows = _rows(compared, tables, f"{self.place}: the published result")
+        if POINT in compared.by:
+            rows = [row for row in rows if row[POINT] in points]
+            if lacking := [name for name in points if name not in [row[POINT] for row in rows]]:
+                raise UserError(
+                    f"{self.place}: table `{compared.table}` has no published row of {lacking[0]}; choose another point"
+                )
+        cells = _cells(compared, rows)
+        for cell, column in ((cell, column) for cell in cells for column in (*compared.interval, *compared.within)):
+            numbers = _numbers(cells[cell], column)
+            if numbers is None:
+                raise UserError(
+                    f"{self.place}: `{column}` of {cell} in `{compared.table}` is no number; put it under `equal`"
+                )
+            if len(numbers) == 1 and column in compared.interval:
+                raise UserError(
+                    f"{self.place}: `{column}` of {cell} in `{compared.table}` has one published row, so no interval; "
+                    "put it under `within`, with the reason"
+                )
+        return cells
+
+    def _cell(self, compared: Compared, cell: str, published: Rows | None, today: Rows | None) -> Iterator[Value]:
+        if not published or not today:
+            says = "published, and not there today" if published else "there today, and not published"
+            yield Value(compared.table, cell, "-", "equal", False, says)
+            return
+        for column in compared.equal:
+            yield self._equal(compared.table, cell, column, published, today)
+        for column in (*compared.interval, *compared.within):
+            yield self._near(compared, cell, column, published, today)
+
+    def _equal(self, table: str, cell: str, column: str, published: Rows, today: Rows) -> Value:
+        before, now = ([row[column] for row in rows] for rows in (published, today))
+        # Fewer repetitions are the first of the published ones, because their seeds are.
+        held = now == before[: len(now)] and (len(now) == len(before) or bool(self.confirm.settings))
+        if held:
+            return Value(table, cell, column, "equal", held, f"{_shown(now)}, as published")
+        return Value(table, cell, column, "equal", held, f"{_shown(now)} today, {_shown(before)} published")
+
+    def _near(self, compared: Compared, cell: str, column: str, published: Rows, today: Rows) -> Value:
+        before, now = _numbers(published, column), _numbers(today, column)
+        assert before is not None
+        rule = "interval" if column in compared.interval else "within"
+        if not before or not now:
+            says = "no value, as published" if not before and now == [] else "a value on one side only"
+            return Value(compared.table, cell, column, rule, not before and now == [], says)
+        if rule == "interval":
+            mean, apart = student.prediction(before, len(now), self.level)
+        else:
+            mean = math.fsum(before) / len(before)
+            apart = compared.within[column] * abs(mean)
+        found = math.fsum(now) / len(now)
+        held = abs(found - mean) <= apart + ROUNDING * abs(mean)
+        says = f"{found:.6g} today, {mean:.6g} ± {float(f'{apart:.3g}'):g} published"
+        return Value(compared.table, cell, column, rule, held, says, mean, apart, found)
+
+
+def _rows(compared: Compared, tables: Tables, whose: str) -> Rows:
+    table = tables.get(compared.table)
+    if table is None:
+        raise UserError(f"{whose} has no table `{compared.table}`; use one of {', '.join(sorted(tables))}")
+    for column in (*compared.by, *compared.columns):
+        if column not in table.column_names:
+            raise UserError(
+                f"{whose} has no column `{column}` in its table `{compared.table}`; "
+                f"use one of {', '.join(table.column_names)}"
+            )
+    rows: Rows = table.select([*compared.by, *compared.columns]).to_pylist()
+    return rows
+
+
+def _cells(compared: Compared, rows: Rows) -> dict[str, Rows]:
+    """Rows by what tells them apart, as words, each in the order of the table."""
+
+    def name(row: Mapping[str, Any]) -> str:
+        words = ((key, row[key]) for key in compared.by)
+        return " ".join(word if isinstance(word, str) else f"{key}={json.dumps(word)}" for key, word in words)
+
+    found: dict[str, Rows] = {}
+    for cell, some in groupby(rows, name):
+        found.setdefault(cell, []).extend(some)
+    return found
+
+
+def _numbers(rows: Rows, column: str) -> list[float] | None:
+    """Without those that are missing; None where something is no number."""
+    values = [row[column] for row in rows if row[column] is not None]
+    good = all(isinstance(value, int | float) and math.isfinite(value) for value in values)
+    return [float(value) for value in values] if good else None
+
+
+def _shown(values: Sequence[object]) -> str:
+    """All of a few values, or one that all rows have."""
+    if len(values) > 1 and all(value == values[0] for value in values):
+        return f"{json.dumps(values[0])} in {len(values)} rows"
+    text = ", ".join(map(json.dumps, values[:4]))
+    return text if len(values) <= 4 else f"{text} and {len(values) - 4} more"

@@ -1,0 +1,109 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The record of a confirmation, `confirmed.json` beside a result's manifest: with what, when, and each value's verdict.
+
+It goes with what it confirms: publishing replaces the whole folder of a result.
+"""
+
+import dataclasses
+from collections.abc import Sequence
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+from annotated_types import MinLen
+from pydantic import TypeAdapter, with_config
+
+# pydantic takes TypedDict from here before Python 3.12.
+from typing_extensions import TypedDict
+
+from lull.files import digest, json_file
+from lull.results import tree
+from lull.results.comparing import Value
+from lull.results.drawing import MANIFEST
+from lull.scenario.runs import Runs
+
+FILE = "confirmed.json"
+REMEDY = "remove it, and run `lull confirm` again"
+
+
+@with_config(json_file.OPEN)
+class Maker(TypedDict):
+    """gem5 and the hash of the machine model."""
+
+    name: str
+    version: str
+    configs: str
+
+
+@with_config(json_file.OPEN)
+class Piece(TypedDict):
+    """What made some of the points, as in the manifest."""
+
+    engine: Maker
+    artifacts: dict[str, str]
+    lull: Annotated[list[str], MinLen(1)]
+    points: Annotated[list[str], MinLen(1)]
+
+
+@with_config(json_file.OPEN)
+class Compared(TypedDict):
+    """A value, see `comparing.Value`."""
+
+    table: str
+    cell: str
+    column: str
+    rule: Literal["interval", "equal", "within"]
+    held: bool
+    says: str
+    published: float | None
+    apart: float | None
+    today: float | None
+
+
+@with_config(json_file.OPEN)
+class Confirmed(TypedDict):
+    """The file FILE."""
+
+    manifest: str
+    """Hash of the manifest beside it, so of the result that was confirmed."""
+    when: str
+    command: str
+    pieces: Annotated[list[Piece], MinLen(1)]
+    power_models: str
+    points: dict[str, str]
+    """The hash of what each point was asked."""
+    values: Annotated[list[Compared], MinLen(1)]
+
+
+_ADAPTER = TypeAdapter(Confirmed)
+
+
+def write(folder: Path, manifest: str, command: str, runs: Runs, values: Sequence[Value]) -> Confirmed:
+    record: dict[str, Any] = {
+        "manifest": manifest,
+        "when": datetime.now(UTC).isoformat(timespec="seconds"),
+        "command": command,
+        "pieces": runs.pieces,
+        "power_models": tree.power_models(),
+        "points": {run.name: run.spec.hash() for run in runs.runs},
+        "values": [dataclasses.asdict(value) for value in values],
+    }
+    found = _ADAPTER.validate_python(record)
+    json_file.write(folder / FILE, record)
+    return found
+
+
+def read(folder: Path) -> Confirmed | None:
+    """The record of the result as it is; None where there is none, or one of a result that was replaced."""
+    if not (folder / FILE).exists():
+        return None
+    found = json_file.read_as(_ADAPTER, folder / FILE, REMEDY)
+    return found if found["manifest"] == digest.of_file(folder / MANIFEST) else None
+
+
+def refuted(record: Confirmed) -> list[Compared]:
+    return [value for value in record["values"] if not value["held"]]
+
+
+def commits(record: Confirmed) -> list[str]:
+    return list(dict.fromkeys(commit for piece in record["pieces"] for commit in piece["lull"]))

@@ -1,0 +1,379 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""`lull confirm`: a few points of a published result again, by an engine that answers what a test wants."""
+
+import json
+import shutil
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import yaml
+from typer.testing import CliRunner
+from typer.testing import Result as Told
+
+from lull.artifacts import store
+from lull.cli.app import Interrupted, app
+from lull.cli.options import complete_result
+from lull.engines.base import Outcome, Sink
+from lull.errors import UserError
+from lull.figures import wake
+from lull.files import paths
+from lull.results import age, confirmed, confirming, result, tree
+from lull.results.tree import Tree
+from lull.rundir.folder import FILES, RunDir
+from lull.runspec.spec import Flavour, RunSpec
+from lull.scenario import experiments
+from lull.scenario.load import load_scenario
+from tests import wakes
+
+POINTS = ["exit/C3-50", "exit/C4-50"]
+CONFIRM: dict[str, Any] = {
+    "points": POINTS,
+    "values": [{"table": "wakes", "by": ["point", "cluster"], "interval": ["task_ns"], "equal": ["delay_ns"]}],
+}
+COUNT = 30
+TASK_US = 9.0
+NAME = "wake-latency"
+
+
+def _wakes(state: str, task_us: float, count: int = COUNT) -> np.ndarray[Any, Any]:
+    """Of each CPU, with a spread of about 1 µs that is the same in each call."""
+    spread = np.random.default_rng(1).normal(0, 1, count)
+    phases = {"entry": 5, "hardware": 60, "firmware": 4, "kernel": 3, "task": task_us + spread}
+    found: np.ndarray[Any, Any] = np.concatenate([wakes.good(cpu, state, phases, count) for cpu in wakes.CPUS])
+    return found
+
+
+class _Artifacts:
+    @staticmethod
+    def manifest() -> dict[str, dict[str, object]]:
+        return {name: {"key": key} for name, key in KEYS.items()}
+
+
+KEYS = {"kernel": "new", "rootfs": "r", "firmware": "f"}
+
+
+class _Engine:
+    """gem5, as far as a run needs it: its guest writes wake-ups."""
+
+    name = "gem5"
+
+    def __init__(self, task_us: float = TASK_US) -> None:
+        self.task_us = task_us
+        self.ran: list[str] = []
+        self.fails: Callable[[str], None] = lambda command: None
+        self.status = 0
+
+    def describe(self) -> dict[str, object]:
+        return {**wakes.ENGINE, "configs": "model"}
+
+    def artifacts(self, flavour: Flavour) -> _Artifacts:
+        return _Artifacts()
+
+    def run(self, spec: RunSpec, artifacts: object, rundir: RunDir, sink: Sink) -> Outcome:
+        self.fails(spec.command)
+        self.ran.append(spec.command)
+        (rundir / FILES).mkdir()
+        state = next(state for state in ("C3", "C4") if f"--state {state}" in spec.command)
+        wakes.write(rundir / FILES / wake.FILE, _wakes(state, self.task_us))
+        return Outcome(self.status, 1.0, 2.0, 3, {})
+
+
+class Place:
+    """A copy of the experiment with a `confirm:`, what is published of it, and the command."""
+
+    def __init__(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+        self.path = tmp_path
+        self.folder = tmp_path / "results" / NAME
+        self.file = tmp_path / "mine" / "scenario.yaml"
+        self.file.parent.mkdir()
+        self.describe(CONFIRM)
+        self.engine = _Engine()
+        self.tree = Tree(dict(KEYS), "model", tree.power_models())
+        monkeypatch.setattr(paths, "ROOT", tmp_path)
+        monkeypatch.setattr(confirming, "engine", lambda chosen: self.engine)
+        monkeypatch.setattr(tree, "now", lambda: self.tree)
+
+    def describe(self, confirm: Mapping[str, object] | None, **changes: object) -> None:
+        about = yaml.safe_load((experiments.folder_of(NAME) / experiments.FILE).read_text())
+        about |= {"analysis": NAME, "confirm": confirm, **changes}
+        about = {key: value for key, value in about.items() if value is not None}
+        self.file.write_text(yaml.safe_dump(about, sort_keys=False))
+
+    def publish(self) -> None:
+        def make(point: Any, cpu: int) -> np.ndarray[Any, Any]:
+            every = _wakes(point.values["state"], TASK_US)
+            own: np.ndarray[Any, Any] = every[every["cpu"] == cpu]
+            return own
+
+        asked = load_scenario(str(self.file))
+        runs = wakes.runs(self.path / "published", make, patterns=["exit/*"], scenario=str(self.file))
+        result.write(asked_result(runs), runs, self.folder)
+        about = json.loads((self.folder / "manifest.json").read_text())
+        about["command"] = f"./lull run {self.file} -p tiny -e gem5 --cpu {asked.cpu}"
+        (self.folder / "manifest.json").write_text(json.dumps(about))
+
+    def confirm(self, *words: str) -> Told:
+        out = ("--out", str(self.path / "out"))
+        return CliRunner().invoke(app, ["confirm", *(words or (NAME,)), *out])
+
+    def record(self) -> dict[str, Any]:
+        found: dict[str, Any] = json.loads((self.folder / confirmed.FILE).read_text())
+        return found
+
+    @property
+    def age(self) -> str:
+        return age.of(self.folder, self.tree)
+
+
+def asked_result(runs: Any) -> result.Result:
+    found: result.Result = runs.analysis.analyse(runs)
+    return found
+
+
+@pytest.fixture(scope="module")
+def published(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Made once: its figures take a second."""
+    place = tmp_path_factory.mktemp("published")
+    with pytest.MonkeyPatch.context() as patch:
+        Place(place, patch).publish()
+    return place
+
+
+@pytest.fixture
+def place(published: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Place:
+    found = Place(tmp_path, monkeypatch)
+    shutil.copytree(published / "results", tmp_path / "results")
+    manifest = found.folder / "manifest.json"
+    manifest.write_text(manifest.read_text().replace(str(published), str(tmp_path)))
+    return found
+
+
+def test_what_is_the_same_today_is_confirmed(place: Place) -> None:
+    assert place.age == "older"
+    told = place.confirm()
+    assert told.exit_code == 0, told.output
+    assert f"{NAME}: confirmed, 12 values of 2 points hold" in told.output
+    record = place.record()
+    assert list(record["points"]) == POINTS
+    assert record["pieces"][0]["artifacts"] == KEYS
+    assert {(value["rule"], value["held"]) for value in record["values"]} == {("interval", True), ("equal", True)}
+    commit = record["pieces"][0]["lull"][0]
+    assert place.age == f"confirmed (with commit {commit[:12]})"
+    log = (place.path / "out" / NAME / confirming.LOG).read_text()
+    assert "2 of 2: exit/C4-50 ran" in log
+    assert "wakes: exit/C4-50 big: task_ns: holds: " in log
+
+
+def test_what_is_not_the_same_today_is_refuted_with_its_numbers(place: Place) -> None:
+    place.engine.task_us = TASK_US + 3
+    told = place.confirm()
+    assert told.exit_code == 1
+    assert f"{NAME}: refuted by 6 of 12 values, such as task_ns of exit/C3-50 little (11934.7 " in told.output
+    assert f"make it again by `./lull run {place.file} -p tiny -e gem5 --cpu detailed`" in told.output
+    bad = [value for value in place.record()["values"] if not value["held"]]
+    assert {value["column"] for value in bad} == {"task_ns"}
+    assert all(abs(value["today"] - value["published"]) > value["apart"] for value in bad)
+    assert place.age.startswith("older (refuted with commit ")
+
+
+def test_a_point_that_was_finished_is_kept_and_a_changed_kernel_runs_it_again(
+    place: Place, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def stop(command: str) -> None:
+        if "--state C4" in command:
+            raise Interrupted("interrupted")
+
+    place.engine.fails = stop
+    with pytest.raises(Interrupted):
+        place.confirm()
+    assert not (place.folder / confirmed.FILE).exists()
+    place.engine.fails = lambda command: None
+    assert len(place.engine.ran) == 1
+    told = place.confirm()
+    assert "exit/C3-50 kept" in told.output
+    assert len(place.engine.ran) == 2
+    monkeypatch.setitem(KEYS, "kernel", "newer")
+    place.tree = Tree(dict(KEYS), "model", tree.power_models())
+    assert place.age.startswith("older (confirmed for another tree, with commit ")
+    assert place.confirm().exit_code == 0
+    assert len(place.engine.ran) == 4
+    assert place.age.startswith("confirmed (with commit ")
+
+
+def test_a_point_that_fails_leaves_no_record(place: Place) -> None:
+    place.engine.status = 3
+    told = place.confirm()
+    assert told.exit_code == 1
+    assert "2 of 2 points failed or hung, such as exit/C3-50 (the guest's command ended with status 3" in told.output
+    assert not (place.folder / confirmed.FILE).exists()
+    assert place.age == "older"
+
+
+def test_a_result_that_is_published_again_has_no_confirmation(place: Place) -> None:
+    place.confirm()
+    with (place.folder / "manifest.json").open("a") as stream:
+        stream.write("\n")
+    assert confirmed.read(place.folder) is None
+    assert place.age == "older"
+    place.publish()
+    assert not (place.folder / confirmed.FILE).exists()
+
+
+def test_other_power_models_than_those_of_a_confirmation_make_it_one_of_another_tree(place: Place) -> None:
+    place.confirm()
+    place.tree = Tree(dict(KEYS), "model", "others")
+    assert place.age.startswith("older (confirmed for another tree, ")
+
+
+def test_a_result_of_this_tree_is_not_confirmed_unless_named(place: Place) -> None:
+    keys = {name: entry["key"] for name, entry in wakes.ARTIFACTS.items()}
+    about = json.loads((place.folder / "manifest.json").read_text())
+    about["pieces"][0]["engine"]["configs"] = "model"
+    (place.folder / "manifest.json").write_text(json.dumps(about))
+    place.tree = Tree(keys, "model", tree.power_models())
+    assert place.age == age.OF_THIS_TREE
+    told = CliRunner().invoke(app, ["confirm", "--out", str(place.path / "out")])
+    assert told.exit_code == 0
+    assert f"{NAME}: of this tree, nothing to confirm" in told.output
+    assert place.engine.ran == []
+    about["points"][POINTS[0]]["hash"] = "of another platform"
+    (place.folder / "manifest.json").write_text(json.dumps(about))
+    assert place.age == "older"
+
+
+def test_fewer_repetitions_are_compared_with_the_first_of_the_published_ones(place: Place) -> None:
+    class Shorter(_Engine):
+        def run(self, spec: RunSpec, artifacts: object, rundir: RunDir, sink: Sink) -> Outcome:
+            outcome = super().run(spec, artifacts, rundir, sink)
+            assert "--count 20" in spec.command
+            wakes.write(rundir / FILES / wake.FILE, _wakes("C3", TASK_US, 20))
+            return outcome
+
+    place.engine = Shorter()
+    place.describe({**CONFIRM, "points": ["exit/C3-50"], "settings": {"count": 20}})
+    told = place.confirm()
+    assert told.exit_code == 0, told.output
+    assert "3000000 in 20 rows, as published" in told.output.replace("\n", " ")
+
+
+def test_a_row_too_few_is_refuted_where_nothing_was_made_shorter(place: Place) -> None:
+    class Shorter(_Engine):
+        def run(self, spec: RunSpec, artifacts: object, rundir: RunDir, sink: Sink) -> Outcome:
+            outcome = super().run(spec, artifacts, rundir, sink)
+            found = _wakes("C3", TASK_US)
+            wakes.write(rundir / FILES / wake.FILE, found[found["cpu"] != 2])
+            return outcome
+
+    place.engine = Shorter()
+    place.describe({**CONFIRM, "points": ["exit/C3-50"]})
+    told = place.confirm()
+    assert told.exit_code == 1
+    assert "- of exit/C3-50 shadow (published, and not there today)" in told.output
+
+
+def _with(**changes: object) -> dict[str, object]:
+    return {**CONFIRM, "values": [{**CONFIRM["values"][0], **changes}]}
+
+
+@pytest.mark.parametrize(
+    ("confirm", "sentence"),
+    [
+        (None, "scenario.yaml: confirm: missing, so nothing says which points confirm wake-latency; add it"),
+        ({**CONFIRM, "points": []}, "confirm.points: the list is empty"),
+        ({**CONFIRM, "points": ["exit/C5-1"]}, "confirm.points: exit/C5-1: no such point; `--list` names"),
+        ({**CONFIRM, "points": ["states/C1"]}, "confirm: states/C1 is not published; choose another point"),
+        ({**CONFIRM, "settings": {"speed": 1}}, "confirm.settings.speed: no parameter `speed`"),
+        ({**CONFIRM, "settings": {"count": 0}}, "confirm.settings.count: 0 is too small; give 1 or more"),
+        (_with(table="tea"), "the published result has no table `tea`; use one of dropped, "),
+        (_with(by=["colour"]), "the published result has no column `colour` in its table `wakes`; use one of point, "),
+        (_with(equal=["task_ns"]), "confirm.values[0].interval: `task_ns` is there twice; drop one"),
+        (_with(within={"exit_ns": 0.1}), "confirm.values[0].because: missing, and `within` needs a reason; add it"),
+        (_with(within={"exit_ns": 1.5}, because="x"), "confirm.values[0].within.exit_ns: 1.5 is too large"),
+        (_with(interval=[], equal=[]), "confirm.values[0].interval: compares no column; name some under `interval`"),
+        (_with(by=["point", "cluster", "delay_ns"], interval=["state"], equal=[]), "`state` of "),
+        (_with(by=["point", "cluster", "task_ns"], interval=["total_ns"], equal=[]), "has one published row, so no"),
+    ],
+)
+def test_what_cannot_be_compared_is_one_sentence_before_anything_runs(
+    place: Place, confirm: Mapping[str, object] | None, sentence: str
+) -> None:
+    place.describe(confirm)
+    told = place.confirm()
+    assert isinstance(told.exception, UserError)
+    assert sentence in str(told.exception)
+    assert "scenario.yaml: " in str(told.exception)
+    assert "\n" not in str(told.exception)
+    assert told.exception.exit_status == 2
+    assert not (place.path / "out").exists()
+
+
+def test_a_point_that_the_scenario_has_changed_since_is_not_compared(place: Place) -> None:
+    about = yaml.safe_load(place.file.read_text())
+    about["groups"][1]["parameters"]["count"] = 40
+    place.describe(CONFIRM, groups=about["groups"])
+    told = place.confirm()
+    assert "exit/C3-50 has count=40 today and 100 in its published result; choose another point" in str(told.exception)
+
+
+def test_an_experiment_without_points_is_told_of_and_the_others_go_on(place: Place) -> None:
+    other = place.path / "other" / "scenario.yaml"
+    other.parent.mkdir()
+    shutil.copytree(place.folder, place.path / "results" / "another")
+    manifest = place.path / "results" / "another" / "manifest.json"
+    manifest.write_text(manifest.read_text().replace(str(place.file), str(other)))
+    shutil.copy(place.file, other)
+    place.describe(None)
+    told = place.confirm(NAME, "another")
+    assert told.exit_code == 0, told.output
+    assert "nothing says which points confirm wake-latency; add it" in told.output
+    assert "another: confirmed, 12 values of 2 points hold" in told.output
+
+
+def test_the_points_are_listed_without_an_engine(place: Place, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(confirming, "engine", None)
+    told = place.confirm(NAME, "--list")
+    assert told.output.splitlines() == [f"{NAME} {point}" for point in POINTS]
+
+
+def test_without_gem5_it_is_one_sentence(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setenv("PATH", str(tmp_path))
+    monkeypatch.delenv("GEM5", raising=False)
+    told = CliRunner().invoke(app, ["confirm", NAME, "--out", str(tmp_path / "out")])
+    assert isinstance(told.exception, UserError)
+    assert str(told.exception).startswith("gem5: no binary found (looked at --gem5, GEM5 and PATH), and published ")
+    assert told.exception.exit_status == 2
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_names_are_completed() -> None:
+    assert complete_result("wake-") == ["wake-latency"]
+    assert {"soak", "soak-atomic"} <= set(complete_result(""))
+
+
+def test_the_keys_of_the_tree_are_those_of_its_artifacts() -> None:
+    """Where the sources are. Building would give the same, and `lull plot` must not build."""
+    built = {
+        "firmware": store.build_firmware(),
+        "kernel": store.build_kernel("default"),
+        "rootfs": store.build_rootfs(),
+    }
+    assert store.keys() == {name: entry.key for name, entry in built.items()}
+
+
+def test_without_the_sources_the_age_is_not_known(empty_cache: Path) -> None:
+    told = CliRunner().invoke(app, ["plot", "platform-check", "--out", str(empty_cache)])
+    assert told.exit_code == 0, told.output
+    assert "age: platform-check: not known here (" in told.output
+    assert "; `lull build all` does)" in told.output.replace("\n", " ")
+
+
+@pytest.mark.parametrize("name", [path.parent.name for path in (paths.ROOT / "results").glob("*/manifest.json")])
+def test_every_result_of_the_project_can_be_confirmed(name: str) -> None:
+    """What its scenario says fits what is published of it, so that only gem5 is needed."""
+    folder = paths.ROOT / "results" / name
+    if load_scenario(confirming.manifest_of(folder)[1].name).confirm is not None:
+        assert confirming.prepare(folder).points
+    confirmed.read(folder)
