@@ -3,15 +3,12 @@
 
 import json
 import shutil
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
 
-import numpy as np
 import pytest
 import yaml
 from typer.testing import CliRunner
-from typer.testing import Result as Told
 
 from lull.artifacts import store
 from lull.cli.app import Interrupted, app
@@ -20,135 +17,13 @@ from lull.engines.base import Outcome, Sink
 from lull.errors import UserError
 from lull.figures import wake
 from lull.files import paths
-from lull.results import age, confirmed, confirming, result, tree
+from lull.results import age, confirmed, confirming, tree
 from lull.results.tree import Tree
 from lull.rundir.folder import FILES, RunDir
-from lull.runspec.spec import Flavour, RunSpec
-from lull.scenario import experiments
+from lull.runspec.spec import RunSpec
 from lull.scenario.load import load_scenario
 from tests import wakes
-
-POINTS = ["exit/C3-50", "exit/C4-50"]
-CONFIRM: dict[str, Any] = {
-    "points": POINTS,
-    "values": [{"table": "wakes", "by": ["point", "cluster"], "interval": ["task_ns"], "equal": ["delay_ns"]}],
-}
-COUNT = 30
-TASK_US = 9.0
-NAME = "wake-latency"
-
-
-def _wakes(state: str, task_us: float, count: int = COUNT) -> np.ndarray[Any, Any]:
-    """Of each CPU, with a spread of about 1 µs that is the same in each call."""
-    spread = np.random.default_rng(1).normal(0, 1, count)
-    phases = {"entry": 5, "hardware": 60, "firmware": 4, "kernel": 3, "task": task_us + spread}
-    found: np.ndarray[Any, Any] = np.concatenate([wakes.good(cpu, state, phases, count) for cpu in wakes.CPUS])
-    return found
-
-
-class _Artifacts:
-    @staticmethod
-    def manifest() -> dict[str, dict[str, object]]:
-        return {name: {"key": key} for name, key in KEYS.items()}
-
-
-KEYS = {"kernel": "new", "rootfs": "r", "firmware": "f"}
-
-
-class _Engine:
-    """gem5, as far as a run needs it: its guest writes wake-ups."""
-
-    name = "gem5"
-
-    def __init__(self, task_us: float = TASK_US) -> None:
-        self.task_us = task_us
-        self.ran: list[str] = []
-        self.fails: Callable[[str], None] = lambda command: None
-        self.status = 0
-
-    def describe(self) -> dict[str, object]:
-        return {**wakes.ENGINE, "configs": "model"}
-
-    def artifacts(self, flavour: Flavour) -> _Artifacts:
-        return _Artifacts()
-
-    def run(self, spec: RunSpec, artifacts: object, rundir: RunDir, sink: Sink) -> Outcome:
-        self.fails(spec.command)
-        self.ran.append(spec.command)
-        (rundir / FILES).mkdir()
-        state = next(state for state in ("C3", "C4") if f"--state {state}" in spec.command)
-        wakes.write(rundir / FILES / wake.FILE, _wakes(state, self.task_us))
-        return Outcome(self.status, 1.0, 2.0, 3, {})
-
-
-class Place:
-    """A copy of the experiment with a `confirm:`, what is published of it, and the command."""
-
-    def __init__(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-        self.path = tmp_path
-        self.folder = tmp_path / "results" / NAME
-        self.file = tmp_path / "mine" / "scenario.yaml"
-        self.file.parent.mkdir()
-        self.describe(CONFIRM)
-        self.engine = _Engine()
-        self.tree = Tree(dict(KEYS), "model", tree.power_models())
-        monkeypatch.setattr(paths, "ROOT", tmp_path)
-        monkeypatch.setattr(confirming, "engine", lambda chosen: self.engine)
-        monkeypatch.setattr(tree, "now", lambda: self.tree)
-
-    def describe(self, confirm: Mapping[str, object] | None, **changes: object) -> None:
-        about = yaml.safe_load((experiments.folder_of(NAME) / experiments.FILE).read_text())
-        about |= {"analysis": NAME, "confirm": confirm, **changes}
-        about = {key: value for key, value in about.items() if value is not None}
-        self.file.write_text(yaml.safe_dump(about, sort_keys=False))
-
-    def publish(self) -> None:
-        def make(point: Any, cpu: int) -> np.ndarray[Any, Any]:
-            every = _wakes(point.values["state"], TASK_US)
-            own: np.ndarray[Any, Any] = every[every["cpu"] == cpu]
-            return own
-
-        asked = load_scenario(str(self.file))
-        runs = wakes.runs(self.path / "published", make, patterns=["exit/*"], scenario=str(self.file))
-        result.write(asked_result(runs), runs, self.folder)
-        about = json.loads((self.folder / "manifest.json").read_text())
-        about["command"] = f"./lull run {self.file} -p tiny -e gem5 --cpu {asked.cpu}"
-        (self.folder / "manifest.json").write_text(json.dumps(about))
-
-    def confirm(self, *words: str) -> Told:
-        out = ("--out", str(self.path / "out"))
-        return CliRunner().invoke(app, ["confirm", *(words or (NAME,)), *out])
-
-    def record(self) -> dict[str, Any]:
-        found: dict[str, Any] = json.loads((self.folder / confirmed.FILE).read_text())
-        return found
-
-    @property
-    def age(self) -> str:
-        return age.of(self.folder, self.tree)
-
-
-def asked_result(runs: Any) -> result.Result:
-    found: result.Result = runs.analysis.analyse(runs)
-    return found
-
-
-@pytest.fixture(scope="module")
-def published(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Made once: its figures take a second."""
-    place = tmp_path_factory.mktemp("published")
-    with pytest.MonkeyPatch.context() as patch:
-        Place(place, patch).publish()
-    return place
-
-
-@pytest.fixture
-def place(published: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Place:
-    found = Place(tmp_path, monkeypatch)
-    shutil.copytree(published / "results", tmp_path / "results")
-    manifest = found.folder / "manifest.json"
-    manifest.write_text(manifest.read_text().replace(str(published), str(tmp_path)))
-    return found
+from tests.confirmations import CONFIRM, KEYS, NAME, POINTS, TASK_US, Engine, Place, wake_ups
 
 
 def test_what_is_the_same_today_is_confirmed(place: Place) -> None:
@@ -171,7 +46,10 @@ def test_what_is_not_the_same_today_is_refuted_with_its_numbers(place: Place) ->
     place.engine.task_us = TASK_US + 3
     told = place.confirm()
     assert told.exit_code == 1
-    assert f"{NAME}: refuted by 6 of 12 values, such as task_ns of exit/C3-50 little (11934.7 " in told.output
+    assert (
+        f"{NAME}: refuted by 6 of 12 values, such as task_ns of exit/C3-50 little (11934.7, published 8934.67 ± "
+        in told.output
+    )
     assert f"make it again by `./lull run {place.file} -p tiny -e gem5 --cpu detailed`" in told.output
     bad = [value for value in place.record()["values"] if not value["held"]]
     assert {value["column"] for value in bad} == {"task_ns"}
@@ -245,11 +123,11 @@ def test_a_result_of_this_tree_is_not_confirmed_unless_named(place: Place) -> No
 
 
 def test_fewer_repetitions_are_compared_with_the_first_of_the_published_ones(place: Place) -> None:
-    class Shorter(_Engine):
+    class Shorter(Engine):
         def run(self, spec: RunSpec, artifacts: object, rundir: RunDir, sink: Sink) -> Outcome:
             outcome = super().run(spec, artifacts, rundir, sink)
             assert "--count 20" in spec.command
-            wakes.write(rundir / FILES / wake.FILE, _wakes("C3", TASK_US, 20))
+            wakes.write(rundir / FILES / wake.FILE, wake_ups("C3", TASK_US, 20))
             return outcome
 
     place.engine = Shorter()
@@ -260,10 +138,10 @@ def test_fewer_repetitions_are_compared_with_the_first_of_the_published_ones(pla
 
 
 def test_a_row_too_few_is_refuted_where_nothing_was_made_shorter(place: Place) -> None:
-    class Shorter(_Engine):
+    class Shorter(Engine):
         def run(self, spec: RunSpec, artifacts: object, rundir: RunDir, sink: Sink) -> Outcome:
             outcome = super().run(spec, artifacts, rundir, sink)
-            found = _wakes("C3", TASK_US)
+            found = wake_ups("C3", TASK_US)
             wakes.write(rundir / FILES / wake.FILE, found[found["cpu"] != 2])
             return outcome
 
@@ -287,14 +165,17 @@ def _with(**changes: object) -> dict[str, object]:
         ({**CONFIRM, "points": ["states/C1"]}, "confirm: states/C1 is not published; choose another point"),
         ({**CONFIRM, "settings": {"speed": 1}}, "confirm.settings.speed: no parameter `speed`"),
         ({**CONFIRM, "settings": {"count": 0}}, "confirm.settings.count: 0 is too small; give 1 or more"),
-        (_with(table="tea"), "the published result has no table `tea`; use one of dropped, "),
-        (_with(by=["colour"]), "the published result has no column `colour` in its table `wakes`; use one of point, "),
+        (_with(table="tea"), "results/wake-latency has no table `tea`; use one of dropped, "),
+        (_with(by=["colour"]), "results/wake-latency has no column `colour` in its table `wakes`; use one of point, "),
         (_with(equal=["task_ns"]), "confirm.values[0].interval: `task_ns` is there twice; drop one"),
         (_with(within={"exit_ns": 0.1}), "confirm.values[0].because: missing, and `within` needs a reason; add it"),
         (_with(within={"exit_ns": 1.5}, because="x"), "confirm.values[0].within.exit_ns: 1.5 is too large"),
         (_with(interval=[], equal=[]), "confirm.values[0].interval: compares no column; name some under `interval`"),
-        (_with(by=["point", "cluster", "delay_ns"], interval=["state"], equal=[]), "`state` of "),
-        (_with(by=["point", "cluster", "task_ns"], interval=["total_ns"], equal=[]), "has one published row, so no"),
+        (_with(by=["point", "cluster", "delay_ns"], interval=["state"], equal=[]), "has no number as `state` of "),
+        (
+            _with(by=["point", "cluster", "task_ns"], interval=["total_ns"], equal=[]),
+            ", so no interval; put `total_ns` under `within`",
+        ),
     ],
 )
 def test_what_cannot_be_compared_is_one_sentence_before_anything_runs(

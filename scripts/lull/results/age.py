@@ -4,7 +4,7 @@
 from pathlib import Path
 
 from lull.errors import UserError
-from lull.results import confirmed, confirming
+from lull.results import confirmed, confirming, manifest
 from lull.results.tree import Tree
 from lull.scenario import asked, points
 from lull.scenario.load import load_scenario
@@ -15,7 +15,7 @@ OLDER = "older"
 
 def of(folder: Path, tree: Tree) -> str:
     about, wanted = confirming.manifest_of(folder)
-    if tree.made(about.get("pieces") or [about], about.get("power_models")):
+    if tree.made(manifest.pieces(about), about.get("power_models")):
         try:
             today = points.resolve(load_scenario(wanted.name), asked.wishes_of(wanted, "gem5"))
         except UserError:

@@ -46,8 +46,9 @@ class Value:
 class Published:
     """What is published of the points that are to be run again, checked before the first of them runs."""
 
-    def __init__(self, confirm: Confirm, tables: Tables, points: Sequence[str], place: str) -> None:
-        self.confirm, self.place = confirm, place
+    def __init__(self, confirm: Confirm, tables: Tables, points: Sequence[str], place: str, folder: str) -> None:
+        """`place` is where `confirm` is written, `folder` where the tables are."""
+        self.confirm, self.place, self.folder = confirm, place, folder
         self.cells = [self._published(compared, tables, points) for compared in confirm.values]
         intervals = sum(len(cells) * len(one.interval) for one, cells in zip(confirm.values, self.cells, strict=True))
         self.level = 1 - (1 - student.LEVEL) / max(1, intervals)
@@ -56,7 +57,7 @@ class Published:
         """Every value, in the order of the file."""
         found: list[Value] = []
         for compared, published in zip(self.confirm.values, self.cells, strict=True):
-            rows = _rows(compared, tables, "today's result")
+            rows = _rows(compared, tables, f"{self.place}: today's result")
             today = _cells(compared, rows)
             # A row of a table that names no point may be of one that was not run again.
             named = POINT in compared.by
@@ -67,24 +68,26 @@ class Published:
         return found
 
     def _published(self, compared: Compared, tables: Tables, points: Sequence[str]) -> dict[str, Rows]:
-        rows = _rows(compared, tables, f"{self.place}: the published result")
+        rows = _rows(compared, tables, f"{self.place}: {self.folder}")
         if POINT in compared.by:
             rows = [row for row in rows if row[POINT] in points]
             if lacking := [name for name in points if name not in [row[POINT] for row in rows]]:
                 raise UserError(
-                    f"{self.place}: table `{compared.table}` has no published row of {lacking[0]}; choose another point"
+                    f"{self.place}: {self.folder} has no row of {lacking[0]} in its table `{compared.table}`; "
+                    "choose another point"
                 )
         cells = _cells(compared, rows)
+        lacks = f"{self.place}: {self.folder} has no"
         for cell, column in ((cell, column) for cell in cells for column in (*compared.interval, *compared.within)):
             numbers = _numbers(cells[cell], column)
             if numbers is None:
                 raise UserError(
-                    f"{self.place}: `{column}` of {cell} in `{compared.table}` is no number; put it under `equal`"
+                    f"{lacks} number as `{column}` of {cell} in its table `{compared.table}`; put it under `equal`"
                 )
             if len(numbers) == 1 and column in compared.interval:
                 raise UserError(
-                    f"{self.place}: `{column}` of {cell} in `{compared.table}` has one published row, so no interval; "
-                    "put it under `within`, with the reason"
+                    f"{lacks} second row of {cell} in its table `{compared.table}`, so no interval; "
+                    f"put `{column}` under `within`, with the reason"
                 )
         return cells
 
@@ -104,7 +107,7 @@ class Published:
         held = now == before[: len(now)] and (len(now) == len(before) or bool(self.confirm.settings))
         if held:
             return Value(table, cell, column, "equal", held, f"{_shown(now)}, as published")
-        return Value(table, cell, column, "equal", held, f"{_shown(now)} today, {_shown(before)} published")
+        return Value(table, cell, column, "equal", held, f"{_shown(now)}, published {_shown(before)}")
 
     def _near(self, compared: Compared, cell: str, column: str, published: Rows, today: Rows) -> Value:
         before, now = _numbers(published, column), _numbers(today, column)
@@ -120,7 +123,7 @@ class Published:
             apart = compared.within[column] * abs(mean)
         found = math.fsum(now) / len(now)
         held = abs(found - mean) <= apart + ROUNDING * abs(mean)
-        says = f"{found:.6g} today, {mean:.6g} ± {float(f'{apart:.3g}'):g} published"
+        says = f"{found:.6g}, published {mean:.6g} ± {float(f'{apart:.3g}'):g}"
         return Value(compared.table, cell, column, rule, held, says, mean, apart, found)
 
 

@@ -19,30 +19,12 @@ from typing_extensions import TypedDict
 from lull.files import digest, json_file
 from lull.results import tree
 from lull.results.comparing import Value
-from lull.results.drawing import MANIFEST
+from lull.results.manifest import FILE as MANIFEST
+from lull.results.manifest import Piece
 from lull.scenario.runs import Runs
 
 FILE = "confirmed.json"
 REMEDY = "remove it, and run `lull confirm` again"
-
-
-@with_config(json_file.OPEN)
-class Maker(TypedDict):
-    """gem5 and the hash of the machine model."""
-
-    name: str
-    version: str
-    configs: str
-
-
-@with_config(json_file.OPEN)
-class Piece(TypedDict):
-    """What made some of the points, as in the manifest."""
-
-    engine: Maker
-    artifacts: dict[str, str]
-    lull: Annotated[list[str], MinLen(1)]
-    points: Annotated[list[str], MinLen(1)]
 
 
 @with_config(json_file.OPEN)

@@ -4,21 +4,22 @@
 Everything that can be wrong with what is asked is said before the first point runs.
 """
 
+from collections.abc import Collection
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
 
 from lull.engines import gem5_binary
 from lull.engines.base import Engine
 from lull.engines.gem5 import Gem5
 from lull.errors import UserError
-from lull.files import columns, digest, json_file, yaml_file
+from lull.files import columns, digest, yaml_file
 from lull.host.progress import Progress, report
-from lull.results import confirmed, drawing
+from lull.results import confirmed, drawing, manifest
 from lull.results.comparing import Published
 from lull.results.confirmed import Confirmed
-from lull.results.drawing import MANIFEST
+from lull.results.manifest import FILE as MANIFEST
+from lull.results.manifest import MadePoint, ResultManifest
 from lull.runspec.values import text_of
 from lull.scenario import asked, experiments, points, runs
 from lull.scenario.asked import Asked
@@ -28,7 +29,6 @@ from lull.scenario.points import Point
 from lull.scenario.schema import Scenario
 
 LOG = "confirm.log"
-_REMEDY = "publish the result again"
 
 
 class Unsaid(UserError):
@@ -71,9 +71,10 @@ def prepare(folder: Path) -> Prepared:
         raise UserError(f"{place}: confirm.points: {str(error).removeprefix('--points ')}") from error
     for point in chosen:
         if complaint := _differs(point, about["points"].get(point.name), scenario.confirm.settings.keys()):
-            raise UserError(f"{place}: confirm: {point.name} {complaint}; choose another point, or {_REMEDY}")
+            raise UserError(f"{place}: confirm: {point.name} {complaint}; choose another point, or {manifest.REMEDY}")
     names = [point.name for point in chosen]
-    published = Published(scenario.confirm, drawing.tables_of(folder), names, f"{place}: confirm")
+    tables = drawing.tables_of(folder)
+    published = Published(scenario.confirm, tables, names, f"{place}: confirm", yaml_file.shown(folder))
     return Prepared(folder, digest.of_file(folder / MANIFEST), about["command"], scenario, wanted, chosen, published)
 
 
@@ -100,7 +101,7 @@ def confirm(prepared: Prepared, engine: Engine, out: Path) -> Confirmed:
         report(text)
         _keep(log, text)
 
-    say(f"{name}: {len(prepared.points)} points, in {sweep.path}")
+    say(f"{name}: {', '.join(point.name for point in prepared.points)}; in {sweep.path}")
     done = run_points(sweep, prepared.points, engine, again=False, say=say, renew=True)
     if bad := [item for item in done if item.how in (FAILED, HUNG)]:
         raise _unfinished(sweep, bad, len(done))
@@ -115,19 +116,18 @@ def confirm(prepared: Prepared, engine: Engine, out: Path) -> Confirmed:
     return confirmed.write(prepared.folder, prepared.manifest, command, found, values)
 
 
-def manifest_of(folder: Path) -> tuple[dict[str, Any], Asked]:
+def manifest_of(folder: Path) -> tuple[ResultManifest, Asked]:
     """A published manifest, and what its command asked."""
-    file = folder / MANIFEST
-    about = json_file.read(file, _REMEDY, needs=("command", "points"))
+    about = manifest.read(folder)
     try:
         return about, asked.of_command(about["command"])
-    except (AttributeError, KeyError, RuntimeError, StopIteration, TypeError, ValueError):
-        raise UserError(f"{file}: `command`: not one of `lull run`; {_REMEDY}") from None
+    except (KeyError, StopIteration, ValueError):
+        raise UserError(f"{folder / MANIFEST}: `command`: not one of `lull run`; {manifest.REMEDY}") from None
 
 
-def _differs(point: Point, published: Any, changed: Any) -> str | None:
+def _differs(point: Point, published: MadePoint | None, changed: Collection[str]) -> str | None:
     """What makes a point another one than the published one of its name."""
-    if not isinstance(published, dict) or "hung" in published or not isinstance(published.get("values"), dict):
+    if published is None or "hung" in published:
         return "is not published"
     for key, value in published["values"].items():
         if key not in changed and point.values.get(key) != value:

@@ -3,11 +3,11 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 from lull.artifacts import store
 from lull.engines import gem5
 from lull.files import digest, paths
+from lull.results.manifest import Piece
 
 POWER_MODELS = paths.ROOT / "power-models"
 
@@ -20,7 +20,7 @@ class Tree:
     """Hash of the machine model."""
     power_models: str
 
-    def made(self, pieces: Sequence[Mapping[str, Any]], power_models: str | None) -> bool:
+    def made(self, pieces: Sequence[Piece], power_models: str | None) -> bool:
         """Whether all of these pieces of a manifest are of this tree. Older manifests name no power models."""
         return power_models in (None, self.power_models) and all(
             piece["artifacts"] == self.artifacts and piece["engine"].get("configs") == self.configs for piece in pieces
