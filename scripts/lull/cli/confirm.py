@@ -45,7 +45,7 @@ def confirm(
     results = paths.ROOT / "results"
     folders = [folder for name in experiments or [ALL] for folder in chosen(results, name)]
     # numpy and pyarrow take a second to load, which commands that compare nothing do not pay.
-    from lull.results import age, confirmed, confirming, tree
+    from lull.results import age, confirmed, confirming, index, tree
 
     prepared = []
     for folder in dict.fromkeys(folders):
@@ -72,6 +72,7 @@ def confirm(
         except confirming.Unfinished as error:
             wrong.append(f"{error}")
             continue
+        index.write(results)
         Console(highlight=False).print(_table(record["values"]))
         report(f"confirmation: {yaml_file.shown(one.folder / confirmed.FILE)}")
         if bad := confirmed.refuted(record):

@@ -37,7 +37,7 @@ def plot(
     """
     folders = chosen(paths.ROOT / "results", experiment)
     # matplotlib takes a second to load, which commands that draw nothing do not pay.
-    from lull.results import age, drawing, tree
+    from lull.results import age, drawing, index, tree
 
     try:
         now, unknown = tree.now(), ""
@@ -52,6 +52,8 @@ def plot(
         for path in saved:
             report(f"figure: {path}")
         report(f"age: {folder.name}: {age.of(folder, now) if now else f'not known here ({unknown})'}")
+    if out is None:
+        index.write(paths.ROOT / "results")
 
 
 def chosen(results: Path, experiment: str) -> list[Path]:

@@ -71,9 +71,9 @@ class Published:
         rows = _rows(compared, tables, f"{self.place}: {self.folder}")
         if POINT in compared.by:
             rows = [row for row in rows if row[POINT] in points]
-            if lacking := [name for name in points if name not in [row[POINT] for row in rows]]:
+            if not rows:
                 raise UserError(
-                    f"{self.place}: {self.folder} has no row of {lacking[0]} in its table `{compared.table}`; "
+                    f"{self.place}: {self.folder} has no row of {points[0]} in its table `{compared.table}`; "
                     "choose another point"
                 )
         cells = _cells(compared, rows)

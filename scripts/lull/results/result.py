@@ -18,7 +18,7 @@ import pyarrow.parquet as pq
 from lull.errors import UserError
 from lull.files import columns, paths, whole
 from lull.plotting.markdown import markdown_table
-from lull.results import drawing, pieces, quotes, tree
+from lull.results import drawing, index, pieces, quotes, tree
 from lull.results.drawing import MANIFEST, SUMMARY
 from lull.scenario import experiments, load
 from lull.scenario.runs import Runs
@@ -79,12 +79,14 @@ def publish(runs: Runs, made: Path) -> Path:
         tables, manifest = pieces.joined(made, target)
         conclude = runs.analysis.conclude
         write(conclude(tables, runs.names), runs, target, manifest)
+        index.write(RESULTS)
         return target
     if missing := runs.missing:
         raise UserError(f"{runs.path}: {len(missing)} points are missing, such as {missing[0]}; run them first")
     with whole.replaced(target) as place:
         shutil.copytree(made, place, dirs_exist_ok=True)
     requote(runs.scenario, drawing.tables_of(target))
+    index.write(RESULTS)
     return target
 
 
