@@ -6,6 +6,8 @@ import shutil
 from collections.abc import Mapping
 from pathlib import Path
 
+import numpy as np
+import pyarrow as pa
 import pytest
 import yaml
 from typer.testing import CliRunner
@@ -19,9 +21,11 @@ from lull.errors import UserError
 from lull.figures import wake
 from lull.files import paths
 from lull.results import age, confirmed, confirming, tree
+from lull.results.comparing import Published
 from lull.results.tree import Tree
 from lull.rundir.folder import FILES, RunDir
 from lull.runspec.spec import RunSpec
+from lull.scenario.confirm import Compared, Confirm
 from lull.scenario.load import load_scenario
 from tests import wakes
 from tests.confirmations import CONFIRM, KEYS, NAME, POINTS, TASK_US, Engine, Place, wake_ups
@@ -76,7 +80,7 @@ def test_a_point_that_was_finished_is_kept_and_a_changed_kernel_runs_it_again(
     assert len(place.engine.ran) == 2
     monkeypatch.setitem(KEYS, "kernel", "newer")
     place.tree = Tree(dict(KEYS), "model", tree.power_models())
-    assert place.age.startswith("older (confirmed for another tree, with commit ")
+    assert place.age.startswith("older (confirmed before, with commit ")
     assert place.confirm().exit_code == 0
     assert len(place.engine.ran) == 4
     assert place.age.startswith("confirmed (with commit ")
@@ -104,7 +108,13 @@ def test_a_result_that_is_published_again_has_no_confirmation(place: Place) -> N
 def test_other_power_models_than_those_of_a_confirmation_make_it_one_of_another_tree(place: Place) -> None:
     place.confirm()
     place.tree = Tree(dict(KEYS), "model", "others")
-    assert place.age.startswith("older (confirmed for another tree, ")
+    assert place.age.startswith("older (confirmed before, ")
+
+
+def test_other_rules_than_those_of_a_confirmation_ask_for_another_one(place: Place) -> None:
+    place.confirm()
+    place.describe(_with(within={"exit_ns": 0.5}, because="it is wide"))
+    assert place.age.startswith("older (confirmed before, ")
 
 
 def test_a_result_of_this_tree_is_not_confirmed_unless_named(place: Place) -> None:
@@ -212,6 +222,37 @@ def test_an_experiment_without_points_is_told_of_and_the_others_go_on(place: Pla
     assert told.exit_code == 0, told.output
     assert "nothing says which points confirm wake-latency; add it" in told.output
     assert "another: confirmed, 12 values of 2 points hold" in told.output
+
+
+def test_a_result_that_cannot_be_analysed_does_not_stop_the_others(place: Place) -> None:
+    class Silent(Engine):
+        def run(self, spec: RunSpec, artifacts: object, rundir: RunDir, sink: Sink) -> Outcome:
+            outcome = super().run(spec, artifacts, rundir, sink)
+            if len(self.ran) <= len(POINTS):
+                (rundir / FILES / wake.FILE).unlink()
+            return outcome
+
+    place.engine = Silent()
+    shutil.copytree(place.folder, place.path / "results" / "zzz")
+    told = place.confirm(NAME, "zzz")
+    assert told.exit_code == 2
+    assert "the guest left no such file" in told.output
+    assert "zzz: confirmed, 12 values of 2 points hold" in told.output
+    assert not (place.folder / confirmed.FILE).exists()
+
+
+def test_an_unchanged_machine_is_refuted_in_one_of_twenty_cases_at_most() -> None:
+    """However many values are compared."""
+    generator = np.random.default_rng(7)
+    columns = [f"c{number}" for number in range(8)]
+    rules = Confirm(points=["p"], values=[Compared(table="t", by=["point"], interval=columns)])
+
+    def drawn() -> dict[str, pa.Table]:
+        return {"t": pa.table({"point": ["p"] * 10, **{name: generator.normal(5, 1, 10) for name in columns}})}
+
+    cases = [Published(rules, drawn(), ["p"], "here", "there").beside(drawn()) for _ in range(400)]
+    refuted = sum(not all(value.held for value in case) for case in cases) / len(cases)
+    assert 0.01 < refuted < 0.075, "5 % and what 400 cases may be off by"
 
 
 def test_the_points_are_listed_without_an_engine(place: Place, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -11,6 +11,7 @@ from rich.table import Table
 
 from lull.cli.options import Gem5Option, complete_result
 from lull.cli.plot import ALL, chosen
+from lull.errors import UserError
 from lull.files import paths, yaml_file
 from lull.host.progress import report
 
@@ -62,6 +63,7 @@ def confirm(
         return
     engine = confirming.engine(gem5)
     wrong: list[str] = []
+    status = 0
     for one in prepared:
         name = one.folder.name
         if not experiments and age.of(one.folder, tree.now()) == age.OF_THIS_TREE:
@@ -69,13 +71,15 @@ def confirm(
             continue
         try:
             record = confirming.confirm(one, engine, out)
-        except confirming.Unfinished as error:
+        except UserError as error:  # the others may take hours, and have nothing to do with it
             wrong.append(f"{error}")
+            status = max(status, error.exit_status)
             continue
         index.write(results)
         Console(highlight=False).print(_table(record["values"]))
         report(f"confirmation: {yaml_file.shown(one.folder / confirmed.FILE)}")
         if bad := confirmed.refuted(record):
+            status = max(status, 1)
             wrong.append(
                 f"{name}: refuted by {len(bad)} of {len(record['values'])} values, such as {bad[0]['column']} of "
                 f"{bad[0]['cell']} ({bad[0]['says']}); make it again by `{one.command}` and "
@@ -85,8 +89,8 @@ def confirm(
             report(f"{name}: confirmed, {len(record['values'])} values of {len(one.points)} points hold")
     for sentence in wrong:
         report(sentence)
-    if wrong:
-        raise typer.Exit(1)
+    if status:
+        raise typer.Exit(status)
 
 
 def _table(values: "Sequence[Compared]") -> Table:

@@ -5,6 +5,7 @@ from pathlib import Path
 
 from lull.errors import UserError
 from lull.results import confirmed, confirming, manifest
+from lull.results.confirmed import Confirmed
 from lull.results.tree import Tree
 from lull.scenario import asked, points
 from lull.scenario.load import load_scenario
@@ -29,13 +30,15 @@ def of(folder: Path, tree: Tree) -> str:
     commits = ", ".join(commit[:12] for commit in confirmed.commits(record))
     if confirmed.refuted(record):
         return f"{OLDER} (refuted with commit {commits})"
-    if tree.made(record["pieces"], record["power_models"]) and _points_today(folder) == record["points"]:
+    if tree.made(record["pieces"], record["power_models"]) and _asked_today(folder, record):
         return f"confirmed (with commit {commits})"
-    return f"{OLDER} (confirmed for another tree, with commit {commits})"
+    return f"{OLDER} (confirmed before, with commit {commits})"
 
 
-def _points_today(folder: Path) -> dict[str, str]:
+def _asked_today(folder: Path, record: Confirmed) -> bool:
+    """Whether a confirmation would run the same points today, and compare the same values by the same rules."""
     try:
-        return {point.name: point.spec.hash() for point in confirming.prepare(folder).points}
+        prepared = confirming.prepare(folder)
     except UserError:
-        return {}
+        return False
+    return prepared.hashes == record["points"] and prepared.rules == record["rules"]

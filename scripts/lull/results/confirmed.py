@@ -52,6 +52,8 @@ class Confirmed(TypedDict):
     command: str
     pieces: Annotated[list[Piece], MinLen(1)]
     power_models: str
+    rules: str
+    """Hash of `confirm:` in the scenario: a share that was widened since is another question."""
     points: dict[str, str]
     """The hash of what each point was asked."""
     values: Annotated[list[Compared], MinLen(1)]
@@ -60,13 +62,14 @@ class Confirmed(TypedDict):
 _ADAPTER = TypeAdapter(Confirmed)
 
 
-def write(folder: Path, manifest: str, command: str, runs: Runs, values: Sequence[Value]) -> Confirmed:
+def write(folder: Path, manifest: str, rules: str, runs: Runs, values: Sequence[Value]) -> Confirmed:
     record: dict[str, Any] = {
         "manifest": manifest,
         "when": datetime.now(UTC).isoformat(timespec="seconds"),
-        "command": command,
+        "command": runs.command,
         "pieces": runs.pieces,
         "power_models": tree.power_models(),
+        "rules": rules,
         "points": {run.name: run.spec.hash() for run in runs.runs},
         "values": [dataclasses.asdict(value) for value in values],
     }

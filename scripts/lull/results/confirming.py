@@ -55,6 +55,14 @@ class Prepared:
     points: list[Point]
     published: Published
 
+    @property
+    def rules(self) -> str:
+        return digest.of_json(self.published.confirm.model_dump(mode="json"))
+
+    @property
+    def hashes(self) -> dict[str, str]:
+        return {point.name: point.spec.hash() for point in self.points}
+
 
 def prepare(folder: Path) -> Prepared:
     """The points that confirm a published result, and what is published of them."""
@@ -113,7 +121,7 @@ def confirm(prepared: Prepared, engine: Engine, out: Path) -> Confirmed:
         say(
             f"{name}: {value.table}: {value.cell}: {value.column}: {'holds' if value.held else 'REFUTED'}: {value.says}"
         )
-    return confirmed.write(prepared.folder, prepared.manifest, command, found, values)
+    return confirmed.write(prepared.folder, prepared.manifest, prepared.rules, found, values)
 
 
 def manifest_of(folder: Path) -> tuple[ResultManifest, Asked]:
