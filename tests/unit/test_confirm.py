@@ -27,7 +27,8 @@ from lull.rundir.folder import FILES, RunDir
 from lull.runspec.spec import RunSpec
 from lull.scenario.confirm import Compared, Confirm
 from lull.scenario.load import load_scenario
-from tests import wakes
+from lull.scenario.points import Point
+from tests import esm_runs, steady_runs, wakes
 from tests.confirmations import CONFIRM, KEYS, NAME, POINTS, TASK_US, Engine, Place, wake_ups
 
 
@@ -239,6 +240,26 @@ def test_a_result_that_cannot_be_analysed_does_not_stop_the_others(place: Place)
     assert "the guest left no such file" in told.output
     assert "zzz: confirmed, 12 values of 2 points hold" in told.output
     assert not (place.folder / confirmed.FILE).exists()
+
+
+@pytest.mark.parametrize("name", ["esm-gesture", "esm-idle", "esm-keyboard"])
+def test_the_points_of_a_confirmation_are_enough_for_an_analysis(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str
+) -> None:
+    """Analyses that compare ways to get input find two of them, or one."""
+    steady_runs.pretend(monkeypatch)
+    confirm = load_scenario(name).confirm
+    assert confirm is not None
+
+    def make(point: Point) -> esm_runs.Made:
+        count = 0 if name == "esm-idle" else 2
+        return esm_runs.Made([[50.0 + window] * count for window in (-1, 0, 1)], polls=1)
+
+    runs = esm_runs.runs(tmp_path, name, make, monkeypatch, patterns=confirm.points)
+    tables = runs.analysis.analyse(runs).tables
+    values = Published(confirm, tables, [run.name for run in runs.runs], "here", "there").beside(tables)
+    assert len(values) == 2 * sum(len(compared.columns) for compared in confirm.values)
+    assert all(value.held for value in values)
 
 
 def test_an_unchanged_machine_is_refuted_in_one_of_twenty_cases_at_most() -> None:
