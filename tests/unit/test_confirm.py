@@ -25,6 +25,7 @@ from lull.results.comparing import Published
 from lull.results.tree import Tree
 from lull.rundir.folder import FILES, RunDir
 from lull.runspec.spec import RunSpec
+from lull.scenario import asked
 from lull.scenario.confirm import Compared, Confirm
 from lull.scenario.load import load_scenario
 from lull.scenario.points import Point
@@ -290,6 +291,15 @@ def test_without_gem5_it_is_one_sentence(monkeypatch: pytest.MonkeyPatch, tmp_pa
     assert str(told.exception).startswith("gem5: no binary found (looked at --gem5, GEM5 and PATH), and published ")
     assert told.exception.exit_status == 2
     assert list(tmp_path.iterdir()) == []
+
+
+def test_a_command_says_what_was_asked() -> None:
+    command = "./lull run soak -p tiny -e gem5 --cpu atomic --set entries=5 --set 'x=a b' --seed 3 --stats-period 500us"
+    found = asked.of_command(command)
+    assert (found.name, found.platform, found.cpu, found.seed) == ("soak", "tiny", "atomic", 3)
+    assert found.settings == ("entries=5", "x=a b")
+    assert asked.wishes_of(found, "gem5", ["events=7"]).settings == ("entries=5", "x=a b", "events=7")
+    assert asked.wishes_of(found, "gem5").stats_period_s == 500e-6
 
 
 def test_names_are_completed() -> None:

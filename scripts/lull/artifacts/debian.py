@@ -24,7 +24,7 @@ RECORD = "files.json"
 _stale: set[str] = set()
 """Names of the folders in `fetched/` that this command has to download again."""
 _forbidden: list[str] = []
-"""Not empty while nothing may be downloaded."""
+"""An item for each `nothing_new` that is entered: while there is one, nothing may be downloaded."""
 
 
 def binary_packages(packages: Sequence[str], architecture: str, closure: bool = True) -> list[Path]:
@@ -47,7 +47,7 @@ def renew() -> None:
 
 @contextmanager
 def nothing_new() -> Iterator[None]:
-    """Within, what was not downloaded before is an error."""
+    """Make it an error to ask for a package that was not downloaded before."""
     _forbidden.append("")
     try:
         yield

@@ -25,7 +25,7 @@ BINDINGS = Path("Documentation") / "devicetree" / "bindings"
 
 
 def keys() -> dict[str, str]:
-    """The keys of firmware, kernel and image as this tree makes them, built or not. Nothing is downloaded for it."""
+    """Return the keys of firmware, kernel and image as this tree makes them. Nothing is built or downloaded."""
     with debian.nothing_new():
         found = {
             "firmware": _firmware_inputs(debian.source_package(firmware.SOURCE_PACKAGE)),

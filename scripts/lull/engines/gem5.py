@@ -230,7 +230,7 @@ class Gem5:
 
 
 def configs() -> str:
-    """The hash of the machine model's Python."""
+    """Return the hash of the machine model's Python."""
     return digest.of_files(CONFIGS, CONFIGS.glob("*.py"))
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What a published result is to this tree: of it, confirmed with it, or older."""
+"""The age of a published result: the result is of this tree, confirmed with this tree, or older."""
 
 from pathlib import Path
 
@@ -36,7 +36,7 @@ def of(folder: Path, tree: Tree) -> str:
 
 
 def _asked_today(folder: Path, record: Confirmed) -> bool:
-    """Whether a confirmation would run the same points today, and compare the same values by the same rules."""
+    """Return true if a confirmation would run the same points today, and compare them by the same rules."""
     try:
         prepared = confirming.prepare(folder)
     except UserError:

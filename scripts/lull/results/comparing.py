@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Today's rows of a few points beside the published ones, by the rules of `confirm:` in the scenario.
+"""Compares today's rows of a few points with the published ones, by the rules of `confirm:` in the scenario.
 
-Assumed of `interval`: repetitions are independent and their spread is normal, as Student's distribution asks. All
-intervals of an experiment together hold 95 % of what an unchanged machine would give (Bonferroni), so that an
-experiment of many values is not refuted for their number.
+The rule `interval` assumes that repetitions are independent and their spread is normal, as Student's distribution asks.
+An unchanged machine stays within all intervals of an experiment in 95 % of the cases (Bonferroni). Otherwise an
+experiment of many values would be refuted for their number.
 """
 
 import json
@@ -21,7 +21,7 @@ from lull.statistics import student
 
 POINT = "point"
 ROUNDING = 1e-9
-"""Relative: the order of additions may change the last digits of a sum."""
+"""A share of the published mean: the order of additions may change the last digits of a sum."""
 
 Tables = Mapping[str, pa.Table]
 Rows = list[dict[str, Any]]
@@ -29,7 +29,7 @@ Rows = list[dict[str, Any]]
 
 @dataclass(frozen=True)
 class Value:
-    """A column of a cell. Numbers are means; those that have to be equal are only in the text."""
+    """The verdict on one column of a cell. The numbers are means; of the rule `equal`, only the text has values."""
 
     table: str
     cell: str
@@ -39,12 +39,12 @@ class Value:
     says: str
     published: float | None = None
     apart: float | None = None
-    """The most that today's mean may be apart from the published one."""
+    """The greatest difference of the two means that holds."""
     today: float | None = None
 
 
 class Published:
-    """What is published of the points that are to be run again, checked before the first of them runs."""
+    """The published rows of the points that are to run again. They are checked before the first point runs."""
 
     def __init__(self, confirm: Confirm, tables: Tables, points: Sequence[str], place: str, folder: str) -> None:
         """`place` is where `confirm` is written, `folder` where the tables are."""
@@ -54,7 +54,7 @@ class Published:
         self.level = 1 - (1 - student.LEVEL) / max(1, intervals)
 
     def beside(self, tables: Tables) -> list[Value]:
-        """Every value, in the order of the file."""
+        """Return the verdict on every value, in the order of the scenario file."""
         found: list[Value] = []
         for compared, published in zip(self.confirm.values, self.cells, strict=True):
             rows = _rows(compared, tables, f"{self.place}: today's result")
@@ -142,7 +142,7 @@ def _rows(compared: Compared, tables: Tables, whose: str) -> Rows:
 
 
 def _cells(compared: Compared, rows: Rows) -> dict[str, Rows]:
-    """Rows by what tells them apart, as words, each in the order of the table."""
+    """Return the rows of each cell, in the order of the table, by the words of its columns `by`."""
 
     def name(row: Mapping[str, Any]) -> str:
         words = ((key, row[key]) for key in compared.by)
@@ -155,14 +155,14 @@ def _cells(compared: Compared, rows: Rows) -> dict[str, Rows]:
 
 
 def _numbers(rows: Rows, column: str) -> list[float] | None:
-    """Without those that are missing; None where something is no number."""
+    """Return a column's numbers without the missing ones, or None if some value is no number."""
     values = [row[column] for row in rows if row[column] is not None]
     good = all(isinstance(value, int | float) and math.isfinite(value) for value in values)
     return [float(value) for value in values] if good else None
 
 
 def _shown(values: Sequence[object]) -> str:
-    """All of a few values, or one that all rows have."""
+    """Return a text of the first values, or of the one value that all rows have."""
     if len(values) > 1 and all(value == values[0] for value in values):
         return f"{json.dumps(values[0])} in {len(values)} rows"
     text = ", ".join(map(json.dumps, values[:4]))

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """The record of a confirmation, `confirmed.json` beside a result's manifest: with what, when, and each value's verdict.
 
-It goes with what it confirms: publishing replaces the whole folder of a result.
+Publishing a result again removes the record, because publishing replaces the result's whole folder.
 """
 
 import dataclasses
@@ -29,7 +29,7 @@ REMEDY = "remove it, and run `lull confirm` again"
 
 @with_config(json_file.OPEN)
 class Compared(TypedDict):
-    """A value, see `comparing.Value`."""
+    """A verdict, see `comparing.Value`."""
 
     table: str
     cell: str
@@ -47,15 +47,15 @@ class Confirmed(TypedDict):
     """The file FILE."""
 
     manifest: str
-    """Hash of the manifest beside it, so of the result that was confirmed."""
+    """The hash of the manifest beside this file, and so of the result that was confirmed."""
     when: str
     command: str
     pieces: Annotated[list[Piece], MinLen(1)]
     power_models: str
     rules: str
-    """Hash of `confirm:` in the scenario: a share that was widened since is another question."""
+    """The hash of `confirm:` in the scenario: with a share that was widened since, the question is another one."""
     points: dict[str, str]
-    """The hash of what each point was asked."""
+    """The hash of each point's RunSpec."""
     values: Annotated[list[Compared], MinLen(1)]
 
 
@@ -79,7 +79,7 @@ def write(folder: Path, manifest: str, rules: str, runs: Runs, values: Sequence[
 
 
 def read(folder: Path) -> Confirmed | None:
-    """The record of the result as it is; None where there is none, or one of a result that was replaced."""
+    """Return the record, or None if there is no record of the result as it is published now."""
     if not (folder / FILE).exists():
         return None
     found = json_file.read_as(_ADAPTER, folder / FILE, REMEDY)

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Confirms a published result: runs the few points that its scenario names, and sets them beside what is published.
+"""Confirms a published result: runs the few points that its scenario names, and compares them with the published ones.
 
-Everything that can be wrong with what is asked is said before the first point runs.
+A mistake in the scenario or in the published files is told before the first point runs.
 """
 
 from collections.abc import Collection
@@ -43,7 +43,7 @@ class Unfinished(UserError):
 
 @dataclass(frozen=True)
 class Prepared:
-    """Checked, and nothing started yet."""
+    """A confirmation that was checked. Nothing of it has started yet."""
 
     folder: Path
     manifest: str
@@ -65,7 +65,7 @@ class Prepared:
 
 
 def prepare(folder: Path) -> Prepared:
-    """The points that confirm a published result, and what is published of them."""
+    """Return the points that confirm a published result, with the rows that are published of them."""
     about, wanted = manifest_of(folder)
     scenario = load_scenario(wanted.name)
     place = yaml_file.shown(Path(file_of(wanted.name) or experiments.folder_of(wanted.name) / experiments.FILE))
@@ -87,7 +87,7 @@ def prepare(folder: Path) -> Prepared:
 
 
 def engine(chosen: str | None) -> Engine:
-    """gem5 with all that its runs need. Where none is found there is nothing to confirm with."""
+    """Return gem5, with the artifacts of its runs built."""
     if not chosen and not gem5_binary.is_there():
         raise UserError(
             "gem5: no binary found (looked at --gem5, GEM5 and PATH), and published values are gem5's, so QEMU cannot "
@@ -125,7 +125,7 @@ def confirm(prepared: Prepared, engine: Engine, out: Path) -> Confirmed:
 
 
 def manifest_of(folder: Path) -> tuple[ResultManifest, Asked]:
-    """A published manifest, and what its command asked."""
+    """Return a published manifest, and the options of its command."""
     about = manifest.read(folder)
     try:
         return about, asked.of_command(about["command"])
@@ -134,7 +134,7 @@ def manifest_of(folder: Path) -> tuple[ResultManifest, Asked]:
 
 
 def _differs(point: Point, published: MadePoint | None, changed: Collection[str]) -> str | None:
-    """What makes a point another one than the published one of its name."""
+    """Return the difference between a point and the published point of its name, or None if they are the same."""
     if published is None or "hung" in published:
         return "is not published"
     for key, value in published["values"].items():

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The table of results/README.md: with what each result was made, and with what it was confirmed.
+"""The table of results/README.md: the commit and kernel that made each result, and its confirmation.
 
-The table has facts of the results alone. Whether a result is older than the tree depends on the tree, and on the
-compiler that its artifacts are built with, so `lull plot` says it and no file does.
+The table has facts of the results alone. The age of a result depends on the tree, and on the compiler that builds the
+tree's artifacts. So `lull plot` says the age, and no file does.
 """
 
 from collections.abc import Sequence
@@ -16,7 +16,7 @@ from lull.rundir.origin import Origin
 PAGE = "README.md"
 BEGIN, END = "<!-- lull plot: results -->\n", "<!-- end -->\n"
 SHORT = 8
-"""Digits of a commit or a key."""
+"""The digits that the table has of a commit or a key."""
 
 
 def write(results: Path) -> None:

@@ -19,7 +19,7 @@ REMEDY = "publish the result again"
 
 @with_config(json_file.OPEN)
 class Maker(TypedDict):
-    """gem5, and the hash of the machine model."""
+    """The engine: gem5, with the hash of the machine model."""
 
     name: str
     version: str
@@ -28,7 +28,7 @@ class Maker(TypedDict):
 
 @with_config(json_file.OPEN)
 class Piece(TypedDict):
-    """What made some of the points: engine, keys of the artifacts, and commits."""
+    """The engine, the keys of the artifacts and the commits that made some of the points."""
 
     engine: Maker
     artifacts: dict[str, str]
@@ -38,7 +38,7 @@ class Piece(TypedDict):
 @with_config(json_file.OPEN)
 class MadePoint(TypedDict):
     hash: str
-    """Of what was asked."""
+    """The hash of the point's RunSpec."""
     values: dict[str, Value]
     hung: NotRequired[bool]
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What makes a result, as this tree has it: firmware, kernel, image, the machine model and the power models."""
+"""All that a result is made with, as this tree has it: firmware, kernel, image, machine model and power models."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -15,20 +15,20 @@ POWER_MODELS = paths.ROOT / "power-models"
 @dataclass(frozen=True)
 class Tree:
     artifacts: Mapping[str, str]
-    """Keys of firmware, kernel and image."""
+    """The keys of firmware, kernel and image."""
     configs: str
-    """Hash of the machine model."""
+    """The hash of gem5-configs/, the machine model."""
     power_models: str
 
     def made(self, pieces: Sequence[Piece], power_models: str | None) -> bool:
-        """Whether all of these pieces of a manifest are of this tree. Older manifests name no power models."""
+        """Return true if this tree made all of these pieces of a manifest. Older manifests name no power models."""
         return power_models in (None, self.power_models) and all(
             piece["artifacts"] == self.artifacts and piece["engine"].get("configs") == self.configs for piece in pieces
         )
 
 
 def now() -> Tree:
-    """Nothing is built or downloaded for it; the sources of what is built have to be there."""
+    """Return this tree. Nothing is built or downloaded; the sources of the artifacts have to be in the cache."""
     return Tree(store.keys(), gem5.configs(), power_models())
 
 

@@ -82,7 +82,7 @@ def complaint(done: Sequence[Done], command: str) -> list[str]:
 
 
 def of_command(command: str) -> Asked:
-    """What `_command` made a command of."""
+    """Return the options that `_command` made a command of."""
     words = iter(shlex.split(command)[2:])
     name, options, settings = next(words), dict[str, str](), list[str]()
     for word in words:
@@ -102,7 +102,7 @@ def of_command(command: str) -> Asked:
 
 
 def wishes_of(asked: Asked, engine: EngineName, settings: Sequence[str] = ()) -> Wishes:
-    """With more settings, if any."""
+    """Return the wishes of a user, with more settings behind their own."""
     every = (*asked.settings, *settings)
     return Wishes(engine, asked.platform, asked.cpu, every, asked.seed, period(asked.stats_period))
 

@@ -17,11 +17,11 @@ class Compared(Block):
     table: Column
     by: Annotated[list[Column], Field(min_length=1)]
     interval: list[Column] = Field(default_factory=list)
-    """Today's mean must lie where the published repetitions predict it."""
+    """Columns whose mean today must lie in the prediction interval of the published repetitions."""
     equal: list[Column] = Field(default_factory=list)
-    """Row by row the same as published: what does not vary."""
+    """Columns whose rows must be the published ones: values that do not vary."""
     within: dict[Column, Annotated[float, Field(gt=0, le=1)]] = Field(default_factory=dict)
-    """The share of the published mean that today's may be apart from it: of one row no interval is known."""
+    """For each column, the share of the published mean that today's mean may differ by."""
     because: Annotated[str, Field(min_length=1)] | None = None
     """The reason for the shares of `within`."""
 
@@ -44,7 +44,8 @@ class Compared(Block):
 
 class Confirm(Block):
     points: Annotated[list[Column], Field(min_length=1)]
-    """Names or patterns, as `--points` takes them."""
+    """Names of points, or patterns, as `--points` takes them."""
     settings: dict[str, Value] = Field(default_factory=dict)
-    """Parameters that make the points shorter, such as fewer repetitions. None may change what a row says."""
+    """Parameters that make the points shorter, such as fewer repetitions. No parameter may be here that changes what a
+    row means."""
     values: Annotated[list[Compared], Field(min_length=1)]

@@ -27,7 +27,7 @@ def mean(values: Sequence[float]) -> tuple[float, float | None]:
 
 
 def prediction(values: Sequence[float], count: int, level: float = LEVEL) -> tuple[float, float]:
-    """The mean of these repetitions, and how far from it the mean of `count` more of them lies at most."""
+    """Return the mean of these repetitions, and half the interval around it that holds the mean of `count` more."""
     numbers = np.asarray(values, np.float64)
     spread = float(numbers.std(ddof=1)) * math.sqrt(1 / numbers.size + 1 / count)
     return float(numbers.mean()), spread * quantile(int(numbers.size) - 1, level)
