@@ -20,7 +20,7 @@ from lull.engines.base import Outcome, Sink
 from lull.errors import UserError
 from lull.figures import wake
 from lull.files import paths
-from lull.results import age, confirmed, confirming, tree
+from lull.results import age, confirmed, confirming, index, manifest, tree
 from lull.results.comparing import Published
 from lull.results.tree import Tree
 from lull.rundir.folder import FILES, RunDir
@@ -43,7 +43,7 @@ def test_what_is_the_same_today_is_confirmed(place: Place) -> None:
     assert record["pieces"][0]["artifacts"] == KEYS
     assert {(value["rule"], value["held"]) for value in record["values"]} == {("interval", True), ("equal", True)}
     commit = record["pieces"][0]["lull"][0]
-    assert place.age == f"confirmed (with commit {commit[:12]})"
+    assert place.age == f"confirmed (with commit {manifest.short(commit)})"
     log = (place.path / "out" / NAME / confirming.LOG).read_text()
     assert "2 of 2: exit/C4-50 ran" in log
     assert "wakes: exit/C4-50 big: task_ns: holds: " in log
@@ -300,6 +300,24 @@ def test_a_command_says_what_was_asked() -> None:
     assert found.settings == ("entries=5", "x=a b")
     assert asked.wishes_of(found, "gem5", ["events=7"]).settings == ("entries=5", "x=a b", "events=7")
     assert asked.wishes_of(found, "gem5").stats_period_s == 500e-6
+
+
+def test_a_short_commit_says_that_files_were_changed() -> None:
+    assert manifest.short("0123456789abcdef") == "01234567"
+    assert manifest.short("0123456789abcdef-dirty") == "01234567-dirty"
+
+
+def test_the_page_of_results_says_what_was_confirmed_and_what_was_refuted(place: Place) -> None:
+    page = place.path / "results" / index.PAGE
+    page.write_text(f"before\n{index.BEGIN}{index.END}after\n")
+    place.confirm()
+    assert "| 12 values hold, with commit " in page.read_text()
+    place.engine.task_us = TASK_US + 3
+    shutil.rmtree(place.path / "out")
+    place.confirm()
+    text = page.read_text()
+    assert "| **refuted** by 6 of 12 values, with commit " in text
+    assert (text.startswith("before\n"), text.endswith("after\n"), text.count("| [")) == (True, True, 1)
 
 
 def test_names_are_completed() -> None:

@@ -27,7 +27,7 @@ def of(folder: Path, tree: Tree) -> str:
     record = confirmed.read(folder)
     if record is None:
         return OLDER
-    commits = ", ".join(commit[:12] for commit in confirmed.commits(record))
+    commits = ", ".join(map(manifest.short, confirmed.commits(record)))
     if confirmed.refuted(record):
         return f"{OLDER} (refuted with commit {commits})"
     if tree.made(record["pieces"], record["power_models"]) and _asked_today(folder, record):

@@ -15,8 +15,6 @@ from lull.rundir.origin import Origin
 
 PAGE = "README.md"
 BEGIN, END = "<!-- lull plot: results -->\n", "<!-- end -->\n"
-SHORT = 8
-"""The digits that the table has of a commit or a key."""
 
 
 def write(results: Path) -> None:
@@ -64,5 +62,5 @@ def _confirmed(folder: Path) -> str:
 
 
 def _some(names: Sequence[str]) -> str:
-    first, *others = dict.fromkeys(name[:SHORT] for name in names)
+    first, *others = dict.fromkeys(map(manifest.short, names))
     return f"{first} and {len(others)} more" if others else first

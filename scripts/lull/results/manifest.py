@@ -15,6 +15,7 @@ from lull.runspec.values import Value
 
 FILE = "manifest.json"
 REMEDY = "publish the result again"
+SHORT = 8
 
 
 @with_config(json_file.OPEN)
@@ -71,6 +72,12 @@ _ADAPTER = TypeAdapter(Annotated[ResultManifest, AfterValidator(_made_by_somethi
 
 def read(folder: Path) -> ResultManifest:
     return json_file.read_as(_ADAPTER, folder / FILE, REMEDY)
+
+
+def short(name: str) -> str:
+    """Return the first digits of a commit or a key. The mark of a commit with uncommitted changes stays."""
+    digits, dash, mark = name.partition("-")
+    return f"{digits[:SHORT]}{dash}{mark}"
 
 
 def pieces(manifest: ResultManifest) -> list[Piece]:
