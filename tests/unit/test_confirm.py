@@ -17,7 +17,7 @@ from lull.artifacts.cache import Entry
 from lull.cli.app import Interrupted, app
 from lull.cli.options import complete_result
 from lull.engines.base import Outcome, Sink
-from lull.errors import UserError
+from lull.errors import LimitReached, UserError
 from lull.figures import wake
 from lull.files import paths
 from lull.results import age, confirmed, confirming, index, manifest, tree
@@ -95,6 +95,21 @@ def test_a_point_that_fails_leaves_no_record(place: Place) -> None:
     assert "2 of 2 points failed or hung, such as exit/C3-50 (the guest's command ended with status 3" in told.output
     assert not (place.folder / confirmed.FILE).exists()
     assert place.age == "older"
+
+
+def test_a_point_that_hung_is_told_of_and_run_again_only_if_asked(place: Place) -> None:
+    def hang(command: str) -> None:
+        raise LimitReached("it took too long")
+
+    place.engine.fails = hang
+    told = place.confirm()
+    assert told.exit_code == 1
+    assert "exit/C3-50 (it took too long); nothing was compared, --again runs it again" in told.output
+    place.engine.fails = lambda command: None
+    assert place.confirm().exit_code == 1
+    assert place.engine.ran == []
+    assert place.confirm(NAME, "--again").exit_code == 0
+    assert len(place.engine.ran) == len(POINTS)
 
 
 def test_a_result_that_is_published_again_has_no_confirmation(place: Place) -> None:

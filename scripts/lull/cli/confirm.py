@@ -31,6 +31,7 @@ def confirm(
         ),
     ] = None,
     out: Annotated[Path, typer.Option(help="folder for the runs, a folder for each result", metavar="FOLDER")] = OUT,
+    again: Annotated[bool, typer.Option("--again", help="also run finished points again")] = False,
     list_points: Annotated[bool, typer.Option("--list", help="only list the points that would run")] = False,
     gem5: Gem5Option = None,
 ) -> None:
@@ -70,7 +71,7 @@ def confirm(
             report(f"{name}: {age.OF_THIS_TREE}, nothing to confirm")
             continue
         try:
-            record = confirming.confirm(one, engine, out)
+            record = confirming.confirm(one, engine, out, again)
         except UserError as error:  # the others may take hours, and have nothing to do with it
             wrong.append(f"{error}")
             status = max(status, error.exit_status)

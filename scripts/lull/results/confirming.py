@@ -98,7 +98,7 @@ def engine(chosen: str | None) -> Engine:
     return found
 
 
-def confirm(prepared: Prepared, engine: Engine, out: Path) -> Confirmed:
+def confirm(prepared: Prepared, engine: Engine, out: Path, again: bool = False) -> Confirmed:
     """Run the points that are not there yet, compare, and record the answer beside the manifest."""
     name, command = prepared.folder.name, f"./lull confirm {prepared.folder.name}"
     file = file_of(prepared.asked.name)
@@ -110,7 +110,7 @@ def confirm(prepared: Prepared, engine: Engine, out: Path) -> Confirmed:
         _keep(log, text)
 
     say(f"{name}: {', '.join(point.name for point in prepared.points)}; in {sweep.path}")
-    done = run_points(sweep, prepared.points, engine, again=False, say=say, renew=True)
+    done = run_points(sweep, prepared.points, engine, again, say, renew=True)
     if bad := [item for item in done if item.how in (FAILED, HUNG)]:
         raise _unfinished(sweep, bad, len(done))
     found = runs.read(sweep, prepared.scenario)
@@ -145,9 +145,10 @@ def _differs(point: Point, published: MadePoint | None, changed: Collection[str]
 
 def _unfinished(sweep: ScenarioFolder, bad: list[Done], total: int) -> Unfinished:
     first = bad[0]
+    remedy = "--again runs it again" if first.how == HUNG else "mend that and run the command again"
     return Unfinished(
         f"{sweep.path}: {len(bad)} of {total} points failed or hung, such as {first.name} ({first.note}); "
-        "nothing was compared, mend that and run the command again"
+        f"nothing was compared, {remedy}"
     )
 
 
