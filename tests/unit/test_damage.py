@@ -24,6 +24,7 @@ from lull.energy.run_ledger import Options
 from lull.errors import UserError
 from lull.rundir.folder import RunDir
 from tests import sweeps
+from tests.confirmations import Place
 
 RECORDED = Path(__file__).parent / "data" / "trace" / "tiny-gem5"
 OTHERS: tuple[object, ...] = (None, "text", -1, 0.5, [], {}, True)
@@ -215,6 +216,32 @@ def test_files_and_records_of_a_sweep_that_are_damaged(whole_sweep: Path, tmp_pa
     for what, content in _sampled(_records(whole_sweep / "sweep.json")):
         (folder / "sweep.json").write_text(content)
         faults += _survives(folder, _of_sweep(tmp_path), f"sweep.json: {what}")
+    assert not faults, "\n".join(faults)
+
+
+def _of_result(out: Path) -> dict[str, Command]:
+    return {
+        "plot": lambda folder: ["plot", folder.name, "--out", str(out / "figures")],
+        "confirm": lambda folder: ["confirm", folder.name, "--out", str(out / "confirm")],
+    }
+
+
+def test_files_and_records_of_a_result_that_are_damaged(place: Place, tmp_path: Path) -> None:
+    """Nothing is confirmed of a result whose own record is not whole."""
+    assert place.confirm().exit_code == 0
+    whole = Path(shutil.copytree(place.folder, tmp_path / "whole" / place.folder.name))
+    faults = []
+    for name in ("manifest.json", "confirmed.json", "wakes.parquet"):
+        for what, damage in FILES.items():
+            folder = _copied(whole, tmp_path / "results")
+            damage(folder / name)
+            if (folder / "manifest.json").is_file():  # without one the folder is no result
+                faults += _survives(folder, _of_result(tmp_path), f"{name} {what}")
+    for name in ("manifest.json", "confirmed.json"):
+        folder = _copied(whole, tmp_path / "results")
+        for what, content in _sampled(_records(whole / name)):
+            (folder / name).write_text(content)
+            faults += _survives(folder, {"plot": _of_result(tmp_path)["plot"]}, f"{name}: {what}")
     assert not faults, "\n".join(faults)
 
 

@@ -16,7 +16,7 @@ from lull.cli.app import app
 from lull.cli.plot import chosen
 from lull.errors import UserError
 from lull.files import paths
-from lull.results import drawing
+from lull.results import drawing, index
 from lull.results.result import REASONS
 from lull.scenario import experiments
 from lull.scenario.experiments import BENCHMARKS
@@ -86,6 +86,13 @@ def test_the_command_writes_elsewhere_if_asked(tmp_path: Path) -> None:
 def test_an_experiment_that_is_not_there_is_named() -> None:
     with pytest.raises(UserError, match=r"no_such: no such folder in .*; use `all`, "):
         chosen(RESULTS, "no_such")
+
+
+def test_the_page_of_results_has_the_table_of_today() -> None:
+    page = (RESULTS / index.PAGE).read_text(encoding="utf-8")
+    assert index.BEGIN in page
+    assert index.written(page, RESULTS) == page, "run `./lull plot`"
+    assert index.written(page.replace("gem5 24", "gem5 23"), RESULTS) == page, "the comparison can fail"
 
 
 @pytest.mark.parametrize("name", experiments.names())

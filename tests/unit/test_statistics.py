@@ -21,6 +21,14 @@ def test_quantiles_of_students_t(degrees: float, level: float, expected: float) 
     assert student.quantile(degrees, level) == pytest.approx(expected, rel=2e-9)
 
 
+def test_the_mean_of_more_repetitions_is_predicted() -> None:
+    """By hand: a spread of 1 times sqrt(1/3 + 1/m), times the t of two degrees."""
+    for more, expected in ((1, 4.302652730 * np.sqrt(4 / 3)), (3, 4.302652730 * np.sqrt(2 / 3))):
+        mean, apart = student.prediction([1, 2, 3], more)
+        assert (mean, apart) == pytest.approx((2.0, expected), rel=1e-8)
+    assert student.prediction([7, 7], 1) == (7.0, 0.0)
+
+
 def test_tails_of_students_t() -> None:
     """Closed forms: of one degree of freedom (Cauchy) and of two."""
     for t in (0.1, 1.0, 3.0, 50.0):

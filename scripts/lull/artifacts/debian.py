@@ -9,7 +9,8 @@ import os
 import re
 import shutil
 import subprocess
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 
 from lull.errors import UserError
@@ -22,6 +23,8 @@ RECORD = "files.json"
 
 _stale: set[str] = set()
 """Names of the folders in `fetched/` that this command has to download again."""
+_forbidden: list[str] = []
+"""An item for each `nothing_new` that is entered: while there is one, nothing may be downloaded."""
 
 
 def binary_packages(packages: Sequence[str], architecture: str, closure: bool = True) -> list[Path]:
@@ -42,6 +45,16 @@ def renew() -> None:
     _stale.update(path.name for path in (_state() / "fetched").glob("*"))
 
 
+@contextmanager
+def nothing_new() -> Iterator[None]:
+    """Make it an error to ask for a package that was not downloaded before."""
+    _forbidden.append("")
+    try:
+        yield
+    finally:
+        _forbidden.pop()
+
+
 def _state() -> Path:
     return paths.cache_dir() / "debian"
 
@@ -49,6 +62,8 @@ def _state() -> Path:
 def _fetched(name: str, architecture: str, verb: list[str], what: str, pattern: str) -> list[Path]:
     folder = _state() / "fetched" / name
     record = folder / RECORD
+    if _forbidden and not record.is_file():
+        raise UserError(f"{what}: not downloaded yet; `lull build all` does")
     if name in _stale or not record.is_file():
         with disk.named_when_full(_state()), locks.exclusive(paths.cache_dir() / "locks" / "debian"):
             if name in _stale or not record.is_file():

@@ -24,13 +24,19 @@ RootfsSource = Literal["debian", "buildroot"]
 BINDINGS = Path("Documentation") / "devicetree" / "bindings"
 
 
+def keys() -> dict[str, str]:
+    """Return the keys of firmware, kernel and image as this tree makes them. Nothing is built or downloaded."""
+    with debian.nothing_new():
+        found = {
+            "firmware": _firmware_inputs(debian.source_package(firmware.SOURCE_PACKAGE)),
+            "kernel": _kernel_inputs(kernel_source()[1], "default"),
+            "rootfs": _rootfs_inputs(debian.binary_packages(rootfs.PACKAGES, "arm64"), None),
+        }
+    return {name: cache.key_of(inputs) for name, inputs in found.items()}
+
+
 def build_firmware() -> Entry:
     dsc = debian.source_package(firmware.SOURCE_PACKAGE)
-    inputs: dict[str, object] = {
-        "source": digest.of_file(dsc),
-        "compiler": compiler_version(),
-        "files": firmware.inputs(paths.ROOT),
-    }
 
     def build(out: Path, work: Path, run: Run) -> None:
         tree = work / "tree"
@@ -38,7 +44,15 @@ def build_firmware() -> Entry:
         run(["dpkg-source", "--no-check", "-x", str(dsc), str(tree)], work)
         firmware.build(paths.ROOT, tree, out, run)
 
-    return _built("firmware", "firmware", inputs, build)
+    return _built("firmware", "firmware", _firmware_inputs(dsc), build)
+
+
+def _firmware_inputs(dsc: Path) -> dict[str, object]:
+    return {
+        "source": digest.of_file(dsc),
+        "compiler": compiler_version(),
+        "files": firmware.inputs(paths.ROOT),
+    }
 
 
 def build_kernel(flavour: str, without: Sequence[str] = ()) -> Entry:
@@ -46,12 +60,7 @@ def build_kernel(flavour: str, without: Sequence[str] = ()) -> Entry:
     cost."""
     source, identity = kernel_source()
     kernel.wanted(paths.ROOT, flavour, without)  # a mistake is told before anything is unpacked
-    inputs: dict[str, object] = {
-        "source": identity,
-        "compiler": compiler_version(),
-        "flavour": flavour,
-        "files": kernel.inputs(paths.ROOT, flavour),
-    }
+    inputs = _kernel_inputs(identity, flavour)
     if without:
         inputs["without"] = sorted(without)
 
@@ -67,6 +76,15 @@ def build_kernel(flavour: str, without: Sequence[str] = ()) -> Entry:
     return _built("kernel", f"kernel ({', without '.join([flavour, *without])})", inputs, build)
 
 
+def _kernel_inputs(identity: str, flavour: str) -> dict[str, object]:
+    return {
+        "source": identity,
+        "compiler": compiler_version(),
+        "flavour": flavour,
+        "files": kernel.inputs(paths.ROOT, flavour),
+    }
+
+
 def build_rootfs(source: RootfsSource = "debian", programs: Path | None = None) -> Entry:
     """Build the image of Debian's packages, or the same image through the Buildroot tree that the user names.
 
@@ -77,6 +95,15 @@ def build_rootfs(source: RootfsSource = "debian", programs: Path | None = None) 
 
 def _rootfs_from_debian(programs: Path | None) -> Entry:
     debs = debian.binary_packages(rootfs.PACKAGES, "arm64")
+
+    def build(out: Path, _work: Path, run: Run) -> None:
+        rootfs.build(debs, paths.ROOT, out, run, programs)
+
+    what = f"root file system with {programs}" if programs else "root file system"
+    return _built("rootfs", what, _rootfs_inputs(debs, programs), build)
+
+
+def _rootfs_inputs(debs: Sequence[Path], programs: Path | None) -> dict[str, object]:
     inputs: dict[str, object] = {
         "packages": {path.name: digest.of_file(path) for path in debs},
         "compiler": compiler_version(),
@@ -84,11 +111,7 @@ def _rootfs_from_debian(programs: Path | None) -> Entry:
     }
     if programs:
         inputs["programs"] = rootfs.inputs_of(programs)
-
-    def build(out: Path, _work: Path, run: Run) -> None:
-        rootfs.build(debs, paths.ROOT, out, run, programs)
-
-    return _built("rootfs", f"root file system with {programs}" if programs else "root file system", inputs, build)
+    return inputs
 
 
 def _rootfs_from_buildroot() -> Entry:

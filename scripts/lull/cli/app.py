@@ -15,6 +15,7 @@ from lull.cli import (
     boot,
     build,
     compare,
+    confirm,
     demo,
     doctor,
     energy,
@@ -52,6 +53,7 @@ app.command()(sweep.sweep)
 app.command(hidden=True)(point.point)
 app.command()(figures.figures)
 app.command()(plot.plot)
+app.command()(confirm.confirm)
 app.command()(compare.compare)
 app.command()(report_page.report)
 app.command()(show.show)

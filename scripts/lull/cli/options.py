@@ -6,6 +6,7 @@ from typing import Annotated
 
 import typer
 
+from lull.files import paths
 from lull.runspec.period import period as period
 from lull.runspec.policy import choices
 from lull.runspec.spec import SEED_MAX, EngineName, Flavour
@@ -44,6 +45,12 @@ ShadowOption = Annotated[
 OutOption = Annotated[
     Path | None, typer.Option(help="folder for the run; if not given, runs/<time>-<platform>-<engine>")
 ]
+
+
+def complete_result(incomplete: str) -> list[str]:
+    """Shell completion of a published result's name."""
+    names = sorted(path.parent.name for path in (paths.ROOT / "results").glob("*/manifest.json"))
+    return [name for name in names if name.startswith(incomplete)]
 
 
 def complete_setting(incomplete: str) -> list[str]:

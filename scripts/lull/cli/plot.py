@@ -6,6 +6,7 @@ from typing import Annotated
 
 import typer
 
+from lull.cli.options import complete_result
 from lull.errors import UserError
 from lull.files import paths
 from lull.files.blocks import quoted
@@ -17,7 +18,10 @@ MANIFEST = "manifest.json"
 
 def plot(
     experiment: Annotated[
-        str, typer.Argument(help="name of a folder in results/, or `all`", metavar="EXPERIMENT|all")
+        str,
+        typer.Argument(
+            help="name of a folder in results/, or `all`", metavar="EXPERIMENT|all", autocompletion=complete_result
+        ),
     ] = ALL,
     out: Annotated[
         Path | None, typer.Option(help="write the figures below this folder instead of results/", metavar="FOLDER")
@@ -26,14 +30,19 @@ def plot(
     """Draw published figures again from the tables in results/.
 
     The figures are PDF and PNG; they need no simulator and no runs. The same tables give the same bytes, so a figure
-    that git shows as changed was not drawn from these tables.
+    that git shows as changed was not drawn from these tables. Of each result the command says whether this tree made
+    it, `lull confirm` confirmed it, or it is older.
 
     Example: lull plot wake-latency --out /tmp/figures
     """
     folders = chosen(paths.ROOT / "results", experiment)
     # matplotlib takes a second to load, which commands that draw nothing do not pay.
-    from lull.results import drawing
+    from lull.results import age, drawing, index, tree
 
+    try:
+        now, unknown = tree.now(), ""
+    except UserError as error:
+        now, unknown = None, str(error)
     for folder in folders:
         into = None if out is None else out / folder.name
         if into is not None:
@@ -42,6 +51,9 @@ def plot(
             saved = drawing.draw(folder, into)
         for path in saved:
             report(f"figure: {path}")
+        report(f"age: {folder.name}: {age.of(folder, now) if now else f'not known here ({unknown})'}")
+    if out is None:
+        index.write(paths.ROOT / "results")
 
 
 def chosen(results: Path, experiment: str) -> list[Path]:

@@ -71,7 +71,7 @@ class Gem5:
 
     @cached_property
     def _configs(self) -> str:
-        return digest.of_files(CONFIGS, CONFIGS.glob("*.py"))
+        return configs()
 
     def artifacts(self, flavour: Flavour) -> Artifacts:
         return Artifacts(
@@ -227,6 +227,11 @@ class Gem5:
                 raise disk.full(folder)
             raise UserError(f"gem5 ended with status {status}: {message} (whole log: {_kept(folder) / 'engine.log'})")
         return json_file.read(folder / OUTCOME, "gem5 left no outcome, and engine.log there says why")
+
+
+def configs() -> str:
+    """Return the hash of the machine model's Python."""
+    return digest.of_files(CONFIGS, CONFIGS.glob("*.py"))
 
 
 def _settings(platform: Platform, seed: int) -> dict[str, object]:

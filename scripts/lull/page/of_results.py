@@ -8,11 +8,11 @@ from typing import Any
 
 from markdown_it import MarkdownIt
 
-from lull.files import json_file
 from lull.page import manifest
 from lull.page.page import Page, Section
 from lull.results import against, drawing
-from lull.results.drawing import MANIFEST, SUMMARY
+from lull.results import manifest as about_result
+from lull.results.drawing import SUMMARY
 from lull.results.result import CHECKS
 from lull.rundir.origin import Origin
 
@@ -35,7 +35,7 @@ def page(folders: Sequence[Path]) -> Page:
     overview: list[Sequence[object]] = []
     beside: list[Sequence[object]] = []
     for folder in folders:
-        section, checks, about = made.section(folder.name), _checks(folder), _manifest(folder)
+        section, checks, about = made.section(folder.name), _checks(folder), about_result.read(folder)
         failed = [check["name"] for check in checks if not check["passed"]]
         overview.append(
             (folder.name, title(folder), Origin.of_manifest(about).label, len(about["points"]),
@@ -55,7 +55,7 @@ def page(folders: Sequence[Path]) -> Page:
 
 def show(section: Section, folder: Path) -> None:
     """One result: figures, checks, all tables, manifest."""
-    about = _manifest(folder)
+    about = about_result.read(folder)
     section.text(f"{title(folder)}. {Origin.of_manifest(about).label}. Made by {about['command']}.")
     for item in drawing.of_folder(folder):
         section.figure(item.name, item.figure, item.caption)
@@ -90,7 +90,3 @@ def title(folder: Path) -> str:
 def _checks(folder: Path) -> list[dict[str, Any]]:
     found: list[dict[str, Any]] = json.loads((folder / CHECKS).read_text(encoding="utf-8"))
     return found
-
-
-def _manifest(folder: Path) -> dict[str, Any]:
-    return json_file.read(folder / MANIFEST, "publish the result again")

@@ -4,7 +4,6 @@
 An analysis that has figures has a function `draw(stored) -> list[Drawing]`.
 """
 
-import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -14,12 +13,13 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 from matplotlib.figure import Figure
 
-from lull.files import json_file
+from lull.errors import UserError
 from lull.plotting import style
+from lull.results import manifest
 from lull.rundir.origin import Origin
 from lull.scenario import experiments
 
-MANIFEST = "manifest.json"
+MANIFEST = manifest.FILE
 SUMMARY = "summary.md"
 _HEADING = "\n## Figures\n"
 """The heading of a summary's last part."""
@@ -54,16 +54,35 @@ def of_tables(analysis: ModuleType, stored: Stored) -> list[Drawing]:
     return [] if draw is None else list(draw(stored))
 
 
+class Tables(dict[str, pa.Table]):
+    """Of a folder of results/."""
+
+    def __init__(self, folder: Path) -> None:
+        super().__init__({path.stem: _table(path) for path in sorted(folder.glob("*.parquet")) if path.is_file()})
+        self.folder = folder
+
+    def __missing__(self, name: str) -> pa.Table:
+        raise UserError(f"{self.folder / name}.parquet: missing; {manifest.REMEDY}")
+
+
 def tables_of(folder: Path) -> dict[str, pa.Table]:
     """Return a result's tables by name."""
-    return {path.stem: pq.read_table(path) for path in sorted(folder.glob("*.parquet"))}
+    return Tables(folder)
+
+
+def _table(path: Path) -> pa.Table:
+    try:
+        return pq.read_table(path)
+    except (pa.ArrowException, OSError) as error:
+        said = str(error).partition("\n")[0].rstrip(".")
+        raise UserError(f"{path}: cut off, or not a table ({said}); {manifest.REMEDY}") from error
 
 
 def read(folder: Path) -> tuple[ModuleType, Stored]:
     """Return the analysis and the tables of a written result. Older results leave the analysis to their scenario."""
-    manifest = json_file.read(folder / MANIFEST, "publish the result again")
-    analysis = experiments.analysis_in(experiments.named(str(manifest.get("analysis") or manifest["scenario"])))
-    return analysis, Stored(Origin.of_manifest(manifest), tables_of(folder))
+    about = manifest.read(folder)
+    analysis = experiments.analysis_in(experiments.named(about.get("analysis") or about["scenario"]))
+    return analysis, Stored(Origin.of_manifest(about), tables_of(folder))
 
 
 def of_folder(folder: Path) -> list[Drawing]:
@@ -92,4 +111,4 @@ def draw(folder: Path, into: Path | None = None) -> list[Path]:
 
 
 def _label(folder: Path) -> str:
-    return Origin.of_manifest(json.loads((folder / MANIFEST).read_text())).label
+    return Origin.of_manifest(manifest.read(folder)).label

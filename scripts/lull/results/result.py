@@ -18,7 +18,7 @@ import pyarrow.parquet as pq
 from lull.errors import UserError
 from lull.files import columns, paths, whole
 from lull.plotting.markdown import markdown_table
-from lull.results import drawing, pieces, quotes
+from lull.results import drawing, index, pieces, quotes, tree
 from lull.results.drawing import MANIFEST, SUMMARY
 from lull.scenario import experiments, load
 from lull.scenario.runs import Runs
@@ -63,7 +63,8 @@ def write(result: Result, runs: Runs, folder: Path, manifest: Mapping[str, objec
             )
         (place / CHECKS).write_text(json.dumps([vars(check) for check in result.checks], indent=1) + "\n")
         (place / SUMMARY).write_text(_page(result, runs))
-        (place / MANIFEST).write_text(json.dumps(manifest or runs.manifest(), indent=1, sort_keys=True) + "\n")
+        about = manifest or {**runs.manifest(), "power_models": tree.power_models()}
+        (place / MANIFEST).write_text(json.dumps(about, indent=1, sort_keys=True) + "\n")
         drawing.draw(place)
 
 
@@ -78,12 +79,14 @@ def publish(runs: Runs, made: Path) -> Path:
         tables, manifest = pieces.joined(made, target)
         conclude = runs.analysis.conclude
         write(conclude(tables, runs.names), runs, target, manifest)
+        index.write(RESULTS)
         return target
     if missing := runs.missing:
         raise UserError(f"{runs.path}: {len(missing)} points are missing, such as {missing[0]}; run them first")
     with whole.replaced(target) as place:
         shutil.copytree(made, place, dirs_exist_ok=True)
     requote(runs.scenario, drawing.tables_of(target))
+    index.write(RESULTS)
     return target
 
 

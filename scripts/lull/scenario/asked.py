@@ -5,6 +5,7 @@ import shlex
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import cast
 
 from lull.engines.base import Engine
 from lull.engines.choose import choose
@@ -50,9 +51,7 @@ class Prepared:
 def prepare(asked: Asked) -> Prepared:
     scenario = load_scenario(asked.name)
     chosen = choose(asked.engine, asked.gem5, programs=scenario.programs)
-    wishes = Wishes(
-        chosen.name, asked.platform, asked.cpu, tuple(asked.settings), asked.seed, period(asked.stats_period)
-    )
+    wishes = wishes_of(asked, chosen.name)
     divided = resolved.divide(scenario, wishes)
     points = resolved.select(divided.points, asked.points, divided.left_out)
     for sentence in resolved.sentences(divided.left_out.items()):
@@ -80,6 +79,32 @@ def complaint(done: Sequence[Done], command: str) -> list[str]:
     if hung:
         told.append(f"{len(hung)} of {len(done)} points hung, such as {hung[0].name}; --again runs them again")
     return told
+
+
+def of_command(command: str) -> Asked:
+    """Return the options that `_command` made a command of."""
+    words = iter(shlex.split(command)[2:])
+    name, options, settings = next(words), dict[str, str](), list[str]()
+    for word in words:
+        if word == "--set":
+            settings.append(next(words))
+        else:
+            options[word] = next(words)
+    return Asked(
+        name=name,
+        platform=options.get("-p"),
+        engine=cast(EngineName, options["-e"]),
+        cpu=cast(CpuMode | None, options.get("--cpu")),
+        settings=tuple(settings),
+        seed=int(options.get("--seed", "1")),
+        stats_period=options.get("--stats-period"),
+    )
+
+
+def wishes_of(asked: Asked, engine: EngineName, settings: Sequence[str] = ()) -> Wishes:
+    """Return the wishes of a user, with more settings behind their own."""
+    every = (*asked.settings, *settings)
+    return Wishes(engine, asked.platform, asked.cpu, every, asked.seed, period(asked.stats_period))
 
 
 def _place(scenario: Scenario, points: Sequence[Point]) -> Path:

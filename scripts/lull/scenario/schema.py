@@ -18,6 +18,7 @@ from pydantic import Field, PrivateAttr, StrictBool, model_validator
 from lull.files.blocks import Block, fault, quoted
 from lull.runspec.spec import CpuMode, Limits, Period
 from lull.runspec.values import Value, text_of
+from lull.scenario.confirm import Confirm
 
 Key = Annotated[str, Field(pattern=r"^[a-z][a-z0-9_]{0,31}$")]
 Name = Annotated[str, Field(pattern=r"^[a-z][a-z0-9-]{0,31}$")]
@@ -115,6 +116,8 @@ class Scenario(Block):
     analysis: Annotated[str, Field(pattern=r"^[a-z][a-z0-9_-]*$")] | None = None
     """The project's experiment whose `analysis.py` makes tables and figures of the points; None for this
     experiment's own."""
+    confirm: Confirm | None = None
+    """A few points of the published result, and what is compared of them, for `lull confirm`."""
     _folder: Path = PrivateAttr(default=Path())
     _programs: Path | None = PrivateAttr(default=None)
 
@@ -141,6 +144,8 @@ class Scenario(Block):
             self._check_template(text, "overrides", number)
         for number, group in enumerate(self.groups):
             self._check_group(number, group)
+        for key, value in self.confirm.settings.items() if self.confirm else ():
+            self._check_value(key, value, "confirm", "settings", key)
         return self
 
     def _check_group(self, number: int, group: Group) -> None:

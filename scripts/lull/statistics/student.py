@@ -26,6 +26,13 @@ def mean(values: Sequence[float]) -> tuple[float, float | None]:
     return float(numbers.mean()), error * quantile(int(numbers.size) - 1)
 
 
+def prediction(values: Sequence[float], count: int, level: float = LEVEL) -> tuple[float, float]:
+    """Return the mean of these repetitions, and half the interval around it that holds the mean of `count` more."""
+    numbers = np.asarray(values, np.float64)
+    spread = float(numbers.std(ddof=1)) * math.sqrt(1 / numbers.size + 1 / count)
+    return float(numbers.mean()), spread * quantile(int(numbers.size) - 1, level)
+
+
 @cache
 def quantile(degrees: float, level: float = LEVEL) -> float:
     """The number of standard errors that hold `level` of Student's distribution with these degrees of freedom."""

@@ -1,0 +1,44 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The age of a published result: the result is of this tree, confirmed with this tree, or older."""
+
+from pathlib import Path
+
+from lull.errors import UserError
+from lull.results import confirmed, confirming, manifest
+from lull.results.confirmed import Confirmed
+from lull.results.tree import Tree
+from lull.scenario import asked, points
+from lull.scenario.load import load_scenario
+
+OF_THIS_TREE = "of this tree"
+OLDER = "older"
+
+
+def of(folder: Path, tree: Tree) -> str:
+    about, wanted = confirming.manifest_of(folder)
+    if tree.made(manifest.pieces(about), about.get("power_models")):
+        try:
+            today = points.resolve(load_scenario(wanted.name), asked.wishes_of(wanted, "gem5"))
+        except UserError:
+            today = []
+        hashes = {point.name: point.spec.hash() for point in today}
+        if all(point["hash"] == hashes.get(name) for name, point in about["points"].items()):
+            return OF_THIS_TREE
+    record = confirmed.read(folder)
+    if record is None:
+        return OLDER
+    commits = ", ".join(map(manifest.short, confirmed.commits(record)))
+    if confirmed.refuted(record):
+        return f"{OLDER} (refuted with commit {commits})"
+    if tree.made(record["pieces"], record["power_models"]) and _asked_today(folder, record):
+        return f"confirmed (with commit {commits})"
+    return f"{OLDER} (confirmed before, with commit {commits})"
+
+
+def _asked_today(folder: Path, record: Confirmed) -> bool:
+    """Return true if a confirmation would run the same points today, and compare them by the same rules."""
+    try:
+        prepared = confirming.prepare(folder)
+    except UserError:
+        return False
+    return prepared.hashes == record["points"] and prepared.rules == record["rules"]

@@ -1,0 +1,94 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The record of a confirmation, `confirmed.json` beside a result's manifest: with what, when, and each value's verdict.
+
+Publishing a result again removes the record, because publishing replaces the result's whole folder.
+"""
+
+import dataclasses
+from collections.abc import Sequence
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+from annotated_types import MinLen
+from pydantic import TypeAdapter, with_config
+
+# pydantic takes TypedDict from here before Python 3.12.
+from typing_extensions import TypedDict
+
+from lull.files import digest, json_file
+from lull.results import tree
+from lull.results.comparing import Value
+from lull.results.manifest import FILE as MANIFEST
+from lull.results.manifest import Piece
+from lull.scenario.runs import Runs
+
+FILE = "confirmed.json"
+REMEDY = "remove it, and run `lull confirm` again"
+
+
+@with_config(json_file.OPEN)
+class Compared(TypedDict):
+    """A verdict, see `comparing.Value`."""
+
+    table: str
+    cell: str
+    column: str
+    rule: Literal["interval", "equal", "within"]
+    held: bool
+    says: str
+    published: float | None
+    apart: float | None
+    today: float | None
+
+
+@with_config(json_file.OPEN)
+class Confirmed(TypedDict):
+    """The file FILE."""
+
+    manifest: str
+    """The hash of the manifest beside this file, and so of the result that was confirmed."""
+    when: str
+    command: str
+    pieces: Annotated[list[Piece], MinLen(1)]
+    power_models: str
+    rules: str
+    """The hash of `confirm:` in the scenario: with a share that was widened since, the question is another one."""
+    points: dict[str, str]
+    """The hash of each point's RunSpec."""
+    values: Annotated[list[Compared], MinLen(1)]
+
+
+_ADAPTER = TypeAdapter(Confirmed)
+
+
+def write(folder: Path, manifest: str, rules: str, runs: Runs, values: Sequence[Value]) -> Confirmed:
+    record: dict[str, Any] = {
+        "manifest": manifest,
+        "when": datetime.now(UTC).isoformat(timespec="seconds"),
+        "command": runs.command,
+        "pieces": runs.pieces,
+        "power_models": tree.power_models(),
+        "rules": rules,
+        "points": {run.name: run.spec.hash() for run in runs.runs},
+        "values": [dataclasses.asdict(value) for value in values],
+    }
+    found = _ADAPTER.validate_python(record)
+    json_file.write(folder / FILE, record)
+    return found
+
+
+def read(folder: Path) -> Confirmed | None:
+    """Return the record, or None if there is no record of the result as it is published now."""
+    if not (folder / FILE).exists():
+        return None
+    found = json_file.read_as(_ADAPTER, folder / FILE, REMEDY)
+    return found if found["manifest"] == digest.of_file(folder / MANIFEST) else None
+
+
+def refuted(record: Confirmed) -> list[Compared]:
+    return [value for value in record["values"] if not value["held"]]
+
+
+def commits(record: Confirmed) -> list[str]:
+    return list(dict.fromkeys(commit for piece in record["pieces"] for commit in piece["lull"]))

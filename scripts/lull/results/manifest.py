@@ -1,0 +1,86 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The manifest of a published result. `manifest.json` in a folder of results/ is this, or it is refused."""
+
+from pathlib import Path
+from typing import Annotated, NotRequired
+
+from annotated_types import MinLen
+from pydantic import AfterValidator, TypeAdapter, with_config
+
+# pydantic takes TypedDict from here before Python 3.12.
+from typing_extensions import TypedDict
+
+from lull.files import json_file
+from lull.runspec.values import Value
+
+FILE = "manifest.json"
+REMEDY = "publish the result again"
+SHORT = 8
+
+
+@with_config(json_file.OPEN)
+class Maker(TypedDict):
+    """The engine: gem5, with the hash of the machine model."""
+
+    name: str
+    version: str
+    configs: NotRequired[str]
+
+
+@with_config(json_file.OPEN)
+class Piece(TypedDict):
+    """The engine, the keys of the artifacts and the commits that made some of the points."""
+
+    engine: Maker
+    artifacts: dict[str, str]
+    lull: Annotated[list[str], MinLen(1)]
+
+
+@with_config(json_file.OPEN)
+class MadePoint(TypedDict):
+    hash: str
+    """The hash of the point's RunSpec."""
+    values: dict[str, Value]
+    hung: NotRequired[bool]
+
+
+@with_config(json_file.OPEN)
+class ResultManifest(TypedDict):
+    scenario: str
+    analysis: NotRequired[str]
+    command: str
+    platform: str
+    cpu: str | None
+    pieces: NotRequired[Annotated[list[Piece], MinLen(1)]]
+    power_models: NotRequired[str]
+    points: Annotated[dict[str, MadePoint], MinLen(1)]
+    # An older manifest says once, for all of its points, what a piece says.
+    engine: NotRequired[Maker]
+    artifacts: NotRequired[dict[str, str]]
+    lull: NotRequired[Annotated[list[str], MinLen(1)]]
+
+
+def _made_by_something(found: ResultManifest) -> ResultManifest:
+    for key in () if "pieces" in found else ("engine", "artifacts", "lull"):
+        if key not in found:
+            raise ValueError(f"neither `pieces` nor `{key}` is there")
+    return found
+
+
+_ADAPTER = TypeAdapter(Annotated[ResultManifest, AfterValidator(_made_by_something)])
+
+
+def read(folder: Path) -> ResultManifest:
+    return json_file.read_as(_ADAPTER, folder / FILE, REMEDY)
+
+
+def short(name: str) -> str:
+    """Return the first digits of a commit or a key. The mark of a commit with uncommitted changes stays."""
+    digits, dash, mark = name.partition("-")
+    return f"{digits[:SHORT]}{dash}{mark}"
+
+
+def pieces(manifest: ResultManifest) -> list[Piece]:
+    if "pieces" in manifest:
+        return manifest["pieces"]
+    return [{"engine": manifest["engine"], "artifacts": manifest["artifacts"], "lull": manifest["lull"]}]
