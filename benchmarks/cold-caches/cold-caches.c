@@ -217,7 +217,7 @@ static void branch_as_trained(uint64_t count)
 	branch(taken[0]);
 }
 
-/* The predictor is worse than empty then: it is wrong at every branch that it still knows. */
+/* Predictors go by what came before as well, so that not each branch is wrong then. */
 static void mislead(int cpu)
 {
 	uint64_t seed = 2;
@@ -235,7 +235,7 @@ static void mislead(int cpu)
 		for (int pass = 0; pass < TRAINING; pass++)
 			branch(taken[1]);
 		after = timed(branch_as_trained, BRANCHES);
-		print(cpu, "predictions", "each wrong", BRANCHES, before, after);
+		print(cpu, "predictions", "trained otherwise", BRANCHES, before, after);
 	}
 }
 

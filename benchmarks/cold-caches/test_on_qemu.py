@@ -19,6 +19,6 @@ def test_every_loss_is_gone_through(lull: Lull, tmp_path: Path) -> None:
     left = lines(found)
     kinds = {(line["cpu"], line["lost"], line["way"]) for line in left}
     ways = [("first level", "in order"), ("first level", "along a chain"), ("all levels", "in order"),
-            ("all levels", "along a chain"), ("dirty lines", "by address"), ("predictions", "each wrong")]  # fmt: skip
+            ("all levels", "along a chain"), ("dirty lines", "by address"), ("predictions", "trained otherwise")]  # fmt: skip
     assert kinds == {(cpu, *way) for cpu in (0, 1) for way in ways}
     assert len(left) == 2 * len(kinds)
