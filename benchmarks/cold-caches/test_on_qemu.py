@@ -18,7 +18,13 @@ def test_every_loss_is_gone_through(lull: Lull, tmp_path: Path) -> None:
     (found,) = (tmp_path / "out").rglob("losses.jsonl")
     left = lines(found)
     kinds = {(line["cpu"], line["lost"], line["way"]) for line in left}
-    ways = [("first level", "in order"), ("first level", "along a chain"), ("all levels", "in order"),
-            ("all levels", "along a chain"), ("dirty lines", "by address"), ("predictions", "trained otherwise")]  # fmt: skip
+    ways = [
+        ("first level", "in order"),
+        ("first level", "along a chain"),
+        ("all levels", "in order"),
+        ("all levels", "along a chain"),
+        ("dirty lines", "by address"),
+        ("predictions", "trained otherwise"),
+    ]
     assert kinds == {(cpu, *way) for cpu in (0, 1) for way in ways}
     assert len(left) == 2 * len(kinds)
