@@ -1,7 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """The analysis of the scenario `multicore-power`: what the first active CPU costs, and what each further one."""
 
+import math
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import pyarrow as pa
@@ -17,6 +19,7 @@ from lull.results.against import Against
 from lull.results.drawing import Drawing, Stored
 from lull.results.result import Check, Result
 from lull.scenario.runs import Runs
+from lull.statistics import student
 
 GROUP = "steps"
 PAPER_FIRST_W, PAPER_FURTHER_W = 37, 8
@@ -32,6 +35,15 @@ MARKED = {
     "exynos5422": "paper (Galaxy S5): a jump\nat the first big CPU",
 }
 """The same for a figure: in words, because the server's watts are of another size."""
+PAPER_RATIO = PAPER_FIRST_W / PAPER_FURTHER_W
+"""The least that the paper's words allow, because 8 W is its most for a further CPU."""
+THRESHOLD = math.sqrt(PAPER_RATIO)
+"""Half-way, on a logarithmic scale, from a machine whose CPUs all cost the same (1) to the paper's server."""
+PAPER_RATIOS = {
+    "server": f"at least {PAPER_RATIO:.3g}",
+    "exynos5422": "no number, so the server's threshold",
+}
+"""The machines of the paper. The shape of any other one is not judged."""
 PARTS = ("cores", "l2", "rest")
 
 Row = dict[str, Any]
@@ -42,13 +54,14 @@ def analyse(runs: Runs) -> Result:
         return Result(summary=f"{runs.label}: no joules, and so nothing to show.\n")
     windows = steady.read(runs, GROUP)
     table = df_steps(windows)
+    shape = ratios(table)
     return Result(
         summary="## Watts by number of active CPUs\n\n"
         + _steps_text(table)
         + "\n## Beside the paper\n\n"
         + _paper(table),
-        tables={"steps": table, "windows": steady.df_windows(windows)},
-        checks=[steady.check(windows), *checks(table)],
+        tables={"steps": table, "windows": steady.df_windows(windows), **({"shape": df_shape(shape)} if shape else {})},
+        checks=[steady.check(windows), *(ratio.check() for ratio in shape)],
     )
 
 
@@ -137,22 +150,75 @@ def plot_steps(table: pa.Table, label: str) -> Figure:
     return figure
 
 
-def checks(table: pa.Table) -> list[Check]:
-    """The first CPU of a machine costs more than a further one beside it; so does the first of a faster cluster."""
-    found: list[Check] = []
+@dataclass(frozen=True)
+class Ratio:
+    """A CPU's step over the mean step of others, with its 95 % interval.
+
+    The others' steps are the repetitions. Neighbouring steps share a window, so that their errors compensate each
+    other; the interval takes them for independent, and is rather too wide.
+    """
+
+    platform: str
+    name: str
+    step_w: float
+    others_w: tuple[float, ...]
+    jumps: bool
+    """Whether the step has to be larger than the others, or has to be no jump."""
+    paper: str
+
+    @property
+    def interval(self) -> tuple[float, float, float]:
+        return student.ratio(self.step_w, self.others_w)
+
+    def check(self) -> Check:
+        ratio, low, high = self.interval
+        mean_w = sum(self.others_w) / len(self.others_w)
+        has_to = f"from {THRESHOLD:.3g} on" if self.jumps else f"below {THRESHOLD:.3g}"
+        says = (
+            f"{self.step_w:.3g} W is {ratio:.3g} times (95 %: {low:.3g} to {high:.3g}) the {mean_w:.3g} W of "
+            f"{len(self.others_w)} others; paper: {self.paper}; the whole interval has to be {has_to}"
+        )
+        return Check(self.name, low >= THRESHOLD if self.jumps else high < THRESHOLD, says)
+
+
+def ratios(table: pa.Table) -> list[Ratio]:
+    """The steps that the paper speaks of, on its two machines. Judged is the last kind of core to become active."""
+    found: list[Ratio] = []
     cores = {(row["platform"], row["newest"]): row["core"] for row in table.to_pylist()}
     for platform, clusters in _clusters(table).items():
-        (first, own), *others = clusters.items()
-        further = max(own[1:], default=0.0)
-        says = f"{own[0]:.3g} W for the first, at most {further:.3g} W for a further CPU of {first}"
-        found.append(Check(f"the first CPU of {platform} costs most of its cluster", own[0] > further, says))
-        for name, steps in others:
-            before = max(own)
-            says = f"{steps[0]:.3g} W for the first CPU of {name}, at most {before:.3g} W for one of {first}"
-            # A second socket is like the first; a big cluster is not.
-            if cores[platform, name] != cores[platform, first]:
-                found.append(Check(f"{platform} jumps at the first CPU of {name}", steps[0] > before, says))
+        if platform not in PAPER_RATIOS:
+            continue
+        paper = PAPER_RATIOS[platform]
+        core = cores[platform, list(clusters)[-1]]
+        slower = tuple(step for name, steps in clusters.items() if cores[platform, name] != core for step in steps)
+        (first, own), *later = [item for item in clusters.items() if cores[platform, item[0]] == core]
+        further = (*own[1:], *(step for _, steps in later for step in steps[1:]))
+        if slower:
+            name = f"{platform} jumps at the first CPU of {first}, beside all slower ones"
+            found.append(Ratio(platform, name, own[0], slower, jumps=True, paper=paper))
+        if further:
+            name = f"the first CPU of {first} costs far more than a further one on {platform}"
+            found.append(Ratio(platform, name, own[0], further, jumps=True, paper=paper))
+            # The paper's limit is for each CPU but the first of the machine.
+            for second, steps in later:
+                name = f"{platform} does not jump again at the first CPU of {second}"
+                found.append(
+                    Ratio(platform, name, steps[0], further, jumps=False, paper=f"at most {PAPER_FURTHER_W} W")
+                )
     return found
+
+
+def df_shape(found: Sequence[Ratio]) -> pa.Table:
+    rows = []
+    for one in found:
+        ratio, low, high = one.interval
+        rows.append(
+            {
+                "platform": one.platform, "name": one.name, "step_w": one.step_w, "others": len(one.others_w),
+                "ratio": ratio, "low": low, "high": high, "threshold": THRESHOLD,
+            }
+        )  # fmt: skip
+    return pa.Table.from_pylist(rows)
 
 
 def _clusters(table: pa.Table) -> dict[str, dict[str, list[float]]]:

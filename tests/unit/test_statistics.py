@@ -29,6 +29,31 @@ def test_the_mean_of_more_repetitions_is_predicted() -> None:
     assert student.prediction([7, 7], 1) == (7.0, 0.0)
 
 
+def test_a_ratio_has_the_interval_of_fieller() -> None:
+    """Known: the ends are where the one value differs from so many times the mean by just the critical t."""
+    others = [0.99, 1.0, 1.01, 1.02]
+    point, low, high = student.ratio(2.0, others)
+    mean, spread = float(np.mean(others)), float(np.std(others, ddof=1))
+    assert point == pytest.approx(2.0 / mean)
+    assert low < point < high
+    for end in (low, high):
+        t = abs(2.0 - end * mean) / (spread * (1 + end**2 / 4) ** 0.5)
+        assert t == pytest.approx(3.182446, rel=1e-6)
+
+
+def test_an_interval_of_a_ratio_holds_the_truth_as_often_as_it_says() -> None:
+    generator = np.random.default_rng(5)
+    trials = 2000
+    draws = generator.normal([3.0, *[1.0] * 5], 0.1, (trials, 6))
+    held = sum(low <= 3.0 <= high for _, low, high in (student.ratio(row[0], row[1:]) for row in draws))
+    assert held / trials == pytest.approx(0.95, abs=0.015)
+
+
+@pytest.mark.parametrize("others", [[1.0], [1.0, -1.0], [0.1, 2.0]])
+def test_a_ratio_to_too_little_has_no_ends(others: list[float]) -> None:
+    assert student.ratio(2.0, others)[1:] == (-np.inf, np.inf)
+
+
 def test_tails_of_students_t() -> None:
     """Closed forms: of one degree of freedom (Cauchy) and of two."""
     for t in (0.1, 1.0, 3.0, 50.0):

@@ -33,6 +33,25 @@ def prediction(values: Sequence[float], count: int, level: float = LEVEL) -> tup
     return float(numbers.mean()), spread * quantile(int(numbers.size) - 1, level)
 
 
+def ratio(one: float, others: Sequence[float]) -> tuple[float, float, float]:
+    """Return one value over the mean of others, and the ends of the ratio's interval, by Fieller's theorem.
+
+    Assumed: the one value spreads as the others do, because a single value has no spread of its own. The interval has
+    no ends where the others are fewer than two, or where their mean may be 0.
+    """
+    numbers = np.asarray(others, np.float64)
+    middle = float(numbers.mean())
+    point = one / middle if middle else math.inf
+    if numbers.size < 2:
+        return point, -math.inf, math.inf
+    reach = (float(numbers.std(ddof=1)) * quantile(int(numbers.size) - 1)) ** 2
+    below = middle * middle - reach / numbers.size
+    if below <= 0:
+        return point, -math.inf, math.inf
+    half = math.sqrt(reach * (one * one / numbers.size + below))
+    return point, (one * middle - half) / below, (one * middle + half) / below
+
+
 @cache
 def quantile(degrees: float, level: float = LEVEL) -> float:
     """The number of standard errors that hold `level` of Student's distribution with these degrees of freedom."""
