@@ -150,12 +150,13 @@ def draw(stored: Stored) -> list[Drawing]:
             marker="_",
             markersize=14,
             color="0.5",
-            label=f"charged to {state}",
+            label="charged",
         )
         axis.set_xticks(range(len(names)), names, fontsize=6)
         axis.set_yscale("log")
         axis.set_ylabel("time for a lost line (ns)")
         axis.set_title(f"{lost} lost, as in {state}")
-        axis.legend(fontsize=6)
+    handles, labels = axes[0].get_legend_handles_labels()
     figure.suptitle(f"What a lost line costs\n{stored.label}")
+    style.legend_below(figure, handles, labels)
     return [Drawing("lines", figure, "Time for a line that was lost, measured and charged.")]
