@@ -156,13 +156,13 @@ def test_untraced_flushes_and_refills_are_clocked_and_their_waits_are_not(tmp_pa
 
 
 def test_untraced_entries_find_caches_as_full_as_the_mean_active_time_makes_them(tmp_path: Path) -> None:
-    """Two sleeps in C4 of 9 ms in all, 1.304 of each on the way, and 1 ms of work.
+    """Two sleeps in C4 of 9 ms in all, 2.041 of each on the way, and 1 ms of work.
 
     The little L1 is full after 66 us, its L2 after 1049 us.
     """
     asked = run_spec("idle.deepest=C4")
     made = energy_runs.rundir(
-        tmp_path / "run", asked, [window(asked.platform, START, START + 10 * MS, [6392 * US, 0, 0])]
+        tmp_path / "run", asked, [window(asked.platform, START, START + 10 * MS, [4918 * US, 0, 0])]
     )
     energy_runs.slept(made, 10_000, {0: {"C4": (2, 9000)}})
     path, _ = _write(made)
