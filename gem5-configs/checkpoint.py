@@ -51,7 +51,7 @@ def write_note(directory: Path, reset_address: int) -> None:
 
 
 def reset_address(directory: Path) -> int:
-    """Where firmware is, and therefore where a CPU starts that was powered off."""
+    """The address of firmware: a CPU that was powered off starts there."""
     try:
         note = json.loads((directory / NOTE).read_text())
     except (OSError, ValueError):
@@ -87,7 +87,7 @@ def read(directory: Path) -> Sections:
 
 
 def verify(directory: Path, expected: Expected) -> dict[str, object]:
-    """What was found, for the record; the first thing that is wrong as a sentence."""
+    """Return what was found, for the record. The first thing that is wrong is one sentence."""
     check = _Check(directory, read(directory))
     check.cpus(expected)
     check.gic(expected)

@@ -15,7 +15,7 @@ from m5.params import NULL
 from spec import EventTimer
 
 M5OPS_BASE = 0x1001_0000
-"""Where the guest may reach m5 operations by loads."""
+"""The address at which the guest reaches m5 operations by loads."""
 
 COUNTER_HZ = 0x180_0000
 """The system counter's frequency, gem5's own default: the unit of the guest's and the firmware's clocks."""

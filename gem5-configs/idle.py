@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What a sleeping CPU is on this machine, and what its sleep costs.
+"""A sleeping CPU of this machine, and the costs of its sleep.
 
 CLK_GATED is a CPU in WFI, whichever C-state Linux and the firmware have put it in. OFF is a CPU that was turned off by
 CPU hotplug: it loses its state and starts again at the reset address. gem5 can also call a CPU OFF that merely waits

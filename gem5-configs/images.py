@@ -14,7 +14,7 @@ from failure import Failure
 NAMES = ("firmware", "kernel", "dtb", "initrd")
 
 TRUSTED_SRAM = range(0x0400_0000, 0x0404_0000)
-"""Where the Foundation platform's firmware runs."""
+"""The address at which the Foundation platform's firmware runs."""
 
 DRAM_BASE = 0x8000_0000
 

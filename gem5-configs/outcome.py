@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What the engine reads of a simulation: outcome.json after it, written whole or not at all, and progress during it."""
+"""The files that the engine reads: progress during a simulation, and outcome.json after it, written whole or not at
+all."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What the gem5 binary must be able to do, checked before anything is built."""
+"""The demands on the gem5 binary, checked before anything is built."""
 
 from __future__ import annotations
 

@@ -22,6 +22,8 @@ EXPERIMENT = Experiment(
         "deeper-clicks-only-shadow",
         "clocks",
         "untouched",
+        "shadow-at-rest",
+        "boots",
     ),
 )
 

@@ -9,6 +9,7 @@
  *   routing.depth=STATE, routing=NAME    of event interrupts
  *   file=KEY:PATH:VALUE                  a setting of a kernel system, by its file in /sys
  *   idle.deepest=STATE                   on all CPUs
+ *   idle.deepest.N=STATE                 on CPU N, after the setting of all
  * What does not take effect is one line and status 125.
  */
 #include <errno.h>
@@ -231,35 +232,59 @@ static void put_file(const char *text)
 }
 
 /* By name, which means the same on a CPU that lacks a lighter state. */
+static int depth_of(const char *name)
+{
+	char *end;
+	long depth = *name == 'C' ? strtol(name + 1, &end, 10) : 0;
+
+	if (depth < 1 || *end)
+		stop("there is no such state");
+	return (int)depth;
+}
+
+/* False where the CPU has no idle states. */
+static bool allow_idle(int cpu, int deepest)
+{
+	struct idle_states before, after;
+	int error = idle_read(cpu, &before);
+
+	after = before;
+	for (int state = 1; state < after.count; state++)
+		after.disabled[state] = idle_depth(cpu, state) > deepest;
+	if (after.count)
+		after.disabled[0] = false;
+	if (!error)
+		error = idle_change(cpu, &before, &after);
+	if (error)
+		stop("not every CPU takes it");
+	return after.count;
+}
+
 static void put_deepest(const char *name)
 {
 	struct cpulist possible = possible_cpus();
+	int deepest = depth_of(name);
 	bool found = false;
-	char *end;
-	long deepest = *name == 'C' ? strtol(name + 1, &end, 10) : 0;
 
-	if (deepest < 1 || *end)
-		stop("there is no such state");
-	for (int cpu = 0; cpu < CPULIST_MAX; cpu++) {
-		struct idle_states before, after;
-		int error;
-
-		if (!possible.has[cpu])
-			continue;
-		error = idle_read(cpu, &before);
-		after = before;
-		for (int state = 1; state < after.count; state++)
-			after.disabled[state] = idle_depth(cpu, state) > deepest;
-		if (after.count)
-			after.disabled[0] = false;
-		if (!error)
-			error = idle_change(cpu, &before, &after);
-		if (error)
-			stop("not every CPU takes it");
-		found |= after.count;
-	}
+	for (int cpu = 0; cpu < CPULIST_MAX; cpu++)
+		found |= possible.has[cpu] && allow_idle(cpu, deepest);
 	if (!found)
 		stop("this kernel or device tree has no idle states");
+}
+
+/* N=STATE */
+static void put_deepest_of_one(const char *text)
+{
+	struct cpulist possible = possible_cpus();
+	char *name;
+	unsigned long cpu = strtoul(text, &name, 10);
+
+	if (name == text || *name++ != '=')
+		stop("not known here");
+	if (cpu >= CPULIST_MAX || !possible.has[cpu])
+		stop("there is no such CPU");
+	if (!allow_idle((int)cpu, depth_of(name)))
+		stop("this CPU has no idle states");
 }
 
 /* What begins a setting, and the file that takes the rest or the function that knows how. */
@@ -275,6 +300,7 @@ static const struct key {
 	{.begin = "routing=", .put = put_routing},
 	{.begin = "file=", .put = put_file},
 	{.begin = "idle.deepest=", .put = put_deepest},
+	{.begin = "idle.deepest.", .put = put_deepest_of_one},
 	{.begin = "cstate="}, /* in force by now */
 };
 

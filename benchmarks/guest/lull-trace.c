@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-/* Traces what a script does between `start` and `stop`. */
+/* Traces the kernel from `lull-trace start` to `lull-trace stop`, and writes trace.dat of it. */
 #include <err.h>
 #include <errno.h>
 #include <fcntl.h>

@@ -10,6 +10,7 @@ from lull.energy import causes, transitions
 from lull.energy.occupancy import Occupancy, Stay
 from lull.errors import UserError
 from lull.platform.load import load_platform
+from lull.platform.schema import Platform
 from tests.energy_runs import MS, US, Span, Wake, columns
 
 TINY = load_platform("tiny")
@@ -22,7 +23,13 @@ def _others(time: range = NIGHT, used: tuple[int, ...] = (0,)) -> list[Span]:
 
 def _occupancy(spans: list[Span], wakes: list[Wake] = [], deepest: str = "C4", **options: bool) -> Occupancy:  # noqa: B006
     used = tuple({span.cpu for span in spans})
-    return causes.occupancy(columns([*spans, *_others(used=used)]), wakes, TINY, deepest, NIGHT, **options)
+    return causes.occupancy(
+        columns([*spans, *_others(used=used)]), wakes, TINY, _on_every_cluster(TINY, deepest), NIGHT, **options
+    )
+
+
+def _on_every_cluster(platform: Platform, deepest: str) -> dict[str, str]:
+    return {cluster.name: deepest for cluster in platform.resolved_clusters()}
 
 
 def _sleep(*cuts: int, state: str = "C3", cpu: int = 0) -> list[Span]:
@@ -113,7 +120,7 @@ def test_a_cluster_is_off_while_all_of_its_cpus_are() -> None:
         Span(1, 20 * MS, NIGHT.stop, "active", "x"),
         *(Span(cpu, 0, NIGHT.stop, "active", "x") for cpu in (2, 3)),
     ]  # fmt: skip
-    found = causes.occupancy(columns(spans), [], platform, "C4", NIGHT)
+    found = causes.occupancy(columns(spans), [], platform, _on_every_cluster(platform, "C4"), NIGHT)
     assert found.off_ticks(0, 0, NIGHT.stop) == 6 * MS
     assert found.off_ticks(0, 5 * MS, 7 * MS) == 2 * MS
     assert found.off_ticks(1, 0, NIGHT.stop) == 0
@@ -142,7 +149,7 @@ def test_an_l2_is_as_full_as_all_of_its_cpus_filled_it_whoever_turns_it_off_and_
             Span(1, on + 100 * US, on + 200 * US, "C1", "idle"),
         ]
     spans += [Span(cpu, 0, NIGHT.stop, "active", "x") for cpu in (2, 3)]
-    found = causes.occupancy(columns(spans), [], platform, "C4", NIGHT)
+    found = causes.occupancy(columns(spans), [], platform, _on_every_cluster(platform, "C4"), NIGHT)
     both = [stay.caches for cpu in (0, 1) for stay in found.stays(cpu, 0, NIGHT.stop)]
     times_off = len(wakes) + 1  # The trace ends in the last.
     assert sum(caches.cluster_wakes for caches in both) == times_off

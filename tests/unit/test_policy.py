@@ -35,6 +35,7 @@ def test_nothing_asked_changes_nothing() -> None:
         (["cpufreq=schedutil"], "cpufreq=schedutil"),
         (["cpufreq=775000"], "cpufreq=userspace cpufreq.0=775000 cpufreq.1=800000 cpufreq.2=700000"),
         (["idle.deepest=C3"], "idle.deepest=C3"),
+        (["idle.shadow=C1", "idle.deepest=C3"], "idle.deepest=C3 idle.deepest.2=C1"),
         (["routing=none"], "routing=none"),
         (["routing=none", "shadow.enabled=false"], "routing=none"),
         (["routing.depth=C4", "routing=shadow-when-asleep"], "routing.depth=C4 routing=shadow-when-asleep"),
@@ -227,6 +228,17 @@ def test_the_deepest_state_is_the_same_on_a_cpu_that_lacks_a_lighter_one(
     for before in ("C9", "C1"):
         assert guest.applies(f"idle.deepest={before}", f"idle.deepest={deepest}") == (0, "")
         assert guest.disabled() == states
+
+
+def test_one_cpu_may_sleep_otherwise(guest: Guest) -> None:
+    assert guest.applies("idle.deepest=C4", "idle.deepest.1=C1") == (0, "")
+    assert guest.disabled() == "000011"
+
+
+def test_a_cpu_that_is_not_there(guest: Guest) -> None:
+    said = "lull: idle.deepest.9=C1: there is no such CPU\n"
+    assert guest.applies("idle.deepest.9=C1") == (125, said)
+    assert guest.applies("idle.deepest.x=C1") == (125, "lull: idle.deepest.x=C1: not known here\n")
 
 
 @pytest.mark.parametrize("word", ["", "C", "C0", "deep", "C3x", "3", "-1"])

@@ -14,7 +14,7 @@ Only the core's part is charged: what an L2 would have saved depends on the clus
 Assumed: without the wake-up, its work would not have been done either, and the two sleeps would have been one.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields
 from functools import cached_property
 from typing import Protocol
@@ -103,7 +103,7 @@ def occupancy(
     parts: Iterable[CpuSpans],
     wakes: Iterable[WakeUp],
     platform: Platform,
-    deepest: str,
+    deepest: Mapping[str, str],
     time: range,
     allow_gaps: bool = False,
 ) -> Occupancy:
@@ -123,7 +123,7 @@ def occupancy(
         cluster_off.append(off.off)
         for cpu, own in zip(cpus, spans, strict=True):
             roots = _roots(own, woken[cpu], words)
-            who = _who(cpu, own, roots, _residencies(cluster, deepest), words, whos)
+            who = _who(cpu, own, roots, _residencies(cluster, deepest[cluster.name]), words, whos)
             tracks.append(Track(own.start, own.end, who, *_caches(own, off, l1_fill)))
     return Occupancy(tracks, list(whos), cluster_off)
 

@@ -34,10 +34,15 @@ class Evidence:
         return self.spec.platform
 
     @property
-    def deepest(self) -> str:
-        """The deepest idle state that Linux was allowed: by the run, or by its command."""
-        allowed = [row["name"] for row in self.idle if row["disabled"] is False or row["usage"]]
-        return max([self.spec.policy.idle_deepest or "C1", *allowed])
+    def deepest(self) -> dict[str, str]:
+        """The deepest idle state that Linux was allowed on each cluster: by the run, or by its command."""
+        return {
+            cluster.name: max([self.spec.policy.deepest(self.platform, cluster), *self._allowed(cpus)])
+            for cpus, cluster in self.platform.cpu_ranges()
+        }
+
+    def _allowed(self, cpus: range) -> list[str]:
+        return [row["name"] for row in self.idle if row["cpu"] in cpus and (row["disabled"] is False or row["usage"])]
 
     def refuse_if_short(self, seen: range, windows: int) -> None:
         """gem5 dumps at the end, so that windows cover the whole run."""

@@ -6,6 +6,7 @@ Linux schedules by (topology, capacity, OPPs, advertised latencies) is the same 
 gem5, which is not described here; on QEMU our idle driver waits them out and reads them from the tree.
 """
 
+import hashlib
 import subprocess
 from dataclasses import dataclass
 from functools import cache
@@ -80,6 +81,7 @@ def render(platform: Platform, engine: Engine, bootargs: str, initrd: tuple[int,
         source=f"platforms/{platform.name}.yaml",
         bootargs=bootargs,
         initrd=initrd,
+        rng_seed=_rng_seed(platform.boot_seed),
         clusters=clusters,
         sockets=[
             [cluster for cluster in clusters if cluster.spec.socket == socket]
@@ -103,6 +105,13 @@ def _template(engine: Engine) -> jinja2.Template:
     )
     environment.filters.update(hex=hex, ns=_ns, quoted=_quoted)
     return environment.get_template(f"{engine}.dts.j2")
+
+
+def _rng_seed(boot_seed: int) -> str:
+    """The bytes from which Linux seeds its random numbers; empty where it is to have none."""
+    if not boot_seed:
+        return ""
+    return " ".join(f"0x{byte:02x}" for byte in hashlib.sha256(f"lull boot {boot_seed}".encode()).digest())
 
 
 def compile(dts: str, out: Path) -> None:  # noqa: A001

@@ -228,6 +228,8 @@ class Platform(Block):
     clusters: Annotated[list[Cluster], Field(min_length=1)]
     shadow: Shadow
     devices: Devices
+    boot_seed: Annotated[int, Field(ge=0, le=2**32 - 1, exclude_if=lambda seed: seed == 0)] = 0
+    """Another seed is another boot of the same machine: Linux gets other random numbers. 0 gives it none."""
 
     def resolved_clusters(self) -> list[Cluster]:
         """The clusters that exist, in CPU order: the shadow, when enabled, is the last."""

@@ -27,6 +27,7 @@ KEYS = {
     "governor": "governor=teo",
     "cpufreq": "cpufreq=schedutil",
     "idle.deepest": "idle.deepest=C3",
+    "idle.shadow": "idle.shadow=C2",
     "routing": "routing=shadow-when-asleep",
     "routing.depth": "routing.depth=C3",
 }
@@ -60,6 +61,8 @@ class Policy(BaseModel):
     cpufreq: FrequencyGovernor | int | None = None
     """A governor, or the kHz of an OPP: a cluster that lacks it runs at its next faster one, or else at its fastest."""
     idle_deepest: Deepest | None = None
+    idle_shadow: Deepest | None = None
+    """The deepest state of the shadow core alone; without it the shadow's is `idle_deepest` too."""
     routing: Routing | None = None
     routing_depth: RoutingDepth | None = None
     systems: tuple[SystemSetting, ...] = ()
@@ -67,10 +70,12 @@ class Policy(BaseModel):
 
     @model_serializer(mode="wrap")
     def _as_ever(self, handler: SerializerFunctionWrapHandler) -> dict[str, object]:
-        """A run that sets nothing of a system reads, and hashes, as it did before there were such settings."""
+        """A run without the newer settings reads, and hashes, as it did before there were any."""
         found: dict[str, object] = handler(self)
         if not self.systems:
             del found["systems"]
+        if not self.idle_shadow:
+            del found["idle_shadow"]
         return found
 
     def words(self) -> list[str]:
@@ -96,7 +101,14 @@ class Policy(BaseModel):
         found += [f"file={one.key}:{one.path}:{one.value}" for one in self.systems]
         if self.idle_deepest:
             found.append(f"idle.deepest={self.idle_deepest}")
+        if self.idle_shadow:
+            found.append(f"idle.deepest.{platform.cpu_count - 1}={self.idle_shadow}")
         return found
+
+    def deepest(self, platform: Platform, cluster: Cluster) -> Deepest:
+        """The deepest idle state that the run allows a cluster; init allows C1."""
+        own = self.idle_shadow if platform.role(cluster) == "shadow" else None
+        return own or self.idle_deepest or "C1"
 
 
 def parse(settings: Sequence[str], platform: Platform) -> Policy:
@@ -111,6 +123,7 @@ def parse(settings: Sequence[str], platform: Platform) -> Policy:
         governor=_chosen("governor", asked, Governor),
         cpufreq=_frequency(asked.get("cpufreq"), platform),
         idle_deepest=_chosen("idle.deepest", asked, Deepest),
+        idle_shadow=_chosen("idle.shadow", asked, Deepest),
         routing=_chosen("routing", asked, Routing),
         routing_depth=_chosen("routing.depth", asked, RoutingDepth),
         systems=_of_systems(asked),
@@ -126,7 +139,7 @@ def all_keys() -> list[str]:
 
 def choices() -> dict[str, Sequence[str]]:
     """The words that each key takes; none where a number is meant."""
-    own = (Governor, FrequencyGovernor, Deepest, Routing, RoutingDepth)
+    own = (Governor, FrequencyGovernor, Deepest, Deepest, Routing, RoutingDepth)
     of_systems = {key: [str(word) for word in setting.choices] for key, setting in systems.settings().items()}
     return {**{key: get_args(kind) for key, kind in zip(KEYS, own, strict=True)}, **of_systems}
 
@@ -197,6 +210,12 @@ def _check(policy: Policy, platform: Platform) -> None:
     mains = [cluster for cluster in platform.resolved_clusters() if platform.role(cluster) == "main"]
     _check_depth("idle.deepest", policy.idle_deepest, platform, platform.resolved_clusters())
     _check_depth("routing.depth", policy.routing_depth, platform, mains)
+    if policy.idle_shadow and not platform.shadow.enabled:
+        raise UserError(
+            f"--set idle.shadow={policy.idle_shadow}: {platform.name} has no shadow core here; add --shadow"
+        )
+    if policy.idle_shadow:
+        _check_depth("idle.shadow", policy.idle_shadow, platform, [platform.shadow.cluster])
     if policy.routing not in (None, "none") and not platform.shadow.enabled:
         raise UserError(f"--set routing={policy.routing}: {platform.name} has no shadow core here; add --shadow")
     if policy.routing_depth and policy.routing != "shadow-when-asleep":

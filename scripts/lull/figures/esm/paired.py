@@ -19,7 +19,7 @@ from lull.plotting.markdown import markdown_table
 from lull.statistics import student
 
 MEASURES = ("power_w", "cpus_w", "cores_w", "em_w", "em_cores_w", "cpu_share", "latency_us")
-CIRCUMSTANCES = ("cpufreq", "deepest", "listen", "rate", "moves", "clicks")
+CIRCUMSTANCES = ("boot", "cpufreq", "deepest", "listen", "rate", "moves", "clicks")
 """Parameters that two points have to share to be compared."""
 MODES = ("pull", "epoll", "masked", "esm")
 """Ways of an application to get input, from the simplest on."""
@@ -85,7 +85,7 @@ def _is_simpler(other: Measured, one: Measured) -> bool:
 
 def _plain(point: Measured) -> dict[str, Any]:
     """The point's values without what it shares with whatever it is compared with."""
-    return {**point.run.values, "cpufreq": "schedutil", "deepest": "C3"}
+    return {**point.run.values, "cpufreq": "schedutil", "deepest": "C3", "rests": "C3", "boot": 0}
 
 
 def _circumstances(point: Measured) -> tuple[object, ...]:

@@ -45,7 +45,7 @@ def series_of(values: Mapping[str, Value]) -> str:
         name = f"pull {_time(int(values['delay_us']))}" + _look(values)
     else:
         name = ("ESM" if mode == "esm" else str(mode)) + _thread(values)
-    return name + _shadow(values) + _deepest(values) + _clocks(values)
+    return name + _shadow(values) + _deepest(values) + _clocks(values) + _boot(values)
 
 
 def _deepest(values: Mapping[str, Value]) -> str:
@@ -59,8 +59,17 @@ def _clocks(values: Mapping[str, Value]) -> str:
     return {"powersave": ", slowest", "performance": ", fastest"}.get(str(values.get("cpufreq")), "")
 
 
+def _boot(values: Mapping[str, Value]) -> str:
+    """The part of a name that says that it is another boot of the machine."""
+    return f", boot {values['boot']}" if values.get("boot") else ""
+
+
 def _shadow(values: Mapping[str, Value]) -> str:
-    return ", shadow" if values["routing"] != "none" else ""
+    """The part of a name that says that the shadow core takes events, and how deep it sleeps where not as all do."""
+    if values["routing"] == "none":
+        return ""
+    rests = values.get("rests", "C3")
+    return ", shadow" if rests == values.get("deepest", "C3") else f", shadow in {rests}"
 
 
 def _look(values: Mapping[str, Value]) -> str:
@@ -99,6 +108,7 @@ def _place(point: Measured, axis: str) -> Row:
         "series": series_of(values),
         "cpufreq": values["cpufreq"],
         "deepest": values["deepest"],
+        "boot": values.get("boot", 0),
         axis: values[axis],
     }
 
