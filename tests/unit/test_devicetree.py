@@ -286,6 +286,16 @@ def test_nothing_random_in_the_tree(name: str, engine: Engine) -> None:
     assert devicetree.render(load_platform(name), engine, BOOTARGS) == text
 
 
+@pytest.mark.parametrize("engine", ENGINES)
+def test_another_boot_seeds_linuxs_random_numbers_otherwise(engine: Engine, tmp_path: Path) -> None:
+    first, second = (
+        made(load_platform("tiny", [f"boot_seed={seed}"]), engine, tmp_path).properties["/chosen"]["rng-seed"]
+        for seed in (1, 2)
+    )
+    assert len(first) == len(second) == 32
+    assert first != second
+
+
 def test_the_foundation_has_no_memory_mapped_timer_for_linux() -> None:
     """Its frame is not open to the non-secure world, and the kernel would fall back to a jiffies clock."""
     assert "armv7-timer-mem" not in devicetree.render(load_platform("tiny"), "gem5", "")
