@@ -82,3 +82,34 @@ def test_a_saving_is_said_of_the_machine_and_of_what_is_above_idle(
     shares = paired.shares({"power_w": -0.2, "other_power_w": 1.5, "idle_power_w": 1.0})
     assert shares == {"machine": pytest.approx(100 * 0.2 / 1.5), "above": pytest.approx(40), "rest": pytest.approx(8)}
     assert paired.shares({"power_w": -0.2, "other_power_w": 1.5, "idle_power_w": None})["above"] is None
+
+
+def _of_boots(point: Point) -> Made:
+    """A boot adds 0, 3 or 6 us to what a poll takes for an event, and nothing to those who wait."""
+    extra = 3.0 * int(point.values["boot"]) if point.values["mode"] == "pull" else 0.0
+    base = {"pull": 400.0, "epoll": 60.0, "esm": 50.0}[str(point.values["mode"])]
+    polls = 3 if point.values["mode"] == "pull" else 0
+    return Made([[base + extra + noise] for noise in NOISE_US], polls=polls, work_us=int(base))
+
+
+def test_the_interval_over_boots_is_not_that_over_repetitions(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    runs = esm_runs.runs(tmp_path, "esm-gesture", _of_boots, monkeypatch, ["models/*-25", "boots/*"])
+    rows = esm_gesture.analyse(runs).tables["boots"].to_pylist()
+    found = {(row["series"], row["against"]): row for row in rows}
+    assert set(found) == {("ESM", "pull 16 ms"), ("epoll", "pull 16 ms"), ("ESM", "epoll")}
+    row = found["ESM", "pull 16 ms"]
+    assert row["boots"] == 3
+    assert row["latency_us"] == pytest.approx(-353)
+    assert row["latency_us_pm"] == pytest.approx(3 * 4.3027 / 3**0.5, rel=1e-4)
+    assert row["latency_us_within_pm"] == pytest.approx(0, abs=1e-9), "each boot alone shows nothing of it"
+    assert found["ESM", "epoll"]["latency_us_pm"] == pytest.approx(0, abs=1e-9)
+
+
+def test_a_poll_answers_by_the_phase_of_an_event(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def poll(_: Point) -> Made:
+        waits = [16.0 * (number + 0.5) for number in range(100)]
+        return Made([waits[first::10] for first in range(10)])
+
+    runs = esm_runs.runs(tmp_path, "esm-gesture", poll, monkeypatch, ["models/pull-100"])
+    (row,) = esm_gesture.analyse(runs).tables["deciles"].to_pylist()
+    assert [row[f"d{part}_us"] for part in (1, 5, 9)] == pytest.approx([160, 800, 1440], abs=25)

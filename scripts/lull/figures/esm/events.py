@@ -15,6 +15,9 @@ from lull.figures.esm import (
     two_methods,
 )
 from lull.figures.esm import (
+    boots as esm_boots,
+)
+from lull.figures.esm import (
     plots as esm_plots,
 )
 from lull.figures.esm import (
@@ -57,6 +60,8 @@ def analyse(runs: Runs, what: Experiment) -> Result:
     table = esm_points.df_points(points, what.axis)
     curves = what.curves(table)
     differences = paired.df_differences(points, what.axis)
+    deciles = esm_points.df_deciles(points, what.axis)
+    boots = esm_boots.df_boots(points, what.axis)
     result = Result(
         summary="## Points\n\n"
         + esm_points.conditions(points)
@@ -68,6 +73,8 @@ def analyse(runs: Runs, what: Experiment) -> Result:
             "points": table,
             "repetitions": esm_points.df_repetitions(points, what.axis),
             "differences": differences,
+            "deciles": deciles,
+            **({"boots": boots} if boots.num_rows else {}),
         },
         checks=[esm_checks.delivered(points)],
     )
@@ -79,7 +86,10 @@ def analyse(runs: Runs, what: Experiment) -> Result:
     result.checks += esm_checks.against_pull(rows, what.axis, what.heading)
     result.checks += esm_checks.against_epoll(curves, rows, what.axis, what.heading)
     result.checks += esm_checks.not_asked_for(rows, what.axis, what.heading)
+    result.checks += esm_boots.checks(boots)
     result.summary += paired.text(differences, what.axis, what.heading)
+    result.summary += esm_boots.text(boots, what.axis, what.heading)
+    result.summary += esm_points.deciles_text(deciles, what.axis, what.heading)
     result.summary += two_methods.text(table) + "\n## Beside the paper\n\n" + _paper(curves, rows, what)
     return result
 

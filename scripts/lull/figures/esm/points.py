@@ -33,6 +33,9 @@ MEANS = (
 """Measures with a mean and an interval over a point's repetitions."""
 QUANTILES = {"median_us": 0.5, "p99_us": 0.99}
 """Quantiles of the latencies of all repetitions together: one repetition is too short for a tail."""
+DECILES = range(1, 10)
+ENOUGH_FOR_DECILES = 50
+"""Five events between two deciles."""
 
 Row = dict[str, Any]
 Curves = Mapping[str, Mapping[Any, Row]]
@@ -196,6 +199,38 @@ def points_text(table: pa.Table, axis: str, heading: str) -> str:
         for row in table.to_pylist()
     ]  # fmt: skip
     return markdown_table(headings, rows)
+
+
+def df_deciles(points: Sequence[Measured], axis: str) -> pa.Table:
+    """Deciles of all latencies of a point.
+
+    Events fall evenly over the period of a poll. So a decile is also the latency of an event at that part of the
+    period: a poll's ninth is that of an event which comes soon after a look.
+    """
+    rows: list[Row] = []
+    for point in points:
+        latencies = point.latency_us
+        if latencies.size >= ENOUGH_FOR_DECILES:
+            values = np.quantile(latencies, [part / 10 for part in DECILES])
+            rows.append({**_place(point, axis), **dict(zip(_decile_names(), map(float, values), strict=True))})
+    return pa.Table.from_pylist(rows)
+
+
+def _decile_names() -> list[str]:
+    return [f"d{part}_us" for part in DECILES]
+
+
+def deciles_text(table: pa.Table, axis: str, heading: str) -> str:
+    """The section of the summary; empty where no point has enough events."""
+    rows = [(row["series"], row[axis], *(f"{row[name]:.5g}" for name in _decile_names())) for row in table.to_pylist()]
+    if not rows:
+        return ""
+    return (
+        "\n## Latency by the phase of an event\n\nDeciles of all latencies of a point, in µs. Events fall evenly over "
+        "the period of a poll, so a decile is also the latency at one phase: an event that always comes a tenth of the "
+        "period after a look waits as long as the ninth decile says, and one that comes just before a look as the "
+        "first.\n\n" + markdown_table(("", heading, *(str(part) for part in DECILES)), rows)
+    )
 
 
 def by_series(rows: Sequence[Row], axis: str) -> dict[str, dict[Any, Row]]:

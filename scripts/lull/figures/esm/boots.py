@@ -1,0 +1,96 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Differences between ways to get input, in several boots of the machine.
+
+Repetitions of one run share what the boot left behind, such as which pages a program got. Whatever that does to a
+number is in all of them, and the interval over repetitions does not show it. A few points are therefore run in more
+than one boot, and here the interval is that over boots.
+"""
+
+from collections.abc import Sequence
+from typing import Any
+
+import pyarrow as pa
+
+from lull.figures.esm import paired
+from lull.figures.esm.points import EPOLL, ESM, PULL, Row, series_of
+from lull.figures.esm.runs import Measured
+from lull.plotting.markdown import markdown_table
+from lull.results.result import Check
+from lull.statistics import student
+
+MEASURES = {"power_w": (1e3, "mW"), "em_w": (1e3, "by `em`, mW"), "cpu_share": (100, "CPU time, %"),
+            "latency_us": (1, "latency, µs")}  # fmt: skip
+"""Each measure with its scale and heading in the summary."""
+
+_Place = tuple[str, str, str, Any]
+
+
+def df_boots(points: Sequence[Measured], axis: str) -> pa.Table:
+    """A row for each pair of ways that was run in several boots: the mean difference over boots, with half its
+    interval, and half the interval over the repetitions of one boot."""
+    places: dict[_Place, list[tuple[Measured, Measured]]] = {}
+    for one, other in paired.pairs(points):
+        places.setdefault(_place(one, other, axis), []).append((one, other))
+    rows: list[Row] = []
+    for (series, against, listen, at), found in places.items():
+        if len({_boot(one) for one, _ in found}) < 2:
+            continue
+        row: Row = {"series": series, "against": against, "listen": listen, axis: at, "boots": len(found)}
+        for measure in MEASURES:
+            gaps = [gap for one, other in found if (gap := paired.gap(one, other, measure))]
+            known = len(gaps) == len(found)
+            row[measure], row[f"{measure}_pm"] = student.mean([gap.value for gap in gaps]) if known else (None, None)
+            row[f"{measure}_within_pm"] = max((gap.half or 0.0 for gap in gaps), default=None) if known else None
+        rows.append(row)
+    return pa.Table.from_pylist(rows)
+
+
+def _place(one: Measured, other: Measured, axis: str) -> _Place:
+    """The place of a pair, whatever its boot."""
+    series, against = (series_of({**point.run.values, "boot": 0}) for point in (one, other))
+    return series, against, str(one.run.values.get("listen", "all")), one.run.values[axis]
+
+
+def _boot(point: Measured) -> int:
+    return int(point.run.values.get("boot", 0))
+
+
+def text(table: pa.Table, axis: str, heading: str) -> str:
+    """The section of the summary; empty where no point was run in more than one boot."""
+    rows = [row for row in table.to_pylist() if row["power_w"] is not None]
+    if not rows:
+        return ""
+    lines = [
+        (
+            row["series"], row["against"], row[axis], row["boots"],
+            *(_cell(row, measure, scale) for measure, (scale, _) in MEASURES.items()),
+        )
+        for row in rows
+    ]  # fmt: skip
+    return (
+        "\n## Boots\n\nThe same differences, as means over several boots of the machine. The 95 % interval is that over "
+        "boots. In brackets stands the widest interval over the repetitions of one boot, which the other tables use.\n\n"
+        + markdown_table(("", "against", heading, "boots", *(title for _, title in MEASURES.values())), lines)
+    )
+
+
+def _cell(row: Row, measure: str, scale: float) -> str:
+    if row[measure] is None:
+        return "-"
+    return (
+        f"{row[measure] * scale:+.3g} ± {row[f'{measure}_pm'] * scale:.2g} "
+        f"[± {row[f'{measure}_within_pm'] * scale:.2g}]"
+    )
+
+
+def checks(table: pa.Table) -> list[Check]:
+    """Whoever waits burns less than a poll: the whole interval over boots is below 0."""
+    found = []
+    for row in table.to_pylist():
+        if (row["series"], row["against"]) not in ((ESM, PULL), (EPOLL, PULL)) or row["power_w"] is None:
+            continue
+        passed = row["power_w"] + row["power_w_pm"] < 0
+        name = f"{row['series']} burns less than a {row['against'].removeprefix('pull ')} poll in every boot"
+        says = f"{_cell(row, 'power_w', 1e3)} mW over {row['boots']} boots"
+        found.append(Check(name, passed, says))
+    return found
