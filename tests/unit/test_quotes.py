@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Figures in prose are those of the tables that they name."""
 
+from pathlib import Path
+
 import pyarrow as pa
 import pytest
 
@@ -84,3 +86,21 @@ def test_published_prose_quotes_the_published_tables(name: str) -> None:
     assert quotes.fill(reasons, tables) == reasons
     assert not [match[0] for match in quotes.QUOTE.finditer(reasons) if match["number"].startswith("-")]
     assert quotes.loose(reasons) == []
+
+
+@pytest.mark.parametrize("page", result.quoting_docs(), ids=lambda page: page.name)
+def test_docs_quote_the_published_tables(page: Path) -> None:
+    text = page.read_text()
+    assert quotes.fill(text, result.quoted_tables(text)) == text
+    assert not [match[0] for match in quotes.QUOTE.finditer(text) if match["number"].startswith("-")]
+    assert quotes.loose(text) == []
+
+
+def test_publishing_renews_what_docs_quote(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(result, "DOCS", tmp_path)
+    quoted, silent = tmp_path / "quoted.md", tmp_path / "silent.md"
+    quoted.write_text("takes 1.0<!--= wake-latency/wakes: max 0 * cpu + 42 --> µs\n")
+    silent.write_text("takes 1.0 µs\n")
+    result.requote_docs()
+    assert quoted.read_text() == "takes 42<!--= wake-latency/wakes: max 0 * cpu + 42 --> µs\n"
+    assert silent.read_text() == "takes 1.0 µs\n"

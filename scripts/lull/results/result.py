@@ -24,6 +24,7 @@ from lull.scenario import experiments, load
 from lull.scenario.runs import Runs
 
 RESULTS = paths.ROOT / "results"
+DOCS = paths.ROOT / "docs"
 CHECKS = "checks.json"
 REASONS = "## Where it differs from what is published, and why"
 
@@ -85,7 +86,8 @@ def publish(runs: Runs, made: Path) -> Path:
         raise UserError(f"{runs.path}: {len(missing)} points are missing, such as {missing[0]}; run them first")
     with whole.replaced(target) as place:
         shutil.copytree(made, place, dirs_exist_ok=True)
-    requote(runs.scenario, drawing.tables_of(target))
+    requote(experiments.BENCHMARKS / runs.scenario / "README.md", drawing.tables_of(target))
+    requote_docs()
     index.write(RESULTS)
     return target
 
@@ -125,14 +127,33 @@ def reasons_of(scenario: str) -> str:
     return f"{REASONS}\n{reasons}" if heading else ""
 
 
-def requote(scenario: str, tables: Mapping[str, pa.Table]) -> bool:
-    """Put the figures of published tables into the README that quotes them; whether that changed it."""
-    readme = experiments.BENCHMARKS / scenario / "README.md"
-    if not readme.is_file():
+def requote(page: Path, tables: Mapping[str, pa.Table]) -> bool:
+    """Put the figures of published tables into a page that quotes them; whether that changed it."""
+    if not page.is_file():
         return False
-    before = readme.read_text()
+    before = page.read_text()
     after = quotes.fill(before, tables, unknown=None)
     if after != before:
-        with whole.written(readme) as place:
+        with whole.written(page) as place:
             place.write_text(after)
     return after != before
+
+
+def requote_docs() -> None:
+    """The same for the pages of docs/, which quote every result: `esm-idle/points` is a table of `esm-idle`."""
+    for page in quoting_docs():
+        requote(page, quoted_tables(page.read_text()))
+
+
+def quoting_docs() -> list[Path]:
+    return [page for page in sorted(DOCS.glob("*.md")) if quotes.QUOTE.search(page.read_text())]
+
+
+def quoted_tables(text: str) -> dict[str, pa.Table]:
+    """The tables of `results/` that a page of docs/ quotes, by the names that it has for them."""
+    return {
+        f"{folder.name}/{name}": table
+        for folder in sorted(path.parent for path in RESULTS.glob(f"*/{MANIFEST}"))
+        if f"<!--= {folder.name}/" in text
+        for name, table in drawing.tables_of(folder).items()
+    }

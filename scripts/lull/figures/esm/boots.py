@@ -68,8 +68,9 @@ def text(table: pa.Table, axis: str, heading: str) -> str:
         for row in rows
     ]  # fmt: skip
     return (
-        "\n## Boots\n\nThe same differences, as means over several boots of the machine. The 95 % interval is that over "
-        "boots. In brackets stands the widest interval over the repetitions of one boot, which the other tables use.\n\n"
+        "\n## Boots\n\nThe same differences, as means over several boots of the machine. The 95 % interval is that "
+        "over boots. In brackets stands the widest interval over the repetitions of one boot, which the other tables "
+        "use.\n\n"
         + markdown_table(("", "against", heading, "boots", *(title for _, title in MEASURES.values())), lines)
     )
 

@@ -8,14 +8,14 @@ from typing import Any
 import pyarrow as pa
 
 from lull.figures.esm import (
+    boots as esm_boots,
+)
+from lull.figures.esm import (
     checks as esm_checks,
 )
 from lull.figures.esm import (
     paired,
     two_methods,
-)
-from lull.figures.esm import (
-    boots as esm_boots,
 )
 from lull.figures.esm import (
     plots as esm_plots,
