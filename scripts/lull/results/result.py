@@ -7,6 +7,7 @@ written here, and here it is seen to that nothing but gem5's numbers enters `res
 """
 
 import json
+import re
 import shutil
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -27,6 +28,8 @@ RESULTS = paths.ROOT / "results"
 DOCS = paths.ROOT / "docs"
 CHECKS = "checks.json"
 REASONS = "## Where it differs from what is published, and why"
+
+_OF_A_RESULT = re.compile(r"<!--= [\w-]+/")
 
 
 class CheckFailed(UserError):
@@ -146,7 +149,7 @@ def requote_docs() -> None:
 
 
 def quoting_docs() -> list[Path]:
-    return [page for page in sorted(DOCS.glob("*.md")) if quotes.QUOTE.search(page.read_text())]
+    return [page for page in sorted(DOCS.glob("*.md")) if _OF_A_RESULT.search(page.read_text())]
 
 
 def quoted_tables(text: str) -> dict[str, pa.Table]:
