@@ -85,6 +85,19 @@ def test_a_wrong_option_is_one_sentence(
     assert said.count("\n") == 1
 
 
+@pytest.mark.parametrize("words", [[], ["platform"], ["energy"], ["bench"]])
+def test_a_group_without_a_command_shows_its_help(
+    words: list[str], monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(sys, "argv", ["lull", *words])
+    with pytest.raises(SystemExit) as ended:
+        app.main()
+    assert ended.value.code == 2
+    said = capsys.readouterr().err
+    assert said.startswith(" ".join(["Usage: lull", *words]))
+    assert "\nCommands:\n" in said
+
+
 LISTED = [sys.executable, "-m", "lull", "platform", "list"]
 
 

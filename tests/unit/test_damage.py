@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from typer._click.exceptions import ClickException
+import typer
 from typer.testing import CliRunner
 
 import lull
@@ -118,7 +118,7 @@ def _survives(folder: Path, commands: dict[str, Command], damage: str) -> list[s
         before = {path for path in folder.rglob("*") if ".partial" in path.name}
         told = CliRunner().invoke(app, words(folder), standalone_mode=False)
         error = told.exception
-        if isinstance(error, UserError | ClickException):
+        if isinstance(error, UserError | typer.TyperException):
             said = str(error)
             if "\n" in said or not said:
                 faults.append(f"{damage}: lull {name}: not one sentence: {said!r}")

@@ -8,7 +8,6 @@ import signal
 import sys
 
 import typer
-from typer._click.exceptions import ClickException, NoArgsIsHelpError
 
 from lull.cli import (
     bench,
@@ -76,10 +75,10 @@ def main() -> None:
         status = app(prog_name="lull", standalone_mode=False) or 0
         sys.stdout.flush()
         sys.exit(status)
-    except NoArgsIsHelpError as error:  # its message is the help
-        error.show()
-        sys.exit(error.exit_code)
-    except ClickException as error:
+    except typer.TyperException as error:
+        if error.format_message().startswith("Usage: "):  # a group without a command: the message is its help
+            report(error.format_message())
+            sys.exit(error.exit_code)
         said = " ".join(error.format_message().split()).rstrip(".")
         report(f"lull: {said}; --help says what there is")
         sys.exit(error.exit_code)
