@@ -33,8 +33,8 @@ def analyse(runs: Runs) -> Result:
     return Result(
         summary="## Time of a toggle, µs\n\n"
         "`write`: from the write to its return. `asleep`: from the write until the CPU's last event before it was "
-        "off, or until it entered the deepest idle state; a dash where it never did before it came back. With 95 % bootstrap "
-        "intervals.\n\n"
+        "off, or until it entered the deepest idle state; a dash where it never did before it came back. With 95 % "
+        "bootstrap intervals.\n\n"
         + _summary_text(summary)
         + "\n## Growth with threads\n\nMicroseconds for each further thread, by least squares over all toggles.\n\n"
         + _slopes_text(slopes)
