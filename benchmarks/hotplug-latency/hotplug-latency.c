@@ -16,19 +16,19 @@
 
 #include "clock.h"
 #include "counter.h"
+#include "cpu_out.h"
 #include "jsonl.h"
 #include "load.h"
 #include "options.h"
 #include "pin.h"
 #include "random.h"
 #include "sysfs.h"
-#include "ways.h"
 
 #define STEPS CPU_DIR "/hotplug/states"
 #define STEPS_MAX 16384
 
 static const char usage[] =
-	"usage: hotplug-latency --way conventional|pseudo|partition|affinity|none [--cpu N] "
+	"usage: hotplug-latency --way " CPU_OUT_WAYS " [--cpu N] "
 	"[--from N]\n"
 	"                       [--threads N] [--interval-us N] [--distance-us N] [--priority N]\n"
 	"                       [--toggles N] [--rest-us N] [--seed N] [--out FILE] [--steps "
@@ -86,11 +86,11 @@ static int timed(int (*act)(void), struct toggle *toggle)
 	toggle->begin = counter_now();
 	error = act();
 	toggle->end = counter_now();
-	toggle->refused = ways_refused();
+	toggle->refused = cpu_out_refused();
 	return error;
 }
 
-static int measure(const struct way *way)
+static int measure(void)
 {
 	int error = 0;
 
@@ -103,15 +103,15 @@ static int measure(const struct way *way)
 		if (!error)
 			error = load_release();
 		if (!error)
-			error = timed(way->out, leave);
+			error = timed(cpu_out, leave);
 		if (!error)
-			error = way_check(way->says_out);
+			error = cpu_out_check(true);
 		rest();
 		leave->lateness = load_lateness();
 		if (!error)
-			error = timed(way->in, back);
+			error = timed(cpu_in, back);
 		if (!error)
-			error = way_check(way->says_in);
+			error = cpu_out_check(false);
 		rest();
 		back->lateness = load_lateness();
 	}
@@ -157,13 +157,12 @@ static int save_steps(void)
 
 int main(int argc, char **argv)
 {
-	const struct way *way;
+	struct cpulist cpus = {.count = 1};
 	int error;
 
 	(void)argc;
 	options_parse(argv, options, usage);
-	way = way_name ? way_of(way_name) : NULL;
-	if (!way || cpu == from) {
+	if (!way_name || !cpu_out_is_way(way_name) || cpu == from) {
 		fputs(usage, stderr);
 		return 2;
 	}
@@ -173,22 +172,23 @@ int main(int argc, char **argv)
 	error = save_steps();
 	if (error)
 		return fail(STEPS, error);
-	error = way->prepare((int)cpu);
+	cpus.has[cpu] = true;
+	error = cpu_out_prepare(way_name, &cpus);
 	if (error)
-		return fail(way->name, error);
+		return fail(way_name, error);
 	error = load_start(&load);
 	if (error)
 		return fail("threads", error);
 	error = pin_to_cpu((int)from);
 	if (!error)
-		error = measure(way);
+		error = measure();
 	if (error) {
 		/* Threads that wait for this CPU would wait for ever. */
-		way->in();
-		return fail(way->name, error);
+		cpu_in();
+		return fail(way_name, error);
 	}
 	load_stop();
-	way->finish();
+	cpu_out_finish();
 	error = save();
 	return error ? fail(out, error) : 0;
 }
