@@ -1,0 +1,191 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The analysis of the scenario `hotplug-latency`: figures 1, 3 and 5 and table II of the pseudo hotplug paper."""
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+from matplotlib.figure import Figure
+
+from lull.plotting import style
+from lull.plotting.markdown import markdown_table
+from lull.results.drawing import Drawing, Stored
+from lull.results.result import Check, Result
+from lull.rundir.run import Run
+from lull.scenario.runs import Runs
+from lull.statistics import bootstrap
+
+from . import steps, toggles
+
+MEASURES = {"write_us": "write", "asleep_us": "asleep"}
+"""Times of a toggle: until the write returned, and until the CPU slept in the deepest state or was off."""
+QUANTILES = {"median": 0.5, "p99": 0.99}
+DRAWS = 2000
+"""Resamplings of a slope."""
+
+Row = dict[str, Any]
+
+
+def analyse(runs: Runs) -> Result:
+    table = df_toggles(runs.runs)
+    summary, slopes, parts = df_summary(table), df_slopes(table), steps.df_steps(runs.runs)
+    return Result(
+        summary="## Time of a toggle, µs\n\n"
+        "`write`: from the write to its return. `asleep`: from the write until the CPU's last event before it was "
+        "off, or until it entered the deepest idle state; a dash where it never did before it came back. With 95 % "
+        "bootstrap intervals.\n\n"
+        + _summary_text(summary)
+        + "\n## Growth with threads\n\nMicroseconds for each further thread, by least squares over all toggles.\n\n"
+        + _slopes_text(slopes)
+        + steps.text(parts),
+        tables={"toggles": table, "summary": summary, "slopes": slopes, "steps": parts},
+        checks=checks(table),
+    )
+
+
+def draw(stored: Stored) -> list[Drawing]:
+    table = stored.rows("summary")
+    if table is None or not stored.origin.timed:
+        return []
+    return [
+        Drawing(
+            "latency", plot_latency(table, stored.label), "Time until the write returned, over the number of threads."
+        )
+    ]
+
+
+def df_toggles(runs: Sequence[Run]) -> pa.Table:
+    """A row per toggle."""
+    return pa.Table.from_pylist([{**_place(run), **row} for run in runs for row in toggles.read(run)])
+
+
+def _place(run: Run) -> Row:
+    values = run.values
+    names = ("way", "threads", "priority", "cpufreq", "cpu")
+    return {"point": run.name, "group": run.group, **{name: values[name] for name in names}}
+
+
+def df_summary(table: pa.Table) -> pa.Table:
+    """Quantiles of each point and direction."""
+    rows = []
+    for (place, direction), own in _groups(table):
+        row: Row = {**place, "direction": direction, "n": len(own)}
+        for measure in MEASURES:
+            known = np.array([each[measure] for each in own if each[measure] is not None])
+            found = bootstrap.quantiles(known, list(QUANTILES.values())) if known.size else [(None, None, None)] * 2
+            for name, (value, low, high) in zip(QUANTILES, found, strict=True):
+                stem = measure.removesuffix("_us")
+                row |= {f"{stem}_{name}_us": value, f"{stem}_{name}_low_us": low, f"{stem}_{name}_high_us": high}
+            row[f"{measure.removesuffix('_us')}_n"] = int(known.size)
+        shares = [each["deep_share"] for each in own if each["deep_share"] is not None]
+        row["deep_share"] = float(np.mean(shares)) if shares else None
+        row["refused"] = max(each["refused"] for each in own)
+        rows.append(row)
+    return pa.Table.from_pylist(rows)
+
+
+def _groups(table: pa.Table) -> Iterator[tuple[tuple[Row, str], list[Row]]]:
+    found: dict[tuple[str, str], list[Row]] = {}
+    for row in table.to_pylist():
+        found.setdefault((row["point"], row["direction"]), []).append(row)
+    for (_, direction), own in found.items():
+        place = {name: own[0][name] for name in ("point", "group", "way", "threads", "priority", "cpufreq", "cpu")}
+        yield (place, direction), own
+
+
+def df_slopes(table: pa.Table) -> pa.Table:
+    """Growth of each way's time with the number of threads, with the ends of its interval."""
+    rows = []
+    ordinary = [row for row in table.to_pylist() if row["group"] == "threads"]
+    for way, direction in dict.fromkeys((row["way"], row["direction"]) for row in ordinary):
+        own = [row for row in ordinary if (row["way"], row["direction"]) == (way, direction)]
+        threads = np.array([row["threads"] for row in own], float)
+        if len(set(threads)) < 3:
+            continue
+        times = np.array([row["write_us"] for row in own])
+        slope, low, high = _slope(threads, times)
+        rows.append(
+            {"way": way, "direction": direction, "n": len(own), "slope_us": slope, "low_us": low, "high_us": high}
+        )
+    return pa.Table.from_pylist(rows)
+
+
+def _slope(x: bootstrap.Numbers, y: bootstrap.Numbers) -> tuple[float, float, float]:
+    """Least squares; the interval by resampling toggles."""
+    draws = np.random.default_rng(0).integers(0, x.size, (DRAWS, x.size))
+    low, high = bootstrap.interval(_slopes(x[draws], y[draws]))
+    return float(_slopes(x[None], y[None])[0]), low, high
+
+
+def _slopes(x: bootstrap.Numbers, y: bootstrap.Numbers) -> bootstrap.Numbers:
+    from_mean = x - x.mean(axis=1, keepdims=True)
+    slopes: bootstrap.Numbers = (from_mean * y).sum(axis=1) / np.maximum((from_mean**2).sum(axis=1), 1e-300)
+    return slopes
+
+
+def _summary_text(summary: pa.Table) -> str:
+    rows = [
+        (
+            row["way"], row["threads"], row["cpufreq"], row["direction"], row["n"],
+            *(_quantile(row, f"{stem}_{name}") for stem in MEASURES.values() for name in QUANTILES),
+            "-" if row["deep_share"] is None else f"{row['deep_share']:.1%}",
+        )
+        for row in summary.to_pylist()
+    ]  # fmt: skip
+    headings = (
+        "way", "threads", "clocks", "", "n", "write, median", "p99", "asleep, median", "p99", "deepest state while out",
+    )  # fmt: skip
+    return markdown_table(headings, rows)
+
+
+def _quantile(row: Row, name: str) -> str:
+    value, low, high = (row[f"{name}{end}_us"] for end in ("", "_low", "_high"))
+    return "-" if value is None else f"{value:.4g} [{low:.4g}, {high:.4g}]"
+
+
+def _slopes_text(slopes: pa.Table) -> str:
+    rows = [
+        (row["way"], row["direction"], row["n"], f"{row['slope_us']:.3g} [{row['low_us']:.3g}, {row['high_us']:.3g}]")
+        for row in slopes.to_pylist()
+    ]
+    return markdown_table(("way", "", "toggles", "µs a thread"), rows)
+
+
+def checks(table: pa.Table) -> list[Check]:
+    """Conventional hotplug takes longer the more threads there are, as the paper says."""
+    found = []
+    for row in df_slopes(table).to_pylist():
+        if row["way"] == "conventional":
+            says = f"{row['slope_us']:+.3g} [{row['low_us']:+.3g}, {row['high_us']:+.3g}] µs for each further thread"
+            found.append(
+                Check(
+                    f"conventional hotplug takes longer with more threads: {row['direction']}", row["low_us"] > 0, says
+                )
+            )
+    return found
+
+
+def plot_latency(table: pa.Table, label: str) -> Figure:
+    figure, axes = style.panels(2, 2, 2.6)
+    rows = [row for row in table.to_pylist() if row["group"] == "threads"]
+    for axis, direction in zip(axes, ("out", "in"), strict=True):
+        for number, way in enumerate(dict.fromkeys(row["way"] for row in rows)):
+            own = sorted(
+                (row for row in rows if (row["way"], row["direction"]) == (way, direction)),
+                key=lambda row: row["threads"],
+            )
+            middle = np.array([row["write_median_us"] for row in own])
+            ends = [np.array([row[f"write_median_{end}_us"] for row in own]) for end in ("low", "high")]
+            axis.errorbar(
+                [row["threads"] for row in own], middle, yerr=[middle - ends[0], ends[1] - middle], color="black",
+                linewidth=1, linestyle=style.LINES[number % len(style.LINES)], marker=style.MARKERS[number],
+                markersize=4, capsize=2, label=way,
+            )  # fmt: skip
+        axis.set_yscale("log")
+        axis.set_title(direction)
+        axis.set_xlabel("threads")
+        axis.set_ylabel("time until the write returned (µs)")
+        axis.legend()
+    figure.suptitle(f"Taking a CPU out and bringing it back\n{label}")
+    return figure

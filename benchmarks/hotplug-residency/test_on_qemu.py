@@ -1,0 +1,23 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The experiment on QEMU: every way keeps CPUs out while frames are drawn."""
+
+from pathlib import Path
+
+import pyarrow.parquet as pq
+import pytest
+
+from tests.conftest import Lull
+
+pytestmark = pytest.mark.guest
+
+
+def test_frames_are_drawn_while_cpus_are_out(lull: Lull, tmp_path: Path) -> None:
+    ran = lull("run", "hotplug-residency", "-e", "qemu", "--set", "windows=2", "--points", "ways/*", "--out", "out")
+    assert ran.returncode == 0, ran.stderr
+    figures = lull("figures", "out")
+    assert figures.returncode == 0, figures.stderr
+    points = pq.read_table(tmp_path / "out" / "figures" / "points.parquet").to_pylist()
+    found = {row["way"]: row for row in points}
+    assert set(found) == {"none", "conventional", "partition", "affinity"}
+    assert all(row["frames_hz"] > 0 for row in points)
+    assert found["conventional"]["out_share"] == 1
