@@ -21,7 +21,7 @@ TABLES = {
     )
 }
 ESM, PULL = "points point=models/esm-25", "points point=models/pull-25"
-OLDER = {"esm-idle", "esm-keyboard", "esm-gesture"}
+OLDER = {"esm-keyboard", "esm-gesture"}
 """Results that are to be made again, and whose prose then with them."""
 
 
