@@ -134,8 +134,8 @@ def checks(points: Sequence[Measured]) -> list[Check]:
         )
         names = ", ".join(point.run.name for point in waiting)
         says = (
-            f"{cpu_s:g} s of CPU time, and from {LOOKED_AFTER_S:g} s after its start on {wakes} wake-ups of main CPUs by "
-            f"it or for it, in {names}"
+            f"{cpu_s:g} s of CPU time, and from {LOOKED_AFTER_S:g} s after its start on {wakes} wake-ups of main CPUs "
+            f"by it or for it, in {names}"
         )
         found.append(Check("an idle ESM application uses no CPU", cpu_s == 0 and wakes == 0, says))
     polls = sorted(

@@ -29,7 +29,7 @@ DOCS = paths.ROOT / "docs"
 CHECKS = "checks.json"
 REASONS = "## Where it differs from what is published, and why"
 
-_OF_A_RESULT = re.compile(r"<!--= [\w-]+/")
+_OF_A_RESULT = re.compile(r"\d<!--= [\w-]+/")
 
 
 class CheckFailed(UserError):
