@@ -93,7 +93,8 @@ def test_docs_quote_the_published_tables(page: Path) -> None:
     text = page.read_text()
     assert quotes.fill(text, result.quoted_tables(text)) == text
     assert not [match[0] for match in quotes.QUOTE.finditer(text) if match["number"].startswith("-")]
-    assert quotes.loose(text) == []
+    if page.parent == result.DOCS:
+        assert quotes.loose(text) == []
 
 
 def test_publishing_renews_what_docs_quote(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -143,13 +143,14 @@ def requote(page: Path, tables: Mapping[str, pa.Table]) -> bool:
 
 
 def requote_docs() -> None:
-    """The same for the pages of docs/, which quote every result: `esm-idle/points` is a table of `esm-idle`."""
+    """The same for the front page and those of docs/, which quote every result: `esm-idle/points` is a table of `esm-idle`."""
     for page in quoting_docs():
         requote(page, quoted_tables(page.read_text()))
 
 
 def quoting_docs() -> list[Path]:
-    return [page for page in sorted(DOCS.glob("*.md")) if _OF_A_RESULT.search(page.read_text())]
+    pages = [*sorted(DOCS.glob("*.md")), DOCS.parent / "README.md"]
+    return [page for page in pages if page.is_file() and _OF_A_RESULT.search(page.read_text())]
 
 
 def quoted_tables(text: str) -> dict[str, pa.Table]:
