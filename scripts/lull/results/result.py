@@ -143,7 +143,10 @@ def requote(page: Path, tables: Mapping[str, pa.Table]) -> bool:
 
 
 def requote_docs() -> None:
-    """The same for the front page and those of docs/, which quote every result: `esm-idle/points` is a table of `esm-idle`."""
+    """The same for the front page and those of docs/, which quote every result.
+
+    There `esm-idle/points` is a table of `esm-idle`.
+    """
     for page in quoting_docs():
         requote(page, quoted_tables(page.read_text()))
 
