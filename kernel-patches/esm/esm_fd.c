@@ -68,6 +68,7 @@ void esm_pollable_notify(struct esm_application *application)
 
 	lockdep_assert_held(&application->lock);
 
+	/* The lock is the barrier: a poller is on the queue before it takes the lock to look. */
 	if (pollable && waitqueue_active(&pollable->wait))
 		irq_work_queue(&pollable->work);
 }
