@@ -12,7 +12,7 @@ from typer.testing import CliRunner
 
 from lull.cli.app import app
 from lull.compare import compare, samples
-from lull.compare.compare import Difference, difference, welch
+from lull.compare.compare import Difference, difference
 from lull.errors import UserError
 from lull.statistics import student
 from lull.sweep import table
@@ -36,7 +36,7 @@ def test_welch_is_what_the_textbook_has() -> None:
     first = [17.2, 20.9, 22.6, 18.1, 21.7, 21.4, 23.5, 24.2, 14.7, 21.8]
     second = [21.5, 22.8, 21.0, 23.0, 21.6, 23.6, 22.5, 20.7, 23.4, 21.8]
     second += [20.7, 21.7, 21.5, 22.5, 23.6, 21.5, 22.5, 23.5, 21.5, 21.8]
-    low, high, p = welch(np.array(first), np.array(second))
+    low, high, p = student.welch(np.array(first), np.array(second))
     assert p == pytest.approx(0.149, abs=0.001)
     assert (high + low) / (high - low) == pytest.approx(1.57 / 2.23, rel=5e-3), "2.23 errors hold 95 % of that t"
 
@@ -44,7 +44,7 @@ def test_welch_is_what_the_textbook_has() -> None:
 def test_an_interval_of_few_seeds_is_as_wide_as_it_says() -> None:
     """For 2000 pairs of three draws each from one distribution, 0 is outside of one interval in twenty."""
     draws = np.random.default_rng(1).normal(size=(2000, 2, 3))
-    outside = [low > 0 or high < 0 for low, high, _ in (welch(first, second) for first, second in draws)]
+    outside = [low > 0 or high < 0 for low, high, _ in (student.welch(first, second) for first, second in draws)]
     assert np.mean(outside) == pytest.approx(0.05, abs=0.02)
 
 

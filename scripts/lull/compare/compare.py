@@ -7,7 +7,6 @@ equal variances; a bootstrap of two to five seeds would be far too narrow); with
 said.
 """
 
-import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -111,18 +110,8 @@ def difference(point: str, measure: str, first: Numbers, second: Numbers) -> Dif
         return _with(found, why=f"n = {fewest}: one seed says nothing of the spread, so no significance can be given")
     if not (first.var() + second.var()):
         return _with(found, why=NO_SPREAD)
-    low, high, p = welch(first, second)
+    low, high, p = student.welch(first, second)
     return _with(found, low=low, high=high, p=p)
-
-
-def welch(first: Numbers, second: Numbers) -> tuple[float, float, float]:
-    """The interval of the second mean minus the first, and the two-sided probability of means this far apart, or
-    farther, were the true ones equal: 0 is outside of the one where the other is below 5 %."""
-    a, b = first.var(ddof=1) / len(first), second.var(ddof=1) / len(second)
-    gap, error = float(second.mean() - first.mean()), math.sqrt(a + b)
-    freedom = float((a + b) ** 2 / (a**2 / (len(first) - 1) + b**2 / (len(second) - 1)))
-    half = error * student.quantile(freedom)
-    return gap - half, gap + half, student.beyond(gap / error, freedom)
 
 
 def _measures(title: str, left: Sequence[Sample], right: Sequence[Sample]) -> list[Difference]:

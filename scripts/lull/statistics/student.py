@@ -12,6 +12,7 @@ from collections.abc import Sequence
 from functools import cache
 
 import numpy as np
+from numpy.typing import NDArray
 
 LEVEL = 0.95
 """The confidence level of every interval."""
@@ -50,6 +51,19 @@ def ratio(one: float, others: Sequence[float]) -> tuple[float, float, float]:
         return point, -math.inf, math.inf
     half = math.sqrt(reach * (one * one / numbers.size + below))
     return point, (one * middle - half) / below, (one * middle + half) / below
+
+
+def welch(first: NDArray[np.float64], second: NDArray[np.float64]) -> tuple[float, float, float]:
+    """Return the interval of the second mean minus the first, and a probability, by Welch's t.
+
+    The probability is that of means this far apart, or farther, were the true ones equal. It is below 5 % where 0 is
+    outside of the interval.
+    """
+    a, b = first.var(ddof=1) / len(first), second.var(ddof=1) / len(second)
+    gap, error = float(second.mean() - first.mean()), math.sqrt(a + b)
+    freedom = float((a + b) ** 2 / (a**2 / (len(first) - 1) + b**2 / (len(second) - 1)))
+    half = error * quantile(freedom)
+    return gap - half, gap + half, beyond(gap / error, freedom)
 
 
 @cache

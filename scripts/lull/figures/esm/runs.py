@@ -13,11 +13,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from lull.energy import rows, run_ledger, source, technology, windows
-from lull.energy.run_ledger import Options
-from lull.energy.windows import lasts
-from lull.errors import UserError
-from lull.rundir.folder import LEDGER, STATS_TABLE
+from lull.energy import rows, source, technology, windows
+from lull.figures import repetitions
+from lull.rundir.folder import STATS_TABLE
 from lull.rundir.run import Run
 from lull.scenario.runs import Runs
 from lull.trace import recording, spans, wakes
@@ -114,7 +112,7 @@ def _read(run: Run, timed: bool) -> Measured:
     woken = _wakes(run, record, told, edges)
     watts = _watts(run, edges) if timed else [{}] * told.windows
     clock = _clock(run, edges) if timed else [{}] * told.windows
-    repetitions = tuple(
+    found = tuple(
         Repetition(
             index=index,
             seconds=told.length / TICK_HZ,
@@ -127,10 +125,10 @@ def _read(run: Run, timed: bool) -> Measured:
         )
         for index in range(told.windows)
     )
-    handled = sum(own.latency_us.size for own in repetitions)
+    handled = sum(own.latency_us.size for own in found)
     in_order = bool((np.diff(events["serial"]) > 0).all())
     temperature_k = technology.running_k(run.spec.platform) if timed else None
-    return Measured(run, repetitions, windowed, handled, in_order, lost, clock_cpu_s, temperature_k)
+    return Measured(run, found, windowed, handled, in_order, lost, clock_cpu_s, temperature_k)
 
 
 def _told(line: Mapping[str, Any], record: Recording) -> _Told:
@@ -194,33 +192,11 @@ def _is_task(text: str, pid: int) -> bool:
 
 
 def _watts(run: Run, edges: NDArray[np.int64]) -> list[dict[str, float]]:
-    """Mean power of each repetition: its windows are those whose middle is in it, and they have to fill it."""
-    rundir = run.rundir()
-    run_ledger.make_ledger(rundir, Options())
+    """Mean power of each repetition, by name."""
     clusters = run.spec.platform.resolved_clusters()
     shadows = {cluster.name for cluster in clusters if run.spec.platform.role(cluster) == "shadow"}
-    joules = [dict.fromkeys(POWERS, 0.0) for _ in edges[1:]]
-    places: dict[tuple[int, int], int] = {}
-    keys = ("start", "end", "cluster", "cpu", "backend", "band")
-    for row in rows.grouped(rundir / LEDGER, keys, ["joules"]).to_pylist():
-        index = int(np.searchsorted(edges, (row["start"] + row["end"]) // 2, side="right")) - 1
-        if not 0 <= index < len(joules):
-            continue
-        places[row["start"], row["end"]] = index
-        for name in _names(row, shadows):
-            joules[index][name] += row["joules"]
-    found = []
-    for index, own in enumerate(joules):
-        length = int(edges[index + 1] - edges[index])
-        ticks = sum(end - start for (start, end), place in places.items() if place == index)
-        if not lasts(ticks, length):
-            raise UserError(
-                f"{run.path}: repetition {index} takes {length / TICK_HZ:g} s and its windows of statistics "
-                f"{ticks / TICK_HZ:g} s, so something else dumped statistics across its edges; run it without "
-                "--stats-period"
-            )
-        found.append({name: value / (ticks / TICK_HZ) for name, value in own.items()})
-    return found
+    found = repetitions.watts(run, edges, lambda row: _names(row, shadows))
+    return [{name: own.get(name, 0.0) for name in POWERS} for own in found]
 
 
 def _clock(run: Run, edges: NDArray[np.int64]) -> list[dict[str, float]]:

@@ -1,0 +1,219 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The analysis of the scenario `hotplug-power`: figure 6 and table V of the pseudo hotplug paper."""
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from lull.energy import rows
+from lull.figures import repetitions
+from lull.plotting.markdown import markdown_table
+from lull.results.against import Against
+from lull.results.drawing import Stored
+from lull.results.result import Check, Result
+from lull.rundir.run import Run
+from lull.scenario.runs import Runs
+from lull.statistics import student
+from lull.trace import recording
+from lull.trace.clock import TICK_HZ, TICKS_PER_US
+
+FILE = "windows.jsonl"
+BASELINE = "conventional"
+WITHIN = 0.01
+"""The share of power by which a way may differ from conventional hotplug. The paper's differs by 0.2 %."""
+PAPER_CONVENTIONAL_MW, PAPER_PSEUDO_MW = 2572, 2566
+"""Of a whole phone, with its screen."""
+POWERS = ("power", "raw", "em", "cpus", "out")
+"""Watts: of the whole machine, calibrated; by McPAT alone; by the backend `em`; of all clusters; and of the CPUs that
+are out, without what their cluster shares."""
+
+Row = dict[str, Any]
+
+
+def analyse(runs: Runs) -> Result:
+    windows = df_windows(runs)
+    points = df_points(windows)
+    differences = df_differences(windows) if runs.timed else None
+    tables = {"windows": windows, "points": points}
+    return Result(
+        summary="## Power by way and load\n\n"
+        "Means with 95 % intervals over windows. `out` is what the CPUs that are out burn themselves. A unit is always "
+        "the same work of one load.\n\n"
+        + _points_text(points)
+        + ("\n## Beside conventional hotplug\n\n" + _differences_text(differences) if differences else ""),
+        tables={**tables, "differences": differences} if differences else tables,
+        checks=checks(differences) if differences else [],
+    )
+
+
+def against(stored: Stored) -> list[Against]:
+    table = stored.rows("differences")
+    return [
+        Against(
+            f"{row['way']} beside conventional hotplug, power under the load `{row['load']}`", "%",
+            f"{100 * row['share']:+.2g}", f"{100 * (PAPER_PSEUDO_MW / PAPER_CONVENTIONAL_MW - 1):+.2g}",
+            source="pseudo hotplug paper",
+        )
+        for row in (table.to_pylist() if table else [])
+        if row["way"] == "pseudo"
+    ]  # fmt: skip
+
+
+def df_windows(runs: Runs) -> pa.Table:
+    """A row per window: work, and on gem5 power."""
+    return pa.Table.from_pylist([row for run in runs.runs for row in _windows(run, runs.timed)])
+
+
+def _windows(run: Run, timed: bool) -> list[Row]:
+    period = recording.load(run.rundir()).clock.period
+    place = {name: run.values[name] for name in ("way", "load", "threads", "cpus", "cpufreq")}
+    found, begins, lengths = [], [], []
+    with run.understanding(FILE):
+        for line in run.lines(FILE):
+            begins.append(int(line["ordered"]) * period + int(line["settle_us"]) * TICKS_PER_US)
+            lengths.append(int(line["window_us"]) * TICKS_PER_US)
+            found.append(
+                {
+                    "point": run.name, "group": run.group, **place, "window": int(line["window"]),
+                    "seconds": lengths[-1] / TICK_HZ, "units_hz": int(line["units"]) * 1e9 / int(line["units_ns"]),
+                }
+            )  # fmt: skip
+    if not timed or not found:
+        return found
+    out = _cpus(str(run.values["cpus"]))
+    edges = np.array([*begins, begins[-1] + lengths[-1]], np.int64)
+    powers = repetitions.watts(run, edges, lambda row: _names(row, out))
+    return [
+        {**row, **{f"{name}_w": own.get(name, 0.0) for name in POWERS}} for row, own in zip(found, powers, strict=True)
+    ]
+
+
+def _cpus(text: str) -> frozenset[int]:
+    """The CPUs of a list such as 4-7 or 1,3."""
+    found: set[int] = set()
+    for part in text.split(","):
+        first, _, last = part.partition("-")
+        found |= set(range(int(first), int(last or first) + 1))
+    return frozenset(found)
+
+
+def _names(row: Mapping[str, Any], out: frozenset[int]) -> tuple[str, ...]:
+    """The sums that a row of the ledger counts in."""
+    if row["band"] == rows.RAW:
+        return ("raw",) if row["backend"] == "mcpat" else ()
+    if row["backend"] == "em":
+        return ("em",)
+    own = ("power",) if row["cluster"] is None else ("power", "cpus")
+    return (*own, "out") if row["cpu"] in out else own
+
+
+def df_points(windows: pa.Table) -> pa.Table:
+    """Means over windows, each `name` with half its interval `name_pm`."""
+    found = []
+    for own in _by_point(windows).values():
+        row: Row = {name: own[0][name] for name in ("point", "group", "way", "load", "threads", "cpus", "cpufreq")}
+        row["n"] = len(own)
+        for name in _measures(own[0]):
+            row[name], row[f"{name}_pm"] = student.mean([each[name] for each in own])
+        if "power_w" in row:
+            row["unit_j"] = row["power_w"] / row["units_hz"] if row["units_hz"] else None
+        found.append(row)
+    return pa.Table.from_pylist(found)
+
+
+def _by_point(windows: pa.Table) -> dict[str, list[Row]]:
+    found: dict[str, list[Row]] = {}
+    for row in windows.to_pylist():
+        found.setdefault(row["point"], []).append(row)
+    return found
+
+
+def _measures(row: Row) -> list[str]:
+    return ["units_hz", *(name for power in POWERS if (name := f"{power}_w") in row)]
+
+
+def df_differences(windows: pa.Table) -> pa.Table | None:
+    """Power and work of each way less those of conventional hotplug under the same load, with intervals (Welch)."""
+    points = [own for own in _by_point(windows).values() if len(own) > 1]
+    base = {_load(own[0]): own for own in points if own[0]["way"] == BASELINE}
+    found = []
+    for own in points:
+        other = base.get(_load(own[0]))
+        if own[0]["way"] == BASELINE or other is None:
+            continue
+        row: Row = {name: own[0][name] for name in ("way", "load", "threads", "cpus", "cpufreq")}
+        for name, stem in (("power_w", "share"), ("units_hz", "units_share")):
+            ours, theirs = (np.array([each[name] for each in side]) for side in (own, other))
+            middle = theirs.mean()
+            low, high = _interval(theirs, ours)
+            row |= (
+                {stem: (ours.mean() - middle) / middle, f"{stem}_low": low / middle, f"{stem}_high": high / middle}
+                if middle
+                else {stem: None, f"{stem}_low": None, f"{stem}_high": None}
+            )
+        found.append(row)
+    return pa.Table.from_pylist(found) if found else None
+
+
+def _load(row: Row) -> tuple[object, ...]:
+    return tuple(row[name] for name in ("load", "threads", "cpus", "cpufreq"))
+
+
+def _interval(
+    first: "np.ndarray[Any, np.dtype[np.float64]]", second: "np.ndarray[Any, np.dtype[np.float64]]"
+) -> tuple[float, float]:
+    """Of the second mean less the first. Without any spread the difference is what it is."""
+    gap = float(second.mean() - first.mean())
+    return student.welch(first, second)[:2] if first.var() + second.var() else (gap, gap)
+
+
+def _points_text(points: pa.Table) -> str:
+    timed = "power_w" in points.column_names
+    headings = ("load", "way", "threads", "units/s") + (("power, mW", "clusters", "out", "µJ a unit") if timed else ())
+    found = [
+        (
+            row["load"], row["way"], row["threads"], _cell(row, "units_hz"),
+            *(
+                (*(_cell(row, f"{name}_w", 1e3) for name in ("power", "cpus", "out")),
+                 "-" if row["unit_j"] is None else f"{1e6 * row['unit_j']:.4g}")
+                if timed
+                else ()
+            ),
+        )
+        for row in points.to_pylist()
+    ]  # fmt: skip
+    return markdown_table(headings, found)
+
+
+def _cell(row: Row, name: str, scale: float = 1.0) -> str:
+    half = row[f"{name}_pm"]
+    return f"{row[name] * scale:.5g}" + ("" if half is None else f" ± {half * scale:.2g}")
+
+
+def _differences_text(differences: pa.Table) -> str:
+    found = [
+        (row["load"], row["way"], *(_share(row, stem) for stem in ("share", "units_share")))
+        for row in differences.to_pylist()
+    ]
+    return markdown_table(("load", "way", "power, %", "units/s, %"), found)
+
+
+def _share(row: Row, stem: str) -> str:
+    value, low, high = (row[f"{stem}{end}"] for end in ("", "_low", "_high"))
+    return "-" if value is None else f"{100 * value:+.2g} [{100 * low:+.2g}, {100 * high:+.2g}]"
+
+
+def checks(differences: pa.Table) -> list[Check]:
+    """CPUs that pseudo hotplug took out cost what CPUs cost that are off, as the paper says."""
+    return [
+        Check(
+            f"pseudo hotplug burns what conventional does under the load `{row['load']}`",
+            max(-row["share_low"], row["share_high"]) <= WITHIN,
+            f"{_share(row, 'share')} %; the whole interval has to be within {100 * WITHIN:g} %; paper: "
+            f"{PAPER_PSEUDO_MW} beside {PAPER_CONVENTIONAL_MW} mW",
+        )
+        for row in differences.to_pylist()
+        if row["way"] == "pseudo"
+    ]

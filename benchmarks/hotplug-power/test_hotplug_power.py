@@ -1,0 +1,62 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The analysis of windows: what is compared with what, and when a difference is too large."""
+
+from typing import Any
+
+import pyarrow as pa
+import pytest
+
+from lull_experiments.hotplug_power import analysis
+
+
+def windows(**watts: list[float]) -> pa.Table:
+    """Windows of points under one load, by way."""
+    rows: list[dict[str, Any]] = [
+        {
+            "point": f"ways/cpu-{way}", "group": "ways", "way": way, "load": "cpu", "threads": 4, "cpus": "4-7",
+            "cpufreq": "performance", "window": number, "seconds": 0.004, "units_hz": 1000.0 + number,
+            **{f"{name}_w": power for name in analysis.POWERS},
+        }
+        for way, powers in watts.items()
+        for number, power in enumerate(powers)
+    ]  # fmt: skip
+    return pa.Table.from_pylist(rows)
+
+
+@pytest.mark.parametrize(
+    ("pseudo", "holds"),
+    [
+        ([2.001, 2.002, 2.003], True),
+        ([2.1, 2.1, 2.1], False),
+        ([1.9, 1.9, 1.9], False),
+        ([1.9, 2.0, 2.1], False),
+    ],
+    ids=["as much", "more", "less", "as much in the mean, and nobody knows"],
+)
+def test_the_whole_interval_has_to_be_within_a_percent(pseudo: list[float], holds: bool) -> None:
+    table = analysis.df_differences(windows(conventional=[1.999, 2.0, 2.001], pseudo=pseudo))
+    (check,) = analysis.checks(table)
+    assert check.passed == holds
+
+
+def test_a_difference_without_any_spread_is_what_it_is() -> None:
+    (row,) = analysis.df_differences(windows(conventional=[2.0, 2.0], none=[3.0, 3.0])).to_pylist()
+    assert (row["share"], row["share_low"], row["share_high"]) == (0.5, 0.5, 0.5)
+
+
+def test_one_window_or_no_baseline_is_not_compared() -> None:
+    assert analysis.df_differences(windows(conventional=[2.0], pseudo=[2.0])) is None
+    assert analysis.df_differences(windows(partition=[2.0, 2.0], pseudo=[2.0, 2.0])) is None
+
+
+def test_energy_of_a_unit_is_power_over_rate() -> None:
+    (row,) = analysis.df_points(windows(conventional=[2.002, 2.002, 2.002])).to_pylist()
+    assert row["unit_j"] == pytest.approx(0.002)
+
+
+def test_a_row_of_a_cpu_that_is_out_counts_in_all_sums_that_hold_it() -> None:
+    row = {"band": "calibrated", "backend": "mcpat", "cluster": "a57", "cpu": 5}
+    assert analysis._names(row, frozenset({4, 5})) == ("power", "cpus", "out")
+    assert analysis._names(row, frozenset({4})) == ("power", "cpus")
+    assert analysis._names({**row, "cluster": None, "cpu": None}, frozenset({4})) == ("power",)
+    assert analysis._names({**row, "backend": "em"}, frozenset({5})) == ("em",)

@@ -1,0 +1,51 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Mean power in stretches of a run, from the ledger: a guest program ordered dumps of statistics at their edges."""
+
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from lull.energy import rows, run_ledger
+from lull.energy.run_ledger import Options
+from lull.energy.windows import lasts
+from lull.errors import UserError
+from lull.rundir.folder import LEDGER
+from lull.rundir.run import Run
+from lull.trace.clock import TICK_HZ
+
+KEYS = ("start", "end", "cluster", "cpu", "backend", "band")
+
+
+def watts(
+    run: Run, edges: NDArray[np.int64], names: Callable[[Mapping[str, Any]], Iterable[str]]
+) -> list[dict[str, float]]:
+    """Return the watts of each stretch between two edges, in ticks. `names` says in which sums a row counts.
+
+    A stretch has the windows of statistics whose middle is in it, such as several where the clock changed, and they
+    have to fill it. The run's ledger is written anew.
+    """
+    rundir = run.rundir()
+    run_ledger.make_ledger(rundir, Options())
+    joules: list[dict[str, float]] = [{} for _ in edges[1:]]
+    places: dict[tuple[int, int], int] = {}
+    for row in rows.grouped(rundir / LEDGER, KEYS, ["joules"]).to_pylist():
+        index = int(np.searchsorted(edges, (row["start"] + row["end"]) // 2, side="right")) - 1
+        if not 0 <= index < len(joules):
+            continue
+        places[row["start"], row["end"]] = index
+        for name in names(row):
+            joules[index][name] = joules[index].get(name, 0.0) + row["joules"]
+    found = []
+    for index, own in enumerate(joules):
+        length = int(edges[index + 1] - edges[index])
+        ticks = sum(end - start for (start, end), place in places.items() if place == index)
+        if not lasts(ticks, length):
+            raise UserError(
+                f"{run.path}: repetition {index} takes {length / TICK_HZ:g} s and its windows of statistics "
+                f"{ticks / TICK_HZ:g} s, so something else dumped statistics across its edges; run it without "
+                "--stats-period"
+            )
+        found.append({name: value / (ticks / TICK_HZ) for name, value in own.items()})
+    return found
