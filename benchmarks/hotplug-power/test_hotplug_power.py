@@ -40,7 +40,9 @@ def test_the_whole_interval_has_to_be_within_a_percent(pseudo: list[float], hold
 
 
 def test_a_difference_without_any_spread_is_what_it_is() -> None:
-    (row,) = analysis.df_differences(windows(conventional=[2.0, 2.0], none=[3.0, 3.0])).to_pylist()
+    table = analysis.df_differences(windows(conventional=[2.0, 2.0], none=[3.0, 3.0]))
+    assert table is not None
+    (row,) = table.to_pylist()
     assert (row["share"], row["share_low"], row["share_high"]) == (0.5, 0.5, 0.5)
 
 
