@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """The analyses of the ESM experiments, on runs whose every number is known."""
 
+from dataclasses import replace
 from pathlib import Path
 
 import pyarrow.parquet as pq
@@ -8,6 +9,7 @@ import pytest
 
 from lull.errors import UserError
 from lull.figures.esm import checks as esm_checks
+from lull.figures.esm import runs as esm_figures_runs
 from lull.figures.esm import two_methods
 from lull.page import chart
 from lull.results.drawing import Stored
@@ -286,3 +288,21 @@ def test_tables_are_the_same_in_parquet(tmp_path: Path, monkeypatch: pytest.Monk
     for name, table in found.tables.items():
         pq.write_table(table, tmp_path / f"{name}.parquet")
         assert pq.read_table(tmp_path / f"{name}.parquet").num_rows == table.num_rows
+
+
+@pytest.mark.parametrize(("mhz", "passed"), [(612.0, False), (204.0, True)])
+def test_the_wall_clock_may_say_more_where_its_system_call_takes_longer(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, mhz: float, passed: bool
+) -> None:
+    runs = esm_runs.runs(
+        tmp_path,
+        "esm-keyboard",
+        lambda point: Made([[50.0]] * 3, wall_gap_us=5),
+        monkeypatch,
+        patterns=["models/esm-60"],
+    )
+    (point,) = esm_figures_runs.read(runs)
+    at = [replace(own, clock={"mhz": mhz, "mv": 800.0}) for own in point.repetitions]
+    (check,) = esm_checks.clocks([replace(point, repetitions=tuple(at))])
+    assert check.passed == passed
+    assert check.says.startswith("most so in models/esm-60: +5")
