@@ -16,8 +16,6 @@ from lull.results.result import Check, Result
 from lull.rundir.run import Run
 from lull.scenario.runs import Runs
 from lull.statistics import student
-from lull.trace import recording
-from lull.trace.clock import TICK_HZ, TICKS_PER_US
 
 FILE = "windows.jsonl"
 BASELINE = "conventional"
@@ -67,24 +65,19 @@ def df_windows(runs: Runs) -> pa.Table:
 
 
 def _windows(run: Run, timed: bool) -> list[Row]:
-    period = recording.load(run.rundir()).clock.period
     place = {name: run.values[name] for name in ("way", "load", "threads", "cpus", "cpufreq")}
-    found, begins, lengths = [], [], []
     with run.understanding(FILE):
-        for line in run.lines(FILE):
-            begins.append(int(line["ordered"]) * period + int(line["settle_us"]) * TICKS_PER_US)
-            lengths.append(int(line["window_us"]) * TICKS_PER_US)
-            found.append(
-                {
-                    "point": run.name, "group": run.group, **place, "window": int(line["window"]),
-                    "seconds": lengths[-1] / TICK_HZ, "units_hz": int(line["units"]) * 1e9 / int(line["units_ns"]),
-                }
-            )  # fmt: skip
-    if not timed or not found:
+        found = [
+            {
+                "point": run.name, "group": run.group, **place, "window": int(line["window"]),
+                "seconds": int(line["window_us"]) / 1e6, "units_hz": int(line["units"]) * 1e9 / int(line["units_ns"]),
+            }
+            for line in run.lines(FILE)
+        ]  # fmt: skip
+    if not timed:
         return found
     out = _cpus(str(run.values["cpus"]))
-    edges = np.array([*begins, begins[-1] + lengths[-1]], np.int64)
-    powers = repetitions.watts(run, edges, lambda row: _names(row, out))
+    powers = repetitions.watts(run, repetitions.edges(run, FILE), lambda row: _names(row, out))
     return [
         {**row, **{f"{name}_w": own.get(name, 0.0) for name in POWERS}} for row, own in zip(found, powers, strict=True)
     ]

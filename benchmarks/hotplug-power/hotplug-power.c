@@ -14,9 +14,8 @@
 #include "cpulist.h"
 #include "full_load.h"
 #include "jsonl.h"
-#include "m5.h"
-#include "machine.h"
 #include "options.h"
+#include "windows.h"
 
 static const char usage[] = "usage: hotplug-power --way " CPU_OUT_WAYS " --cpus LIST\n"
 			    "         [--load " FULL_LOADS "] [--threads N] [--memory-kib N]\n"
@@ -57,24 +56,14 @@ static void sleep_until(uint64_t ns)
 		;
 }
 
-/* The simulator opens and closes all windows by itself, so that no program runs for that. */
-static uint64_t order_windows(void)
-{
-	uint64_t ordered = counter_now();
-
-	if (machine_engine() == ENGINE_GEM5)
-		for (uint64_t i = 0; i <= windows; i++)
-			m5_dump_reset_stats((1000 * settle_ms + i * window_us) * 1000, 0);
-	return ordered;
-}
-
 static int measure(void)
 {
 	uint64_t begin = clock_ns() + 1000000 * settle_ms;
-	uint64_t ordered = order_windows();
+	uint64_t ordered = counter_now();
 	struct jsonl line;
 	FILE *file;
 
+	windows_order(&(struct windows){1000 * settle_ms, window_us, windows});
 	for (uint64_t i = 0; i <= windows; i++) {
 		sleep_until(begin + i * 1000 * window_us);
 		units[i] = full_load_units();

@@ -23,13 +23,12 @@
 #include "events.h"
 #include "handler.h"
 #include "jsonl.h"
-#include "m5.h"
-#include "machine.h"
 #include "options.h"
 #include "pin.h"
 #include "plan.h"
 #include "receive.h"
 #include "sysfs.h"
+#include "windows.h"
 
 #define RUN_FILE "/out/run.jsonl"
 #define EVENTS_FILE "/out/events.jsonl"
@@ -139,14 +138,6 @@ static void order_end(timer_t timer)
 		fail("setting a timer", errno);
 }
 
-static void order_windows(void)
-{
-	if (machine_engine() != ENGINE_GEM5)
-		return;
-	for (uint64_t window = 0; window <= times.windows; window++)
-		m5_dump_reset_stats((times.settle_us + window * times.window_us) * 1000, 0);
-}
-
 static void measure(const struct receiver *receiver)
 {
 	struct sigevent signal_end = {.sigev_notify = SIGEV_SIGNAL, .sigev_signo = SIGALRM};
@@ -161,7 +152,7 @@ static void measure(const struct receiver *receiver)
 		fail("starting the events", error);
 	run.ordered = counter_now();
 	run.ordered_ns = clock_ns();
-	order_windows();
+	windows_order(&(struct windows){times.settle_us, times.window_us, times.windows});
 	order_end(timer);
 	run.waits = waits();
 	run.cpu_ns = cpu_ns();

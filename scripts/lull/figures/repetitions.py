@@ -13,9 +13,22 @@ from lull.energy.windows import lasts
 from lull.errors import UserError
 from lull.rundir.folder import LEDGER
 from lull.rundir.run import Run
-from lull.trace.clock import TICK_HZ
+from lull.trace import recording
+from lull.trace.clock import TICK_HZ, TICKS_PER_US
 
 KEYS = ("start", "end", "cluster", "cpu", "backend", "band")
+
+
+def edges(run: Run, file: str) -> NDArray[np.int64]:
+    """Return the edges of the windows, in ticks, that a guest program ordered: its lines say when, and how long."""
+    period = recording.load(run.rundir()).clock.period
+    with run.understanding(file):
+        windows = [
+            (int(line["ordered"]) * period + int(line["settle_us"]) * TICKS_PER_US, int(line["window_us"]))
+            for line in run.lines(file)
+        ]
+        begin, length_us = windows[-1]
+        return np.array([*(begin for begin, _ in windows), begin + length_us * TICKS_PER_US], np.int64)
 
 
 def watts(

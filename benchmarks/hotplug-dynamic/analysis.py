@@ -1,0 +1,162 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The analysis of the scenario `hotplug-dynamic`: what it costs, and gives, to take CPUs out again and again."""
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from lull.energy import rows
+from lull.figures import repetitions
+from lull.plotting.markdown import markdown_table
+from lull.results.result import Check, Result
+from lull.rundir.run import Run
+from lull.scenario.runs import Runs
+from lull.statistics import bootstrap, student
+
+WINDOWS, JOBS = "windows.jsonl", "jobs.jsonl"
+POWERS = ("power", "em", "cpus")
+"""Watts: of the whole machine, calibrated; by the backend `em`; and of all clusters."""
+QUANTILES = {"median": 0.5, "p99": 0.99}
+KEPT = 0.5
+"""The share of the asked toggles that have to take place for a point to be about that rate."""
+
+Row = dict[str, Any]
+
+
+def analyse(runs: Runs) -> Result:
+    windows, jobs = df_windows(runs), df_jobs(runs)
+    points = df_points(windows, jobs)
+    return Result(
+        summary="## Points\n\n"
+        "`toggles/s` is what took place, and `toggle` the mean time of one. `begun` and `done` are times from when "
+        "a job was due. Power is a mean with a 95 % interval over windows; times are "
+        "quantiles of all jobs with 95 % bootstrap intervals.\n\n" + _text(points),
+        tables={"windows": windows, "jobs": jobs, "points": points},
+        checks=checks(points),
+    )
+
+
+def _place(run: Run) -> Row:
+    names = ("way", "toggles_hz", "threads", "period_us", "steps", "cpufreq")
+    return {"point": run.name, "group": run.group, **{name: run.values[name] for name in names}}
+
+
+def df_windows(runs: Runs) -> pa.Table:
+    """A row per window: on gem5 power, and the toggles of the whole run."""
+    return pa.Table.from_pylist([row for run in runs.runs for row in _windows(run, runs.timed)])
+
+
+def _windows(run: Run, timed: bool) -> list[Row]:
+    with run.understanding(WINDOWS):
+        lines = run.lines(WINDOWS)
+        seconds = (int(lines[0]["settle_us"]) + sum(int(line["window_us"]) for line in lines)) / 1e6
+        found = [
+            {
+                **_place(run), "window": int(line["window"]), "seconds": int(line["window_us"]) / 1e6,
+                "begin_ns": int(line["begin_ns"]), "toggled_hz": int(line["toggles"]) / seconds,
+                "toggle_us": int(line["toggles_sum_ns"]) / 1e3 / max(1, int(line["toggles"])),
+                "toggle_most_us": int(line["toggles_most_ns"]) / 1e3,
+            }
+            for line in lines
+        ]  # fmt: skip
+    if not timed:
+        return found
+    powers = repetitions.watts(run, repetitions.edges(run, WINDOWS), _names)
+    return [
+        {**row, **{f"{name}_w": own.get(name, 0.0) for name in POWERS}} for row, own in zip(found, powers, strict=True)
+    ]
+
+
+def _names(row: Mapping[str, Any]) -> tuple[str, ...]:
+    """The sums that a row of the ledger counts in."""
+    if row["band"] == rows.RAW:
+        return ()
+    if row["backend"] == "em":
+        return ("em",)
+    return ("power",) if row["cluster"] is None else ("power", "cpus")
+
+
+def df_jobs(runs: Runs) -> pa.Table:
+    """A row per job that was due in a window."""
+    found: list[Row] = []
+    for run in runs.runs:
+        with run.understanding(WINDOWS):
+            lines = run.lines(WINDOWS)
+            begin = int(lines[0]["begin_ns"])
+            end = begin + 1000 * sum(int(line["window_us"]) for line in lines)
+        with run.understanding(JOBS):
+            for line in run.lines(JOBS):
+                due = int(line["due_ns"])
+                if begin <= due < end:
+                    found.append(
+                        {
+                            "point": run.name, "thread": int(line["thread"]), "due_us": (due - begin) / 1e3,
+                            "begun_us": (int(line["begun_ns"]) - due) / 1e3,
+                            "done_us": (int(line["done_ns"]) - due) / 1e3,
+                        }
+                    )  # fmt: skip
+    return pa.Table.from_pylist(found)
+
+
+def df_points(windows: pa.Table, jobs: pa.Table) -> pa.Table:
+    """A row per point: means over windows with half their interval, and quantiles over jobs with its ends."""
+    found = []
+    every, all_jobs = windows.to_pylist(), jobs.to_pylist()
+    for point in dict.fromkeys(row["point"] for row in every):
+        own = [row for row in every if row["point"] == point]
+        names = ("point", "group", "way", "toggles_hz", "threads", "period_us", "steps", "cpufreq", "toggled_hz")
+        row: Row = {name: own[0][name] for name in (*names, "toggle_us", "toggle_most_us")}
+        for name in POWERS:
+            if f"{name}_w" in own[0]:
+                row[f"{name}_w"], row[f"{name}_w_pm"] = student.mean([each[f"{name}_w"] for each in own])
+        done = [job for job in all_jobs if job["point"] == point]
+        seconds = sum(each["seconds"] for each in own)
+        row["jobs_hz"] = len(done) / seconds
+        for measure in ("begun", "done"):
+            values = np.array([job[f"{measure}_us"] for job in done])
+            quantiles = bootstrap.quantiles(values, list(QUANTILES.values())) if values.size else [(None,) * 3] * 2
+            for name, (value, low, high) in zip(QUANTILES, quantiles, strict=True):
+                stem = f"{measure}_{name}"
+                row |= {f"{stem}_us": value, f"{stem}_low_us": low, f"{stem}_high_us": high}
+        found.append(row)
+    return pa.Table.from_pylist(found)
+
+
+def _text(points: pa.Table) -> str:
+    timed = "power_w" in points.column_names
+    headings = (
+        "way", "clocks", "toggles/s asked", "toggles/s", "toggle, µs", "jobs/s", "begun, median, µs", "p99",
+        "done, median, µs", "p99", *(("power, mW", "clusters, mW", "`em`, mW") if timed else ()),
+    )  # fmt: skip
+    found = [
+        (
+            row["way"], row["cpufreq"], row["toggles_hz"], f"{row['toggled_hz']:.4g}", f"{row['toggle_us']:.4g}",
+            f"{row['jobs_hz']:.4g}",
+            *(_quantile(row, f"{what}_{name}") for what in ("begun", "done") for name in QUANTILES),
+            *((_power(row, name) for name in ("power", "cpus", "em")) if timed else ()),
+        )
+        for row in points.to_pylist()
+    ]  # fmt: skip
+    return markdown_table(headings, found)
+
+
+def _quantile(row: Row, name: str) -> str:
+    value, low, high = (row[f"{name}{end}_us"] for end in ("", "_low", "_high"))
+    return "-" if value is None else f"{value:.4g} [{low:.4g}, {high:.4g}]"
+
+
+def _power(row: Row, name: str) -> str:
+    half = row[f"{name}_w_pm"]
+    return f"{1e3 * row[f'{name}_w']:.5g}" + ("" if half is None else f" ± {1e3 * half:.2g}")
+
+
+def checks(points: pa.Table) -> list[Check]:
+    """Pseudo hotplug can toggle as often as it is asked to."""
+    asked = [row for row in points.to_pylist() if row["way"] == "pseudo" and row["toggles_hz"]]
+    if not asked:
+        return []
+    worst = min(asked, key=lambda row: row["toggled_hz"] / row["toggles_hz"])
+    says = f"least so where {worst['toggles_hz']} a second are asked for: {worst['toggled_hz']:.4g} took place"
+    return [Check("pseudo hotplug toggles as often as asked", worst["toggled_hz"] >= KEPT * worst["toggles_hz"], says)]
