@@ -1,0 +1,53 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The analysis of jobs and windows: what counts, and when a rate was not reached."""
+
+from typing import Any
+
+import pyarrow as pa
+import pytest
+
+from lull_experiments.hotplug_dynamic import analysis
+
+PLACE = {
+    "point": "toggles/pseudo-100", "group": "toggles", "way": "pseudo", "toggles_hz": 100, "threads": 4,
+    "period_us": 8000, "steps": 1000, "cpufreq": "performance",
+}  # fmt: skip
+
+
+def points(toggled_hz: float, jobs: list[tuple[float, float]], **also: Any) -> list[dict[str, Any]]:
+    """One point of two windows of 0.1 s, with jobs that began and were done so late, in µs."""
+    windows = [
+        {**PLACE, "window": number, "seconds": 0.1, "begin_ns": 0, "toggled_hz": toggled_hz, "toggle_us": 5.0,
+         "toggle_most_us": 9.0, **{name: values[number] for name, values in also.items()}}
+        for number in range(2)
+    ]  # fmt: skip
+    rows = [{"point": PLACE["point"], "thread": 0, "due_us": 0.0, "begun_us": a, "done_us": b} for a, b in jobs]
+    found: list[dict[str, Any]] = analysis.df_points(
+        pa.Table.from_pylist(windows), pa.Table.from_pylist(rows)
+    ).to_pylist()
+    return found
+
+
+def test_rate_and_lateness_of_jobs() -> None:
+    (row,) = points(
+        100.0, [(10.0, 100.0), (20.0, 200.0), (30.0, 300.0)], power_w=[1.0, 3.0], em_w=[1.0, 1.0], cpus_w=[1.0, 1.0]
+    )
+    assert row["jobs_hz"] == pytest.approx(15)
+    assert (row["begun_median_us"], row["done_median_us"]) == (20.0, 200.0)
+    assert row["power_w"] == 2.0
+    assert row["power_w_pm"] > 1.0
+
+
+@pytest.mark.parametrize(("toggled_hz", "passed"), [(99.0, True), (50.0, True), (49.0, False)])
+def test_a_rate_that_was_not_reached_is_told(toggled_hz: float, passed: bool) -> None:
+    (check,) = analysis.checks(pa.Table.from_pylist(points(toggled_hz, [(1.0, 2.0)])))
+    assert check.passed == passed
+    assert f"{toggled_hz:.4g} took place" in check.says
+
+
+def test_a_row_of_the_ledger_counts_once_in_each_sum() -> None:
+    row = {"band": "calibrated", "backend": "mcpat", "cluster": "a57", "cpu": None}
+    assert analysis._names(row) == ("power", "cpus")
+    assert analysis._names({**row, "cluster": None}) == ("power",)
+    assert analysis._names({**row, "backend": "em"}) == ("em",)
+    assert analysis._names({**row, "band": "raw"}) == ()
