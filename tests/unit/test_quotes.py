@@ -21,8 +21,6 @@ TABLES = {
     )
 }
 ESM, PULL = "points point=models/esm-25", "points point=models/pull-25"
-OLDER = {"esm-keyboard", "esm-gesture"}
-"""Results that are to be made again, and whose prose then with them."""
 
 
 @pytest.mark.parametrize(
@@ -78,9 +76,7 @@ def test_readers_see_no_comments_and_loose_numbers_are_found() -> None:
     assert quotes.loose(text) == ["42"]
 
 
-@pytest.mark.parametrize(
-    "name", sorted(name for name in experiments.names() if result.reasons_of(name) and name not in OLDER)
-)
+@pytest.mark.parametrize("name", sorted(name for name in experiments.names() if result.reasons_of(name)))
 def test_published_prose_quotes_the_published_tables(name: str) -> None:
     reasons, tables = result.reasons_of(name), drawing.tables_of(result.RESULTS / name)
     assert quotes.fill(reasons, tables) == reasons
