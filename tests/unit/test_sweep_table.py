@@ -12,7 +12,7 @@ from lull.errors import UserError
 from lull.scenario.folder import attempt
 from lull.scenario.load import load_scenario
 from lull.sweep import table
-from lull.sweep.asked import Asked
+from lull.sweep.asked import SweepAsked
 from lull.sweep.expand import Planned, expand, keyed
 from lull.sweep.folder import SweepFolder
 from tests.unit.test_sweep import FakeEngine
@@ -35,7 +35,9 @@ def engine(tmp_path: Path) -> FakeEngine:
 
 @pytest.fixture
 def points() -> list[Planned]:
-    asked = Asked(scenario="wake-latency", points=["states/C3"], grid={"governor": ["menu", "teo"], "count": [5, 6]})
+    asked = SweepAsked(
+        scenario="wake-latency", points=["states/C3"], grid={"governor": ["menu", "teo"], "count": [5, 6]}
+    )
     return keyed(expand(asked, load_scenario("wake-latency"), "qemu", lambda key: key).planned, "kernel")
 
 
