@@ -5,6 +5,7 @@ import json
 import shutil
 from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -290,6 +291,19 @@ def test_an_unchanged_machine_is_refuted_in_one_of_twenty_cases_at_most() -> Non
     cases = [PublishedRows(rules, drawn(), ["p"], "here", "there").beside(drawn()) for _ in range(400)]
     refuted = sum(not all(value.held for value in case) for case in cases) / len(cases)
     assert 0.01 < refuted < 0.075, "5 % and what 400 cases may be off by"
+
+
+@pytest.mark.parametrize(
+    ("settings", "today", "held"),
+    [({}, [3, 3], True), ({}, [3], False), ({"count": 1}, [3], True), ({}, [4, 3], False)],
+)
+def test_fewer_equal_rows_hold_only_where_fewer_were_asked_for(
+    settings: dict[str, Any], today: list[int], held: bool
+) -> None:
+    rules = Confirm(points=["p"], settings=settings, values=[Compared(table="t", by=["point"], equal=["lost"])])
+    published, now = ({"t": pa.table({"point": ["p"] * len(lost), "lost": lost})} for lost in ([3, 3], today))
+    (value,) = PublishedRows(rules, published, ["p"], "here", "there").beside(now)
+    assert value.held is held
 
 
 def test_the_points_are_listed_without_an_engine(place: Place, monkeypatch: pytest.MonkeyPatch) -> None:
