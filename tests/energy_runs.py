@@ -13,7 +13,7 @@ import pyarrow.parquet as pq
 from lull.energy.calibration import Factors
 from lull.energy.mcpat import McPat
 from lull.energy.memory_controller import MemoryTable
-from lull.energy.tables import ClusterTable, Leakage, Manifest, OppTable
+from lull.energy.tables import ClusterTable, Leakage, OppTable, TableManifest
 from lull.platform.schema import Platform
 from lull.rundir.folder import CPUIDLE, STATS_TABLE, RunDir
 from lull.runspec.spec import RunSpec
@@ -198,7 +198,7 @@ def table(platform: Platform, cluster_name: str) -> ClusterTable:
     return ClusterTable(
         platform=platform.name, cluster=cluster.name, core=cluster.core, node_nm=32, device="none", temperature_k=350,
         area_mm2={"pipe": 0.6, "cache": 0.4, "l2": 1.0}, opps=opps,
-        manifest=Manifest(
+        manifest=TableManifest(
             made_from="", mcpat_version="none", mcpat_sha256="", lull_version="", seed=0, linearity_error=0.0
         ),
     )  # fmt: skip

@@ -1,14 +1,17 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """A program that stands for gem5: it answers what it is, and leaves what a boot and a run leave.
 
-How it behaves is said by the environment, so that it stays the same binary to the cache.
+The settings of a simulation are read and refused by the modules of gem5-configs, as in gem5. How the program behaves is
+said by the environment, so that it stays the same binary to the cache.
 """
 
+import importlib
 import json
 import os
 import sys
 import time
 from pathlib import Path
+from typing import Any
 
 BEHAVIOUR = "FAKE_GEM5"
 HANGS_IN_CHECKPOINT = {BEHAVIOUR: "hangs-in-checkpoint"}
@@ -33,10 +36,23 @@ def main(version: str, isas: str, _: str, folder: str, script: str, argument: st
     if script.endswith("/probe.py"):
         Path(argument).write_text(json.dumps({"version": version, "isas": isas.split(",")}))
         return
-    settings = json.loads(Path(argument).read_text())
-    if settings["readfile"] and not Path(settings["readfile"]).is_file():
+    spec = checked(Path(script).parent, Path(argument))
+    simulate(spec.stage, spec.checkpoint, Path(folder), os.environ.get(BEHAVIOUR))
+
+
+def checked(configs: Path, settings: Path) -> Any:
+    """The simulation that is asked for, refused as `run.py` refuses it. gem5 too finds modules beside its script."""
+    sys.path.insert(0, str(configs))
+    spec, images, failure = (importlib.import_module(name) for name in ("spec", "images", "failure"))
+    try:
+        asked = spec.read(settings)
+        if asked.stage == "checkpoint":
+            images.check(list(asked.load), asked.soc.memory.size_bytes)
+    except failure.Failure as error:
+        sys.exit(f"lull-gem5: {error}")
+    if asked.readfile is not None and not asked.readfile.is_file():
         sys.exit("lull-gem5: no script")
-    simulate(settings["stage"], Path(settings["checkpoint"]), Path(folder), os.environ.get(BEHAVIOUR))
+    return asked
 
 
 def simulate(stage: str, checkpoint: Path, folder: Path, behaviour: str | None) -> None:

@@ -10,7 +10,7 @@ from lull.rundir.folder import CPUIDLE, FILES
 from lull.runspec.settings import resolve as resolved
 from lull.scenario.load import load_scenario
 from lull.scenario.points import Wishes, resolve
-from lull.sweep.folder import Entry, SweepFolder
+from lull.sweep.folder import SweepFolder, SweepPoint
 from tests import wakes
 
 POINT = resolve(load_scenario("wake-latency"), Wishes("gem5"))[0]
@@ -33,7 +33,7 @@ def make(path: Path, made: Mapping[str, Sequence[tuple[float, float]]], seeds: S
             wakes.write(rundir / FILES / wake.FILE, wakes.good(0, "C3", phases, 20))
             wakes.dump(rundir / CPUIDLE, [wakes.counted(0, "C1", usage=2, time_us=500)])
             settings = {"governor": governor}
-            entries.append(Entry(POINT.name, POINT.group, POINT.values, settings, seed, spec.hash(), key))
+            entries.append(SweepPoint(POINT.name, POINT.group, POINT.values, settings, seed, spec.hash(), key))
     about = {"name": "made", "scenario": "wake-latency", "title": "made up", "command": "./lull sweep"}
     folder.record({**about, "engine": "gem5", "grid": {"governor": list(made)}, "seeds": len(seeds)}, entries)
     return path

@@ -38,7 +38,7 @@ TOLERANCE = 0.005
 
 
 @dataclass(frozen=True)
-class Machine:
+class RoutingSetup:
     clock_hz: int
     events: int
     window_us: int
@@ -53,7 +53,7 @@ def extend(result: Result, runs: Runs) -> None:
             result.summary += f"\n## Routing\n\nThis platform has not {first['absent']}.\n"
             continue
         with run.understanding(FILE):
-            machine = Machine(**first)
+            machine = RoutingSetup(**first)
             windows, cost = df_windows(run, machine, lines), df_cost(run, machine, lines)
         result.tables |= {"routing": windows, "routing-cost": cost}
         result.summary += _text(windows, cost)
@@ -72,7 +72,7 @@ def draw(stored: Stored) -> list[Drawing]:
     return [Drawing("routing", plot_windows(table, stored.label), caption)]
 
 
-def df_windows(run: Run, machine: Machine, lines: list[dict[str, Any]]) -> pa.Table:
+def df_windows(run: Run, machine: RoutingSetup, lines: list[dict[str, Any]]) -> pa.Table:
     """Return a row per window and CPU: entries into the deepest state, share of the window there, interrupts by cause.
 
     `residency` is Linux's share, with the way in and out. `gated` is gem5's share, of cores that stand still or are
@@ -105,7 +105,7 @@ def df_windows(run: Run, machine: Machine, lines: list[dict[str, Any]]) -> pa.Ta
     return table.set_column(table.column_names.index("gated"), "gated", table["gated"].cast(pa.float64()))
 
 
-def _gated(run: Run, machine: Machine) -> dict[tuple[str, int], float]:
+def _gated(run: Run, machine: RoutingSetup) -> dict[tuple[str, int], float]:
     """Return the share of time that a core is off, by window and CPU."""
     found: dict[tuple[str, int], float] = {}
     for name, number in GEM5_WINDOWS.items():
@@ -115,7 +115,7 @@ def _gated(run: Run, machine: Machine) -> dict[tuple[str, int], float]:
     return found
 
 
-def df_cost(run: Run, machine: Machine, lines: list[dict[str, Any]]) -> pa.Table:
+def df_cost(run: Run, machine: RoutingSetup, lines: list[dict[str, Any]]) -> pa.Table:
     """Return the time of a pass of the idle path that had a route to settle, on the consumer's clock."""
     cluster = run.cluster(machine.consumer)
     counts = {(line["way"], line["edge"]): line for line in lines if "way" in line}
@@ -138,7 +138,7 @@ def df_cost(run: Run, machine: Machine, lines: list[dict[str, Any]]) -> pa.Table
     return pa.Table.from_pylist(rows)
 
 
-def checks(machine: Machine, windows: pa.Table, timed: bool) -> list[Check]:
+def checks(machine: RoutingSetup, windows: pa.Table, timed: bool) -> list[Check]:
     """Without times an event takes none, and what it costs unrouted cannot be seen."""
     by = {(row["window"], row["cpu"]): row for row in windows.to_pylist()}
     main = sorted({cpu for _, cpu in by} - {machine.shadow})

@@ -3,7 +3,7 @@
 
 import ast
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 import pytest
@@ -66,3 +66,42 @@ def test_an_analysis_imports_neither_commands_nor_sweeps() -> None:
             assert {"cli", "sweep", "page"}.isdisjoint(imports(file)), file
     for file in PACKAGE.rglob("*.py"):
         assert "lull_experiments." not in file.read_text().replace("`lull_experiments.", ""), file
+
+
+OTHER_SIDE = ROOT / "gem5-configs" / "spec.py"
+"""Reads the JSON file that lies between gem5 and the library. What both sides describe has one name on both sides:
+`Cluster` is the platform's cluster."""
+
+
+def classes(file: Path) -> Iterator[str]:
+    """The classes that a file defines, wherever in it."""
+    for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.ClassDef):
+            yield node.name
+
+
+def defined_twice(files: Iterable[Path]) -> list[str]:
+    """One sentence for each class whose name another class has."""
+    first: dict[str, Path] = {}
+    found = []
+    for file in files:
+        for name in classes(file):
+            if name in first:
+                found.append(f"class {name} is defined in {first[name]} and in {file}; rename one of the two")
+            first.setdefault(name, file)
+    return found
+
+
+def test_a_class_name_has_one_meaning() -> None:
+    ours = [file for top in (PACKAGE, ROOT / "benchmarks") for file in sorted(top.rglob("*.py"))]
+    machine = sorted((ROOT / "gem5-configs").glob("*.py"))
+    assert defined_twice([*ours, *(file for file in machine if file != OTHER_SIDE)]) == []
+    assert defined_twice(machine) == []
+
+
+def test_a_class_name_with_two_meanings_is_told_with_both_files(tmp_path: Path) -> None:
+    one, other = tmp_path / "one.py", tmp_path / "other.py"
+    one.write_text("class Row:\n    pass\n")
+    other.write_text("def made():\n    class Row:\n        pass\n")
+    assert defined_twice([one, other]) == [f"class Row is defined in {one} and in {other}; rename one of the two"]
+    assert len(defined_twice([one, one])) == 1

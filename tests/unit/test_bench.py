@@ -11,7 +11,7 @@ import pytest
 from lull.bench import mcpat, repeated
 from lull.energy import activity, mcpat_run, tables, windows
 from lull.energy.coefficients import DYNAMIC, GATE, SUBTHRESHOLD
-from lull.energy.mcpat_run import Part
+from lull.energy.mcpat_run import Heading
 from lull.errors import UserError
 from lull.rundir import stats
 from lull.rundir.folder import CPUIDLE, MANIFEST, STATS_TABLE, STATS_TEXT, TRACE, RunDir
@@ -159,7 +159,7 @@ def test_every_window_and_cluster_is_asked_of_mcpat_and_the_worst_difference_tol
     seconds = LONG / energy_runs.HZ
     asked: list[str] = []
 
-    def answer(_: object, xml: str) -> Part:
+    def answer(_: object, xml: str) -> Heading:
         cluster = platform.resolved_clusters()[len(asked) % 3]
         assert f"{cluster.name} cluster" in xml
         cycles = (1.0, 0.5, 0.0)[len(asked) % 3] * LONG / round(1e6 / cluster.opps.table[-1].mhz)
@@ -169,10 +169,10 @@ def test_every_window_and_cluster_is_asked_of_mcpat_and_the_worst_difference_tol
         asked.append(cluster.name)
         core = {DYNAMIC: watts, SUBTHRESHOLD: 0.9 * energy_runs.CORE_LEAKAGE_W, GATE: 0.1 * energy_runs.CORE_LEAKAGE_W}
         l2 = {DYNAMIC: 0.0, SUBTHRESHOLD: energy_runs.L2_LEAKAGE_W, GATE: 0.0}
-        return Part("McPAT", parts=[Part("Core", core), Part("L2", l2)])
+        return Heading("McPAT", parts=[Heading("Core", core), Heading("L2", l2)])
 
     monkeypatch.setattr(mcpat_run, "run", answer)
-    binary = mcpat_run.McPat("mcpat", "")
+    binary = mcpat_run.McPatBinary("mcpat", "")
     found = mcpat.compare(run, binary, 1)
     assert (found.windows, found.starts) == (1, 3)
     assert found.worst < 1e-9

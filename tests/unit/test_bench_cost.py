@@ -14,8 +14,8 @@ from lull.rundir.folder import STATS_TABLE, STDOUT, RunDir
 from tests.specs import spec
 
 
-def what(system: str, *settings: str) -> cost.What:
-    return cost.What(system, "tiny", None, settings, 10, 2)
+def what(system: str, *settings: str) -> cost.CostPlan:
+    return cost.CostPlan(system, "tiny", None, settings, 10, 2)
 
 
 def test_three_kernels_or_two_where_others_stand_on_it() -> None:

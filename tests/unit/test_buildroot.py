@@ -111,7 +111,7 @@ def test_neither_prose_nor_what_buildroot_leaves_behind_is_an_input(fake: Path, 
 class FakeMake:
     """Stands for Buildroot's make: notes its calls and leaves what a build leaves."""
 
-    def __init__(self, output: Path, config: str, entries: Sequence[cpio.Entry]) -> None:
+    def __init__(self, output: Path, config: str, entries: Sequence[cpio.Member]) -> None:
         self.output, self.config, self.archive = output, config, cpio.pack(entries)
         self.calls: list[tuple[list[str], Path]] = []
 
@@ -122,7 +122,7 @@ class FakeMake:
         (self.output / "images" / "rootfs.cpio").write_bytes(self.archive)
 
 
-def image(without: str = "") -> list[cpio.Entry]:
+def image(without: str = "") -> list[cpio.Member]:
     names = {*rootfs.PROGRAMS, *rootfs.applets(paths.ROOT), "lull-init"} - {without}
     return [
         *(cpio.directory(name) for name in ("dev", "usr", "usr/bin")),
@@ -132,7 +132,7 @@ def image(without: str = "") -> list[cpio.Entry]:
     ]
 
 
-def run_build(fake: Path, tmp_path: Path, config: str, entries: Sequence[cpio.Entry]) -> FakeMake:
+def run_build(fake: Path, tmp_path: Path, config: str, entries: Sequence[cpio.Member]) -> FakeMake:
     make = FakeMake(tmp_path / "work" / "buildroot", config, entries)
     buildroot.build(fake, paths.ROOT, tmp_path / "out", tmp_path / "work", make)
     return make

@@ -5,6 +5,7 @@ import json
 import shutil
 from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -21,7 +22,7 @@ from lull.errors import LimitReached, UserError
 from lull.figures import wake
 from lull.files import paths
 from lull.results import age, confirmed, confirming, index, manifest, tree
-from lull.results.comparing import Published
+from lull.results.comparing import PublishedRows
 from lull.results.tree import Tree
 from lull.rundir.folder import FILES, RunDir
 from lull.runspec.spec import RunSpec
@@ -273,7 +274,7 @@ def test_the_points_of_a_confirmation_are_enough_for_an_analysis(
 
     runs = esm_runs.runs(tmp_path, name, make, monkeypatch, patterns=confirm.points)
     tables = runs.analysis.analyse(runs).tables
-    values = Published(confirm, tables, [run.name for run in runs.runs], "here", "there").beside(tables)
+    values = PublishedRows(confirm, tables, [run.name for run in runs.runs], "here", "there").beside(tables)
     assert len(values) == 2 * sum(len(compared.columns) for compared in confirm.values)
     assert all(value.held for value in values)
 
@@ -287,9 +288,22 @@ def test_an_unchanged_machine_is_refuted_in_one_of_twenty_cases_at_most() -> Non
     def drawn() -> dict[str, pa.Table]:
         return {"t": pa.table({"point": ["p"] * 10, **{name: generator.normal(5, 1, 10) for name in columns}})}
 
-    cases = [Published(rules, drawn(), ["p"], "here", "there").beside(drawn()) for _ in range(400)]
+    cases = [PublishedRows(rules, drawn(), ["p"], "here", "there").beside(drawn()) for _ in range(400)]
     refuted = sum(not all(value.held for value in case) for case in cases) / len(cases)
     assert 0.01 < refuted < 0.075, "5 % and what 400 cases may be off by"
+
+
+@pytest.mark.parametrize(
+    ("settings", "today", "held"),
+    [({}, [3, 3], True), ({}, [3], False), ({"count": 1}, [3], True), ({}, [4, 3], False)],
+)
+def test_fewer_equal_rows_hold_only_where_fewer_were_asked_for(
+    settings: dict[str, Any], today: list[int], held: bool
+) -> None:
+    rules = Confirm(points=["p"], settings=settings, values=[Compared(table="t", by=["point"], equal=["lost"])])
+    published, now = ({"t": pa.table({"point": ["p"] * len(lost), "lost": lost})} for lost in ([3, 3], today))
+    (value,) = PublishedRows(rules, published, ["p"], "here", "there").beside(now)
+    assert value.held is held
 
 
 def test_the_points_are_listed_without_an_engine(place: Place, monkeypatch: pytest.MonkeyPatch) -> None:

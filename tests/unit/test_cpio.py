@@ -51,7 +51,7 @@ def test_archive_is_whole_blocks_and_never_looks_compressed() -> None:
         (cpio.file("a\0b", b""), "is no plain relative path"),
     ],
 )
-def test_what_the_kernel_would_drop_silently_is_an_error(extra: cpio.Entry, complaint: str) -> None:
+def test_what_the_kernel_would_drop_silently_is_an_error(extra: cpio.Member, complaint: str) -> None:
     with pytest.raises(ValueError, match=r"no plain|twice|no directory") as caught:
         cpio.pack([*ENTRIES, extra])
     assert complaint in str(caught.value)

@@ -205,3 +205,14 @@ def test_cutting_time_into_windows_changes_no_sum(seed: int) -> None:
     assert sum(found.off_ticks(0, start, end) for start, end in itertools.pairwise(edges)) == (
         found.off_ticks(0, 0, NIGHT.stop)
     )
+
+
+def test_a_wake_up_at_the_moment_of_the_next_sleep_ended_the_one_before() -> None:
+    """Linux may go back to sleep in the tick in which it is back."""
+    asleep = causes.CODE["C3"]
+    start, state = np.array([0, 10, 20]), np.array([asleep, asleep, causes.CODE["active"]])
+    spans = causes.Spans(start, np.array([10, 20, 30]), state, np.zeros(3, np.int64))
+    words = causes.Words()
+    wakes = [Wake(0, 10, "C3", "irq:timer", "task:first/1"), Wake(0, 20, "C3", "irq:timer", "task:second/2")]
+    roots = causes._roots(spans, wakes, words)
+    assert [words.texts[root] for root in roots] == ["task:first/1", "task:second/2"]

@@ -13,7 +13,7 @@ import pytest
 from numpy.typing import NDArray
 
 from lull.energy import activity, causes, ledger, rows, source, windows
-from lull.energy.account import Account
+from lull.energy.account import Account, Label, Part, Place, closed
 from lull.energy.backend import Backend
 from lull.energy.em import EnergyModel
 from lull.energy.ledger import Totals
@@ -537,3 +537,12 @@ def test_counters_lose_what_the_trace_knows_before_they_tell_of_the_rest(tmp_pat
     assert totals.residency_s[0, "C2"] == pytest.approx(4e-3)
     assert totals.residency_s[0, "active"] == pytest.approx(3e-3)
     assert (0, "transition") not in totals.residency_s
+
+
+@pytest.mark.parametrize("whole", [0.9, 1.1])
+def test_parts_that_sum_to_more_or_less_than_the_whole_are_refused(whole: float) -> None:
+    parts, raw = [Part("pipe", "dynamic"), Part("cache", "static")], np.array([[0.25, 0.75]])
+    place, labels = Place(0, "little", 3, 0, MS), [Label("active", "task:cat/7", 1e-3)]
+    assert closed(place, labels, parts, raw, np.ones(2), 1.0).raw.sum() == 1.0
+    with pytest.raises(ClosureError, match=f"window 3, CPU 0: the parts sum to 1 J, not to the {whole} J of the whole"):
+        closed(place, labels, parts, raw, np.ones(2), whole)

@@ -73,7 +73,7 @@ def _run(argv: Sequence[str], cwd: Path) -> None:
     subprocess.run(argv, cwd=cwd, check=True, capture_output=True)
 
 
-def _added(mine: Path, tmp_path: Path) -> dict[str, cpio.Entry]:
+def _added(mine: Path, tmp_path: Path) -> dict[str, cpio.Member]:
     tree = tmp_path / "added"
     rootfs.install(mine, tmp_path, tree, ROOT, _run)
     image = [cpio.directory("usr"), cpio.directory("usr/bin"), cpio.file("usr/bin/lull-loop", b"", executable=True)]

@@ -9,6 +9,7 @@ from lull.artifacts import cache
 from lull.engines import gem5
 from lull.engines.base import Artifacts
 from lull.errors import LimitReached, UserError
+from lull.platform import machine
 from lull.platform.load import load_platform
 from tests import fake_gem5
 
@@ -50,4 +51,15 @@ def test_no_option_lengthens_a_boot_so_none_is_named(
     with pytest.raises(UserError, match="tiny did not boot within 0 s here; run it on a machine") as raised:
         _boot(tmp_path)
     assert not isinstance(raised.value, LimitReached)
+    assert list(logs.glob("checkpoint-*/engine.log"))
+
+
+def test_settings_are_refused_in_the_words_of_gem5_configs(
+    logs: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The program in gem5's place reads them as gem5 does, so a stand-in boots nothing that gem5 would not."""
+    told = machine.describe
+    monkeypatch.setattr(machine, "describe", lambda platform: {**told(platform), "voltage": 1})
+    with pytest.raises(UserError, match=r"gem5 ended with status 1: .*: soc\.voltage: unknown key; remove it"):
+        _boot(tmp_path)
     assert list(logs.glob("checkpoint-*/engine.log"))

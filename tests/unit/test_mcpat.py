@@ -10,7 +10,7 @@ import pytest
 
 from lull.energy import activity, coefficients, events, mcpat_run, tables
 from lull.energy.events import L2
-from lull.energy.mcpat_run import McPat, Part
+from lull.energy.mcpat_run import Heading, McPatBinary
 from lull.energy.mcpat_xml import Chip, render
 from lull.errors import UserError
 from lull.platform.load import load_platform
@@ -33,7 +33,7 @@ def said(name: str) -> str:
     return gzip.decompress((DATA / f"mcpat-1.3-tiny-{name}.txt.gz").read_bytes()).decode()
 
 
-def recorded(name: str) -> Part:
+def recorded(name: str) -> Heading:
     return mcpat_run.parse(said(name))
 
 
@@ -48,7 +48,7 @@ def counted(name: str) -> tuple[dict[str, float], dict[str, float]]:
     return activity.core_counts(stats, f"{cluster}.cpu0"), activity.l2_counts(stats, f"{cluster}.l2")
 
 
-def assert_same(name: str, theirs: Part) -> None:
+def assert_same(name: str, theirs: Heading) -> None:
     """To 0.1 %, in each component and each kind of power."""
     table = tables.load(chip(name).platform, chip(name).cluster).at(chip(name).opp.mhz)
     counts, l2 = counted(name)
@@ -81,7 +81,7 @@ def test_a_table_that_is_not_linear_is_refused() -> None:
     """A McPAT that says the same to every input is no sum over events."""
     asked = []
 
-    def ask(text: str) -> Part:
+    def ask(text: str) -> Heading:
         asked.append(text)
         return recorded("little")
 
@@ -112,10 +112,10 @@ def test_a_mcpat_of_another_version_is_refused(tmp_path: Path, banner: str, vers
     program.write_text(f'#!/bin/sh\ncat "{answer}"\n')
     program.chmod(0o755)
     answer.write_text(said("little"))
-    assert mcpat_run.run(McPat(str(program), ""), "") == recorded("little")
+    assert mcpat_run.run(McPatBinary(str(program), ""), "") == recorded("little")
     answer.write_text(said("little").replace("(version 1.3 ", banner))
     with pytest.raises(UserError, match=rf"^{program}: McPAT {version}; lull reads 1\.3, name such a binary"):
-        mcpat_run.run(McPat(str(program), ""), "")
+        mcpat_run.run(McPatBinary(str(program), ""), "")
 
 
 def test_a_binary_that_is_not_mcpat_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -77,24 +77,24 @@ def image(debs: list[Path], tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="module")
-def entries(image: Path) -> dict[str, cpio.Entry]:
+def entries(image: Path) -> dict[str, cpio.Member]:
     return {entry.path: entry for entry in cpio.unpack((image / "rootfs.cpio").read_bytes())}
 
 
 @cross
-def test_libraries_are_those_that_programs_load(entries: dict[str, cpio.Entry]) -> None:
+def test_libraries_are_those_that_programs_load(entries: dict[str, cpio.Member]) -> None:
     libraries = {path.rpartition("/")[2] for path in entries if path.startswith(f"{LIBRARIES}/")}
     assert libraries == {"libone.so.1", "libtwo.so.2", "libgcc_s.so.1"}
     assert stat.S_ISREG(entries[f"{LIBRARIES}/libone.so.1"].mode)
 
 
 @cross
-def test_nothing_else_of_the_packages_is_kept(entries: dict[str, cpio.Entry]) -> None:
+def test_nothing_else_of_the_packages_is_kept(entries: dict[str, cpio.Member]) -> None:
     assert not [path for path in entries if "usr/share" in path or "libthree" in path or "DEBIAN" in path]
 
 
 @cross
-def test_what_the_kernel_needs_to_start_is_there(entries: dict[str, cpio.Entry]) -> None:
+def test_what_the_kernel_needs_to_start_is_there(entries: dict[str, cpio.Member]) -> None:
     console = entries["dev/console"]
     assert stat.S_ISCHR(console.mode)
     assert console.device == (5, 1)
@@ -106,7 +106,7 @@ def test_what_the_kernel_needs_to_start_is_there(entries: dict[str, cpio.Entry])
 
 
 @cross
-def test_guest_programs_are_static_and_stripped(entries: dict[str, cpio.Entry], tmp_path: Path) -> None:
+def test_guest_programs_are_static_and_stripped(entries: dict[str, cpio.Member], tmp_path: Path) -> None:
     for name in ("lull-init", "lull-cpus", "lull-m5"):
         (tmp_path / name).write_bytes(entries[f"usr/bin/{name}"].data)
         readelf = [f"{CROSS_COMPILE}readelf", "--wide", "--segments", "--sections", str(tmp_path / name)]
@@ -116,14 +116,14 @@ def test_guest_programs_are_static_and_stripped(entries: dict[str, cpio.Entry], 
 
 
 @cross
-def test_nothing_lies_about(entries: dict[str, cpio.Entry]) -> None:
+def test_nothing_lies_about(entries: dict[str, cpio.Member]) -> None:
     assert {path for path in entries if "/" not in path} == {
         *("bin", "dev", "etc", "init", "lib", "out", "proc", "run", "sbin", "sys", "tmp", "usr"),
     }
 
 
 @cross
-def test_every_selftest_is_there_to_run(entries: dict[str, cpio.Entry]) -> None:
+def test_every_selftest_is_there_to_run(entries: dict[str, cpio.Member]) -> None:
     folder = "usr/lib/lull/selftests/"
     found = {path.removeprefix(folder) for path in entries if path.startswith(folder)}
     assert found == {*names(), "tap.sh"}
@@ -131,14 +131,14 @@ def test_every_selftest_is_there_to_run(entries: dict[str, cpio.Entry]) -> None:
 
 
 @cross
-def test_applets_are_links_to_busybox(entries: dict[str, cpio.Entry]) -> None:
+def test_applets_are_links_to_busybox(entries: dict[str, cpio.Member]) -> None:
     for applet in rootfs.applets(ROOT):
         assert cpio.is_symlink(entries[f"usr/bin/{applet}"])
         assert entries[f"usr/bin/{applet}"].data == b"busybox"
 
 
 @cross
-def test_overlay_is_in_the_image(entries: dict[str, cpio.Entry]) -> None:
+def test_overlay_is_in_the_image(entries: dict[str, cpio.Member]) -> None:
     overlay = ROOT / rootfs.OVERLAY
     files = [path for path in overlay.rglob("*") if path.is_file()]
     assert files
@@ -161,7 +161,7 @@ def test_image_is_the_same_elsewhere_and_under_another_umask(debs: list[Path], i
 
 
 @cross
-def test_contents_lists_every_entry(image: Path, entries: dict[str, cpio.Entry]) -> None:
+def test_contents_lists_every_entry(image: Path, entries: dict[str, cpio.Member]) -> None:
     lines = (image / "contents.txt").read_text().splitlines()
     assert len(lines) == len(entries)
     assert "        7 120777 bin -> usr/bin" in lines

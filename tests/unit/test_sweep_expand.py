@@ -10,7 +10,7 @@ import yaml
 from lull.errors import UserError
 from lull.runspec.values import Value
 from lull.scenario.load import load_scenario
-from lull.sweep.asked import Asked, load, parse_grid, parse_set
+from lull.sweep.asked import SweepAsked, load, parse_grid, parse_set
 from lull.sweep.expand import Planned, expand, keyed
 from tests.conftest import Lull
 
@@ -18,7 +18,7 @@ MADE_OF = "engine, kernel and image"
 
 
 def _points(made_of: str = MADE_OF, engine: Any = "qemu", **asked: object) -> list[Planned]:
-    wanted = Asked.model_validate({"scenario": "wake-latency", "points": ["states/C3"], **asked})
+    wanted = SweepAsked.model_validate({"scenario": "wake-latency", "points": ["states/C3"], **asked})
     found = expand(wanted, load_scenario(wanted.scenario), engine, lambda key: f"--grid {key}")
     return keyed(found.planned, made_of)
 

@@ -16,7 +16,7 @@ from lull.scenario.folder import attempt, identity
 from lull.scenario.load import load_scenario
 from lull.sweep import job as jobs
 from lull.sweep import rows, table, workflow
-from lull.sweep.asked import Asked
+from lull.sweep.asked import SweepAsked
 from lull.sweep.expand import Planned, expand, keyed
 from lull.sweep.folder import SweepFolder
 from lull.sweep.job import RUNNING, Job, Means
@@ -26,7 +26,7 @@ from tests.unit.test_sweep import FakeEngine
 
 
 def planned(count: int) -> list[Planned]:
-    asked = Asked(
+    asked = SweepAsked(
         scenario="wake-latency",
         points=["states/C3"],
         cpu="atomic",

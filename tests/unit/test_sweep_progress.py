@@ -8,37 +8,37 @@ import pytest
 
 from lull.host.progress import Progress
 from lull.scenario.folder import Done
-from lull.sweep.folder import Entry, SweepFolder
+from lull.sweep.folder import SweepFolder, SweepPoint
 from lull.sweep.job import RUNNING
 from lull.sweep.tally import Tally
 
-SHORT = [Entry("states/C1", "states", {}, {"governor": "menu"}, seed, "", f"short{seed}") for seed in (1, 2)]
-LONG = [Entry("states/C4", "states", {}, {"governor": "menu"}, seed, "", f"long{seed}") for seed in (1, 2)]
+SHORT = [SweepPoint("states/C1", "states", {}, {"governor": "menu"}, seed, "", f"short{seed}") for seed in (1, 2)]
+LONG = [SweepPoint("states/C4", "states", {}, {"governor": "menu"}, seed, "", f"long{seed}") for seed in (1, 2)]
 
 
 class Sweep:
-    def __init__(self, path: Path, entries: list[Entry], boots: list[Path] | None = None) -> None:
+    def __init__(self, path: Path, entries: list[SweepPoint], boots: list[Path] | None = None) -> None:
         self.folder, self.state = SweepFolder(path), path / "state"
         self.state.mkdir(parents=True)
         self.entries, self.boots = entries, boots or []
 
-    def tally(self, known: list[tuple[Entry, float]] | None = None) -> Tally:
+    def tally(self, known: list[tuple[SweepPoint, float]] | None = None) -> Tally:
         return Tally(self.folder, self.state, self.entries, self.boots, known or [])
 
     def tell(self, done: Done) -> None:
         with (self.state / "job.jsonl").open("a") as file:
             file.write(json.dumps(vars(done)) + "\n")
 
-    def begin(self, entry: Entry, simulated_s: float = 0.0) -> None:
+    def begin(self, entry: SweepPoint, simulated_s: float = 0.0) -> None:
         self.tell(Done(entry.key, RUNNING))
         self.so_far(entry, simulated_s)
 
-    def so_far(self, entry: Entry, simulated_s: float) -> None:
+    def so_far(self, entry: SweepPoint, simulated_s: float) -> None:
         run = self.folder.run_of(entry.key)
         run.mkdir(parents=True, exist_ok=True)
         (run / "progress").write_text(f"{simulated_s} {simulated_s * 4e6:.0f}")
 
-    def end(self, entry: Entry, simulated_s: float) -> None:
+    def end(self, entry: SweepPoint, simulated_s: float) -> None:
         self.tell(Done(entry.key, "ran", "", simulated_s, 1.0, round(simulated_s * 4e6)))
 
 
@@ -80,7 +80,7 @@ def test_points_are_expected_to_take_what_those_like_them_took(tmp_path: Path) -
 
 
 def test_several_lanes_share_what_is_to_come(tmp_path: Path) -> None:
-    entries = [Entry("states/C1", "states", {}, {}, seed, "", f"run{seed}") for seed in range(9)]
+    entries = [SweepPoint("states/C1", "states", {}, {}, seed, "", f"run{seed}") for seed in range(9)]
     sweep = Sweep(tmp_path, entries)
     tally = sweep.tally()
     sweep.begin(entries[0])

@@ -9,10 +9,10 @@ import pyarrow.parquet as pq
 import pytest
 
 from lull.errors import UserError
-from lull.scenario.folder import attempt
+from lull.scenario.folder import HUNG, KEPT, attempt
 from lull.scenario.load import load_scenario
-from lull.sweep import table
-from lull.sweep.asked import Asked
+from lull.sweep import pending, table
+from lull.sweep.asked import SweepAsked
 from lull.sweep.expand import Planned, expand, keyed
 from lull.sweep.folder import SweepFolder
 from tests.unit.test_sweep import FakeEngine
@@ -35,7 +35,9 @@ def engine(tmp_path: Path) -> FakeEngine:
 
 @pytest.fixture
 def points() -> list[Planned]:
-    asked = Asked(scenario="wake-latency", points=["states/C3"], grid={"governor": ["menu", "teo"], "count": [5, 6]})
+    asked = SweepAsked(
+        scenario="wake-latency", points=["states/C3"], grid={"governor": ["menu", "teo"], "count": [5, 6]}
+    )
     return keyed(expand(asked, load_scenario("wake-latency"), "qemu", lambda key: key).planned, "kernel")
 
 
@@ -116,6 +118,29 @@ def test_a_run_of_other_settings_is_not_taken_for_the_points(
     _run(folder, points[0], engine, [])
     folder.run_of(points[0].entry.key).rename(folder.run_of(points[1].entry.key))
     assert len(table.read(folder.path).missing) == 4
+
+
+def test_only_runs_of_the_points_own_settings_are_not_missing(
+    folder: SweepFolder, points: list[Planned], engine: FakeEngine
+) -> None:
+    """A sweep that is started again finds its runs by their folders, and looks into each."""
+    for planned in points[:2]:
+        _run(folder, planned, engine, [])
+    folder.run_of(points[1].entry.key).rename(folder.run_of(points[2].entry.key))
+    known = pending.known(folder, points, again=False)
+    assert {key: done.how for key, done in known.items()} == {points[0].entry.key: KEPT}
+    assert pending.missing(points, known) == points[1:]
+    assert pending.missing([*points, points[3]], known) == points[1:], "two points may be one run"
+
+
+def test_a_point_that_hung_is_missing_only_to_who_asks_again(
+    folder: SweepFolder, points: list[Planned], engine: FakeEngine
+) -> None:
+    key = points[0].entry.key
+    engine.limit = f"points/{key}"
+    attempt(folder.run_of(key), key, points[0].spec, engine)
+    assert [done.how for done in pending.known(folder, points, again=False).values()] == [HUNG]
+    assert pending.known(folder, points, again=True) == {}
 
 
 def test_folders_that_are_no_sweeps(tmp_path: Path, folder: SweepFolder) -> None:

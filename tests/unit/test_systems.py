@@ -19,7 +19,7 @@ from lull.scenario.points import Wishes
 from lull.scenario.points import resolve as points_of
 from lull.scenario.schema import Scenario
 from lull.systems import folder, page
-from lull.systems.manifest import Manifest, Setting
+from lull.systems.manifest import Setting, SystemManifest
 from tests.specs import spec
 
 SETTING = {"path": "/sys/kernel/lull/doze/enabled", "choices": [0, 1], "default": 0, "help": "the switch"}
@@ -165,8 +165,8 @@ WRONG: dict[str, tuple[dict[str, object], str]] = {
 def test_a_setting_with_a_mistake_is_one_sentence(case: str) -> None:
     change, sentence = WRONG[case]
     data = MANIFEST | {"settings": {"enabled": SETTING | change}}
-    with pytest.raises(UserError) as caught, explained("system.yaml", Manifest):
-        Manifest.model_validate(data)
+    with pytest.raises(UserError) as caught, explained("system.yaml", SystemManifest):
+        SystemManifest.model_validate(data)
     assert str(caught.value) == f"system.yaml: settings.enabled.{sentence}"
 
 

@@ -147,3 +147,10 @@ def test_the_latest_of_a_key() -> None:
         assert latest(keys, times, asked, moments, before=before).tolist() == expected
     nothing = np.empty(0, np.int64)
     assert latest(nothing, nothing, asked, moments).tolist() == [-1] * 200
+
+
+@pytest.mark.parametrize(("begin", "counted"), [(899, 1), (900, 0)])
+def test_a_sleep_that_ended_before_the_traced_time_has_no_wake_up(begin: int, counted: int) -> None:
+    """Linux was back at 900. A trace that begins then has not what woke the CPU."""
+    record = recordings.recording([SLEEPS, AWAKE_ALL_ALONG], NAMES, begin, 10_000, EXPIRES)
+    assert len(wakes.of_recording(record, load_platform("tiny"))) == counted

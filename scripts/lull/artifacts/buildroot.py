@@ -89,7 +89,7 @@ def _settings(file: Path) -> dict[str, str]:
     return {match[1] or match[3]: match[2] or "n" for match in matches if match}
 
 
-def _check(entries: Sequence[cpio.Entry], root: Path) -> None:
+def _check(entries: Sequence[cpio.Member], root: Path) -> None:
     """Raise an error if a program of the default image is missing: a package may have stopped installing the
     program."""
     names = {entry.path for entry in entries}

@@ -26,7 +26,7 @@ Build = Callable[[Path, Path], None]
 """`build(out, work)`, see `get`."""
 
 
-class Record(TypedDict):
+class EntryRecord(TypedDict):
     """`entry.json`: the inputs that the key is the hash of, and the hash of each file by name."""
 
     kind: str
@@ -34,7 +34,7 @@ class Record(TypedDict):
     files: dict[str, str]
 
 
-_RECORD = TypeAdapter(Record)
+_RECORD = TypeAdapter(EntryRecord)
 
 
 @dataclass(frozen=True)
@@ -59,7 +59,7 @@ class Entry:
     def inputs(self) -> dict[str, object]:
         return self._manifest()["inputs"]
 
-    def _manifest(self) -> Record:
+    def _manifest(self) -> EntryRecord:
         return json_file.read_as(_RECORD, self.path / MANIFEST, f"remove {self.path} and run the command again")
 
 

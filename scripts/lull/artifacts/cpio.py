@@ -20,7 +20,7 @@ _BLOCK = 512
 
 
 @dataclass(frozen=True)
-class Entry:
+class Member:
     """One name in the archive: `data` is a file's content or a link's target."""
 
     path: str
@@ -29,45 +29,45 @@ class Entry:
     device: tuple[int, int] = (0, 0)
 
 
-def directory(path: str, permissions: int = 0o755) -> Entry:
-    return Entry(path, stat.S_IFDIR | permissions)
+def directory(path: str, permissions: int = 0o755) -> Member:
+    return Member(path, stat.S_IFDIR | permissions)
 
 
-def file(path: str, data: bytes, executable: bool = False) -> Entry:
+def file(path: str, data: bytes, executable: bool = False) -> Member:
     """Return the entry of a file, with one of two modes: other mode bits in a checkout come from the cloner's umask."""
-    return Entry(path, stat.S_IFREG | (0o755 if executable else 0o644), data)
+    return Member(path, stat.S_IFREG | (0o755 if executable else 0o644), data)
 
 
-def symlink(path: str, target: str) -> Entry:
-    return Entry(path, stat.S_IFLNK | 0o777, target.encode())
+def symlink(path: str, target: str) -> Member:
+    return Member(path, stat.S_IFLNK | 0o777, target.encode())
 
 
-def character_device(path: str, major: int, minor: int, permissions: int = 0o600) -> Entry:
-    return Entry(path, stat.S_IFCHR | permissions, device=(major, minor))
+def character_device(path: str, major: int, minor: int, permissions: int = 0o600) -> Member:
+    return Member(path, stat.S_IFCHR | permissions, device=(major, minor))
 
 
-def is_symlink(entry: Entry) -> bool:
+def is_symlink(entry: Member) -> bool:
     return stat.S_ISLNK(entry.mode)
 
 
-def pack(entries: Iterable[Entry]) -> bytes:
+def pack(entries: Iterable[Member]) -> bytes:
     """Return the archive. An entry without a parent directory is an error here; the kernel would skip it silently."""
     ordered = sorted(entries, key=lambda entry: entry.path)
     _check(ordered)
     archive = bytearray()
     for number, entry in enumerate(ordered, 1):
         archive += _record(entry, number)
-    archive += _record(Entry(_TRAILER, 0), 0)
+    archive += _record(Member(_TRAILER, 0), 0)
     archive += bytes(-len(archive) % _BLOCK)
     return bytes(archive)
 
 
-def unpack(archive: bytes) -> list[Entry]:
+def unpack(archive: bytes) -> list[Member]:
     """Return the entries of an archive that `pack` made."""
     return list(_entries(archive))
 
 
-def _check(ordered: list[Entry]) -> None:
+def _check(ordered: list[Member]) -> None:
     kinds: dict[str, int] = {}
     for entry in ordered:
         path = PurePosixPath(entry.path)
@@ -81,7 +81,7 @@ def _check(ordered: list[Entry]) -> None:
             raise ValueError(f"{entry.path!r} lies in {parent!r}, which is no directory of the archive")
 
 
-def _record(entry: Entry, number: int) -> bytes:
+def _record(entry: Member, number: int) -> bytes:
     name = entry.path.encode() + b"\0"
     links = 0 if number == 0 else 2 if stat.S_ISDIR(entry.mode) else 1
     fields = (number, entry.mode, 0, 0, links, 0, len(entry.data), 0, 0, *entry.device, len(name), 0)
@@ -89,7 +89,7 @@ def _record(entry: Entry, number: int) -> bytes:
     return head + bytes(-len(head) % 4) + entry.data + bytes(-len(entry.data) % 4)
 
 
-def _entries(archive: bytes) -> Iterator[Entry]:
+def _entries(archive: bytes) -> Iterator[Member]:
     at = 0
     while True:
         head = archive[at : at + _HEADER]
@@ -103,5 +103,5 @@ def _entries(archive: bytes) -> Iterator[Entry]:
         begin = at + _HEADER + name_size
         begin += -begin % 4
         at = begin + size
-        yield Entry(path, mode, archive[begin:at], device)
+        yield Member(path, mode, archive[begin:at], device)
         at += -at % 4

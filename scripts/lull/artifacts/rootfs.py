@@ -110,7 +110,7 @@ def install(folder: Path, scratch: Path, into: Path, root: Path, run: Run) -> No
     run([*make, f"O={scratch}/objects/{folder.name}", f"DESTDIR={into}", "install"], root)
 
 
-def added(image: list[cpio.Entry], tree: Path, programs: Path) -> list[cpio.Entry]:
+def added(image: list[cpio.Member], tree: Path, programs: Path) -> list[cpio.Member]:
     """Return the image plus the files that an experiment's Makefile installed into `tree`."""
     makefile = programs / "Makefile"
     there = {entry.path for entry in image}
@@ -123,7 +123,7 @@ def added(image: list[cpio.Entry], tree: Path, programs: Path) -> list[cpio.Entr
     return [*image, *(entry for entry in found.values() if entry.path not in there)]
 
 
-def contents(entries: Sequence[cpio.Entry]) -> str:
+def contents(entries: Sequence[cpio.Member]) -> str:
     """Return a line for each entry, the largest first: size, mode, path, target of a link."""
     lines = []
     for entry in sorted(entries, key=lambda entry: (-len(entry.data), entry.path)):
@@ -132,11 +132,11 @@ def contents(entries: Sequence[cpio.Entry]) -> str:
     return "".join(lines)
 
 
-def _entries(packages: Path, guest: Path, root: Path) -> list[cpio.Entry]:
+def _entries(packages: Path, guest: Path, root: Path) -> list[cpio.Member]:
     """Return the image's entries. A later source replaces an earlier one, so the overlay has the last word."""
-    image: dict[str, cpio.Entry] = {}
+    image: dict[str, cpio.Member] = {}
 
-    def add(entry: cpio.Entry) -> None:
+    def add(entry: cpio.Member) -> None:
         image[entry.path] = entry
 
     for path in _DIRECTORIES:
@@ -158,7 +158,7 @@ def _entries(packages: Path, guest: Path, root: Path) -> list[cpio.Entry]:
     return list(image.values())
 
 
-def _copy(path: Path, name: str) -> cpio.Entry:
+def _copy(path: Path, name: str) -> cpio.Member:
     if path.is_symlink():
         return cpio.symlink(name, str(path.readlink()))
     if path.is_dir():

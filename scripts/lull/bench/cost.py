@@ -28,7 +28,7 @@ _LIMITS = Limits(simulated_s=60.0, wall_s=7200.0)
 
 
 @dataclass(frozen=True)
-class What:
+class CostPlan:
     system: str
     platform: str
     cpu: CpuMode | None
@@ -38,7 +38,7 @@ class What:
     runs: int
 
 
-def variants(what: What) -> dict[str, list[str]]:
+def variants(what: CostPlan) -> dict[str, list[str]]:
     """The settings of each kernel that is booted. What other systems stand on cannot be left out, and is not."""
     system = folder.find(what.system)
     on = [*what.settings, *([f"{system.name}.{SWITCH}=1"] if SWITCH in system.manifest.settings else [])]
@@ -49,7 +49,7 @@ def variants(what: What) -> dict[str, list[str]]:
     return found | {OFF: [], ON: on}
 
 
-def measure(what: What, engine: Engine, out: Path) -> dict[str, dict[str, float]]:
+def measure(what: CostPlan, engine: Engine, out: Path) -> dict[str, dict[str, float]]:
     """Instructions for each event of each path, by variant; a run of each is left in `out`."""
     found: dict[str, dict[str, float]] = {}
     command = f"lull-cost -n {what.events} -r {what.runs}"

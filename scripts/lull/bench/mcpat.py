@@ -10,7 +10,7 @@ from itertools import islice
 from lull.energy import activity, mcpat_run, source, tables
 from lull.energy.coefficients import DYNAMIC, GATE, SUBTHRESHOLD
 from lull.energy.events import L2
-from lull.energy.mcpat_run import Part
+from lull.energy.mcpat_run import Heading
 from lull.energy.mcpat_xml import Chip, render
 from lull.energy.source import Evidence
 from lull.energy.tables import OppTable
@@ -53,7 +53,7 @@ class _Question:
         return self.window.ticks / self.run.hz
 
 
-def compare(rundir: RunDir, mcpat: mcpat_run.McPat, count: int) -> Answers:
+def compare(rundir: RunDir, mcpat: mcpat_run.McPatBinary, count: int) -> Answers:
     """Compare both over the first `count` windows of a run."""
     run = source.open_run(rundir)
     made = [tables.load(run.platform, cluster) for cluster in run.platform.resolved_clusters()]
@@ -95,7 +95,7 @@ def _from_table(asked: _Question, opp: OppTable) -> tuple[float, float]:
     return joules / asked.seconds, core_w * len(asked.cpus) + opp.leakage[L2].watts
 
 
-def _from_mcpat(asked: _Question, mcpat: mcpat_run.McPat) -> tuple[float, float]:
+def _from_mcpat(asked: _Question, mcpat: mcpat_run.McPatBinary) -> tuple[float, float]:
     cores = [activity.core_counts(asked.window, cpu, asked.run.gem5) for cpu in asked.cpus]
     l2 = activity.l2_counts(asked.window, asked.l2, asked.run.gem5)
     answer = mcpat_run.run(mcpat, render(asked.chip, cores, l2, asked.seconds * asked.chip.clock_mhz * 1e6))
@@ -103,5 +103,5 @@ def _from_mcpat(asked: _Question, mcpat: mcpat_run.McPat) -> tuple[float, float]
     return sum(part[DYNAMIC] for part in parts), sum(map(_leakage_w, parts))
 
 
-def _leakage_w(part: Part) -> float:
+def _leakage_w(part: Heading) -> float:
     return part[SUBTHRESHOLD] + part[GATE]

@@ -33,7 +33,7 @@ table.kept(table.read(Path(sys.argv[2])))
 
 
 @dataclass(frozen=True)
-class Took:
+class ScaleTook:
     points: int
     jobs: int
     """Jobs of Snakemake."""
@@ -66,7 +66,7 @@ class Bench:
         """Build what all sweeps share, and boot the machine once."""
         self._run(self._file(1))
 
-    def measure(self, points: int) -> Took:
+    def measure(self, points: int) -> ScaleTook:
         file = self._file(points)
         out = self._out(file)
         begun = time.monotonic()
@@ -84,7 +84,7 @@ class Bench:
             shutil.rmtree(run)
         resumed, _ = self._run(file, to_the_end=False)
         shutil.rmtree(out)
-        return Took(
+        return ScaleTook(
             points, jobs, wall_s, usage.ru_utime + usage.ru_stime, usage.ru_maxrss * 1024, started, again_s,
             opened.wall_s, opened.peak_bytes, resumed,
         )  # fmt: skip

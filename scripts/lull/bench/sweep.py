@@ -26,7 +26,7 @@ SHARED = ("debian", "firmware", "gem5", "kernel", "rootfs")
 
 
 @dataclass(frozen=True)
-class What:
+class SweepPlan:
     platform: str
     cpu: CpuMode
     points: int
@@ -44,7 +44,7 @@ class What:
 
 
 @dataclass(frozen=True)
-class Took:
+class SweepTook:
     points: int
     wall_s: float
     boots_s: float
@@ -57,7 +57,7 @@ class Took:
         return (self.wall_s - self.boots_s - self.runs_s) / self.points
 
 
-def independent(what: What, scratch: Path, count: int) -> Took:
+def independent(what: SweepPlan, scratch: Path, count: int) -> SweepTook:
     """Measure the first `count` points, one call after the other, each with a boot of its own."""
     wall = boots = runs = 0.0
     for value in what.values[:count]:
@@ -67,15 +67,15 @@ def independent(what: What, scratch: Path, count: int) -> Took:
         wall += _call(words, cache)
         boots += _boots_s(cache)
         runs += _runs_s(place / "out" / "states")
-    return Took(count, wall, boots, runs)
+    return SweepTook(count, wall, boots, runs)
 
 
-def swept(what: What, scratch: Path) -> Took:
+def swept(what: SweepPlan, scratch: Path) -> SweepTook:
     place = scratch / "sweep"
     cache = _cache(place)
     words = ["sweep", "--scenario", "wake-latency", *what.words(), "-j", str(what.jobs), "--out", str(place / "out")]
     wall = _call([*words, "--grid", f"{AXIS}={','.join(map(str, what.values))}"], cache)
-    return Took(what.points, wall, _boots_s(cache), _runs_s(place / "out" / "points"))
+    return SweepTook(what.points, wall, _boots_s(cache), _runs_s(place / "out" / "points"))
 
 
 def _cache(place: Path) -> Path:

@@ -125,7 +125,7 @@ def sweep(
         return
     from lull.bench import sweep as bench
 
-    what = bench.What(platform, cpu, points, settings or ("count=50",), jobs)
+    what = bench.SweepPlan(platform, cpu, points, settings or ("count=50",), jobs)
     count = min(alone or points, points)
     with tempfile.TemporaryDirectory(prefix="lull-bench-") as scratch:
         together = bench.swept(what, Path(scratch))
@@ -207,7 +207,7 @@ def cost(
     """
     from lull.bench import cost as bench
 
-    what = bench.What(system, platform, cpu, settings or (), events, runs)
+    what = bench.CostPlan(system, platform, cpu, settings or (), events, runs)
     bench.variants(what)  # a wrong name is told before anything is built
     with tempfile.TemporaryDirectory(prefix="lull-bench-") as scratch:
         found = bench.measure(what, choose(engine, gem5), out or Path(scratch))

@@ -16,7 +16,7 @@ from lull.files import paths, yaml_file
 from lull.host.progress import report
 
 if TYPE_CHECKING:
-    from lull.results.confirmed import Compared
+    from lull.results.confirmed import Verdict
 
 OUT = Path("runs") / "confirm"
 
@@ -94,7 +94,7 @@ def confirm(
         raise typer.Exit(status)
 
 
-def _table(values: "Sequence[Compared]") -> Table:
+def _table(values: "Sequence[Verdict]") -> Table:
     table = Table("table", "of", "value", "", "", box=None, pad_edge=False)
     for value in values:
         verdict = "holds" if value["held"] else "REFUTED"

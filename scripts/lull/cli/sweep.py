@@ -24,9 +24,9 @@ from lull.scenario.points import sentences
 from lull.scenario.schema import Scenario
 from lull.sweep import asked as wishes
 from lull.sweep import expand, joules, pending, workflow
-from lull.sweep.asked import Asked
+from lull.sweep.asked import SweepAsked
 from lull.sweep.expand import Planned
-from lull.sweep.folder import Entry, SweepFolder
+from lull.sweep.folder import SweepFolder, SweepPoint
 from lull.sweep.job import Means
 from lull.sweep.snakemake import How
 
@@ -149,13 +149,13 @@ def sweep(
         _conclude(folder, points, done)
 
 
-def _asked(file: Path | None, given: Mapping[str, Any]) -> Asked:
+def _asked(file: Path | None, given: Mapping[str, Any]) -> SweepAsked:
     """The wishes of the sweep file, with the options replacing its keys or adding to them."""
     if file is None and given["scenario"] is None:
         raise UserError(
             f"no scenario given; name a sweep file, or one of {', '.join(experiments.names())} by --scenario"
         )
-    base = wishes.load(file) if file else Asked(scenario=str(given["scenario"]))
+    base = wishes.load(file) if file else SweepAsked(scenario=str(given["scenario"]))
     changes = {key: value for key, value in given.items() if value}
     for key in ("set", "grid"):
         changes[key] = getattr(base, key) | given[key]
@@ -168,7 +168,7 @@ def _where(file: Path | None, of_options: Mapping[str, object]) -> expand.Where:
     return lambda key: f"{file}: grid.{key}" if file and key not in of_options else f"--grid {key}"
 
 
-def _about(name: str, scenario: Scenario, asked: Asked, engine: str) -> dict[str, object]:
+def _about(name: str, scenario: Scenario, asked: SweepAsked, engine: str) -> dict[str, object]:
     return {
         "name": name,
         "scenario": scenario.name,
@@ -180,7 +180,7 @@ def _about(name: str, scenario: Scenario, asked: Asked, engine: str) -> dict[str
     }
 
 
-def _command(asked: Asked, engine: str) -> str:
+def _command(asked: SweepAsked, engine: str) -> str:
     """The command that asks for exactly these points elsewhere. A value with a comma can only stand in a file."""
     words = ["./lull", "sweep", "--scenario", asked.scenario, "-e", engine]
     words += ["-p", asked.platform] if asked.platform else []
@@ -205,7 +205,7 @@ def _list_jobs(
         how.list_jobs(folder.path / workflow.FOLDER)
 
 
-def _took(points: Sequence[Planned], done: Mapping[str, Done]) -> list[tuple[Entry, float]]:
+def _took(points: Sequence[Planned], done: Mapping[str, Done]) -> list[tuple[SweepPoint, float]]:
     """The finished points, with the simulated seconds of each."""
     entries = {planned.entry.key: planned.entry for planned in points}
     return [(entries[key], item.simulated_s) for key, item in done.items() if item.simulated_s is not None]

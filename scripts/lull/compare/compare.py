@@ -29,7 +29,7 @@ _WORDS = ("source", "title", "help")
 
 
 @dataclass(frozen=True)
-class Setting:
+class SettingDifference:
     key: str
     first: Any
     second: Any
@@ -64,7 +64,7 @@ class Difference:
 
 @dataclass(frozen=True)
 class Comparison:
-    settings: list[Setting]
+    settings: list[SettingDifference]
     only_first: list[str]
     only_second: list[str]
     """Points that have no counterpart."""
@@ -124,21 +124,21 @@ def _measures(title: str, left: Sequence[Sample], right: Sequence[Sample]) -> li
     return found
 
 
-def _settings(pairs: Sequence[tuple[str, Sequence[Sample], Sequence[Sample]]]) -> list[Setting]:
+def _settings(pairs: Sequence[tuple[str, Sequence[Sample], Sequence[Sample]]]) -> list[SettingDifference]:
     """The differences in spec and manifest. A difference that all pairs share is told once."""
-    found: dict[str, dict[str, Setting]] = {}
+    found: dict[str, dict[str, SettingDifference]] = {}
     for title, left, right in pairs:
         ours, theirs = _flat(_about(left)), _flat(_about(right))
         for key in dict.fromkeys([*ours, *theirs]):
             if ours.get(key) != theirs.get(key):
-                found.setdefault(key, {})[title] = Setting(key, ours.get(key), theirs.get(key))
-    told: list[Setting] = []
+                found.setdefault(key, {})[title] = SettingDifference(key, ours.get(key), theirs.get(key))
+    told: list[SettingDifference] = []
     for key, by_title in found.items():
         distinct = {repr((one.first, one.second)): one for one in by_title.values()}
         if len(distinct) == 1 and len(by_title) == len(pairs):
             told += distinct.values()
         else:
-            told += [Setting(f"{key} ({title})", one.first, one.second) for title, one in by_title.items()]
+            told += [SettingDifference(f"{key} ({title})", one.first, one.second) for title, one in by_title.items()]
     return told
 
 

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 from lull.energy import events
 from lull.energy.events import CYCLES, L2, L2_EVENTS, OTHER, UNITS, Parts
-from lull.energy.mcpat_run import Part
+from lull.energy.mcpat_run import Heading
 from lull.energy.mcpat_xml import Chip, render
 from lull.energy.tables import Leakage, OppTable
 from lull.errors import UserError
@@ -26,7 +26,7 @@ TOLERANCE = 1e-5
 
 DYNAMIC, SUBTHRESHOLD, GATE, AREA = "Runtime Dynamic", "Subthreshold Leakage", "Gate Leakage", "Area"
 
-Ask = Callable[[str], Part]
+Ask = Callable[[str], Heading]
 Joules = dict[str, dict[str, float]]
 
 
@@ -54,11 +54,11 @@ def runs(chip: Chip) -> int:
     return max(_slots(events.components(chip.core))) + 2
 
 
-def _constants(chip: Chip, ask: Ask, units: Mapping[str, Parts]) -> tuple[Joules, Part]:
+def _constants(chip: Chip, ask: Ask, units: Mapping[str, Parts]) -> tuple[Joules, Heading]:
     slots = events.slots(units)
     seconds = TOTAL_CYCLES / (chip.clock_mhz * 1e6)
     joules: Joules = {unit: {} for unit in (*units, L2)}
-    first: Part | None = None
+    first: Heading | None = None
     for slot in _slots(units):
         counts = {event: COUNT for event, number in slots.items() if number == slot}
         answer = ask(render(chip, [{CYCLES: TOTAL_CYCLES, **counts}], {L2_EVENTS[slot]: COUNT}, TOTAL_CYCLES))
@@ -115,11 +115,11 @@ def _activity(draw: random.Random, names: Sequence[str]) -> dict[str, float]:
     return counts
 
 
-def _leaks(part: Part) -> Leakage:
+def _leaks(part: Heading) -> Leakage:
     return Leakage(subthreshold_w=part[SUBTHRESHOLD], gate_w=part[GATE])
 
 
-def _leakage(core: Part, units: Mapping[str, Parts]) -> dict[str, Leakage]:
+def _leakage(core: Heading, units: Mapping[str, Parts]) -> dict[str, Leakage]:
     """Two units print no gate leakage: theirs is that of their parts and of the pipeline, of which all have a share."""
     fetch = core.find(UNITS["fetch"])
     share = fetch[GATE] - sum(part[GATE] for part in fetch.parts)
@@ -135,7 +135,7 @@ def _leakage(core: Part, units: Mapping[str, Parts]) -> dict[str, Leakage]:
     return found
 
 
-def _areas(core: Part, units: Mapping[str, Parts]) -> dict[str, float]:
+def _areas(core: Heading, units: Mapping[str, Parts]) -> dict[str, float]:
     found = {name: core.find(UNITS[name])[AREA] for name in units}
     return {**found, OTHER: _rest(core[AREA], list(found.values()))}
 

@@ -6,9 +6,9 @@ from functools import partial
 
 from lull import __version__
 from lull.energy import coefficients, mcpat_run, memory_controller, tables, technology
-from lull.energy.mcpat_run import McPat, Part
+from lull.energy.mcpat_run import Heading, McPatBinary
 from lull.energy.mcpat_xml import Chip
-from lull.energy.tables import ClusterTable, Manifest
+from lull.energy.tables import ClusterTable, TableManifest
 from lull.errors import UserError
 from lull.files import yaml_file
 from lull.host.progress import Progress
@@ -31,7 +31,7 @@ def make(platforms: Sequence[Platform], mcpat: str | None, force: bool) -> Itera
     if not wanted and not controllers:
         return
     binary = mcpat_run.find(mcpat)
-    answers: dict[str, Part] = {}
+    answers: dict[str, Heading] = {}
     with Progress("McPAT", total=sum(_runs(*each) for each in wanted)) as progress:
         for platform in controllers:
             table = memory_controller.derive(platform, lambda xml: mcpat_run.run(binary, xml), SEED)
@@ -41,9 +41,9 @@ def make(platforms: Sequence[Platform], mcpat: str | None, force: bool) -> Itera
 
 
 def _table(
-    platform: Platform, cluster: Cluster, binary: McPat, answers: dict[str, Part], progress: Progress
+    platform: Platform, cluster: Cluster, binary: McPatBinary, answers: dict[str, Heading], progress: Progress
 ) -> ClusterTable:
-    def ask(xml: str) -> Part:
+    def ask(xml: str) -> Heading:
         progress.step(f"{platform.name} {cluster.name}")
         body = xml.partition("-->")[2]  # what comes before only names the cluster
         if body not in answers:
@@ -61,7 +61,7 @@ def _table(
         temperature_k=process.temperature_k,
         area_mm2=made[-1].area_mm2,
         opps=[each.table for each in made],
-        manifest=Manifest(
+        manifest=TableManifest(
             made_from=tables.made_from(platform, cluster),
             mcpat_version=mcpat_run.VERSION,
             mcpat_sha256=binary.sha256,

@@ -31,18 +31,18 @@ _TERM = re.compile(r"(?:(?P<times>[0-9.]+) \* )?(?P<name>[A-Za-z0-9_.:]+?)(?:<(?
 _ROUNDING = 1e-9
 
 
-class Event(Block):
+class MappedEvent(Block):
     from_: Annotated[list[str], Field(alias="from")]
     why: Annotated[str, Field(min_length=1)]
 
 
-class Check(Block):
+class SumCheck(Block):
     whole: str
     parts: Annotated[list[str], Field(min_length=1)]
     why: Annotated[str, Field(min_length=1)]
 
 
-class Table(Block):
+class EventMap(Block):
     model: str
     versions: Annotated[list[str], Field(min_length=1)]
     """Releases of gem5 that the names were tested with."""
@@ -50,11 +50,11 @@ class Table(Block):
     """A statistic that tells the model from others."""
     classes: dict[str, list[str]] = Field(default_factory=dict)
     silent_when_zero: list[str] = Field(default_factory=list)
-    events: Annotated[dict[str, Event], Field(min_length=1)]
-    checks: list[Check]
+    events: Annotated[dict[str, MappedEvent], Field(min_length=1)]
+    checks: list[SumCheck]
 
     @model_validator(mode="after")
-    def _terms(self) -> "Table":
+    def _terms(self) -> "EventMap":
         for name, event in self.events.items():
             for number, term in enumerate(event.from_):
                 match = _TERM.fullmatch(term)
@@ -123,12 +123,12 @@ class Compiled:
 
 
 @cache
-def load(name: str) -> Table:
+def load(name: str) -> EventMap:
     file = FOLDER / f"{name}.yaml"
     shown = yaml_file.shown(file)
     data: dict[str, Any] = yaml_file.read(file, shown, "mapping", "power-models/README.md")
-    with explained(shown, Table):
-        return Table.model_validate(data)
+    with explained(shown, EventMap):
+        return EventMap.model_validate(data)
 
 
 @cache
@@ -165,7 +165,7 @@ def compiled(name: str, prefix: str) -> Compiled:
     )
 
 
-def _expanded(table: Table, text: str, prefix: str) -> list[Term]:
+def _expanded(table: EventMap, text: str, prefix: str) -> list[Term]:
     match = _TERM.fullmatch(text)
     assert match is not None, text
     endings = table.classes[match["group"]] if match["group"] else [""]

@@ -122,7 +122,7 @@ class _Power:
 
 
 @dataclass(frozen=True)
-class WakeUp:
+class WakeUpCost:
     """The cost of one sleep beyond the sleep itself, with full caches, at the fastest operating point."""
 
     waits_j: float
@@ -143,7 +143,7 @@ class WakeUp:
         return (self.waits_j + self.clocked_j + self.rails_j + self.l1_j) / self.full_w * 1e6
 
 
-def wake_up(platform: Platform, cluster: Cluster, state: CState) -> WakeUp:
+def wake_up(platform: Platform, cluster: Cluster, state: CState) -> WakeUpCost:
     """Calibrated. The firmware's and Linux's own instructions are not in it: they are work."""
     opp, table = cluster.opps.table[-1], tables.load(platform, cluster)
     core, factors = _Core.of(table.at(opp.mhz), technology.leakage_share(platform)), calibration.factors(cluster.core)
@@ -155,7 +155,7 @@ def wake_up(platform: Platform, cluster: Cluster, state: CState) -> WakeUp:
     caches = Caches(l1_flushes=1.0, l1_refills=1.0, core_wakes=1.0, cluster_wakes=float(whole))
     lumps = costs.joules(caches, opp.mv / 1000)
     memory = costs.joules(Caches(l2_flushes=float(whole), l2_refills=float(whole)), opp.mv / 1000)
-    return WakeUp(
+    return WakeUpCost(
         waits_j=(actual.entry_us + actual.exit_us) * 1e-6 * leakage_w * states.load().transition.switch_leakage.value,
         clocked_j=(actual.flush_us + actual.refill_us) * 1e-6 * clocked_w,
         rails_j=lumps[transitions.RAIL],

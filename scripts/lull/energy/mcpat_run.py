@@ -21,27 +21,27 @@ _VALUE = re.compile(r"(?P<key>[A-Z][A-Za-z ]*) = (?P<number>[^ ]+) (W|mm\^2)")
 
 
 @dataclass(frozen=True)
-class McPat:
+class McPatBinary:
     path: str
     sha256: str
 
 
 @dataclass
-class Part:
+class Heading:
     """One heading of McPAT's answer: its numbers, in W and mm², and the headings below it."""
 
     name: str
     numbers: dict[str, float] = field(default_factory=dict)
-    parts: list["Part"] = field(default_factory=list)
+    parts: list["Heading"] = field(default_factory=list)
 
-    def find(self, name: str) -> "Part":
+    def find(self, name: str) -> "Heading":
         """The part below whose heading starts with a name; what follows it is a count."""
         for part in self._below():
             if part.name == name or part.name.startswith((f"{name} (", f"{name} with ")):
                 return part
         raise UserError(f"McPAT's answer has no `{name}` below `{self.name}`; lull reads that of McPAT {VERSION}")
 
-    def all(self, name: str) -> list["Part"]:
+    def all(self, name: str) -> list["Heading"]:
         return [part for part in self.parts if part.name == name]
 
     def __getitem__(self, key: str) -> float:
@@ -52,11 +52,11 @@ class Part:
                 f"McPAT's answer has no `{key}` for `{self.name}`; lull reads that of McPAT {VERSION}"
             ) from None
 
-    def _below(self) -> list["Part"]:
+    def _below(self) -> list["Heading"]:
         return [found for part in self.parts for found in (part, *part._below())]
 
 
-def find(chosen: str | None = None) -> McPat:
+def find(chosen: str | None = None) -> McPatBinary:
     """The binary of `--mcpat`, `$MCPAT` or `PATH`, in this order."""
     for origin, value in (("--mcpat", chosen), ("MCPAT", os.environ.get("MCPAT"))):
         if value:
@@ -72,7 +72,7 @@ def find(chosen: str | None = None) -> McPat:
     )
 
 
-def run(mcpat: McPat, xml: str) -> Part:
+def run(mcpat: McPatBinary, xml: str) -> Heading:
     """McPAT's answer to an input, as a tree whose root has no numbers."""
     with tempfile.NamedTemporaryFile("w", suffix=".xml") as file:
         file.write(xml)
@@ -98,10 +98,10 @@ def run(mcpat: McPat, xml: str) -> Part:
     return parse(answer)
 
 
-def parse(answer: str) -> Part:
+def parse(answer: str) -> Heading:
     """Headings nest by their indentation; so do the numbers below them."""
-    root = Part("McPAT")
-    open_parts: list[tuple[int, Part]] = [(-1, root)]
+    root = Heading("McPAT")
+    open_parts: list[tuple[int, Heading]] = [(-1, root)]
     for line in answer.splitlines():
         text = line.strip()
         indent = len(line) - len(line.lstrip())
@@ -113,16 +113,16 @@ def parse(answer: str) -> Part:
         elif "=" not in text:
             while open_parts[-1][0] >= indent:
                 open_parts.pop()
-            part = Part(text.rstrip(": "))
+            part = Heading(text.rstrip(": "))
             open_parts[-1][1].parts.append(part)
             open_parts.append((indent, part))
     return root
 
 
-def _checked(path: Path) -> McPat:
+def _checked(path: Path) -> McPatBinary:
     """McPAT says its version only with an input, so the text is looked for in the binary."""
     path = path.resolve()
     binary = path.read_bytes()
     if b"is computing the target processor" not in binary:
         raise UserError(f"{path}: not a McPAT binary; name one by --mcpat")
-    return McPat(str(path), digest.of_file(path))
+    return McPatBinary(str(path), digest.of_file(path))

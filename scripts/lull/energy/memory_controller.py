@@ -16,7 +16,7 @@ from lull.energy import mapping, technology
 from lull.energy.coefficients import DYNAMIC, GATE, SUBTHRESHOLD, TOLERANCE
 from lull.energy.events import MEMORY_EVENTS
 from lull.energy.mapping import Stats
-from lull.energy.mcpat_run import Part
+from lull.energy.mcpat_run import Heading
 from lull.energy.mcpat_xml import CHANNELS, MEMORY, render_memory, sources_digest
 from lull.energy.tables import TABLES, Leakage
 from lull.errors import UserError
@@ -64,10 +64,10 @@ def made_from(platform: Platform) -> str:
     return digest.of_json([*told, repr(CHANNELS[platform.memory.kind]), sources_digest()])
 
 
-def derive(platform: Platform, ask: Callable[[str], Part], seed: int) -> MemoryTable:
+def derive(platform: Platform, ask: Callable[[str], Heading], seed: int) -> MemoryTable:
     """The table from one idle second, one second with lines of each kind, and a check with both."""
 
-    def answer(**lines: float) -> Part:
+    def answer(**lines: float) -> Heading:
         return ask(render_memory(platform, lines, seconds=1.0)).find("Memory Controller")
 
     still = answer()

@@ -44,7 +44,7 @@ class BusyCore(_Figure):
         return float(coefficient * opp.mhz * (opp.mv / 1000) ** 2 * 1e-6)
 
 
-class Leakage(_Figure):
+class PublishedLeakage(_Figure):
     core: Positive
     l2: Positive
 
@@ -61,7 +61,7 @@ class Shape(_Figure):
 
 class Published(Block):
     busy_core: Annotated[list[BusyCore], Field(alias="busy-core")]
-    leakage: list[Leakage]
+    leakage: list[PublishedLeakage]
     shape: list[Shape]
 
 

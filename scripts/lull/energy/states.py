@@ -110,7 +110,7 @@ class Transition(Block):
     regulator_uf: SourcedNumber
 
 
-class Model(Block):
+class StatesModel(Block):
     core: CoreStates
     l2: L2States
     transition: Transition
@@ -120,8 +120,8 @@ AnyBlock = TypeVar("AnyBlock", bound=Block)
 
 
 @cache
-def load() -> Model:
-    return read("states.yaml", Model)
+def load() -> StatesModel:
+    return read("states.yaml", StatesModel)
 
 
 def read(name: str, model: type[AnyBlock]) -> AnyBlock:

@@ -41,7 +41,7 @@ class OppTable(_Row):
     """Leakage by component: of one core, and of the cluster's `l2`."""
 
 
-class Manifest(_Row):
+class TableManifest(_Row):
     made_from: str
     """A digest of everything that went into McPAT's inputs."""
     mcpat_version: str
@@ -61,7 +61,7 @@ class ClusterTable(_Row):
     temperature_k: int
     area_mm2: dict[str, float]
     opps: list[OppTable]
-    manifest: Manifest
+    manifest: TableManifest
 
     def at(self, mhz: float) -> OppTable:
         """The operating point of a frequency. gem5's clocks are whole picoseconds, so 0.2 % apart is the same."""

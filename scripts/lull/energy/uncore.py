@@ -61,14 +61,14 @@ class Rest(Block):
     watts: SourcedNumber
 
 
-class Model(Block):
+class UncoreModel(Block):
     interconnect: Interconnect
     rest: Rest
 
 
 @cache
-def load() -> Model:
-    return states.read("uncore.yaml", Model)
+def load() -> UncoreModel:
+    return states.read("uncore.yaml", UncoreModel)
 
 
 class Uncore:

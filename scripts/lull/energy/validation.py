@@ -8,7 +8,7 @@ from statistics import fmean
 
 from lull.energy import busy, calibration, published, states, tables
 from lull.energy.calibration import Factors
-from lull.energy.mcpat import WakeUp, wake_up
+from lull.energy.mcpat import WakeUpCost, wake_up
 from lull.energy.published import PARTS
 from lull.energy.tables import OppTable
 from lull.files.paths import ROOT
@@ -27,7 +27,7 @@ _PLACE = ["platform", "cluster", "core", "part", "MHz", "mV"]
 
 
 @dataclass(frozen=True)
-class Row:
+class ValidationRow:
     """One figure that somebody published, with ours."""
 
     platform: str
@@ -49,7 +49,7 @@ class Row:
         return self.raw / self.published - 1
 
 
-def dynamic() -> list[Row]:
+def dynamic() -> list[ValidationRow]:
     """Return a busy core's dynamic power, at every OPP."""
     found = []
     for figure in published.load().busy_core:
@@ -58,7 +58,7 @@ def dynamic() -> list[Row]:
         for opp in cluster.opps.table:
             raw = calibration.busy_watts(cluster.core, table.at(opp.mhz))
             place = (platform.name, cluster.name, cluster.core, "core", opp.mhz, opp.mv)
-            found.append(Row(*place, raw=raw, calibrated=raw * factor, published=figure.watts(opp)))
+            found.append(ValidationRow(*place, raw=raw, calibrated=raw * factor, published=figure.watts(opp)))
     return found
 
 
@@ -112,7 +112,7 @@ def _off(ratios: Sequence[float], factors: Sequence[float]) -> float:
     return fmean(abs(factor / ratio - 1) for factor, ratio in zip(factors, ratios, strict=True))
 
 
-def static() -> list[Row]:
+def static() -> list[ValidationRow]:
     """Return the leakage of a core and of its cluster's L2, at every OPP."""
     found = []
     for figure in published.load().leakage:
@@ -123,11 +123,11 @@ def static() -> list[Row]:
                 raw = calibration.leakage_watts(part, table.at(opp.mhz))
                 theirs = figure.watts(part, opp, table.temperature_k)
                 place = (platform.name, cluster.name, cluster.core, part, opp.mhz, opp.mv)
-                found.append(Row(*place, raw=raw, calibrated=raw * factor, published=theirs))
+                found.append(ValidationRow(*place, raw=raw, calibrated=raw * factor, published=theirs))
     return found
 
 
-def shape() -> list[Row]:
+def shape() -> list[ValidationRow]:
     """Return a busy core's power over its power at the fastest OPP.
 
     A published table without a unit can be compared in this ratio only.
@@ -144,11 +144,11 @@ def shape() -> list[Row]:
             raw, ours = (
                 _power(opp, cluster.core, f) / _power(top, cluster.core, f) for f in (calibration.RAW, factors)
             )
-            found.append(Row(*place, raw=raw, calibrated=ours, published=theirs / figure.power[fastest]))
+            found.append(ValidationRow(*place, raw=raw, calibrated=ours, published=theirs / figure.power[fastest]))
     return found
 
 
-def wake_ups() -> list[tuple[str, str, CState, WakeUp, float | None]]:
+def wake_ups() -> list[tuple[str, str, CState, WakeUpCost, float | None]]:
     """Return a row per state that loses a core: platform, cluster, state, ours, and published microseconds of full
     power."""
     given = states.load().transition.given_us_of_full_power
@@ -179,7 +179,7 @@ def page() -> str:
     return "\n\n".join(sections) + "\n"
 
 
-def mean_error(rows: Sequence[Row], error: Callable[[Row], float] = lambda row: row.error) -> float:
+def mean_error(rows: Sequence[ValidationRow], error: Callable[[ValidationRow], float] = lambda row: row.error) -> float:
     """Return the mean of absolute errors over all OPPs."""
     return sum(abs(error(row)) for row in rows) / len(rows)
 
@@ -224,12 +224,12 @@ def _summary() -> str:
     )
 
 
-def _watts(rows: Sequence[Row]) -> str:
+def _watts(rows: Sequence[ValidationRow]) -> str:
     headings = [*_PLACE, "raw mW", "calibrated mW", "published mW", "error"]
     return markdown_table(headings, [_cells(row, lambda watts: f"{watts * 1e3:.3g}") for row in rows])
 
 
-def _relative(rows: Sequence[Row]) -> str:
+def _relative(rows: Sequence[ValidationRow]) -> str:
     headings = [*_PLACE, "raw", "calibrated", "published", "error"]
     return markdown_table(headings, [_cells(row, lambda share: f"{share:.3f}") for row in rows])
 
@@ -266,7 +266,7 @@ def _wake_ups() -> str:
     return markdown_table(["platform", "cluster", "state", *headings], rows)
 
 
-def _cells(row: Row, shown: Callable[[float], str]) -> list[str]:
+def _cells(row: ValidationRow, shown: Callable[[float], str]) -> list[str]:
     place = [row.platform, row.cluster, row.core, row.part, f"{row.mhz:g}", f"{row.mv:g}"]
     return [*place, shown(row.raw), shown(row.calibrated), shown(row.published), f"{row.error:+.1%}"]
 

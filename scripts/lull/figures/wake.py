@@ -78,12 +78,12 @@ Array = npt.NDArray[Any]
 
 
 @dataclass(frozen=True)
-class Records:
+class WakeRecords:
     frequency: int
     rows: Array
 
 
-def read_records(path: Path) -> Records:
+def read_records(path: Path) -> WakeRecords:
     """The file as the guest wrote it; anything else is an error, never a guess."""
     data = path.read_bytes()
     if len(data) < HEADER.itemsize:
@@ -94,7 +94,7 @@ def read_records(path: Path) -> Records:
         raise UserError(f"{path}: not a file of this wake-latency (version {VERSION}); run the point again")
     if len(data) != HEADER.itemsize + int(header["count"]) * SAMPLE.itemsize:
         raise UserError(f"{path}: cut off, it announces {header['count']} wake-ups; run the point again")
-    return Records(int(header["frequency"]), np.frombuffer(data, SAMPLE, offset=HEADER.itemsize))
+    return WakeRecords(int(header["frequency"]), np.frombuffer(data, SAMPLE, offset=HEADER.itemsize))
 
 
 def reasons(rows: Array, expects_firmware: bool, entry: Array | float = 0.0, out: Array | float = 0.0) -> Array:
@@ -139,7 +139,7 @@ class Recorded:
     state: str
     stamped: bool
     """True if firmware stamped the wake-ups. QEMU's PSCI has no stamps, and Linux does C1 by itself."""
-    samples: Records
+    samples: WakeRecords
     reasons: Array
 
 
@@ -154,7 +154,7 @@ def recorded(run: Run) -> Recorded:
     return Recorded(run, state, stamped, samples, reasons(samples.rows, stamped, entry, out))
 
 
-def _least_ticks(run: Run, state: str, samples: Records) -> tuple[Array, Array]:
+def _least_ticks(run: Run, state: str, samples: WakeRecords) -> tuple[Array, Array]:
     """Below what a way in, or out, was cut short, for each wake-up. Atomic CPUs wait for no latency device."""
     entry, out = np.zeros(len(samples.rows)), np.zeros(len(samples.rows))
     if run.spec.cpu != "atomic":

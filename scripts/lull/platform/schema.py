@@ -60,7 +60,7 @@ class Memory(Block):
         return self.channels * ranks * BUS_BITS[self.kind] // bits
 
 
-class System(Block):
+class SystemClock(Block):
     """The clock and voltage of interconnect and devices, which no cluster's DVFS touches."""
 
     clock_mhz: Annotated[int, Field(gt=0, le=4000)]
@@ -224,7 +224,7 @@ class Platform(Block):
     name: Name
     title: Annotated[str, Field(min_length=1, max_length=100, pattern=r"^[ -~]+$")]
     memory: Memory
-    system: System
+    system: SystemClock
     clusters: Annotated[list[Cluster], Field(min_length=1)]
     shadow: Shadow
     devices: Devices

@@ -43,7 +43,7 @@ class Value:
     today: float | None = None
 
 
-class Published:
+class PublishedRows:
     """The published rows of the points that are to run again. They are checked before the first point runs."""
 
     def __init__(self, confirm: Confirm, tables: Tables, points: Sequence[str], place: str, folder: str) -> None:

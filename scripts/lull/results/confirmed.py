@@ -28,7 +28,7 @@ REMEDY = "remove it, and run `lull confirm` again"
 
 
 @with_config(json_file.OPEN)
-class Compared(TypedDict):
+class Verdict(TypedDict):
     """A verdict, see `comparing.Value`."""
 
     table: str
@@ -56,7 +56,7 @@ class Confirmed(TypedDict):
     """The hash of `confirm:` in the scenario: with a share that was widened since, the question is another one."""
     points: dict[str, str]
     """The hash of each point's RunSpec."""
-    values: Annotated[list[Compared], MinLen(1)]
+    values: Annotated[list[Verdict], MinLen(1)]
 
 
 _ADAPTER = TypeAdapter(Confirmed)
@@ -86,7 +86,7 @@ def read(folder: Path) -> Confirmed | None:
     return found if found["manifest"] == digest.of_file(folder / MANIFEST) else None
 
 
-def refuted(record: Confirmed) -> list[Compared]:
+def refuted(record: Confirmed) -> list[Verdict]:
     return [value for value in record["values"] if not value["held"]]
 
 

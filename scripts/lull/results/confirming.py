@@ -16,7 +16,7 @@ from lull.errors import UserError
 from lull.files import columns, digest, yaml_file
 from lull.host.progress import Progress, report
 from lull.results import confirmed, drawing, manifest
-from lull.results.comparing import Published
+from lull.results.comparing import PublishedRows
 from lull.results.confirmed import Confirmed
 from lull.results.manifest import FILE as MANIFEST
 from lull.results.manifest import MadePoint, ResultManifest
@@ -42,7 +42,7 @@ class Unfinished(UserError):
 
 
 @dataclass(frozen=True)
-class Prepared:
+class PreparedConfirm:
     """A confirmation that was checked. Nothing of it has started yet."""
 
     folder: Path
@@ -53,7 +53,7 @@ class Prepared:
     scenario: Scenario
     asked: Asked
     points: list[Point]
-    published: Published
+    published: PublishedRows
 
     @property
     def rules(self) -> str:
@@ -64,7 +64,7 @@ class Prepared:
         return {point.name: point.spec.hash() for point in self.points}
 
 
-def prepare(folder: Path) -> Prepared:
+def prepare(folder: Path) -> PreparedConfirm:
     """Return the points that confirm a published result, with the rows that are published of them."""
     about, wanted = manifest_of(folder)
     scenario = load_scenario(wanted.name)
@@ -82,8 +82,10 @@ def prepare(folder: Path) -> Prepared:
             raise UserError(f"{place}: confirm: {point.name} {complaint}; choose another point, or {manifest.REMEDY}")
     names = [point.name for point in chosen]
     tables = drawing.tables_of(folder)
-    published = Published(scenario.confirm, tables, names, f"{place}: confirm", yaml_file.shown(folder))
-    return Prepared(folder, digest.of_file(folder / MANIFEST), about["command"], scenario, wanted, chosen, published)
+    published = PublishedRows(scenario.confirm, tables, names, f"{place}: confirm", yaml_file.shown(folder))
+    return PreparedConfirm(
+        folder, digest.of_file(folder / MANIFEST), about["command"], scenario, wanted, chosen, published
+    )
 
 
 def engine(chosen: str | None) -> Engine:
@@ -98,7 +100,7 @@ def engine(chosen: str | None) -> Engine:
     return found
 
 
-def confirm(prepared: Prepared, engine: Engine, out: Path, again: bool = False) -> Confirmed:
+def confirm(prepared: PreparedConfirm, engine: Engine, out: Path, again: bool = False) -> Confirmed:
     """Run the points that are not there yet, compare, and record the answer beside the manifest."""
     name, command = prepared.folder.name, f"./lull confirm {prepared.folder.name}"
     file = file_of(prepared.asked.name)

@@ -19,7 +19,7 @@ SHORT = 8
 
 
 @with_config(json_file.OPEN)
-class Maker(TypedDict):
+class ResultEngine(TypedDict):
     """The engine: gem5, with the hash of the machine model."""
 
     name: str
@@ -31,7 +31,7 @@ class Maker(TypedDict):
 class Piece(TypedDict):
     """The engine, the keys of the artifacts and the commits that made some of the points."""
 
-    engine: Maker
+    engine: ResultEngine
     artifacts: dict[str, str]
     lull: Annotated[list[str], MinLen(1)]
 
@@ -55,7 +55,7 @@ class ResultManifest(TypedDict):
     power_models: NotRequired[str]
     points: Annotated[dict[str, MadePoint], MinLen(1)]
     # An older manifest says once, for all of its points, what a piece says.
-    engine: NotRequired[Maker]
+    engine: NotRequired[ResultEngine]
     artifacts: NotRequired[dict[str, str]]
     lull: NotRequired[Annotated[list[str], MinLen(1)]]
 

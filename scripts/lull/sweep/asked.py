@@ -21,7 +21,7 @@ _INTEGER = re.compile(r"-?(0|[1-9][0-9]{0,19})")
 _DECIMAL = re.compile(rf"{_INTEGER.pattern}\.[0-9]+")
 
 
-class Asked(Block):
+class SweepAsked(Block):
     """A sweep file. The options of `lull sweep` have the same names and win over it."""
 
     scenario: Annotated[str, Field(min_length=1)]
@@ -39,11 +39,11 @@ class Asked(Block):
     """Every combination is run with the seeds 1 to this."""
 
 
-def load(path: Path) -> Asked:
+def load(path: Path) -> SweepAsked:
     name = yaml_file.shown(path)
     data = yaml_file.read(path, name, "sweep", MANUAL)
-    with explained(name, Asked):
-        return Asked.model_validate(data)
+    with explained(name, SweepAsked):
+        return SweepAsked.model_validate(data)
 
 
 def parse_set(words: Sequence[str]) -> dict[str, Value]:

@@ -15,8 +15,8 @@ from lull.runspec.spec import AnyCpu, CpuMode, EngineName, RunSpec
 from lull.runspec.values import Value, text_of
 from lull.scenario.points import Wishes, divide
 from lull.scenario.schema import Scenario
-from lull.sweep.asked import Asked
-from lull.sweep.folder import Entry
+from lull.sweep.asked import SweepAsked
+from lull.sweep.folder import SweepPoint
 
 SEED = "seed"
 """A scenario's parameter with this name follows the sweep's seed: the guest program draws from it."""
@@ -47,7 +47,7 @@ class Packed:
 
 @dataclass(frozen=True)
 class Planned:
-    entry: Entry
+    entry: SweepPoint
     packed: Packed
     cpu: AnyCpu | None
     memory_mib: int
@@ -70,7 +70,7 @@ class Expanded:
     """The points asked for that a machine of the grid cannot run, with what it lacks."""
 
 
-def expand(asked: Asked, scenario: Scenario, engine: EngineName, where: Where) -> Expanded:
+def expand(asked: SweepAsked, scenario: Scenario, engine: EngineName, where: Where) -> Expanded:
     """All points, without their keys; `where` tells where an axis was written."""
     _check_values(asked.grid, where)
     if asked.seeds > 1 and SEED in scenario.parameters and (SEED in asked.set or SEED in asked.grid):
@@ -86,7 +86,7 @@ def expand(asked: Asked, scenario: Scenario, engine: EngineName, where: Where) -
             raise UserError(_named(str(error), cell, where)) from None
         lacking |= dict.fromkeys(divided.left_out.items())
         for point in divided.points:
-            entry = Entry(point.name, point.group, dict(point.values), cell, seed, point.spec.hash())
+            entry = SweepPoint(point.name, point.group, dict(point.values), cell, seed, point.spec.hash())
             like = like or point.spec.model_dump_json().encode()
             memory_mib, wall_s = point.spec.platform.memory.size_mib, point.spec.limits.wall_s
             packed = Packed.of(point.spec, like)
@@ -104,14 +104,14 @@ def keyed(found: Sequence[Planned], made_of: str) -> list[Planned]:
     ]
 
 
-def _cells(asked: Asked) -> Iterator[tuple[dict[str, Value], int]]:
+def _cells(asked: SweepAsked) -> Iterator[tuple[dict[str, Value], int]]:
     for values in itertools.product(*asked.grid.values()):
         for seed in range(1, asked.seeds + 1):
             yield dict(zip(asked.grid, values, strict=True)), seed
 
 
 def _wishes(
-    asked: Asked, scenario: Scenario, engine: EngineName, cell: Mapping[str, Value], seed: int, where: Where
+    asked: SweepAsked, scenario: Scenario, engine: EngineName, cell: Mapping[str, Value], seed: int, where: Where
 ) -> Wishes:
     settings = {**asked.set, **{key: value for key, value in cell.items() if key not in (PLATFORM, CPU)}}
     if SEED in scenario.parameters and asked.seeds > 1:
@@ -159,7 +159,7 @@ def _check_values(grid: Mapping[str, Sequence[Value]], where: Where) -> None:
 
 def _check_settings_matter(found: Sequence[Planned], where: Where) -> None:
     """A point that runs the same whatever an axis says would be drawn as if it had been varied."""
-    first: dict[str, Entry] = {}
+    first: dict[str, SweepPoint] = {}
     for planned in found:
         entry = planned.entry
         other = first.setdefault(entry.hash, entry)

@@ -29,7 +29,7 @@ LOCKS = ".locks"
 
 
 @dataclass(frozen=True)
-class Entry:
+class SweepPoint:
     """One point of a sweep as its record has it."""
 
     name: str
@@ -55,7 +55,7 @@ class Entry:
         return f"{self.title} seed={self.seed}"
 
 
-class Record(TypedDict):
+class SweepRecord(TypedDict):
     """The file RECORD."""
 
     name: str
@@ -66,10 +66,10 @@ class Record(TypedDict):
     grid: dict[str, list[Value]]
     """Each key with its values."""
     seeds: int
-    points: list[Entry]
+    points: list[SweepPoint]
 
 
-_RECORD = TypeAdapter(Record)
+_RECORD = TypeAdapter(SweepRecord)
 
 
 class SweepFolder:
@@ -101,10 +101,10 @@ class SweepFolder:
         with locks.exclusive(self.path / LOCKS / key, lambda: report(f"{key}: another command is running it, waiting")):
             yield
 
-    def record(self, about: Mapping[str, object], entries: Sequence[Entry]) -> None:
+    def record(self, about: Mapping[str, object], entries: Sequence[SweepPoint]) -> None:
         json_file.write(self.path / RECORD, {**about, "points": [vars(entry) for entry in entries]})
 
-    def read(self) -> Record:
+    def read(self) -> SweepRecord:
         return json_file.read_as(_RECORD, self.path / RECORD, "run the sweep again")
 
     def run_of(self, key: str) -> Path:

@@ -34,7 +34,7 @@ from lull.runspec.spec import RunSpec
 from lull.runspec.values import Value
 from lull.scenario.folder import finished, is_of
 from lull.sweep import rows, wakes
-from lull.sweep.folder import Entry, Record, SweepFolder
+from lull.sweep.folder import SweepFolder, SweepPoint, SweepRecord
 from lull.sweep.rows import Row
 
 TABLE = "table.parquet"
@@ -57,7 +57,7 @@ _OF = {"mean": "mean ", "p50": "median ", "p90": "90th percentile ", "p99": "99t
 class StoredRun(Run):
     """A run whose record and manifest are read when they are asked for: of thousands, most are not."""
 
-    def __init__(self, entry: Entry, path: Path) -> None:
+    def __init__(self, entry: SweepPoint, path: Path) -> None:
         vars(self).update(name=entry.name, group=entry.group, values=Values(entry.values, path), path=path)
 
     @cached_property
@@ -74,7 +74,7 @@ class Points:
     """The finished points of a sweep, in its order."""
 
     path: Path
-    record: Record
+    record: SweepRecord
     points: tuple[Sample, ...]
     missing: tuple[str, ...]
     """Titles of those that have not finished."""

@@ -13,7 +13,7 @@ from pathlib import Path
 
 from lull.engines.gem5 import PROGRESS
 from lull.scenario.folder import FAILED, HUNG, KEPT, RAN, Done
-from lull.sweep.folder import Entry, SweepFolder
+from lull.sweep.folder import SweepFolder, SweepPoint
 from lull.sweep.job import RUNNING
 
 Likes = tuple[str, str, str]
@@ -25,9 +25,9 @@ class Tally:
         self,
         folder: SweepFolder,
         state: Path,
-        entries: Sequence[Entry],
+        entries: Sequence[SweepPoint],
         boots: Sequence[Path] = (),
-        known: Iterable[tuple[Entry, float]] = (),
+        known: Iterable[tuple[SweepPoint, float]] = (),
     ) -> None:
         """`boots` are files that are there once a machine has booted; `known` are points that ended before, with the
         seconds that they simulated."""
@@ -150,7 +150,7 @@ class Tally:
         return total, longest
 
 
-def _likes(entry: Entry) -> Likes:
+def _likes(entry: SweepPoint) -> Likes:
     return entry.title, entry.name, ""
 
 

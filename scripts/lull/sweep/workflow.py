@@ -28,7 +28,7 @@ from lull.host.progress import Progress
 from lull.scenario.folder import FAILED, Done
 from lull.sweep import job
 from lull.sweep.expand import Planned
-from lull.sweep.folder import Entry, SweepFolder
+from lull.sweep.folder import SweepFolder, SweepPoint
 from lull.sweep.job import RUNNING, Means
 from lull.sweep.snakemake import How, write_top
 from lull.sweep.tally import Tally
@@ -48,7 +48,7 @@ BEYOND_S = 60.0
 
 
 @dataclass(frozen=True)
-class Batch:
+class SnakemakeJob:
     """A job of Snakemake's."""
 
     name: str
@@ -65,7 +65,7 @@ class Batch:
         return math.ceil(seconds / 60)
 
 
-Known = Iterable[tuple[Entry, float]]
+Known = Iterable[tuple[SweepPoint, float]]
 """Points that ended before, with the seconds that they simulated."""
 
 
@@ -103,7 +103,7 @@ def run(
     }
 
 
-def _fate(folder: SweepFolder, key: str, batch: Batch, tally: Tally) -> Done:
+def _fate(folder: SweepFolder, key: str, batch: SnakemakeJob, tally: Tally) -> Done:
     """Return the outcome of a run that was missing. If the run ended without a word, its log says why."""
     done = tally.states.get(key)
     if done is None:
@@ -117,7 +117,9 @@ def _fate(folder: SweepFolder, key: str, batch: Batch, tally: Tally) -> Done:
     return done
 
 
-def lay_out(folder: SweepFolder, missing: Sequence[Planned], engine: Engine, means: Means, how: How) -> Sequence[Batch]:
+def lay_out(
+    folder: SweepFolder, missing: Sequence[Planned], engine: Engine, means: Means, how: How
+) -> Sequence[SnakemakeJob]:
     """Write the files of the workflow, and return its jobs."""
     place = folder.path / FOLDER
     shutil.rmtree(place, ignore_errors=True)
@@ -139,7 +141,7 @@ def lay_out(folder: SweepFolder, missing: Sequence[Planned], engine: Engine, mea
     return batches
 
 
-def batched(missing: Sequence[Planned], engine: Engine, means: Means, size: int) -> list[Batch]:
+def batched(missing: Sequence[Planned], engine: Engine, means: Means, size: int) -> list[SnakemakeJob]:
     """Neighbours together, and only such as wait for the same boot."""
     boots: dict[str, str | None] = {}
     by_boot: dict[str | None, list[Planned]] = {}
@@ -147,12 +149,12 @@ def batched(missing: Sequence[Planned], engine: Engine, means: Means, size: int)
         if planned.machine not in boots:
             boots[planned.machine] = _missing_boot(engine, means, planned)
         by_boot.setdefault(boots[planned.machine], []).append(planned)
-    found: list[Batch] = []
+    found: list[SnakemakeJob] = []
     for boot, points in by_boot.items():
         for begin in range(0, len(points), size):
             part = points[begin : begin + size]
             name = part[0].entry.key if len(part) == 1 else f"batch-{len(found) + 1:04}"
-            found.append(Batch(name, part, boot))
+            found.append(SnakemakeJob(name, part, boot))
     return found
 
 

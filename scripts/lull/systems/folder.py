@@ -13,7 +13,7 @@ from lull.errors import UserError
 from lull.files import yaml_file
 from lull.files.blocks import explained, quoted
 from lull.files.paths import ROOT
-from lull.systems.manifest import Manifest, Setting
+from lull.systems.manifest import Setting, SystemManifest
 
 TOP = "kernel-patches"
 FILE = "system.yaml"
@@ -24,7 +24,7 @@ NOT_SYSTEMS = ("config",)
 @dataclass(frozen=True)
 class System:
     folder: Path
-    manifest: Manifest
+    manifest: SystemManifest
 
     @property
     def name(self) -> str:
@@ -91,8 +91,8 @@ def _load(folder: Path) -> System:
     if not file.is_file():
         raise UserError(f"{name}: missing; write what the system is and what may be set ({MANUAL})")
     data = yaml_file.read(file, name, "system", MANUAL)
-    with explained(name, Manifest):
-        manifest = Manifest.model_validate(data)
+    with explained(name, SystemManifest):
+        manifest = SystemManifest.model_validate(data)
     if manifest.name != folder.name:
         raise UserError(f"{name}: name: `{manifest.name}` is not the name of its folder; write {folder.name}")
     if not (folder / "Makefile").is_file():

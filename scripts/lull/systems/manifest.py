@@ -64,7 +64,7 @@ class Setting(Block):
         return [str(value) for value in self.choices or self.range]
 
 
-class Manifest(Block):
+class SystemManifest(Block):
     name: Name
     """The name of the system's folder and of its `struct lull_system`. Its settings have the name before the dot."""
     title: Sentence
