@@ -167,34 +167,52 @@ static void lull_pseudo_call_heir(struct irq_work *interrupt)
 
 /*
  * An interrupt, because the caller holds the locks of timers, and whoever queues
- * work may start a timer.
+ * work may start a timer. A CPU on its way offline is not in the hierarchy of
+ * timers: what it waits for is its own.
  */
 u64 __lull_pseudo_hand_over(u64 expires)
 {
 	unsigned int cpu;
 
-	if (expires == KTIME_MAX)
+	if (expires == KTIME_MAX || !cpu_active(smp_processor_id()))
 		return expires;
 
 	cpu = __lull_pseudo_first(cpu_active_mask, nr_cpu_ids);
 	if (cpu >= nr_cpu_ids)
 		return expires;
 
-	irq_work_queue_on(&per_cpu_ptr(&lull_pseudo_heirs, cpu)->interrupt, cpu);
+	if (!lull_tmigr_release(expires))
+		irq_work_queue_on(&per_cpu_ptr(&lull_pseudo_heirs, cpu)->interrupt, cpu);
 	return KTIME_MAX;
 }
 
-static bool lull_pseudo_touches(struct irq_data *data, const struct cpumask *down)
+/* The first CPU that an interrupt may go to now. Most chips take that one. */
+static unsigned int lull_pseudo_target(struct irq_data *data)
 {
-	return cpumask_intersects(irq_data_get_effective_affinity_mask(data), down);
+	struct cpumask wish;
+
+	cpumask_and(&wish, irq_data_get_affinity_mask(data), cpu_online_mask);
+	__lull_pseudo_prefer(&wish);
+
+	return cpumask_first(&wish);
+}
+
+static bool lull_pseudo_misplaced(struct irq_data *data, const struct cpumask *down)
+{
+	const struct cpumask *now = irq_data_get_effective_affinity_mask(data);
+	unsigned int target = lull_pseudo_target(data);
+
+	return target < nr_cpu_ids &&
+	       (cpumask_intersects(now, down) || !cpumask_test_cpu(target, now));
 }
 
 /*
- * Moves interrupts away from CPUs that leave, and those back that would be on
- * one that returns. genirq's own function does both, because it asks the mask;
- * the user's wish stays what it is.
+ * Moves interrupts away from CPUs that leave, and those back that were moved
+ * when a CPU left that returns. genirq's own function does both, because it asks
+ * the mask; the user's wish stays what it is. One that is routed to the shadow
+ * gets its home anew.
  */
-static void lull_pseudo_move_interrupts(const struct lull_pseudo_change *change)
+static void lull_pseudo_move_interrupts(const struct cpumask *down)
 {
 	struct irq_data *data;
 	struct irq_desc *desc;
@@ -209,10 +227,8 @@ static void lull_pseudo_move_interrupts(const struct lull_pseudo_change *change)
 		guard(raw_spinlock)(&desc->lock);
 		data = irq_desc_get_irq_data(desc);
 		/* One that is not started gets its target when it is. */
-		if (!irq_can_set_affinity(irq) || !irqd_is_started(data))
-			continue;
-		if (lull_pseudo_touches(data, &change->down) ||
-		    cpumask_intersects(irq_data_get_affinity_mask(data), &change->up))
+		if (irq_can_set_affinity(irq) && irqd_is_started(data) &&
+		    lull_pseudo_misplaced(data, down))
 			lull_irq_settle(desc);
 	}
 }
@@ -254,7 +270,7 @@ static void lull_pseudo_do(const struct lull_pseudo_change *change)
 	for_each_cpu(cpu, &change->down)
 		cpumask_clear_cpu(cpu, &lull_pseudo_online_mask);
 
-	lull_pseudo_move_interrupts(change);
+	lull_pseudo_move_interrupts(&change->down);
 	for_each_cpu(cpu, &change->down)
 		lull_pseudo_kick(cpu);
 
@@ -512,22 +528,24 @@ static struct kobj_attribute realtime_attr = __ATTR_RW(realtime);
 /* Since boot: a reader takes differences. */
 static ssize_t stats_show(struct kobject *kobj, struct kobj_attribute *attr, char *buf)
 {
-	struct lull_pseudo_count sum = {};
+	const struct lull_pseudo_count *count;
 	u64 changes, ns, longest;
 	unsigned int cpu;
+	int length;
 
 	scoped_guard(raw_spinlock_irqsave, &lull_pseudo_lock) {
 		changes = lull_pseudo_times.changes;
 		ns = lull_pseudo_times.ns;
 		longest = lull_pseudo_times.longest;
 	}
+	length = sysfs_emit(buf, "changes %llu ns %llu longest %llu\n", changes, ns, longest);
 	for_each_possible_cpu(cpu) {
-		sum.stranded += data_race(per_cpu(lull_pseudo_counts, cpu).stranded);
-		sum.pushed += data_race(per_cpu(lull_pseudo_counts, cpu).pushed);
+		count = per_cpu_ptr(&lull_pseudo_counts, cpu);
+		length += sysfs_emit_at(buf, length, "cpu%u stranded %lu pushed %lu\n", cpu,
+					data_race(count->stranded), data_race(count->pushed));
 	}
 
-	return sysfs_emit(buf, "changes %llu ns %llu longest %llu\nstranded %lu\npushed %lu\n",
-			  changes, ns, longest, sum.stranded, sum.pushed);
+	return length;
 }
 
 static struct kobj_attribute stats_attr = __ATTR_RO_MODE(stats, 0400);
@@ -548,29 +566,48 @@ static int __init lull_pseudo_create_files(void)
 	if (!root)
 		return -ENODEV;
 
-	for_each_possible_cpu(cpu) {
-		dev = get_cpu_device(cpu);
-		if (!dev)
-			continue;
-		error = device_create_file(dev, &dev_attr_pseudo_online);
-		if (error)
-			goto out;
-		per_cpu(lull_pseudo_file, cpu) = sysfs_get_dirent(dev->kobj.sd, "pseudo_online");
-	}
-
 	error = device_create_file(root, &dev_attr_pseudo_offline);
 	if (!error)
 		lull_pseudo_list_file = sysfs_get_dirent(root->kobj.sd, "pseudo_offline");
-out:
 	put_device(root);
+
+	for_each_possible_cpu(cpu) {
+		dev = get_cpu_device(cpu);
+		if (error || !dev)
+			continue;
+		error = device_create_file(dev, &dev_attr_pseudo_online);
+		if (!error)
+			per_cpu(lull_pseudo_file, cpu) =
+				sysfs_get_dirent(dev->kobj.sd, "pseudo_online");
+	}
+
 	return error;
+}
+
+/* Those that were created. */
+static void __init lull_pseudo_remove_files(void)
+{
+	struct device *root = bus_get_dev_root(&cpu_subsys);
+	unsigned int cpu;
+
+	for_each_possible_cpu(cpu) {
+		if (!per_cpu(lull_pseudo_file, cpu))
+			continue;
+		sysfs_put(per_cpu(lull_pseudo_file, cpu));
+		device_remove_file(get_cpu_device(cpu), &dev_attr_pseudo_online);
+	}
+	if (lull_pseudo_list_file) {
+		sysfs_put(lull_pseudo_list_file);
+		device_remove_file(root, &dev_attr_pseudo_offline);
+	}
+	put_device(root);
 }
 
 static int __init lull_hotplug_init(void)
 {
 	struct lull_pseudo_heir *heir;
 	unsigned int cpu;
-	int error;
+	int error, state;
 
 	for_each_possible_cpu(cpu) {
 		heir = per_cpu_ptr(&lull_pseudo_heirs, cpu);
@@ -583,14 +620,25 @@ static int __init lull_hotplug_init(void)
 	if (error < 0)
 		return error;
 
+	state = error;
+
 	error = lull_register_system(&lull_hotplug);
 	if (error)
-		return error;
+		goto out_state;
 	error = sysfs_create_files(lull_hotplug.kobj, lull_hotplug_attrs);
+	if (!error)
+		error = lull_pseudo_create_files();
 	if (error)
-		return error;
+		goto out_system;
 
 	lull_wakes_create(debugfs_create_dir("hotplug", lull_debugfs));
-	return lull_pseudo_create_files();
+	return 0;
+
+out_system:
+	lull_pseudo_remove_files();
+	lull_unregister_system(&lull_hotplug);
+out_state:
+	cpuhp_remove_state(state);
+	return error;
 }
 late_initcall(lull_hotplug_init);

@@ -82,6 +82,12 @@ static __always_inline bool lull_pseudo_restrict_realtime(struct cpumask *mask,
 	return true;
 }
 
+/* Whether @cpu takes no real-time task: it is pseudo-offline, and they are to leave. */
+static __always_inline bool lull_pseudo_shuns_realtime(unsigned int cpu)
+{
+	return lull_pseudo_offline(cpu) && READ_ONCE(lull_pseudo_realtime);
+}
+
 /* Whether all CPUs in @mask are pseudo-offline. */
 static __always_inline bool lull_pseudo_none(const struct cpumask *mask)
 {
@@ -118,6 +124,9 @@ void lull_pseudo_kick(int cpu);
 
 /* In kernel/irq/manage.c, which alone may set a target and leave the wish. */
 void lull_irq_settle(struct irq_desc *desc);
+
+/* In kernel/time/timer_migration.c, which alone knows who waits for what. */
+bool lull_tmigr_release(u64 expires);
 
 int lull_pseudo_idle_state(const struct cpuidle_driver *drv, const struct cpuidle_device *dev);
 u64 __lull_pseudo_hand_over(u64 expires);
@@ -170,6 +179,11 @@ static inline bool lull_pseudo_restrict_realtime(struct cpumask *mask,
 						 const struct cpumask *allowed)
 {
 	return true;
+}
+
+static inline bool lull_pseudo_shuns_realtime(unsigned int cpu)
+{
+	return false;
 }
 
 static inline bool lull_pseudo_none(const struct cpumask *mask)

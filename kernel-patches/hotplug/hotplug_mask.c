@@ -49,7 +49,8 @@ int lull_pseudo_parse(const char *text, struct cpumask *mask)
 
 	/* cpulist_parse() knows more: strides, N for the last, and all. */
 	for (character = text; *character; character++)
-		if (!isdigit(*character) && !strchr(",-\n", *character))
+		if (!isdigit(*character) && !strchr(",-", *character) &&
+		    strcmp(character, "\n"))
 			return -EINVAL;
 
 	if (cpulist_parse(text, mask) || !cpumask_subset(mask, cpu_possible_mask))
