@@ -99,12 +99,14 @@ void __lull_pseudo_restrict(struct cpumask *mask)
 
 void __lull_pseudo_prefer(struct cpumask *mask)
 {
+	/* As above. */
 	if (data_race(cpumask_intersects(mask, &lull_pseudo_online_mask)))
 		__lull_pseudo_restrict(mask);
 }
 
 bool __lull_pseudo_restrict_realtime(struct cpumask *mask, const struct cpumask *allowed)
 {
+	/* As above. */
 	if (data_race(cpumask_intersects(allowed, &lull_pseudo_online_mask)))
 		__lull_pseudo_restrict(mask);
 
@@ -113,12 +115,16 @@ bool __lull_pseudo_restrict_realtime(struct cpumask *mask, const struct cpumask 
 
 unsigned int __lull_pseudo_weight(const struct cpumask *mask)
 {
+	/* As above. */
 	return data_race(cpumask_weight_and(mask, &lull_pseudo_online_mask));
 }
 
 unsigned int __lull_pseudo_first(const struct cpumask *mask, unsigned int cpu)
 {
-	unsigned int first = data_race(cpumask_first_and(mask, &lull_pseudo_online_mask));
+	unsigned int first;
+
+	/* As above. */
+	first = data_race(cpumask_first_and(mask, &lull_pseudo_online_mask));
 
 	return first < nr_cpu_ids ? first : cpu;
 }
@@ -528,7 +534,7 @@ static struct kobj_attribute realtime_attr = __ATTR_RW(realtime);
 /* Since boot: a reader takes differences. */
 static ssize_t stats_show(struct kobject *kobj, struct kobj_attribute *attr, char *buf)
 {
-	const struct lull_pseudo_count *count;
+	struct lull_pseudo_count count;
 	u64 changes, ns, longest;
 	unsigned int cpu;
 	int length;
@@ -540,9 +546,10 @@ static ssize_t stats_show(struct kobject *kobj, struct kobj_attribute *attr, cha
 	}
 	length = sysfs_emit(buf, "changes %llu ns %llu longest %llu\n", changes, ns, longest);
 	for_each_possible_cpu(cpu) {
-		count = per_cpu_ptr(&lull_pseudo_counts, cpu);
+		/* Counting goes on meanwhile. */
+		count = data_race(per_cpu(lull_pseudo_counts, cpu));
 		length += sysfs_emit_at(buf, length, "cpu%u stranded %lu pushed %lu\n", cpu,
-					data_race(count->stranded), data_race(count->pushed));
+					count.stranded, count.pushed);
 	}
 
 	return length;

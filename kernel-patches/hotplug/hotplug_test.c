@@ -121,8 +121,8 @@ static void lull_test_up_when_none_is_left(struct kunit *test)
 static void lull_test_parse(struct kunit *test)
 {
 	static const char * const bad[] = {
-		"x", "0-", "-1", "1-0", "0x1", "1 2", "all", "N", "0-3:1/2", "0,99999", "99999999999", "0\n1",
-		"0\n\n", "\n0", "-", "0--1",
+		"x", "0-", "-1", "1-0", "0x1", "1 2", "all", "N", "0-3:1/2", "0,99999",
+		"99999999999", "0\n1", "0\n\n", "\n0", "-", "0--1",
 	};
 	struct cpumask *mask = kunit_kzalloc(test, sizeof(*mask), GFP_KERNEL);
 	int i;

@@ -205,6 +205,9 @@ static void lull_wake_switch(void *data, bool preempt, struct task_struct *prev,
 	if (!cause || cause->task[0] || is_idle_task(next))
 		return;
 	strscpy(cause->task, next->comm);
+	/* One row for all kworkers. */
+	if (next->flags & PF_KTHREAD)
+		cause->task[strcspn(cause->task, "/")] = '\0';
 }
 
 static void lull_wakes_unprobe(void)
