@@ -203,13 +203,17 @@ static unsigned int lull_pseudo_target(struct irq_data *data)
 	return cpumask_first(&wish);
 }
 
-static bool lull_pseudo_misplaced(struct irq_data *data, const struct cpumask *down)
+/* Needs desc->lock. One that is not started gets its target when it is. */
+static bool lull_pseudo_misplaced(struct irq_desc *desc, const struct cpumask *down)
 {
+	struct irq_data *data = irq_desc_get_irq_data(desc);
 	const struct cpumask *now = irq_data_get_effective_affinity_mask(data);
 	unsigned int target = lull_pseudo_target(data);
 
-	return target < nr_cpu_ids &&
-	       (cpumask_intersects(now, down) || !cpumask_test_cpu(target, now));
+	if (!irq_can_set_affinity(data->irq) || !irqd_is_started(data) || target >= nr_cpu_ids)
+		return false;
+
+	return cpumask_intersects(now, down) || !cpumask_test_cpu(target, now);
 }
 
 /*
@@ -220,23 +224,21 @@ static bool lull_pseudo_misplaced(struct irq_data *data, const struct cpumask *d
  */
 static void lull_pseudo_move_interrupts(const struct cpumask *down)
 {
-	struct irq_data *data;
 	struct irq_desc *desc;
 	unsigned int irq;
 
-	guard(rcu)();
+	rcu_read_lock();
 	for_each_active_irq(irq) {
 		desc = irq_to_desc(irq);
 		if (!desc)
 			continue;
 
-		guard(raw_spinlock)(&desc->lock);
-		data = irq_desc_get_irq_data(desc);
-		/* One that is not started gets its target when it is. */
-		if (irq_can_set_affinity(irq) && irqd_is_started(data) &&
-		    lull_pseudo_misplaced(data, down))
+		raw_spin_lock(&desc->lock);
+		if (lull_pseudo_misplaced(desc, down))
 			lull_irq_settle(desc);
+		raw_spin_unlock(&desc->lock);
 	}
+	rcu_read_unlock();
 }
 
 static void lull_pseudo_tell(struct work_struct *work)
@@ -306,17 +308,14 @@ enum lull_pseudo_verb {
 	LULL_PSEUDO_UP,
 };
 
-static int lull_pseudo_change(enum lull_pseudo_verb verb, const struct cpumask *mask)
+static int lull_pseudo_change_locked(enum lull_pseudo_verb verb, const struct cpumask *mask)
 {
 	struct lull_pseudo_change change;
 	struct lull_pseudo_state state;
 	struct cpumask wish;
 	int error;
 
-	if (!cpumask_subset(mask, cpu_possible_mask))
-		return -EINVAL;
-
-	guard(raw_spinlock_irqsave)(&lull_pseudo_lock);
+	lockdep_assert_held(&lull_pseudo_lock);
 
 	cpumask_andnot(&state.out, cpu_possible_mask, &lull_pseudo_online_mask);
 	cpumask_copy(&state.online, &lull_pseudo_present);
@@ -338,6 +337,21 @@ static int lull_pseudo_change(enum lull_pseudo_verb verb, const struct cpumask *
 
 	lull_pseudo_do(&change);
 	return 0;
+}
+
+static int lull_pseudo_change(enum lull_pseudo_verb verb, const struct cpumask *mask)
+{
+	unsigned long flags;
+	int error;
+
+	if (!cpumask_subset(mask, cpu_possible_mask))
+		return -EINVAL;
+
+	raw_spin_lock_irqsave(&lull_pseudo_lock, flags);
+	error = lull_pseudo_change_locked(verb, mask);
+	raw_spin_unlock_irqrestore(&lull_pseudo_lock, flags);
+
+	return error;
 }
 
 /**
@@ -412,8 +426,8 @@ static int lull_hotplug_enable(struct lull_system *system)
 		return error;
 
 	static_branch_enable(&lull_hotplug_key);
-	guard(raw_spinlock_irqsave)(&lull_pseudo_lock);
-	lull_pseudo_on = true;
+	scoped_guard(raw_spinlock_irqsave, &lull_pseudo_lock)
+		lull_pseudo_on = true;
 
 	return 0;
 }
@@ -438,8 +452,8 @@ static struct lull_system lull_hotplug = {
 
 static int lull_pseudo_cpu_online(unsigned int cpu)
 {
-	guard(raw_spinlock_irqsave)(&lull_pseudo_lock);
-	cpumask_set_cpu(cpu, &lull_pseudo_present);
+	scoped_guard(raw_spinlock_irqsave, &lull_pseudo_lock)
+		cpumask_set_cpu(cpu, &lull_pseudo_present);
 
 	return 0;
 }
@@ -451,15 +465,18 @@ static int lull_pseudo_cpu_online(unsigned int cpu)
 static int lull_pseudo_cpu_offline(unsigned int cpu)
 {
 	struct cpumask left;
+	bool last;
 
-	guard(raw_spinlock_irqsave)(&lull_pseudo_lock);
-	cpumask_and(&left, &lull_pseudo_present, &lull_pseudo_online_mask);
-	cpumask_and(&left, &left, housekeeping_cpumask(HK_TYPE_DOMAIN));
-	if (!cpuhp_tasks_frozen && lull_pseudo_on && cpumask_equal(&left, cpumask_of(cpu)))
-		return -EBUSY;
+	scoped_guard(raw_spinlock_irqsave, &lull_pseudo_lock) {
+		cpumask_and(&left, &lull_pseudo_present, &lull_pseudo_online_mask);
+		cpumask_and(&left, &left, housekeeping_cpumask(HK_TYPE_DOMAIN));
+		last = !cpuhp_tasks_frozen && lull_pseudo_on &&
+		       cpumask_equal(&left, cpumask_of(cpu));
+		if (!last)
+			cpumask_clear_cpu(cpu, &lull_pseudo_present);
+	}
 
-	cpumask_clear_cpu(cpu, &lull_pseudo_present);
-	return 0;
+	return last ? -EBUSY : 0;
 }
 
 static ssize_t pseudo_online_show(struct device *dev, struct device_attribute *attr, char *buf)

@@ -58,7 +58,7 @@ static int lull_pseudo_instead(struct task_struct *p, int cpu)
 	int i, best = nr_cpu_ids;
 
 	guard(rcu)();
-	for_each_domain(cpu, sd) {
+	for (sd = rcu_dereference(cpu_rq(cpu)->sd); sd; sd = rcu_dereference(sd->parent)) {
 		for_each_cpu_and(i, sched_domain_span(sd), p->cpus_ptr) {
 			if (!lull_pseudo_usable(p, i))
 				continue;

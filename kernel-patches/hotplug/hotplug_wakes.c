@@ -82,28 +82,33 @@ static bool lull_wake_same(const struct lull_wake_cause *a, const struct lull_wa
 	       !strcmp(a->task, b->task);
 }
 
+/* The row of a cause, a new one if need be. Needs the lock. */
+static struct lull_wake_row *lull_wake_row(const struct lull_wake_cause *cause)
+{
+	struct lull_wake_row *row;
+	unsigned int i;
+
+	for (i = 0; i < lull_wake_used; i++)
+		if (lull_wake_same(&lull_wake_rows[i].cause, cause))
+			return &lull_wake_rows[i];
+	if (lull_wake_used == LULL_WAKE_ROWS)
+		return &lull_wake_rows[LULL_WAKE_ROWS - 1];
+
+	row = &lull_wake_rows[lull_wake_used++];
+	row->count = 0;
+	row->cause = *cause;
+	if (lull_wake_used == LULL_WAKE_ROWS) {
+		memset(&row->cause, 0, sizeof(row->cause));
+		strscpy(row->cause.source, "others");
+	}
+
+	return row;
+}
+
 static void lull_wake_count(const struct lull_wake_cause *cause)
 {
-	unsigned int row;
-
-	guard(raw_spinlock_irqsave)(&lull_wake_lock);
-
-	for (row = 0; row < lull_wake_used; row++)
-		if (lull_wake_same(&lull_wake_rows[row].cause, cause))
-			break;
-	if (row == LULL_WAKE_ROWS)
-		row--;
-	if (row == lull_wake_used) {
-		lull_wake_used++;
-		lull_wake_rows[row].count = 0;
-		if (row == LULL_WAKE_ROWS - 1) {
-			memset(&lull_wake_rows[row].cause, 0, sizeof(*cause));
-			strscpy(lull_wake_rows[row].cause.source, "others");
-		} else {
-			lull_wake_rows[row].cause = *cause;
-		}
-	}
-	lull_wake_rows[row].count++;
+	scoped_guard(raw_spinlock_irqsave, &lull_wake_lock)
+		lull_wake_row(cause)->count++;
 }
 
 static void lull_wake_exit(unsigned int cpu, unsigned int depth)
@@ -294,8 +299,8 @@ static int lull_wakes_open(struct inode *inode, struct file *file)
 static ssize_t lull_wakes_write(struct file *file, const char __user *text, size_t count,
 				loff_t *offset)
 {
-	guard(raw_spinlock_irqsave)(&lull_wake_lock);
-	lull_wake_used = 0;
+	scoped_guard(raw_spinlock_irqsave, &lull_wake_lock)
+		lull_wake_used = 0;
 
 	return count;
 }
