@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Pseudo CPU hotplug on a machine of two clusters, and for long; `test_selftests.py` has its selftest on the default one."""
+"""Pseudo CPU hotplug on a machine of two clusters, and for long. `test_selftests.py` has its selftest as all others."""
 
 from pathlib import Path
 
@@ -36,8 +36,6 @@ def test_the_shadow_is_no_cpu_to_go_to(lull: Lull, option: str) -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize("flavour", ["default", "debug"])
 def test_ten_thousand_changes(lull: Lull, tmp_path: Path, flavour: str) -> None:
-    limit = ("--sim-limit", "2500", "--wall-limit", "2700")
-    judge(
-        lull("boot", "-e", "qemu", "--flavour", flavour, *limit, "--out", "run", "--exec", "lull-selftest pseudo 10000")
-    )
+    flags = ("--flavour", flavour, "--sim-limit", "2500", "--wall-limit", "2700", "--out", "run")
+    judge(lull("boot", "-e", "qemu", *flags, "--exec", "lull-selftest pseudo 10000"))
     assert complaints((tmp_path / "run" / "console.log").read_text()) == []
