@@ -97,11 +97,22 @@ void __lull_pseudo_restrict(struct cpumask *mask)
 	data_race(cpumask_and(mask, mask, &lull_pseudo_online_mask));
 }
 
+/*
+ * Some interrupt goes where it does because a CPU is out. Whoever says so while a
+ * CPU comes back may be late: then that interrupt stays where it is, which its
+ * affinity allows, until the next change.
+ */
+static bool lull_pseudo_displaced;
+
 void __lull_pseudo_prefer(struct cpumask *mask)
 {
 	/* As above. */
-	if (data_race(cpumask_intersects(mask, &lull_pseudo_online_mask)))
-		__lull_pseudo_restrict(mask);
+	if (data_race(!cpumask_intersects(mask, &lull_pseudo_online_mask) ||
+		      cpumask_subset(mask, &lull_pseudo_online_mask)))
+		return;
+
+	__lull_pseudo_restrict(mask);
+	WRITE_ONCE(lull_pseudo_displaced, true);
 }
 
 bool __lull_pseudo_restrict_realtime(struct cpumask *mask, const struct cpumask *allowed)
@@ -196,24 +207,28 @@ u64 __lull_pseudo_hand_over(u64 expires)
 static unsigned int lull_pseudo_target(struct irq_data *data)
 {
 	struct cpumask wish;
+	unsigned int cpu;
 
 	cpumask_and(&wish, irq_data_get_affinity_mask(data), cpu_online_mask);
-	__lull_pseudo_prefer(&wish);
+	cpu = cpumask_first_and(&wish, &lull_pseudo_online_mask);
 
-	return cpumask_first(&wish);
+	return cpu < nr_cpu_ids ? cpu : cpumask_first(&wish);
 }
 
 /* Needs desc->lock. One that is not started gets its target when it is. */
-static bool lull_pseudo_misplaced(struct irq_desc *desc, const struct cpumask *down)
+static bool lull_pseudo_misplaced(struct irq_data *data, const struct cpumask *down)
 {
-	struct irq_data *data = irq_desc_get_irq_data(desc);
 	const struct cpumask *now = irq_data_get_effective_affinity_mask(data);
-	unsigned int target = lull_pseudo_target(data);
+	unsigned int target;
 
-	if (!irq_can_set_affinity(data->irq) || !irqd_is_started(data) || target >= nr_cpu_ids)
+	if (irqd_is_per_cpu(data) || !irqd_is_started(data))
+		return false;
+	target = lull_pseudo_target(data);
+	if (target >= nr_cpu_ids ||
+	    (cpumask_test_cpu(target, now) && !cpumask_intersects(now, down)))
 		return false;
 
-	return cpumask_intersects(now, down) || !cpumask_test_cpu(target, now);
+	return irq_can_set_affinity(data->irq);
 }
 
 /*
@@ -227,6 +242,12 @@ static void lull_pseudo_move_interrupts(const struct cpumask *down)
 	struct irq_desc *desc;
 	unsigned int irq;
 
+	if (cpumask_empty(down) && !READ_ONCE(lull_pseudo_displaced))
+		return;
+	/* None is, once all CPUs are back; else who is moved below says so again. */
+	if (cpumask_subset(cpu_possible_mask, &lull_pseudo_online_mask))
+		WRITE_ONCE(lull_pseudo_displaced, false);
+
 	rcu_read_lock();
 	for_each_active_irq(irq) {
 		desc = irq_to_desc(irq);
@@ -234,7 +255,7 @@ static void lull_pseudo_move_interrupts(const struct cpumask *down)
 			continue;
 
 		raw_spin_lock(&desc->lock);
-		if (lull_pseudo_misplaced(desc, down))
+		if (lull_pseudo_misplaced(irq_desc_get_irq_data(desc), down))
 			lull_irq_settle(desc);
 		raw_spin_unlock(&desc->lock);
 	}
@@ -259,6 +280,31 @@ static void lull_pseudo_tell(struct work_struct *work)
 }
 
 static DECLARE_WORK(lull_pseudo_tell_work, lull_pseudo_tell);
+
+static void lull_pseudo_queue_tell(struct irq_work *interrupt)
+{
+	queue_work(system_unbound_wq, &lull_pseudo_tell_work);
+}
+
+static struct irq_work lull_pseudo_tell_interrupt =
+	IRQ_WORK_INIT_HARD(lull_pseudo_queue_tell);
+
+/*
+ * To wake a worker takes as long as all else that a change does, so another CPU
+ * is asked to, if there is one.
+ */
+static void lull_pseudo_tell_soon(void)
+{
+	unsigned int cpu;
+
+	for_each_cpu_and(cpu, &lull_pseudo_present, &lull_pseudo_online_mask) {
+		if (cpu == smp_processor_id() || !cpu_online(cpu))
+			continue;
+		irq_work_queue_on(&lull_pseudo_tell_interrupt, cpu);
+		return;
+	}
+	queue_work(system_unbound_wq, &lull_pseudo_tell_work);
+}
 
 /* First those that return, so that there is always a CPU to go to. */
 static void lull_pseudo_do(const struct lull_pseudo_change *change)
@@ -291,7 +337,7 @@ static void lull_pseudo_do(const struct lull_pseudo_change *change)
 
 	cpumask_or(&lull_pseudo_news, &lull_pseudo_news, &change->up);
 	cpumask_or(&lull_pseudo_news, &lull_pseudo_news, &change->down);
-	queue_work(system_unbound_wq, &lull_pseudo_tell_work);
+	lull_pseudo_tell_soon();
 
 	trace_lull_pseudo_change(&change->down, &change->up, true);
 
