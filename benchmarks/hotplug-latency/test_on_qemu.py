@@ -25,4 +25,4 @@ def test_every_way_takes_the_cpu_out_and_back(lull: Lull, tmp_path: Path) -> Non
     }
     assert all(row["write_us"] > 0 for row in rows if row["way"] != "none")
     names = {row["name"] for row in pq.read_table(tables / "steps.parquet").to_pylist()}
-    assert {"cpu:teardown", "cpu:bringup", "sched:active"} <= names
+    assert {"cpu:teardown", "cpu:bringup", "sched:active", "pseudo:change"} <= names
