@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /*
  * pseudo [TOGGLES]: pseudo CPU hotplug does what its README says, and survives TOGGLES changes
- * (1000) that alternate with CPU hotplug.
+ * (500) that alternate with CPU hotplug.
  *
  * CPU 0 stays for those who test, but where the test is about CPU 0 itself. The CPU that is
  * taken out is another main one, "there".
@@ -931,7 +931,7 @@ static void find_cpus(void)
 
 int main(int argc, char **argv)
 {
-	int toggles = 1000;
+	int toggles = 500;
 	char before[8];
 
 	if (argc > 1 && !strcmp(argv[1], "--where"))
