@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Conventional hotplug step by step: the kernel traces the begin and the end of each."""
+"""Hotplug step by step, as the kernel traces begin and end: each step of conventional hotplug, and a change of pseudo
+hotplug as a whole."""
 
 from collections import defaultdict
 from collections.abc import Sequence
@@ -20,6 +21,7 @@ from lull.trace.datfile import TraceFile
 FILE = "steps.txt"
 ENTER = ("cpuhp_enter", "cpuhp_multi_enter")
 EXIT = "cpuhp_exit"
+CHANGE = "lull_pseudo_change"
 SHOWN = 8
 """Steps in the summary, the longest first; the table has all."""
 
@@ -30,13 +32,17 @@ def df_steps(runs: Sequence[Run]) -> pa.Table:
     """Median time of each step of each point and direction."""
     rows = []
     for run in runs:
-        if run.values["way"] != "conventional":
+        if run.values["way"] == "conventional":
+            found, names = _times(run), _names(run)
+        elif run.values["way"] == "pseudo":
+            found, names = _changes(run), {0: "pseudo:change"}
+        else:
             continue
-        names = _names(run)
-        for (direction, step), times in sorted(_times(run).items()):
+        for (direction, step), times in sorted(found.items()):
             rows.append(
                 {
                     "point": run.name,
+                    "way": run.values["way"],
                     "threads": run.values["threads"],
                     "cpufreq": run.values["cpufreq"],
                     "direction": direction,
@@ -80,6 +86,19 @@ def _times(run: Run) -> dict[tuple[str, int], list[float]]:
     return found
 
 
+def _changes(run: Run) -> dict[tuple[str, int], list[float]]:
+    """Microseconds of every change of pseudo hotplug: mask, interrupts, the call of the CPU, notifications."""
+    trace = TraceFile(run.path / TRACE)
+    found: dict[tuple[str, int], list[float]] = defaultdict(list)
+    begin = 0.0
+    for row in sorted(_events(trace, CHANGE, recording.load(run.rundir()).clock), key=lambda row: float(row["time_s"])):
+        if row["done"]:
+            found["out" if row["down"] else "in", 0].append((row["time_s"] - begin) * 1e6)
+        else:
+            begin = row["time_s"]
+    return found
+
+
 def _events(trace: TraceFile, name: str, clock: Clock) -> list[Row]:
     """The events of a name; none where it never happened."""
     if not any(batch.of(name).size for cpu in trace.cpus for batch in events_of.batches(trace, cpu)):
@@ -89,7 +108,25 @@ def _events(trace: TraceFile, name: str, clock: Clock) -> list[Row]:
 
 
 def text(table: pa.Table) -> str:
-    rows = table.to_pylist()
+    return _text_of_conventional([row for row in table.to_pylist() if row["way"] == "conventional"]) + _text_of_pseudo(
+        [row for row in table.to_pylist() if row["way"] == "pseudo"]
+    )
+
+
+def _text_of_pseudo(rows: Sequence[Row]) -> str:
+    if not rows:
+        return ""
+    lines = [
+        (row["threads"], row["cpufreq"], row["direction"], row["n"], f"{row['median_us']:.4g}", f"{row['most_us']:.4g}")
+        for row in rows
+    ]
+    return (
+        "\n## The change of pseudo hotplug alone\n\nFrom the first to the last of what the kernel does for it, without "
+        "the system call, in µs.\n\n" + markdown_table(("threads", "clocks", "", "n", "median", "most"), lines)
+    )
+
+
+def _text_of_conventional(rows: Sequence[Row]) -> str:
     if not rows:
         return ""
     most = max(row["threads"] for row in rows)

@@ -19,10 +19,10 @@ def test_every_way_takes_the_cpu_out_and_back(lull: Lull, tmp_path: Path) -> Non
     assert ran.returncode == 0, ran.stderr
     tables = tmp_path / "out" / "figures"
     rows = pq.read_table(tables / "toggles.parquet").to_pylist()
-    ways = {"conventional", "partition", "affinity", "none"}
+    ways = {"conventional", "pseudo", "partition", "affinity", "none"}
     assert {(row["way"], row["direction"], row["number"]) for row in rows} == {
         (way, direction, number) for way in ways for direction in ("out", "in") for number in (0, 1)
     }
     assert all(row["write_us"] > 0 for row in rows if row["way"] != "none")
     names = {row["name"] for row in pq.read_table(tables / "steps.parquet").to_pylist()}
-    assert {"cpu:teardown", "cpu:bringup", "sched:active"} <= names
+    assert {"cpu:teardown", "cpu:bringup", "sched:active", "pseudo:change"} <= names

@@ -18,6 +18,6 @@ def test_frames_are_drawn_while_cpus_are_out(lull: Lull, tmp_path: Path) -> None
     assert figures.returncode == 0, figures.stderr
     points = pq.read_table(tmp_path / "out" / "figures" / "points.parquet").to_pylist()
     found = {row["way"]: row for row in points}
-    assert set(found) == {"none", "conventional", "partition", "affinity"}
+    assert set(found) == {"none", "conventional", "pseudo", "partition", "affinity"}
     assert all(row["frames_hz"] > 0 for row in points)
     assert found["conventional"]["out_share"] == 1

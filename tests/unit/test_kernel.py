@@ -182,10 +182,8 @@ def test_a_new_system_is_its_folder(checkout: Path) -> None:
     assert after.keys() - before.keys() == {f"kernel-patches/doze/{name}" for name in own}
     changed = {name for name in before if before[name] != after[name]}
     assert changed == {"kernel-patches/Kconfig", "kernel-patches/Makefile"}
-    assert (
-        "obj-$(CONFIG_LULL)\t+= platform/\nobj-$(CONFIG_LULL_DOZE)\t+= doze/\n"
-        in kernel.top_files(checkout)["Makefile"]
-    )
+    makefile = kernel.top_files(checkout)["Makefile"]
+    assert "\nobj-$(CONFIG_LULL_DOZE)\t+= doze/\n" in makefile.partition("obj-$(CONFIG_LULL)\t+= platform/")[2]
     assert kernel.wanted(checkout, "default")["LULL_DOZE"] == "y"
     assert "drivers/lull/doze/doze.c" in kernel.linked_files(checkout)
     assert not [name for name in kernel.linked_files(checkout) if "selftests" in name or "hooks" in name]
@@ -200,9 +198,11 @@ def test_what_a_setting_says_costs_no_new_kernel(checkout: Path) -> None:
 
 def test_hooks_come_in_the_order_of_the_systems(checkout: Path) -> None:
     add(checkout, DOZE | {"system.yaml": DOZE["system.yaml"].replace("[platform]", "[esm]")})
-    folders = [patch.parent.parent.name for patch in kernel.series(checkout)]
-    assert list(dict.fromkeys(folders)) == ["platform", "esm", "doze"]
-    assert [patch.name for patch in kernel.series(checkout)][-2:] == ["0001-one.patch", "0002-two.patch"]
+    hooks = [(patch.parent.parent.name, patch.name) for patch in kernel.series(checkout)]
+    order = list(dict.fromkeys(system for system, _ in hooks))
+    assert order[0] == "platform"
+    assert order.index("esm") < order.index("doze")
+    assert [hook for system, hook in hooks if system == "doze"] == ["0001-one.patch", "0002-two.patch"]
 
 
 def test_a_symbol_that_a_system_needs_may_be_there_already(checkout: Path) -> None:
@@ -219,7 +219,7 @@ def test_a_kernel_without_a_system(checkout: Path) -> None:
     assert {key for key in all_of_it | without if all_of_it.get(key) != without.get(key)} == {"LULL_DOZE"}
     assert without["LULL_DOZE"] == "n"
     with pytest.raises(
-        UserError, match=r"^system platform cannot be left out: doze stands on it; name one that nothing"
+        UserError, match=r"^system platform cannot be left out: \w+ stands on it; name one that nothing"
     ):
         kernel.wanted(checkout, "default", ("platform",))
 
@@ -244,7 +244,7 @@ def test_unknown_flavour() -> None:
 
 BAD = {
     "name": ("name: nap\n", "name: `nap` is not the name of its folder; write doze"),
-    "after": ("after: [esn]\n", "after: there is no system `esn`; use `doze`, `esm`, "),
+    "after": ("after: [esn]\n", "after: there is no system `esn`; use `"),
     "circle": ("after: [doze]\n", "after: `doze` wait for each other; drop one"),
     "title": ("title: 5\n", "title: 5 is not text; write text"),
 }

@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* What the scheduler's part and the rest of the system know of each other. */
+#ifndef _LULL_HOTPLUG_SCHED_H
+#define _LULL_HOTPLUG_SCHED_H
+
+#include <linux/percpu.h>
+#include <linux/types.h>
+
+/**
+ * struct lull_pseudo_count - what happened to tasks, on each CPU
+ * @stranded: tasks placed on this CPU while it was pseudo-offline, because
+ * their affinity leaves them no other
+ * @pushed: tasks that left it after it did
+ */
+struct lull_pseudo_count {
+	unsigned long stranded;
+	unsigned long pushed;
+};
+
+DECLARE_PER_CPU(struct lull_pseudo_count, lull_pseudo_counts);
+
+#endif /* _LULL_HOTPLUG_SCHED_H */

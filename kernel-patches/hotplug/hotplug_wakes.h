@@ -1,0 +1,11 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#ifndef _LULL_HOTPLUG_WAKES_H
+#define _LULL_HOTPLUG_WAKES_H
+
+struct dentry;
+
+int lull_wakes_start(void);
+void lull_wakes_stop(void);
+void lull_wakes_create(struct dentry *directory);
+
+#endif /* _LULL_HOTPLUG_WAKES_H */

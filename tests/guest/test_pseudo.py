@@ -1,0 +1,41 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Pseudo CPU hotplug on a machine of two clusters, and for long. `test_selftests.py` has its selftest as all others."""
+
+from pathlib import Path
+
+import pytest
+
+from tests.complaints import complaints
+from tests.conftest import Lull
+from tests.selftests import judge
+
+pytestmark = pytest.mark.guest
+
+CPUS = "/sys/devices/system/cpu"
+
+
+def test_two_clusters(lull: Lull) -> None:
+    judge(lull("boot", "-e", "qemu", "-p", "exynos7420", "--exec", "lull-selftest pseudo 200"))
+
+
+def test_a_scenario_s_words_for_it(lull: Lull) -> None:
+    script = f"echo 4-7 >{CPUS}/pseudo_offline; cat {CPUS}/pseudo_offline {CPUS}/cpu4/pseudo_online; nproc"
+    ran = lull("boot", "-e", "qemu", "-p", "exynos7420", "--set", "hotplug.enabled=1", "--exec", script)
+    assert (ran.returncode, ran.stdout.split()) == (0, ["4-7", "0", "8"]), ran.stderr
+
+
+@pytest.mark.parametrize("option", ["--shadow", "--no-shadow"])
+def test_the_shadow_is_no_cpu_to_go_to(lull: Lull, option: str) -> None:
+    script = f"(echo 0-1 >{CPUS}/pseudo_offline) 2>&1 || :; echo 1 >{CPUS}/pseudo_offline; cat {CPUS}/pseudo_offline"
+    ran = lull("boot", "-e", "qemu", option, "--set", "hotplug.enabled=1", "--exec", script)
+    *said, out = ran.stdout.splitlines()
+    assert (ran.returncode, out) == (0, "1"), ran.stderr
+    assert [line.rpartition(": ")[2] for line in said] == ["Device or resource busy"]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("flavour", ["default", "debug"])
+def test_ten_thousand_changes(lull: Lull, tmp_path: Path, flavour: str) -> None:
+    flags = ("--flavour", flavour, "--sim-limit", "2500", "--wall-limit", "2700", "--out", "run")
+    judge(lull("boot", "-e", "qemu", *flags, "--exec", "lull-selftest pseudo 10000"))
+    assert complaints((tmp_path / "run" / "console.log").read_text()) == []
