@@ -19,5 +19,5 @@ def test_work_is_done_while_cpus_are_out(lull: Lull, tmp_path: Path) -> None:
     points = pq.read_table(tmp_path / "out" / "figures" / "points.parquet")
     assert "power_w" not in points.column_names, "QEMU's time is no timing"
     found = {(row["load"], row["way"]) for row in points.to_pylist()}
-    assert found == {(load, way) for load in ("cpu", "memory", "io") for way in ("conventional", "partition")}
+    assert found == {(load, way) for load in ("cpu", "memory", "io") for way in ("conventional", "pseudo", "partition")}
     assert all(row["units_hz"] > 0 for row in points.to_pylist())

@@ -14,6 +14,7 @@
 
 #define CGROUPS SYS_DIR "/fs/cgroup"
 #define GROUP CGROUPS "/lull-cpu-out"
+#define SWITCH SYS_DIR "/kernel/lull/hotplug/enabled"
 
 struct way {
 	const char *name;
@@ -29,6 +30,8 @@ static const struct way *way;
 static int files[CPULIST_MAX], file_count;
 static char list[256];
 static unsigned int refused;
+/* What the switch of pseudo hotplug said before; empty where nobody asked. */
+static char switch_was[4];
 
 static int open_file(const char *path)
 {
@@ -67,16 +70,28 @@ static int prepare_conventional(const struct cpulist *cpus)
 	return open_of_each_cpu(cpus, "online");
 }
 
+/* Only for this way: the others are measured on a kernel in which it is off. */
+static int switch_on(void)
+{
+	int error = read_text(SWITCH, switch_was, sizeof(switch_was));
+
+	return error ? error : write_text(SWITCH, "1");
+}
+
 static int prepare_pseudo(const struct cpulist *cpus)
 {
-	return open_of_each_cpu(cpus, "pseudo_online");
+	int error = switch_on();
+
+	return error ? error : open_of_each_cpu(cpus, "pseudo_online");
 }
 
 /* One file for all: all CPUs go at once. */
 static int prepare_pseudo_list(const struct cpulist *cpus)
 {
+	int error = switch_on();
+
 	(void)cpus;
-	return open_file(CPU_DIR "/pseudo_offline");
+	return error ? error : open_file(CPU_DIR "/pseudo_offline");
 }
 
 static int out_list(void)
@@ -291,6 +306,8 @@ int cpu_out_finish(void)
 {
 	while (file_count)
 		close(files[--file_count]);
+	if (switch_was[0])
+		return write_text(SWITCH, switch_was);
 	return way->prepare == prepare_partition && rmdir(GROUP) ? -errno : 0;
 }
 

@@ -16,7 +16,8 @@ bool cpu_out_is_way(const char *name);
  * Opens the way's files, so that no later call spends time on it. All return 0 or -errno. One way
  * at a time.
  *   conventional  Linux's CPU hotplug, one CPU after the other
- *   pseudo        pseudo CPU hotplug: the file of the CPU, or of several at once that of all
+ *   pseudo        pseudo CPU hotplug: the file of the CPU, or of several at once that of all. It is
+ *                 switched on for that
  *   partition     an isolated cpuset partition, with no task in it
  *   affinity      what `taskset` and the files of /proc/irq can do, for all tasks and interrupts
  *   none          nothing is done
