@@ -112,6 +112,9 @@ def test_a_page_names_no_other_place(tmp_path: Path) -> None:
     assert said.exit_code == 0, said.output
     text = (tmp_path / "page.html").read_text()
     assert re.findall(r'(?:src|href)="(?!#|data:)[^"]*"', text) == []
+    sections = set(re.findall(r'<(?:section|main) id="([^"]*)"', text))
+    assert set(re.findall(r'href="#([^"]*)"', text)) == sections
+    assert text.count('href="#esm-idle"') > 1, "a summary that names another result leads to its section"
     assert "@import" not in text
     assert "url(#" in text.replace("${clip}", "x")
     assert len(text) < 2_000_000

@@ -2,7 +2,8 @@
 """The page of results/: every published experiment, beside what others have published."""
 
 import json
-from collections.abc import Sequence
+import re
+from collections.abc import Sequence, Set
 from pathlib import Path
 from typing import Any
 
@@ -27,6 +28,7 @@ HEADLINES = (
 """Experiments in the order of their weight, each with the beginning of the check that says most in a sentence."""
 
 _MARKDOWN = MarkdownIt("commonmark", {"html": False}).enable("table")
+_LINK = re.compile(r'<a href="(?!#)([^"]*)">(.*?)</a>', re.DOTALL)
 
 
 def page(folders: Sequence[Path]) -> Page:
@@ -45,7 +47,7 @@ def page(folders: Sequence[Path]) -> Page:
             (folder.name, one.what, one.unit, one.here, one.baseline, one.published, one.source)
             for one in against.of_folder(folder)
         ]
-        show(section, folder)
+        show(section, folder, {one.name for one in folders})
     summary.table(("experiment", "question", "made on", "points", "checks", "fails"), overview)
     compared.text("What others published, for orientation: nothing here is tuned to a paper's result.")
     heads = ("experiment", "what", "unit", "here", "modern baseline", "published", "source")
@@ -53,8 +55,8 @@ def page(folders: Sequence[Path]) -> Page:
     return made
 
 
-def show(section: Section, folder: Path) -> None:
-    """One result: figures, checks, all tables, manifest."""
+def show(section: Section, folder: Path, beside: Set[str] = frozenset()) -> None:
+    """One result: figures, checks, all tables, manifest. Its links lead to those beside it on the page."""
     about = about_result.read(folder)
     section.text(f"{title(folder)}. {Origin.of_manifest(about).label}. Made by {about['command']}.")
     for item in drawing.of_folder(folder):
@@ -63,7 +65,7 @@ def show(section: Section, folder: Path) -> None:
     if rows:
         section.table(("", "check", "numbers"), rows, "Checks")
     text = (folder / SUMMARY).read_text(encoding="utf-8").partition("\n## Checks\n")[0]
-    section.folded("All tables", html=_MARKDOWN.render(text.partition("\n")[2]))
+    section.folded("All tables", html=_within(_MARKDOWN.render(text.partition("\n")[2]), beside))
     inner = Section("", f"{section.id}-manifest")
     manifest.show(inner, about, without=("points",))
     section.table(**{key: inner.parts[0][key] for key in ("heads", "rows")}, title="Manifest")
@@ -85,6 +87,17 @@ def sentences(folders: Sequence[Path]) -> list[str]:
 
 def title(folder: Path) -> str:
     return (folder / SUMMARY).read_text(encoding="utf-8").partition("\n")[0].removeprefix("# ")
+
+
+def _within(html: str, beside: Set[str]) -> str:
+    """Lead the links to sections of the page. Of the others remains the text: no project is beside the page."""
+
+    def link(match: re.Match[str]) -> str:
+        target, text = match.groups()
+        name = Path(target).parent.name
+        return f'<a href="#{name}">{text}</a>' if target.endswith(f"/{SUMMARY}") and name in beside else text
+
+    return _LINK.sub(link, html)
 
 
 def _checks(folder: Path) -> list[dict[str, Any]]:
