@@ -8,6 +8,7 @@
 
 #include <linux/cpumask.h>
 #include <linux/errno.h>
+#include <linux/hrtimer_types.h>
 #include <linux/jump_label.h>
 #include <linux/types.h>
 
@@ -21,6 +22,10 @@ enum lull_pseudo_event {
 	PSEUDO_CPU_ONLINE,
 	PSEUDO_CPU_OFFLINE,
 };
+
+/* What the timers of programs call: of clocks and of timerfd. */
+enum hrtimer_restart posix_timer_fn(struct hrtimer *timer);
+enum hrtimer_restart timerfd_tmrproc(struct hrtimer *timer);
 
 #ifdef CONFIG_LULL_HOTPLUG
 
@@ -128,6 +133,9 @@ void lull_irq_settle(struct irq_desc *desc);
 /* In kernel/time/timer_migration.c, which alone knows who waits for what. */
 bool lull_tmigr_release(u64 expires);
 
+/* In kernel/time/hrtimer.c, by way of hotplug_hrtimers.c: before a pseudo-offline CPU sleeps. */
+void lull_hrtimers_leave(void);
+
 int lull_pseudo_idle_state(const struct cpuidle_driver *drv, const struct cpuidle_device *dev);
 u64 __lull_pseudo_hand_over(u64 expires);
 
@@ -198,6 +206,10 @@ static inline unsigned int lull_pseudo_first(const struct cpumask *mask, unsigne
 
 static inline void lull_pseudo_shrink(const struct cpumask *span, unsigned int *weight,
 				      unsigned long *capacity)
+{
+}
+
+static inline void lull_hrtimers_leave(void)
 {
 }
 

@@ -120,6 +120,30 @@ static int lull_pseudo_place(struct task_struct *p, int cpu)
 	return cpu;
 }
 
+/**
+ * lull_pseudo_wakes_here - whether a task will wake on a CPU although that is out
+ * @p: sleeps
+ * @cpu: pseudo-offline
+ *
+ * Context: any. The task may be given another affinity or class meanwhile, and the
+ * answer be old.
+ */
+bool lull_pseudo_wakes_here(struct task_struct *p, int cpu)
+{
+	int i;
+
+	if (task_cpu(p) != cpu)
+		return false;
+	if (!data_race(lull_pseudo_leaves(p)))
+		return true;
+
+	for_each_cpu(i, p->cpus_ptr)
+		if (data_race(lull_pseudo_usable(p, i)))
+			return false;
+
+	return true;
+}
+
 /* The CPU in @mask that a task is sent to whose affinity was changed to it. */
 static int lull_pseudo_any(const struct cpumask *mask, const struct cpumask *valid, int cpu)
 {

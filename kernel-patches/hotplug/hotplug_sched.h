@@ -19,4 +19,12 @@ struct lull_pseudo_count {
 
 DECLARE_PER_CPU(struct lull_pseudo_count, lull_pseudo_counts);
 
+struct task_struct;
+
+/* In kernel/sched/core.c, by way of hotplug_sched.c. */
+bool lull_pseudo_wakes_here(struct task_struct *p, int cpu);
+
+/* In kernel/time/hrtimer.c, by way of hotplug_hrtimers.c. */
+void lull_hrtimers_move(unsigned int cpu);
+
 #endif /* _LULL_HOTPLUG_SCHED_H */

@@ -20,7 +20,10 @@
 #include <sys/mount.h>
 #include <sys/prctl.h>
 #include <sys/stat.h>
+#include <sys/time.h>
+#include <sys/timerfd.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "clock.h"
@@ -358,6 +361,115 @@ static void test_waking(void)
 	       "a task that sleeps there wakes elsewhere");
 	all_in();
 	stop(&sleeper);
+}
+
+static unsigned long table(const char *word, bool print)
+{
+	static char text[8192];
+	unsigned long sum = 0;
+	char *line, *rest = text;
+
+	if (read_text(WAKES, text, sizeof(text)))
+		tap_bail("cannot read %s", WAKES);
+	/* The first line is the heading. */
+	strsep(&rest, "\n");
+	while ((line = strsep(&rest, "\n")) != NULL) {
+		if (print)
+			tap_note("%s", line);
+		if (!word || strstr(line, word))
+			sum += strtoul(line, NULL, 10);
+	}
+	return sum;
+}
+
+/* A thread that sleeps once, until a time. */
+struct sleeper {
+	pthread_t thread;
+	uint64_t until, late;
+	atomic_int tid;
+	int cpu;
+};
+
+static void *sleep_once(void *data)
+{
+	struct sleeper *sleeper = data;
+	struct timespec until = clock_time(sleeper->until);
+
+	allow(0, set_of(there, -1));
+	atomic_store(&sleeper->tid, gettid());
+	while (clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &until, NULL) == EINTR)
+		;
+	sleeper->late = clock_ns() - sleeper->until;
+	sleeper->cpu = sched_getcpu();
+	return NULL;
+}
+
+/* A timer of each other kind that a program has, started on the CPU that leaves. */
+static int start_timers(uint64_t ns, timer_t *clock)
+{
+	struct sigevent event = {.sigev_notify = SIGEV_SIGNAL, .sigev_signo = SIGUSR1};
+	struct itimerspec time = {.it_value = clock_time(ns)};
+	struct itimerval interval = {.it_value.tv_usec = (suseconds_t)(ns / 1000)};
+	int fd = timerfd_create(CLOCK_MONOTONIC, TFD_NONBLOCK);
+
+	allow(0, set_of(there, -1));
+	if (fd < 0 || timerfd_settime(fd, 0, &time, NULL) ||
+	    timer_create(CLOCK_MONOTONIC, &event, clock) ||
+	    timer_settime(*clock, 0, &time, NULL) || setitimer(ITIMER_REAL, &interval, NULL))
+		tap_bail("cannot start timers: %s", strerror(errno));
+	allow(0, set_of(0, -1));
+	return fd;
+}
+
+/* The timers that tasks and programs wait for leave, too. */
+static void test_timers(void)
+{
+	struct sleeper sleepers[10];
+	uint64_t latest = 0, fired = 0;
+	unsigned long woken = 0;
+	sigset_t signals, pending;
+	int strayed = 0, fd;
+	timer_t clock;
+
+	sigemptyset(&signals);
+	sigaddset(&signals, SIGUSR1);
+	sigaddset(&signals, SIGALRM);
+	pthread_sigmask(SIG_BLOCK, &signals, NULL);
+	fd = start_timers(700 * MS, &clock);
+	for (int i = 0; i < 10; i++) {
+		memset(&sleepers[i], 0, sizeof(sleepers[i]));
+		sleepers[i].until = clock_ns() + (300 + 40 * (unsigned int)i) * MS;
+		must(-pthread_create(&sleepers[i].thread, NULL, sleep_once, &sleepers[i]),
+		     "start a thread");
+	}
+	sleep_ns(100 * MS);
+	for (int i = 0; i < 10; i++)
+		allow(atomic_load(&sleepers[i].tid), set_of(0, there));
+	must(write_text(WAKES, "0"), "clear the table");
+	out(there);
+	for (int i = 0; i < 10; i++) {
+		pthread_join(sleepers[i].thread, NULL);
+		strayed += sleepers[i].cpu == there;
+		if (sleepers[i].late > latest)
+			latest = sleepers[i].late;
+	}
+	sleep_ns(200 * MS);
+	woken = table("hrtimer_wakeup", true) + table("timerfd_tmrproc", false) +
+		table("posix_timer_fn", false) + table("it_real_fn", false);
+	tap_ok(woken <= 1, "ten tasks that sleep there, and other timers, wake it once: %lu times",
+	       woken);
+	tap_ok(strayed == 0, "none of the tasks wakes there: %d", strayed);
+	tap_ok(latest < 100 * MS, "and none is late");
+	tap_note("%llu us", (unsigned long long)latest / 1000);
+	sigpending(&pending);
+	tap_ok(read(fd, &fired, sizeof(fired)) == sizeof(fired) && fired == 1 &&
+		       sigismember(&pending, SIGUSR1) && sigismember(&pending, SIGALRM),
+	       "and the other timers have fired");
+	while (sigtimedwait(&signals, NULL, &(struct timespec){0}) > 0)
+		;
+	timer_delete(clock);
+	close(fd);
+	all_in();
 }
 
 static void test_bound(void)
@@ -736,25 +848,6 @@ static void test_idle(void)
 	all_in();
 }
 
-static unsigned long table(const char *word, bool print)
-{
-	static char text[8192];
-	unsigned long sum = 0;
-	char *line, *rest = text;
-
-	if (read_text(WAKES, text, sizeof(text)))
-		tap_bail("cannot read %s", WAKES);
-	/* The first line is the heading. */
-	strsep(&rest, "\n");
-	while ((line = strsep(&rest, "\n")) != NULL) {
-		if (print)
-			tap_note("%s", line);
-		if (!word || strstr(line, word))
-			sum += strtoul(line, NULL, 10);
-	}
-	return sum;
-}
-
 static void test_wakes(void)
 {
 	struct worker sleeper, others[4];
@@ -959,6 +1052,7 @@ int main(int argc, char **argv)
 	test_permission();
 	test_running();
 	test_waking();
+	test_timers();
 	test_bound();
 	test_balancing();
 	test_realtime();
