@@ -6,6 +6,7 @@
  *   /sys/kernel/lull/hotplug/enabled             the switch
  *   /sys/kernel/lull/hotplug/realtime            do real-time tasks leave, too
  *   /sys/kernel/lull/hotplug/stats               changes, their time, tasks
+ *   /sys/kernel/lull/hotplug/governor/           takes CPUs out by itself: hotplug_governor.c
  *   /sys/devices/system/cpu/pseudo_offline       the CPUs that are out
  *   /sys/devices/system/cpu/cpuN/pseudo_online   whether this one is not
  *
@@ -55,6 +56,7 @@
 #include <linux/workqueue.h>
 
 #include "hotplug.h"
+#include "hotplug_governor.h"
 #include "hotplug_mask.h"
 #include "hotplug_sched.h"
 #include "hotplug_wakes.h"
@@ -400,6 +402,11 @@ static int lull_pseudo_change(enum lull_pseudo_verb verb, const struct cpumask *
 	return error;
 }
 
+int lull_pseudo_set(const struct cpumask *out)
+{
+	return lull_pseudo_change(LULL_PSEUDO_SET, out);
+}
+
 /**
  * pseudo_cpu_down - CPUs leave
  * @mask: the CPUs; those that are out already do not count
@@ -474,12 +481,14 @@ static int lull_hotplug_enable(struct lull_system *system)
 	static_branch_enable(&lull_hotplug_key);
 	scoped_guard(raw_spinlock_irqsave, &lull_pseudo_lock)
 		lull_pseudo_on = true;
+	lull_governor_run(true);
 
 	return 0;
 }
 
 static int lull_hotplug_disable(struct lull_system *system)
 {
+	lull_governor_run(false);
 	scoped_guard(raw_spinlock_irqsave, &lull_pseudo_lock)
 		lull_pseudo_on = false;
 	pseudo_cpu_up(cpu_possible_mask);
@@ -567,7 +576,7 @@ static ssize_t pseudo_offline_store(struct device *dev, struct device_attribute 
 
 	error = lull_pseudo_parse(buf, &wish);
 	if (!error)
-		error = lull_pseudo_change(LULL_PSEUDO_SET, &wish);
+		error = lull_pseudo_set(&wish);
 
 	return error ? error : count;
 }
@@ -696,6 +705,8 @@ static int __init lull_hotplug_init(void)
 	if (error)
 		goto out_state;
 	error = sysfs_create_files(lull_hotplug.kobj, lull_hotplug_attrs);
+	if (!error)
+		error = lull_governor_create(lull_hotplug.kobj);
 	if (!error)
 		error = lull_pseudo_create_files();
 	if (error)

@@ -134,10 +134,12 @@ bool lull_pseudo_wakes_here(struct task_struct *p, int cpu)
 
 	if (task_cpu(p) != cpu)
 		return false;
+	/* No lock of the task is held, nor could be: see above. */
 	if (!data_race(lull_pseudo_leaves(p)))
 		return true;
 
 	for_each_cpu(i, p->cpus_ptr)
+		/* As above. */
 		if (data_race(lull_pseudo_usable(p, i)))
 			return false;
 
@@ -324,6 +326,32 @@ void lull_pseudo_kick(int cpu)
 static int lull_pseudo_timer_cpu(int cpu)
 {
 	return lull_pseudo_any(housekeeping_cpumask(HK_TYPE_TIMER), cpu_active_mask, cpu);
+}
+
+/**
+ * lull_pseudo_running - how many tasks run on a CPU, or wait to
+ * @cpu: the CPU
+ *
+ * Those that sleep and are still queued are not counted.
+ */
+unsigned int lull_pseudo_running(int cpu)
+{
+	struct rq *rq = cpu_rq(cpu);
+	unsigned int delayed = READ_ONCE(rq->cfs.h_nr_delayed);
+	unsigned int running = READ_ONCE(rq->nr_running);
+
+	return running > delayed ? running - delayed : 0;
+}
+
+/**
+ * lull_pseudo_pull - have an idle CPU look for tasks that wait elsewhere
+ * @cpu: the CPU
+ *
+ * Context: any in which a task may be woken.
+ */
+void lull_pseudo_pull(int cpu)
+{
+	resched_cpu(cpu);
 }
 
 #else

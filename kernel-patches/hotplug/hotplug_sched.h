@@ -23,6 +23,8 @@ struct task_struct;
 
 /* In kernel/sched/core.c, by way of hotplug_sched.c. */
 bool lull_pseudo_wakes_here(struct task_struct *p, int cpu);
+unsigned int lull_pseudo_running(int cpu);
+void lull_pseudo_pull(int cpu);
 
 /* In kernel/time/hrtimer.c, by way of hotplug_hrtimers.c. */
 void lull_hrtimers_move(unsigned int cpu);

@@ -14,8 +14,15 @@ pytestmark = pytest.mark.guest
 CPUS = "/sys/devices/system/cpu"
 
 
-def test_two_clusters(lull: Lull) -> None:
-    judge(lull("boot", "-e", "qemu", "-p", "exynos7420", "--exec", "lull-selftest pseudo 200"))
+@pytest.mark.parametrize("selftest", ["pseudo 200", "governor"])
+def test_two_clusters(lull: Lull, selftest: str) -> None:
+    judge(lull("boot", "-e", "qemu", "-p", "exynos7420", "--exec", f"lull-selftest {selftest}"))
+
+
+def test_the_governor_by_settings(lull: Lull) -> None:
+    settings = ("--set", "hotplug.enabled=1", "--set", "hotplug.governor.enabled=1")
+    ran = lull("boot", "-e", "qemu", "-p", "exynos7420", *settings, "--exec", f"sleep 1; cat {CPUS}/pseudo_offline")
+    assert (ran.returncode, ran.stdout) == (0, "1-7\n"), ran.stderr
 
 
 def test_a_scenario_s_words_for_it(lull: Lull) -> None:

@@ -414,8 +414,8 @@ static int start_timers(uint64_t ns, timer_t *clock)
 
 	allow(0, set_of(there, -1));
 	if (fd < 0 || timerfd_settime(fd, 0, &time, NULL) ||
-	    timer_create(CLOCK_MONOTONIC, &event, clock) ||
-	    timer_settime(*clock, 0, &time, NULL) || setitimer(ITIMER_REAL, &interval, NULL))
+	    timer_create(CLOCK_MONOTONIC, &event, clock) || timer_settime(*clock, 0, &time, NULL) ||
+	    setitimer(ITIMER_REAL, &interval, NULL))
 		tap_bail("cannot start timers: %s", strerror(errno));
 	allow(0, set_of(0, -1));
 	return fd;
@@ -769,6 +769,8 @@ static void test_poll(void)
 	struct pollfd files[3];
 	pthread_t changer;
 
+	/* Who waits is told a moment after a change. */
+	sleep_ns(50 * MS);
 	files[0].fd = opened(LIST);
 	files[1].fd = opened(CPU_DIR "/cpu0/pseudo_online");
 	snprintf(path, sizeof(path), CPU_DIR "/cpu%d/pseudo_online", there);
