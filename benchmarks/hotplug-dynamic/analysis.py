@@ -22,25 +22,40 @@ QUANTILES = {"median": 0.5, "p99": 0.99}
 KEPT = 0.5
 """The share of the asked toggles that have to take place for a point to be about that rate."""
 
+PLACE = (
+    "point", "group", "way", "toggles_hz", "threads", "period_us", "steps", "cpufreq", "idle_governor",
+)  # fmt: skip
+"""What says which point a row is of."""
+COMPARED = (
+    "\n\n## The governor, and nobody\n\n"
+    "The governor's power less that of a machine on which nobody takes CPUs out, under the same load and the same "
+    "clocks, with a 95 % interval (Welch). `late` is the 99th percentile of the time from when a job was due until it "
+    "was done.\n\n"
+)
+
 Row = dict[str, Any]
 
 
 def analyse(runs: Runs) -> Result:
     windows, jobs = df_windows(runs), df_jobs(runs)
     points = df_points(windows, jobs)
+    differences = df_differences(windows, points)
+    compared = "" if differences is None else COMPARED + _text_of_differences(differences)
     return Result(
         summary="## Points\n\n"
         "`toggles/s` is what took place, and `toggle` the mean time of one. `begun` and `done` are times from when "
         "a job was due. Power is a mean with a 95 % interval over windows; times are "
-        "quantiles of all jobs with 95 % bootstrap intervals.\n\n" + _text(points),
-        tables={"windows": windows, "jobs": jobs, "points": points},
-        checks=checks(points),
+        "quantiles of all jobs with 95 % bootstrap intervals. The governor's toggles are CPUs that went out or in.\n\n"
+        + _text(points)
+        + compared,
+        tables={"windows": windows, "jobs": jobs, "points": points}
+        | ({} if differences is None else {"differences": differences}),
+        checks=[*checks(points), *([] if differences is None else checks_of_governor(differences))],
     )
 
 
 def _place(run: Run) -> Row:
-    names = ("way", "toggles_hz", "threads", "period_us", "steps", "cpufreq")
-    return {"point": run.name, "group": run.group, **{name: run.values[name] for name in names}}
+    return {"point": run.name, "group": run.group, **{name: run.values[name] for name in PLACE[2:]}}
 
 
 def df_windows(runs: Runs) -> pa.Table:
@@ -106,8 +121,7 @@ def df_points(windows: pa.Table, jobs: pa.Table) -> pa.Table:
     every, all_jobs = windows.to_pylist(), jobs.to_pylist()
     for point in dict.fromkeys(row["point"] for row in every):
         own = [row for row in every if row["point"] == point]
-        names = ("point", "group", "way", "toggles_hz", "threads", "period_us", "steps", "cpufreq", "toggled_hz")
-        row: Row = {name: own[0][name] for name in (*names, "toggle_us", "toggle_most_us")}
+        row: Row = {name: own[0][name] for name in (*PLACE, "toggled_hz", "toggle_us", "toggle_most_us")}
         for name in POWERS:
             if f"{name}_w" in own[0]:
                 row[f"{name}_w"], row[f"{name}_w_pm"] = student.mean([each[f"{name}_w"] for each in own])
@@ -127,12 +141,14 @@ def df_points(windows: pa.Table, jobs: pa.Table) -> pa.Table:
 def _text(points: pa.Table) -> str:
     timed = "power_w" in points.column_names
     headings = (
-        "way", "clocks", "toggles/s asked", "toggles/s", "toggle, µs", "jobs/s", "begun, median, µs", "p99",
+        "way", "clocks", "idle states by", "steps", "toggles/s asked",
+        "toggles/s", "toggle, µs", "jobs/s", "begun, median, µs", "p99",
         "done, median, µs", "p99", *(("power, mW", "clusters, mW", "`em`, mW") if timed else ()),
     )  # fmt: skip
     found = [
         (
-            row["way"], row["cpufreq"], row["toggles_hz"], f"{row['toggled_hz']:.4g}", f"{row['toggle_us']:.4g}",
+            row["way"], row["cpufreq"], row["idle_governor"], row["steps"], row["toggles_hz"],
+            f"{row['toggled_hz']:.4g}", f"{row['toggle_us']:.4g}",
             f"{row['jobs_hz']:.4g}",
             *(_quantile(row, f"{what}_{name}") for what in ("begun", "done") for name in QUANTILES),
             *((_power(row, name) for name in ("power", "cpus", "em")) if timed else ()),
@@ -150,6 +166,79 @@ def _quantile(row: Row, name: str) -> str:
 def _power(row: Row, name: str) -> str:
     half = row[f"{name}_w_pm"]
     return f"{1e3 * row[f'{name}_w']:.5g}" + ("" if half is None else f" ± {1e3 * half:.2g}")
+
+
+def df_differences(windows: pa.Table, points: pa.Table) -> pa.Table | None:
+    """A row per point of the governor and point of nobody with the same load and clocks; None without power."""
+    if "power_w" not in points.column_names:
+        return None
+    every, own = points.to_pylist(), windows.to_pylist()
+    found = []
+    for one in (row for row in every if row["way"] == "governor"):
+        same = ("threads", "period_us", "steps", "cpufreq")
+        for other in every:
+            if other["way"] != "none" or any(other[name] != one[name] for name in same):
+                continue
+            row: Row = {name: one[name] for name in same} | {"one": one["point"], "other": other["point"]}
+            row["idle_governor"], row["other_power_w"] = other["idle_governor"], other["power_w"]
+            for name in POWERS:
+                a, b = (np.array([each[f"{name}_w"] for each in own if each["point"] == point["point"]])
+                        for point in (other, one))  # fmt: skip
+                row[f"{name}_w"] = float(b.mean() - a.mean())
+                low, high = student.welch(a, b)[:2] if min(len(a), len(b)) > 1 else (None, None)
+                row |= {f"{name}_low_w": low, f"{name}_high_w": high}
+            row |= {"late_us": one["done_p99_us"], "other_late_us": other["done_p99_us"]}
+            row |= {"late_low_us": one["done_p99_low_us"], "other_late_high_us": other["done_p99_high_us"]}
+            found.append(row)
+    return pa.Table.from_pylist(found) if found else None
+
+
+def _text_of_differences(differences: pa.Table) -> str:
+    headings = (
+        "clocks", "steps", "nobody, with", "power, mW", "of it, %", "clusters, mW", "`em`, mW",
+        "late, governor, µs", "late, nobody, µs",
+    )  # fmt: skip
+    found = [
+        (
+            row["cpufreq"], row["steps"], row["idle_governor"], _difference(row, "power"),
+            f"{100 * row['power_w'] / row['other_power_w']:+.2g}", _difference(row, "cpus"), _difference(row, "em"),
+            *("-" if row[name] is None else f"{row[name]:.4g}" for name in ("late_us", "other_late_us")),
+        )
+        for row in differences.to_pylist()
+    ]  # fmt: skip
+    return markdown_table(headings, found)
+
+
+def _difference(row: Row, name: str) -> str:
+    low, high = row[f"{name}_low_w"], row[f"{name}_high_w"]
+    return f"{1e3 * row[f'{name}_w']:+.4g}" + ("" if low is None else f" [{1e3 * low:+.3g}, {1e3 * high:+.3g}]")
+
+
+def checks_of_governor(differences: pa.Table) -> list[Check]:
+    """Of each clock and load: less power than each of Linux's own ways, and jobs done no later."""
+    found = []
+    every = differences.to_pylist()
+    for clocks, steps in dict.fromkeys((row["cpufreq"], row["steps"]) for row in every):
+        own = [row for row in every if (row["cpufreq"], row["steps"]) == (clocks, steps)]
+        saves = all(row["power_high_w"] is not None and row["power_high_w"] < 0 for row in own)
+        late = any(
+            None not in (row["late_low_us"], row["other_late_high_us"])
+            and row["late_low_us"] > row["other_late_high_us"]
+            for row in own
+        )
+        says = "; ".join(
+            f"against {row['idle_governor']} {_difference(row, 'power')} mW, "
+            f"p99 {row['late_us'] or 0:.4g} and {row['other_late_us'] or 0:.4g} µs"
+            for row in own
+        )
+        found.append(
+            Check(
+                f"the governor saves power, and jobs are done no later, {clocks}, {steps} steps",
+                saves and not late,
+                says,
+            )
+        )
+    return found
 
 
 def checks(points: pa.Table) -> list[Check]:

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /*
  * Takes CPUs out and brings them back many times a second, while threads with periodic jobs run
- * everywhere. Or lets somebody else do that, or nobody.
+ * everywhere. Or lets the kernel's governor do that, or nobody.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -15,16 +15,18 @@
 #include "jobs.h"
 #include "jsonl.h"
 #include "options.h"
+#include "sysfs.h"
 #include "windows.h"
 
 static const char usage[] =
-	"usage: hotplug-dynamic --way " CPU_OUT_WAYS " --cpus LIST --toggles-hz N\n"
+	"usage: hotplug-dynamic --way " CPU_OUT_WAYS "|governor --cpus LIST --toggles-hz N\n"
 	"         [--threads N] [--period-us N] [--steps N]\n"
 	"         [--settle-ms N] [--window-ms N] [--windows N]\n";
 
 #define WINDOWS_FILE "/out/windows.jsonl"
 #define JOBS_FILE "/out/jobs.jsonl"
 #define SECOND_NS 1000000000
+#define SYSTEM SYS_DIR "/kernel/lull/hotplug"
 #define MOST_RECORDS 200000
 
 static const char *way, *cpus_asked;
@@ -62,6 +64,34 @@ static void sleep_until(uint64_t ns)
 struct toggled {
 	uint64_t count, sum_ns, most_ns;
 };
+
+/* The governor decides by itself which CPUs are out, and when. Both switches are on meanwhile. */
+static bool is_governed(void)
+{
+	return strcmp(way, "governor") == 0;
+}
+
+static int govern(const char *on)
+{
+	int error = write_text(SYSTEM "/enabled", on);
+
+	return error ? error : write_text(SYSTEM "/governor/enabled", on);
+}
+
+/* How many CPUs the governor has taken out and brought back since boot. */
+static int governor_changes(uint64_t *changes)
+{
+	unsigned long in, out;
+	char text[128];
+	int error = read_text(SYSTEM "/governor/stats", text, sizeof(text));
+
+	if (error)
+		return error;
+	if (sscanf(text, "samples %*u in %lu out %lu", &in, &out) != 2)
+		return -EPROTO;
+	*changes = in + out;
+	return 0;
+}
 
 /*
  * Half of the toggles are out and half in, at even distances, the first one at once. A toggle that
@@ -117,11 +147,18 @@ static int measure(void)
 {
 	uint64_t ordered = counter_now(), ordered_ns = clock_ns();
 	struct toggled toggled = {0};
+	uint64_t before = 0;
 	FILE *file;
-	int error;
+	int error = is_governed() ? governor_changes(&before) : 0;
 
+	if (error)
+		return error;
 	windows_order(&(struct windows){1000 * settle_ms, 1000 * window_ms, windows});
 	error = toggle(ordered_ns + 1000000 * (settle_ms + windows * window_ms), &toggled);
+	if (!error && is_governed()) {
+		error = governor_changes(&toggled.count);
+		toggled.count -= before;
+	}
 	jobs_stop();
 	if (error)
 		return error;
@@ -139,11 +176,14 @@ int main(int argc, char **argv)
 
 	(void)argc;
 	options_parse(argv, options, usage);
-	if (!way || !cpu_out_is_way(way) || !cpus_asked || cpulist_parse(&cpus, cpus_asked)) {
+	if (!way || !(is_governed() || cpu_out_is_way(way)) || !cpus_asked ||
+	    cpulist_parse(&cpus, cpus_asked) || (is_governed() && toggles_hz)) {
 		fputs(usage, stderr);
 		return 2;
 	}
-	error = cpu_out_prepare(way, &cpus);
+	error = cpu_out_prepare(is_governed() ? "none" : way, &cpus);
+	if (!error && is_governed())
+		error = govern("1");
 	if (error)
 		return fail(way, error);
 	error = jobs_start(&jobs);
@@ -152,6 +192,6 @@ int main(int argc, char **argv)
 	error = measure();
 	if (error)
 		return fail(way, error);
-	error = cpu_out_finish();
+	error = is_governed() ? govern("0") : cpu_out_finish();
 	return error ? fail(way, error) : 0;
 }

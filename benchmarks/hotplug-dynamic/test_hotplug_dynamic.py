@@ -10,7 +10,7 @@ from lull_experiments.hotplug_dynamic import analysis
 
 PLACE = {
     "point": "toggles/pseudo-100", "group": "toggles", "way": "pseudo", "toggles_hz": 100, "threads": 4,
-    "period_us": 8000, "steps": 1000, "cpufreq": "performance",
+    "period_us": 8000, "steps": 1000, "cpufreq": "performance", "idle_governor": "menu",
 }  # fmt: skip
 
 
@@ -51,3 +51,43 @@ def test_a_row_of_the_ledger_counts_once_in_each_sum() -> None:
     assert analysis._names({**row, "cluster": None}) == ("power",)
     assert analysis._names({**row, "backend": "em"}) == ("em",)
     assert analysis._names({**row, "band": "raw"}) == ()
+
+
+def compared(governor: list[float], nobody: list[float], late: float) -> analysis.Check:
+    """The check of one load and clock: watts of windows of either, and how late the governor's jobs are done, in µs."""
+    windows, jobs = [], []
+    for way, watts, done in (("governor", governor, late), ("none", nobody, 100.0)):
+        place = {**PLACE, "point": way, "group": way, "way": way, "toggles_hz": 0}
+        windows += [
+            {**place, "window": number, "seconds": 0.1, "begin_ns": 0, "toggled_hz": 0.0, "toggle_us": 0.0,
+             "toggle_most_us": 0.0, "power_w": value, "em_w": value, "cpus_w": value}
+            for number, value in enumerate(watts)
+        ]  # fmt: skip
+        jobs += [
+            {"point": way, "thread": 0, "due_us": 0.0, "begun_us": 1.0, "done_us": done + number} for number in range(9)
+        ]
+    table = pa.Table.from_pylist(windows)
+    differences = analysis.df_differences(table, analysis.df_points(table, pa.Table.from_pylist(jobs)))
+    assert differences is not None
+    (check,) = analysis.checks_of_governor(differences)
+    return check
+
+
+@pytest.mark.parametrize(
+    ("governor", "late", "passed"),
+    [
+        ([1.0, 1.01, 0.99], 100.0, True),
+        ([1.0, 1.01, 0.99], 150.0, False),
+        ([2.0, 2.01, 1.99], 100.0, False),
+        ([1.0, 3.0, 1.4], 100.0, False),
+    ],
+    ids=["less power", "less power, later jobs", "the same power", "nothing shown"],
+)
+def test_the_governor_wins_by_power_and_not_at_the_price_of_lateness(
+    governor: list[float], late: float, passed: bool
+) -> None:
+    assert compared(governor, [2.0, 2.02, 1.98], late).passed == passed
+
+
+def test_qemu_has_no_power_to_compare() -> None:
+    assert analysis.df_differences(pa.table({"way": ["none"]}), pa.table({"way": ["none"]})) is None

@@ -21,4 +21,4 @@ def test_jobs_are_done_while_cpus_go_out_and_come_back(lull: Lull, tmp_path: Pat
     assert "power_w" not in points.column_names, "QEMU's time is no timing"
     for row in points.to_pylist():
         assert row["jobs_hz"] > 0
-        assert (row["toggled_hz"] > 0) == (row["toggles_hz"] > 0)
+        assert (row["toggled_hz"] > 0) == (row["toggles_hz"] > 0 or row["way"] == "governor")
