@@ -84,12 +84,17 @@ static struct lull_governor_state {
 	u64 low_since;
 } lull_governor;
 
-/* Read at any time. */
+/* Written by the callback, and read at any time. */
 static struct {
 	unsigned long samples;
 	unsigned long in;
 	unsigned long out;
 } lull_governor_stats;
+
+static void lull_governor_count(unsigned long *what)
+{
+	WRITE_ONCE(*what, *what + 1);
+}
 
 /**
  * lull_governor_decay - what is left of the use of a CPU that is idle
@@ -226,10 +231,10 @@ static void lull_governor_apply(const struct lull_governor_cpu *cpus, unsigned i
 
 	for (i = 0; i < count; i++) {
 		if (cpumask_test_cpu(cpus[i].cpu, was) && !cpumask_test_cpu(cpus[i].cpu, in)) {
-			lull_governor_stats.out++;
+			lull_governor_count(&lull_governor_stats.out);
 		} else if (!cpumask_test_cpu(cpus[i].cpu, was) &&
 			   cpumask_test_cpu(cpus[i].cpu, in)) {
-			lull_governor_stats.in++;
+			lull_governor_count(&lull_governor_stats.in);
 			/* A CPU that comes back sleeps on. It is to pull what waits. */
 			if (waiting)
 				lull_pseudo_pull(cpus[i].cpu);
@@ -261,7 +266,7 @@ static unsigned int lull_governor_step(bool *quiet)
 	crowd = min(running, lull_governor.running);
 	lull_governor.running = running;
 	peak = lull_governor_peak(running, now);
-	lull_governor_stats.samples++;
+	lull_governor_count(&lull_governor_stats.samples);
 
 	load = READ_ONCE(lull_governor_load);
 	low = max(1, load - (int)READ_ONCE(lull_governor_hysteresis));

@@ -130,6 +130,7 @@ static int lull_pseudo_place(struct task_struct *p, int cpu)
  */
 bool lull_pseudo_wakes_here(struct task_struct *p, int cpu)
 {
+	struct cpumask allowed;
 	int i;
 
 	if (task_cpu(p) != cpu)
@@ -138,7 +139,9 @@ bool lull_pseudo_wakes_here(struct task_struct *p, int cpu)
 	if (!data_race(lull_pseudo_leaves(p)))
 		return true;
 
-	for_each_cpu(i, p->cpus_ptr)
+	/* As above. */
+	allowed = data_race(*p->cpus_ptr);
+	for_each_cpu(i, &allowed)
 		/* As above. */
 		if (data_race(lull_pseudo_usable(p, i)))
 			return false;
@@ -337,8 +340,9 @@ static int lull_pseudo_timer_cpu(int cpu)
 unsigned int lull_pseudo_running(int cpu)
 {
 	struct rq *rq = cpu_rq(cpu);
-	unsigned int delayed = READ_ONCE(rq->cfs.h_nr_delayed);
 	unsigned int running = READ_ONCE(rq->nr_running);
+	/* An old answer is put right at the next look. */
+	unsigned int delayed = data_race(rq->cfs.h_nr_delayed);
 
 	return running > delayed ? running - delayed : 0;
 }

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Pseudo CPU hotplug on a machine of two clusters, and for long. `test_selftests.py` has its selftest as all others."""
 
+import re
 from pathlib import Path
 
 import pytest
@@ -46,3 +47,20 @@ def test_ten_thousand_changes(lull: Lull, tmp_path: Path, flavour: str) -> None:
     flags = ("--flavour", flavour, "--sim-limit", "2500", "--wall-limit", "2700", "--out", "run")
     judge(lull("boot", "-e", "qemu", *flags, "--exec", "lull-selftest pseudo 10000"))
     assert complaints((tmp_path / "run" / "console.log").read_text()) == []
+
+
+@pytest.mark.slow
+def test_ten_thousand_changes_while_rcu_is_tortured(lull: Lull, tmp_path: Path) -> None:
+    """rcutorture reports every minute. Without `!!!` no reader saw what was freed, and each grace period ended.
+
+    The changes take less than a minute. The first report is about them, the second says that RCU works afterwards.
+    """
+    flags = ("--flavour", "torture", "--sim-limit", "2500", "--wall-limit", "2700", "--out", "run")
+    script = "lull-selftest pseudo --stress 10000; status=$?; sleep 120; exit $status"
+    judge(lull("boot", "-e", "qemu", *flags, "--exec", script))
+    console = (tmp_path / "run" / "console.log").read_text()
+    reports = re.findall(r"rcu-torture: rtc: .* ver: (\d+) ", console)
+    assert len(reports) > 1
+    assert int(reports[-1]) > int(reports[0]) > 0, "grace periods go by"
+    assert "!!!" not in console
+    assert complaints(console) == []

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /*
  * pseudo [TOGGLES]: pseudo CPU hotplug does what its README says, and survives TOGGLES changes
- * (500) that alternate with CPU hotplug.
+ * (500) that alternate with CPU hotplug. pseudo --stress [TOGGLES]: only the latter.
  *
  * CPU 0 stays for those who test, but where the test is about CPU 0 itself. The CPU that is
  * taken out is another main one, "there".
@@ -293,6 +293,10 @@ static void test_bad_text(void)
 	tap_ok(list_is_cpu(there), "and nothing has changed");
 	said(write_text(SYSTEM "realtime", "go"), EINVAL,
 	     "an unknown word for real time is EINVAL");
+	said(write_text(SYSTEM "realtime", "stay leave"), EINVAL, "so are two words");
+	said(write_text(SYSTEM "enabled", "2"), EINVAL, "the switch takes 0 and 1 only");
+	said(write_text(SYSTEM "enabled", "maybe"), EINVAL, "and no text");
+	tap_ok(list_is_cpu(there), "after which the CPU is still out");
 	all_in();
 }
 
@@ -324,6 +328,12 @@ static void test_permission(void)
 	said(as_nobody(LIST, O_WRONLY), EACCES, "only root writes it: EACCES");
 	said(as_nobody(CPU_DIR "/cpu0/pseudo_online", O_RDONLY), 0, "everybody reads a CPU's file");
 	said(as_nobody(CPU_DIR "/cpu0/pseudo_online", O_WRONLY), EACCES, "only root writes it");
+	said(as_nobody(SYSTEM "realtime", O_RDONLY), 0, "everybody reads what real-time tasks do");
+	said(as_nobody(SYSTEM "realtime", O_WRONLY), EACCES, "only root writes it");
+	said(as_nobody(SYSTEM "enabled", O_WRONLY), EACCES, "only root turns the system on");
+	said(as_nobody(SYSTEM "stats", O_RDONLY), EACCES, "only root reads the counts");
+	said(as_nobody(WAKES, O_RDONLY), EACCES, "and the table");
+	said(as_nobody(WAKES, O_WRONLY), EACCES, "and clears it");
 }
 
 static void test_running(void)
@@ -1000,6 +1010,29 @@ static void stress(int toggles)
 	tap_ok(true, "every CPU works");
 }
 
+static void test_all(void)
+{
+	test_off();
+	test_files();
+	test_bad_text();
+	test_last();
+	test_permission();
+	test_running();
+	test_waking();
+	test_timers();
+	test_bound();
+	test_balancing();
+	test_realtime();
+	test_interrupts();
+	test_hotplug();
+	test_cpuset();
+	test_suspend();
+	test_poll();
+	test_idle();
+	test_wakes();
+	test_switch();
+}
+
 /* Main CPUs: online, and not isolated at boot. */
 static void find_cpus(void)
 {
@@ -1026,13 +1059,14 @@ static void find_cpus(void)
 
 int main(int argc, char **argv)
 {
+	bool all = argc < 2 || strcmp(argv[1], "--stress") != 0;
 	int toggles = 500;
 	char before[8];
 
 	if (argc > 1 && !strcmp(argv[1], "--where"))
 		return sched_getcpu();
-	if (argc > 1)
-		toggles = atoi(argv[1]);
+	if (argc > 2 - all)
+		toggles = atoi(argv[2 - all]);
 	if (read_text(SYSTEM "enabled", before, sizeof(before))) {
 		printf("1..0 # SKIP this kernel has no pseudo CPU hotplug\n");
 		return 0;
@@ -1047,25 +1081,9 @@ int main(int argc, char **argv)
 		tap_bail("cannot allow C3");
 	allow(0, set_of(0, -1));
 
-	test_off();
-	test_files();
-	test_bad_text();
-	test_last();
-	test_permission();
-	test_running();
-	test_waking();
-	test_timers();
-	test_bound();
-	test_balancing();
-	test_realtime();
-	test_interrupts();
-	test_hotplug();
-	test_cpuset();
-	test_suspend();
-	test_poll();
-	test_idle();
-	test_wakes();
-	test_switch();
+	turn("1");
+	if (all)
+		test_all();
 	stress(toggles);
 
 	if (system("lull-policy idle.deepest=C1"))

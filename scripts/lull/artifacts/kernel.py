@@ -27,6 +27,7 @@ FRAGMENTS = {
     "default": _PREEMPT,
     "debug": (*_PREEMPT, "debug"),
     "race": (*_PREEMPT, "race"),
+    "torture": (*_PREEMPT, "torture"),
     "rt": (*_COMMON, "rt"),
 }
 PRODUCTS = {

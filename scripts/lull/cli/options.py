@@ -27,7 +27,10 @@ Gem5Option = Annotated[
 ]
 FlavourOption = Annotated[
     Flavour,
-    typer.Option(help="kernel configuration: debug (KASAN, lockdep), race (KCSAN), rt (PREEMPT_RT), or default"),
+    typer.Option(
+        help="kernel configuration: debug (KASAN, lockdep), race (KCSAN), torture (rcutorture), rt (PREEMPT_RT), "
+        "or default"
+    ),
 ]
 StatsPeriodOption = Annotated[
     str | None,

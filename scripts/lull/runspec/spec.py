@@ -18,7 +18,7 @@ from lull.runspec.put import PutFile
 EngineName = devicetree.Engine
 CpuMode = Literal["atomic", "timing", "detailed"]
 AnyCpu = Literal[CpuMode, "parallel"]
-Flavour = Literal["default", "debug", "race", "rt"]
+Flavour = Literal["default", "debug", "race", "torture", "rt"]
 
 SCHEDULE = "/run/schedule"
 """The schedule's path in the guest."""
