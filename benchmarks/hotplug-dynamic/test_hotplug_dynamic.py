@@ -6,6 +6,7 @@ from typing import Any
 import pyarrow as pa
 import pytest
 
+from lull.results.result import Check
 from lull_experiments.hotplug_dynamic import analysis
 
 PLACE = {
@@ -53,7 +54,7 @@ def test_a_row_of_the_ledger_counts_once_in_each_sum() -> None:
     assert analysis._names({**row, "band": "raw"}) == ()
 
 
-def compared(governor: list[float], nobody: list[float], late: float) -> analysis.Check:
+def compared(governor: list[float], nobody: list[float], late: float) -> Check:
     """The check of one load and clock: watts of windows of either, and how late the governor's jobs are done, in µs."""
     windows, jobs = [], []
     for way, watts, done in (("governor", governor, late), ("none", nobody, 100.0)):
