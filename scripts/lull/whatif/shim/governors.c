@@ -6,7 +6,6 @@
  */
 #include "governors.h"
 
-#include <linux/kconfig.h>
 #include <linux/cpuidle.h>
 
 #define GOVERNORS 8
@@ -44,7 +43,7 @@ s64 cpuidle_governor_latency_req(unsigned int cpu)
 
 u64 local_clock(void)
 {
-	return view.now;
+	return view.clock;
 }
 
 bool tick_nohz_tick_stopped(void)
@@ -137,7 +136,7 @@ void shim_select(int governor, int cpu, const struct shim_view *seen, struct shi
 void shim_reflect(int governor, int cpu, int64_t now, int state, int64_t residency_ns, int tick)
 {
 	shim_cpu = cpu;
-	view.now = now;
+	view.clock = now;
 	got_tick = tick;
 	devices[cpu].last_residency_ns = residency_ns;
 	if (governors[governor]->reflect)

@@ -9,6 +9,7 @@
 
 /* What the kernel knows when it chooses. Times are nanoseconds of one clock, SHIM_NEVER where there is none. */
 struct shim_view {
+	int64_t clock;    /* now */
 	int64_t now;      /* when the idle loop began, or its last interrupt ended */
 	int64_t tick;     /* when the tick's timer is due */
 	int64_t hrtimer;  /* when the first other timer of high resolution is due */

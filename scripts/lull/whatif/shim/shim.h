@@ -14,6 +14,8 @@
 #include <stdint.h>
 #include <string.h>
 
+#include <linux/kconfig.h>
+
 #define SHIM_CPUS 64
 
 typedef unsigned long long u64;
@@ -25,6 +27,9 @@ struct list_head {
 	struct list_head *next, *prev;
 };
 struct cpumask;
+typedef struct {
+	int counter;
+} atomic_t;
 
 #define BIT(n) (1UL << (n))
 #define U64_MAX UINT64_MAX
@@ -37,6 +42,7 @@ struct cpumask;
 #define unlikely(x) (x)
 #define min(a, b) ((a) < (b) ? (a) : (b))
 #define max(a, b) ((a) > (b) ? (a) : (b))
+#undef __always_inline
 #define __always_inline inline __attribute__((always_inline))
 #define div_u64(a, b) ((u64)(a) / (u32)(b))
 #define div64_u64(a, b) ((u64)(a) / (u64)(b))
