@@ -102,6 +102,12 @@ void shim_states(int cpu, int count, const int64_t *exit_ns, const int64_t *resi
 	}
 }
 
+void shim_forget(void)
+{
+	memset(drivers, 0, sizeof(drivers));
+	memset(devices, 0, sizeof(devices));
+}
+
 /* As cpuidle_enable_device() does when the governor changes, but for numbers that cpuidle keeps. */
 void shim_reset(int governor)
 {
@@ -117,6 +123,28 @@ void shim_reset(int governor)
 		if (governors[governor]->enable)
 			governors[governor]->enable(&drivers[cpu], &devices[cpu]);
 	}
+}
+
+/* The governors' own memory: the linker names the ends of a section. */
+extern char __start_shim_percpu[], __stop_shim_percpu[];
+
+static struct cpuidle_device saved_devices[SHIM_CPUS];
+static char *saved_percpu;
+
+void shim_save(void)
+{
+	size_t size = __stop_shim_percpu - __start_shim_percpu;
+
+	if (!saved_percpu)
+		saved_percpu = malloc(size);
+	memcpy(saved_percpu, __start_shim_percpu, size);
+	memcpy(saved_devices, devices, sizeof(devices));
+}
+
+void shim_restore(void)
+{
+	memcpy(__start_shim_percpu, saved_percpu, __stop_shim_percpu - __start_shim_percpu);
+	memcpy(devices, saved_devices, sizeof(devices));
 }
 
 void shim_select(int governor, int cpu, const struct shim_view *seen, struct shim_choice *choice)

@@ -27,7 +27,10 @@ struct shim_choice {
 
 int shim_governor(const char *name);
 void shim_states(int cpu, int count, const int64_t *exit_ns, const int64_t *residency_ns, const int32_t *disabled);
+void shim_forget(void);
 void shim_reset(int governor);
+void shim_save(void);
+void shim_restore(void);
 void shim_select(int governor, int cpu, const struct shim_view *view, struct shim_choice *choice);
 void shim_reflect(int governor, int cpu, int64_t now, int state, int64_t residency_ns, int got_tick);
 void shim_rejected(int cpu);

@@ -12,6 +12,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include <linux/kconfig.h>
@@ -50,10 +51,10 @@ typedef struct {
 #define ktime_sub(a, b) ((a) - (b))
 #define ktime_to_us(t) ((s64)(t) / 1000)
 
-/* A per-CPU variable is an array, and this CPU a number. */
+/* A per-CPU variable is an array, and this CPU a number. One section has them all, so that they can be put back. */
 extern int shim_cpu;
 #define DECLARE_PER_CPU(type, name) extern type name[SHIM_CPUS]
-#define DEFINE_PER_CPU(type, name) type name[SHIM_CPUS]
+#define DEFINE_PER_CPU(type, name) __attribute__((section("shim_percpu"))) type name[SHIM_CPUS]
 #define per_cpu(name, cpu) ((name)[cpu])
 #define per_cpu_ptr(pointer, cpu) (&(*(pointer))[cpu])
 #define this_cpu_ptr(pointer) per_cpu_ptr(pointer, shim_cpu)

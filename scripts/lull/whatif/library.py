@@ -1,0 +1,100 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The kernel's governors, called from Python."""
+
+import ctypes
+from collections.abc import Sequence
+from functools import cache
+from pathlib import Path
+from typing import NamedTuple
+
+from lull.artifacts import governors
+from lull.errors import UserError
+
+SHIM = Path(__file__).parent / "shim"
+MAX_CPUS = 64
+NEVER = (1 << 63) - 1
+"""The time of a timer that is not there."""
+
+
+class View(ctypes.Structure):
+    """The knowledge of the kernel at a choice: times of one clock in nanoseconds, NEVER where there is none."""
+
+    _fields_ = (
+        ("clock", ctypes.c_int64),
+        ("now", ctypes.c_int64),
+        ("tick", ctypes.c_int64),
+        ("hrtimer", ctypes.c_int64),
+        ("wheel", ctypes.c_int64),
+        ("qos", ctypes.c_int64),
+        ("stopped", ctypes.c_int32),
+    )
+
+
+class Choice(ctypes.Structure):
+    _fields_ = (
+        ("state", ctypes.c_int32),
+        ("stop_tick", ctypes.c_int32),
+        ("asked", ctypes.c_int32),
+        ("length", ctypes.c_int64),
+    )
+
+
+class State(NamedTuple):
+    """An idle state as Linux is told of it."""
+
+    name: str
+    exit_ns: int
+    residency_ns: int
+    disabled: bool
+
+
+@cache
+def library() -> ctypes.CDLL:
+    found = ctypes.CDLL(str(governors.build(SHIM).file(governors.LIBRARY)))
+    time = ctypes.c_int64
+    found.shim_governor.argtypes = [ctypes.c_char_p]
+    found.shim_reflect.argtypes = [ctypes.c_int, ctypes.c_int, time, ctypes.c_int, time, ctypes.c_int]
+    found.shim_select.argtypes = [ctypes.c_int, ctypes.c_int, ctypes.POINTER(View), ctypes.POINTER(Choice)]
+    return found
+
+
+class Governor:
+    """One governor over the CPUs of a machine. The library has one set of CPUs: of two governors the later one's."""
+
+    def __init__(self, name: str, states: dict[int, Sequence[State]]) -> None:
+        if states and max(states) >= MAX_CPUS:
+            raise UserError(f"CPU {max(states)}: a replay has at most {MAX_CPUS} CPUs; take a smaller machine")
+        self._library = library()
+        self._number = self._library.shim_governor(name.encode())
+        if self._number < 0:
+            raise UserError(f"governor {name}: unknown; choose {', '.join(governors.NAMES)}")
+        self._library.shim_forget()
+        for cpu, own in states.items():
+            count = len(own)
+            self._library.shim_states(
+                cpu,
+                count,
+                (ctypes.c_int64 * count)(*(state.exit_ns for state in own)),
+                (ctypes.c_int64 * count)(*(state.residency_ns for state in own)),
+                (ctypes.c_int32 * count)(*(state.disabled for state in own)),
+            )
+        self._library.shim_reset(self._number)
+
+    def select(self, cpu: int, view: View) -> Choice:
+        choice = Choice()
+        self._library.shim_select(self._number, cpu, ctypes.byref(view), ctypes.byref(choice))
+        return choice
+
+    def save(self) -> None:
+        """Keep what the governor knows, for `restore`."""
+        self._library.shim_save()
+
+    def restore(self) -> None:
+        self._library.shim_restore()
+
+    def reflect(self, cpu: int, now: int, state: int, residency_ns: int, got_tick: bool) -> None:
+        self._library.shim_reflect(self._number, cpu, now, state, residency_ns, got_tick)
+
+    def rejected(self, cpu: int) -> None:
+        """The hardware refused the state."""
+        self._library.shim_rejected(cpu)
