@@ -27,6 +27,7 @@ from lull.trace import events
 from lull.trace.clock import Clock
 from lull.trace.datfile import TraceFile
 from lull.trace.events import Batch, Numbers
+from lull.trace.recording import BEGIN
 from lull.whatif.library import NEVER
 
 _FIELDS: dict[str, tuple[str, ...]] = {
@@ -114,7 +115,9 @@ def read(path: Path, residency_ns: dict[int, list[int]], period: int) -> Entries
     trace = TraceFile(path)
     if missing := [name for name in _NEEDED if name not in trace.formats]:
         raise UserError(f"{path}: its kernel has no event {missing[0]}; record it by lull's kernel")
-    columns, clock, lost = _columns(trace)
+    columns, marks, lost = _columns(trace)
+    clock = marks.clock
+    assert clock is not None
     found = _Machine(residency_ns, period, _owners(columns), _tick(columns))
     if not columns["hrtimer_start"] or not columns["tick_stop"]:
         raise UserError(f"{path}: tells nothing of timers; run the command again with --trace timer besides the others")
@@ -124,37 +127,49 @@ def read(path: Path, residency_ns: dict[int, list[int]], period: int) -> Entries
         found.begin_with(stream)
     for event in merge(*streams, key=lambda one: one.time):
         found.take(event)
-    return Entries(found.done(), found.begin, found.last, period, lost)
+    stamps = np.array([marks.begin or 0, marks.end], np.int64)
+    begin, end = _monotonic(clock, np.maximum(stamps, clock.epoch_ns), path).tolist()
+    return Entries(found.done(), max(begin, found.begin) if marks.begin else found.begin, end, period, lost)
 
 
 Columns = dict[str, list[tuple[int, Numbers, tuple[Numbers, ...]]]]
 
 
-def _columns(trace: TraceFile) -> tuple[Columns, Clock, int]:
+@dataclass
+class _Marks:
+    """What the guest wrote into its trace: when its command began, how the clock runs, when the trace ended."""
+
+    clock: Clock | None = None
+    begin: int | None = None
+    end: int = 0
+
+
+def _columns(trace: TraceFile) -> tuple[Columns, _Marks, int]:
     columns: Columns = {name: [] for name in _FIELDS}
-    clock, lost = None, 0
+    marks, lost = _Marks(), 0
     for cpu in trace.cpus:
         missed = 0
         for batch in events.batches(trace, cpu):
             missed += batch.lost
-            clock = _marked(batch) or clock
+            _mark(marks, batch)
             for name, fields in _FIELDS.items():
                 which = batch.of(name)
                 if which.size:
                     values = tuple((batch.bits if one in _SETS else batch.numbers)(name, one, which) for one in fields)
                     columns[name].append((cpu, batch.time[which], values))
         lost += max(missed, trace.dropped.get(cpu, 0))
-    if clock is None:
+    if marks.clock is None:
         raise UserError(f"{trace.path}: does not say how its clock runs; record it by `lull boot --trace`")
-    return columns, clock, lost
+    return columns, marks, lost
 
 
-def _marked(batch: Batch) -> Clock | None:
+def _mark(marks: _Marks, batch: Batch) -> None:
     for at in batch.of("print").tolist():
         text = batch.tail("print", "buf", at).split(b"\0")[0].decode(errors="replace")
-        if clock := Clock.of_marker(text):
-            return clock
-    return None
+        if text.startswith(BEGIN) and marks.begin is None:
+            marks.begin = int(batch.time[at])
+        elif clock := Clock.of_marker(text):
+            marks.clock, marks.end = clock, int(batch.time[at])
 
 
 def _monotonic(clock: Clock, stamps: Numbers, path: Path) -> Numbers:

@@ -53,6 +53,7 @@ def library() -> ctypes.CDLL:
     found = ctypes.CDLL(str(governors.build(SHIM).file(governors.LIBRARY)))
     time = ctypes.c_int64
     found.shim_governor.argtypes = [ctypes.c_char_p]
+    found.shim_size.restype = ctypes.c_size_t
     found.shim_reflect.argtypes = [ctypes.c_int, ctypes.c_int, time, ctypes.c_int, time, ctypes.c_int]
     found.shim_select.argtypes = [ctypes.c_int, ctypes.c_int, ctypes.POINTER(View), ctypes.POINTER(Choice)]
     return found
@@ -65,8 +66,8 @@ class Governor:
         if states and max(states) >= MAX_CPUS:
             raise UserError(f"CPU {max(states)}: a replay has at most {MAX_CPUS} CPUs; take a smaller machine")
         self._library = library()
-        self._number = self._library.shim_governor(name.encode())
-        if self._number < 0:
+        self.number = self._library.shim_governor(name.encode())
+        if self.number < 0:
             raise UserError(f"governor {name}: unknown; choose {', '.join(governors.NAMES)}")
         self._library.shim_forget()
         for cpu, own in states.items():
@@ -78,22 +79,24 @@ class Governor:
                 (ctypes.c_int64 * count)(*(state.residency_ns for state in own)),
                 (ctypes.c_int32 * count)(*(state.disabled for state in own)),
             )
-        self._library.shim_reset(self._number)
+        self._library.shim_reset(self.number)
 
     def select(self, cpu: int, view: View) -> Choice:
         choice = Choice()
-        self._library.shim_select(self._number, cpu, ctypes.byref(view), ctypes.byref(choice))
+        self._library.shim_select(self.number, cpu, ctypes.byref(view), ctypes.byref(choice))
         return choice
 
-    def save(self) -> None:
-        """Keep what the governor knows, for `restore`."""
-        self._library.shim_save()
+    def save(self) -> bytes:
+        """All that the governor knows."""
+        into = ctypes.create_string_buffer(self._library.shim_size())
+        self._library.shim_save(into)
+        return into.raw
 
-    def restore(self) -> None:
-        self._library.shim_restore()
+    def restore(self, known: bytes) -> None:
+        self._library.shim_restore(known)
 
     def reflect(self, cpu: int, now: int, state: int, residency_ns: int, got_tick: bool) -> None:
-        self._library.shim_reflect(self._number, cpu, now, state, residency_ns, got_tick)
+        self._library.shim_reflect(self.number, cpu, now, state, residency_ns, got_tick)
 
     def rejected(self, cpu: int) -> None:
         """The hardware refused the state."""

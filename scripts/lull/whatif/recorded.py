@@ -3,44 +3,38 @@
 
 Two inputs are in no event and are inferred:
 
-- Something besides timers, RCU for example, may need the tick. If the governor lets the tick go and the trace has it
-  kept, the kernel kept it, and the governor was told that the sleep lasts until the tick. This then holds until the
-  tick is stopped.
+- Why a tick was kept for which no timer of the trace asks. Either the governor kept the tick, or the kernel did, for
+  RCU for example, and then the governor was told that the sleep lasts until the tick. In a row of such choices either
+  may come first; each place of the change is tried, to eight choices after the row, and the one that fits is kept.
 - The sleeps before the trace. Each CPU is replayed after each of a few made-up histories; the one that fits is kept.
 """
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
 from lull.whatif.entries import Entries, Entry
-from lull.whatif.library import NEVER, Choice, Governor, State, View
+from lull.whatif.library import NEVER, Governor, State, View
 
 SETTLING = 8
 """Sleeps after which menu has forgotten the intervals before; its factors last longer."""
 
 
 class Past(NamedTuple):
-    """A made-up history: so many sleeps of one length, each told to last until a timer."""
+    """A made-up history: so many short sleeps while no timer was near, then so many while the tick was."""
 
-    name: str
-    many: int
-    length_ns: int
-    timer_ns: int
+    far: int
+    near: int
+
+    def __str__(self) -> str:
+        return f"{self.far} short sleeps without a timer, {self.near} under a tick"
 
 
-PASTS = (
-    Past("none", 0, 0, 0),
-    Past("short", 12, 100_000, NEVER),
-    Past("shorter", 40, 100_000, NEVER),
-    Past("shortest", 60, 20_000, NEVER),
-    Past("ticks", 16, 4_000_000, 4_000_000),
-    Past("long", 16, 100_000_000, 100_000_000),
-)
+PASTS = tuple(Past(far, near) for far in (0, 6, 12, 24, 48) for near in (0, 4, 8, 16, 32))
+SHORT_NS = 100_000
 
 AGREES = "as recorded"
 BEFORE = "sleeps before the trace are unknown"
-KEPT = "the tick was kept: whether by the governor or for RCU is unknown"
 OTHER = "not explained"
 
 
@@ -51,17 +45,24 @@ class Made(NamedTuple):
     choice: int
     wheel: int
     """When the wheel was taken to be due."""
+    stop_tick: bool
     reason: str
 
     @property
     def agrees(self) -> bool:
         return self.choice == self.entry.state
 
+    @property
+    def tick_agrees(self) -> bool:
+        """A tick that was let go is stopped, unless a timer is due before the next one."""
+        entry = self.entry
+        return entry.stopped or self.stop_tick == entry.stops or (self.stop_tick and self.wheel <= entry.tick)
+
 
 @dataclass
 class Again:
     made: dict[int, list[Made]]
-    pasts: dict[int, str]
+    pasts: dict[int, Past]
 
     def share(self) -> float:
         every = [made.agrees for own in self.made.values() for made in own]
@@ -78,49 +79,76 @@ class Again:
 def again(entries: Entries, governor: str, states: dict[int, Sequence[State]], pasts: Iterable[Past] = PASTS) -> Again:
     """Each CPU's choices after the history that fits best; of equal ones the first."""
     made: dict[int, list[Made]] = {}
-    names: dict[int, str] = {}
+    chosen: dict[int, Past] = {}
     for past in pasts:
         engine = Governor(governor, states)
         for cpu, own in entries.by_cpu.items():
-            _live(engine, cpu, past, own[0].now if own else 0)
-            found = _cpu(engine, cpu, own, entries.period)
-            if cpu not in made or _agreeing(found) > _agreeing(made[cpu]):
-                made[cpu], names[cpu] = found, past.name
-    return Again(made, names)
+            _live(engine, cpu, past, own[0].now if own else 0, entries.period)
+            found = _cpu(engine, cpu, own)
+            if cpu not in made or _fit(found) > _fit(made[cpu]):
+                made[cpu], chosen[cpu] = found, past
+    return Again(made, chosen)
 
 
-def warmed(governor: str, states: dict[int, Sequence[State]], found: Again) -> Governor:
+def warmed(governor: str, states: dict[int, Sequence[State]], entries: Entries, found: Again) -> Governor:
     """The governor with the histories that fit."""
     engine = Governor(governor, states)
-    by_name = {past.name: past for past in PASTS}
-    for cpu, name in found.pasts.items():
-        own = found.made[cpu]
-        _live(engine, cpu, by_name[name], own[0].entry.now if own else 0)
+    for cpu, past in found.pasts.items():
+        own = entries.by_cpu[cpu]
+        _live(engine, cpu, past, own[0].now if own else 0, entries.period)
     return engine
 
 
-def _agreeing(made: list[Made]) -> int:
-    return sum(one.agrees for one in made)
+def _live(engine: Governor, cpu: int, past: Past, until: int, period: int) -> None:
+    """Sleep as often as the history says, so that the last sleep ends before the trace begins."""
+    timers = [NEVER] * past.far + [period] * past.near
+    for number, timer in enumerate(timers):
+        now = until - 2 * SHORT_NS * (len(timers) - number)
+        due = NEVER if timer == NEVER else now + timer
+        choice = engine.select(cpu, View(now, now, due, NEVER, due, NEVER, timer == NEVER))
+        engine.reflect(cpu, now + SHORT_NS, choice.state, SHORT_NS, False)
 
 
-def _live(engine: Governor, cpu: int, past: Past, until: int) -> None:
-    """Sleep as often as the history says, so that the last one ends where the trace begins."""
-    step = 2 * past.length_ns
-    for number in range(past.many):
-        now = until - step * (past.many - number)
-        due = NEVER if past.timer_ns == NEVER else now + past.timer_ns
-        choice = engine.select(cpu, View(now, now, due, due, due, NEVER, 1))
-        engine.reflect(cpu, now + past.length_ns, choice.state, past.length_ns, False)
-
-
-def _cpu(engine: Governor, cpu: int, own: list[Entry], period: int) -> list[Made]:
+def _cpu(engine: Governor, cpu: int, own: list[Entry]) -> list[Made]:
+    """The choices in their order."""
     made: list[Made] = []
-    kept = False
-    for number, entry in enumerate(own):
-        choice, wheel, unsure, kept = _choose(engine, cpu, entry, period, kept)
-        made.append(Made(entry, choice.state, wheel, _reason(entry, choice.state, number, unsure)))
-        tell(engine, cpu, entry)
-    return made
+    while len(made) < len(own):
+        begin = len(made)
+        end = next((at for at in range(begin, len(own)) if not _keeps(own[at])), len(own))
+        if begin == end:
+            made.append(_choose(engine, cpu, own[begin], own[begin].wheel))
+        else:
+            made += _kept(engine, cpu, own[begin:end], own[end : end + SETTLING])
+    return [one._replace(reason=_reason(one, number)) for number, one in enumerate(made)]
+
+
+def _kept(engine: Governor, cpu: int, row: list[Entry], after: list[Entry]) -> list[Made]:
+    """A row of choices that kept the tick: the kernel kept it up to one of them, or from one of them on."""
+    before = engine.save()
+    best: tuple[float, list[Made], bytes] | None = None
+    for first in (True, False):
+        for split in range(len(row) + 1):
+            engine.restore(before)
+            tried = [
+                _choose(engine, cpu, entry, entry.now if (at < split) is first else entry.wheel)
+                for at, entry in enumerate(row)
+            ]
+            known = engine.save()
+            score = _fit(tried) + _fit([_choose(engine, cpu, entry, entry.wheel) for entry in after])
+            if best is None or score > best[0]:
+                best = (score, tried, known)
+    assert best is not None
+    engine.restore(best[2])
+    return best[1]
+
+
+def _fit(made: list[Made]) -> float:
+    """The choices that agree; what they say of the tick counts half."""
+    return sum(one.agrees + 0.5 * one.tick_agrees for one in made)
+
+
+def _keeps(entry: Entry) -> bool:
+    return not entry.stopped and not entry.stops
 
 
 def tell(engine: Governor, cpu: int, entry: Entry) -> None:
@@ -131,26 +159,15 @@ def tell(engine: Governor, cpu: int, entry: Entry) -> None:
         engine.reflect(cpu, entry.end, entry.state, entry.end - entry.start, entry.got_tick)
 
 
-def _choose(engine: Governor, cpu: int, entry: Entry, period: int, kept: bool) -> tuple[Choice, int, bool, bool]:
-    """The choice, the wheel that it was made by, whether that is unsure, and whether the kernel keeps the tick."""
-    ask: Callable[[int], Choice] = lambda wheel: engine.select(  # noqa: E731
-        cpu, View(entry.start, entry.now, entry.tick, entry.hrtimer, wheel, entry.qos, entry.stopped)
-    )
-    if entry.stopped or entry.stops:
-        return ask(entry.wheel), entry.wheel, False, False
-    engine.save()
-    choice = ask(entry.wheel)
-    if not choice.asked or choice.length <= entry.tick - entry.now:
-        return choice, entry.wheel, False, kept
-    if choice.stop_tick or kept:
-        engine.restore()
-        return ask(entry.now), entry.now, not choice.stop_tick, True
-    return choice, entry.wheel, True, kept
+def _choose(engine: Governor, cpu: int, entry: Entry, wheel: int) -> Made:
+    """One choice, after which the governor is told how the recorded sleep went."""
+    view = View(entry.start, entry.now, entry.tick, entry.hrtimer, wheel, entry.qos, entry.stopped)
+    choice = engine.select(cpu, view)
+    tell(engine, cpu, entry)
+    return Made(entry, choice.state, wheel, bool(choice.stop_tick), AGREES)
 
 
-def _reason(entry: Entry, choice: int, number: int, unsure: bool) -> str:
-    if choice == entry.state:
+def _reason(made: Made, number: int) -> str:
+    if made.agrees:
         return AGREES
-    if number < SETTLING:
-        return BEFORE
-    return KEPT if unsure else OTHER
+    return BEFORE if number < SETTLING else OTHER

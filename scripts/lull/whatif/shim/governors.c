@@ -128,23 +128,25 @@ void shim_reset(int governor)
 /* The governors' own memory: the linker names the ends of a section. */
 extern char __start_shim_percpu[], __stop_shim_percpu[];
 
-static struct cpuidle_device saved_devices[SHIM_CPUS];
-static char *saved_percpu;
+size_t shim_size(void)
+{
+	return __stop_shim_percpu - __start_shim_percpu + sizeof(devices);
+}
 
-void shim_save(void)
+void shim_save(char *into)
 {
 	size_t size = __stop_shim_percpu - __start_shim_percpu;
 
-	if (!saved_percpu)
-		saved_percpu = malloc(size);
-	memcpy(saved_percpu, __start_shim_percpu, size);
-	memcpy(saved_devices, devices, sizeof(devices));
+	memcpy(into, __start_shim_percpu, size);
+	memcpy(into + size, devices, sizeof(devices));
 }
 
-void shim_restore(void)
+void shim_restore(const char *from)
 {
-	memcpy(__start_shim_percpu, saved_percpu, __stop_shim_percpu - __start_shim_percpu);
-	memcpy(devices, saved_devices, sizeof(devices));
+	size_t size = __stop_shim_percpu - __start_shim_percpu;
+
+	memcpy(__start_shim_percpu, from, size);
+	memcpy(devices, from + size, sizeof(devices));
 }
 
 void shim_select(int governor, int cpu, const struct shim_view *seen, struct shim_choice *choice)

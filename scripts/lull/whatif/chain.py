@@ -1,0 +1,185 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""A recorded run as chains of sleep, wake-up and work, and the same chains with other idle states."""
+
+import ctypes
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from lull.errors import UserError
+from lull.platform.cstates import KEEPING_CACHES, CState
+from lull.platform.schema import Platform
+from lull.whatif.library import NEVER, Governor, library
+from lull.whatif.recorded import Made
+
+MAX_STATES = 10
+AS_RECORDED, BY_HINDSIGHT = -1, -2
+"""In place of a governor."""
+_USUAL_NS = {"wfi": 4_000, "retention": 4_000, "core-off": 40_000, "cluster-off": 40_000}
+"""The software's way out of a kind of state that the run never left, until `Chains.unseen` widens what is said."""
+_GIVEN_UP_NS = 9_000
+
+_SLEEP = np.dtype(
+    [(name, np.int64) for name in ("lead", "hrtimer", "wheel", "qos", "woken", "end", "length", "software", "work")]
+    + [(name, np.int32) for name in ("state", "sender", "only_tick", "got_tick", "leaves", "kept", "stops")],
+    align=True,
+)
+WAKE = np.dtype(
+    [(name, np.int64) for name in ("start", "woken", "end", "flush", "entry", "exit")]
+    + [(name, np.int32) for name in ("cpu", "state", "sleep", "given_up", "added", "cluster_off")],
+    align=True,
+)
+
+
+class _State(ctypes.Structure):
+    _fields_ = (
+        *((name, ctypes.c_double) for name in ("entry", "exit", "flush", "refill", "fill")),
+        *((name, ctypes.c_int32) for name in ("cluster_off", "keeps_caches")),
+        *((name, ctypes.c_int64) for name in ("usual", "given_up")),
+    )
+
+
+class _Cpu(ctypes.Structure):
+    _fields_ = (
+        ("sleeps", ctypes.c_void_p),
+        *((name, ctypes.c_int32) for name in ("count", "cluster", "stopped", "state_count")),
+        *((name, ctypes.c_int64) for name in ("begin", "tick_work")),
+        ("states", _State * MAX_STATES),
+    )
+
+
+class Usual(NamedTuple):
+    """Medians of one CPU's recorded sleeps in a state; None of a state that was never left."""
+
+    software: int | None
+    given_up: int | None
+
+
+@dataclass
+class Chains:
+    """The recorded chains. `pure`: the same for each CPU as numpy has it."""
+
+    sleeps: dict[int, npt.NDArray[np.void]]
+    begin: dict[int, int]
+    stopped: dict[int, bool]
+    tick_work: dict[int, int]
+    usual: dict[int, list[Usual]]
+    cluster: dict[int, int]
+    period: int
+    first: int
+    last: int
+
+    def unseen(self, cpu: int, state: int) -> bool:
+        """The run never left the state on this CPU."""
+        return self.usual[cpu][state].software is None
+
+
+def of_run(made: Mapping[int, Sequence[Made]], platform: Platform, period: int, begin: int, end: int) -> Chains:
+    """The chains of the choices of a run on this platform, between two times."""
+    chains = Chains({}, {}, {}, {}, {}, {}, period, begin, end)
+    for number, (cpus, cluster) in enumerate(platform.cpu_ranges()):
+        for cpu in cpus:
+            own = [one for one in made.get(cpu, ()) if one.entry.start >= begin and one.entry.end <= end]
+            if own:
+                _add(chains, cpu, own, cluster.cstates)
+                chains.cluster[cpu] = number
+    if not chains.sleeps:
+        raise UserError("the trace has no sleep of any CPU; record a longer run")
+    return chains
+
+
+def _add(chains: Chains, cpu: int, own: Sequence[Made], states: Sequence[CState]) -> None:
+    entries = [one.entry for one in own]
+    exits = [round(1000 * (state.actual.exit_us)) for state in states]
+    known = [_woken(one) for one in entries]
+    software = [
+        one.end - woken - exits[one.state] if woken is not None and not one.refused else None
+        for one, woken in zip(entries, known, strict=True)
+    ]
+    usual = []
+    for state in range(len(states)):
+        found = [s for s, one in zip(software, entries, strict=True) if s is not None and one.state == state]
+        short = [one.end - one.start for one in entries if one.refused and one.state == state]
+        usual.append(Usual(_median(found), _median(short)))
+    sleeps = np.zeros(len(own), _SLEEP)
+    for at, (one, entry) in enumerate(zip(own, entries, strict=True)):
+        middle = usual[entry.state].software
+        woken = known[at]
+        if entry.refused:
+            woken = entry.start
+        elif woken is None:
+            woken = max(entry.start, entry.end - exits[entry.state] - (middle if middle is not None else 0))
+        work = entries[at + 1].start - entry.end if at + 1 < len(entries) else chains.last - entry.end
+        row = sleeps[at]
+        row["lead"], row["hrtimer"], row["qos"] = entry.start - entry.now, entry.hrtimer, entry.qos
+        row["wheel"], row["kept"], row["stops"] = entry.wheel, one.wheel == entry.now, entry.stops
+        row["woken"], row["end"], row["length"] = woken, entry.end, entry.end - entry.start
+        row["software"] = max(0, entry.end - woken - exits[entry.state])
+        row["work"], row["state"], row["sender"] = work, entry.state, entry.sent_by if entry.timer == NEVER else -1
+        row["got_tick"], row["leaves"] = entry.got_tick, entry.leaves
+        row["only_tick"] = entry.got_tick and not entry.leaves and not entry.stops
+    ticks = sleeps["work"][sleeps["only_tick"] == 1]
+    chains.sleeps[cpu] = sleeps
+    chains.begin[cpu], chains.stopped[cpu] = entries[0].start, entries[0].stopped
+    chains.tick_work[cpu] = int(np.median(ticks)) if ticks.size else 30_000
+    chains.usual[cpu] = usual
+
+
+def _woken(entry) -> int | None:  # type: ignore[no-untyped-def]
+    """When the interrupt came that ended a sleep, where an event tells."""
+    if entry.timer != NEVER and entry.start <= entry.timer <= entry.end:
+        return int(entry.timer)
+    if entry.timer == NEVER and entry.start <= entry.sent_at <= entry.end:
+        return int(entry.sent_at)
+    return None
+
+
+def _median(values: Sequence[int]) -> int | None:
+    return int(np.median(values)) if values else None
+
+
+def run(
+    chains: Chains,
+    platform: Platform,
+    governor: Governor | int,
+    ideal: npt.NDArray[np.int64] | None = None,
+) -> npt.NDArray[np.void]:
+    """The wake-ups of the chains under a governor, with the actual latencies of a platform."""
+    cpus = max(chains.sleeps) + 1
+    table = (_Cpu * cpus)()
+    for number, (members, cluster) in enumerate(platform.cpu_ranges()):
+        for cpu in members:
+            if cpu in chains.sleeps:
+                _fill(table[cpu], chains, cpu, number, cluster.cstates)
+    sleeps = sum(own.size for own in chains.sleeps.values())
+    ticks = (chains.last - chains.first) // chains.period * len(chains.sleeps)
+    wakes = np.zeros(2 * sleeps + ticks + 64, WAKE)
+    by_hindsight = ideal if ideal is not None else np.zeros(cpus * MAX_STATES, np.int64)
+    call = library().chain_run
+    call.restype = ctypes.c_int64
+    count = call(
+        ctypes.c_int(governor.number if isinstance(governor, Governor) else governor), ctypes.c_int(cpus), table,
+        ctypes.c_int64(chains.period), ctypes.c_int64(wakes.size), ctypes.c_void_p(wakes.ctypes.data),
+        ctypes.c_void_p(by_hindsight.ctypes.data),
+    )  # fmt: skip
+    if count < 0:
+        raise UserError("the settings make more wake-ups than ticks and events together; choose longer residencies")
+    return wakes[:count]
+
+
+def _fill(row: _Cpu, chains: Chains, cpu: int, cluster: int, states: Sequence[CState]) -> None:
+    own = chains.sleeps[cpu]
+    row.sleeps, row.count, row.cluster = own.ctypes.data, own.size, cluster
+    row.stopped, row.state_count = chains.stopped[cpu], len(states)
+    row.begin, row.tick_work = chains.begin[cpu], chains.tick_work[cpu]
+    for number, state in enumerate(states):
+        actual, usual = state.actual, chains.usual[cpu][number]
+        one = row.states[number]
+        one.entry, one.exit, one.flush = 1000 * actual.entry_us, 1000 * actual.exit_us, 1000 * actual.flush_us
+        one.refill, one.fill = 1000 * actual.refill_us, 1000 * actual.fill_us
+        one.cluster_off, one.keeps_caches = state.kind == "cluster-off", state.kind in KEEPING_CACHES
+        one.usual = _USUAL_NS[state.kind] if usual.software is None else usual.software
+        one.given_up = _GIVEN_UP_NS if usual.given_up is None else usual.given_up
