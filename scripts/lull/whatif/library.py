@@ -2,7 +2,7 @@
 """The kernel's governors, called from Python."""
 
 import ctypes
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import cache
 from pathlib import Path
 from typing import NamedTuple
@@ -62,7 +62,7 @@ def library() -> ctypes.CDLL:
 class Governor:
     """One governor over the CPUs of a machine. The library has one set of CPUs: of two governors the later one's."""
 
-    def __init__(self, name: str, states: dict[int, Sequence[State]]) -> None:
+    def __init__(self, name: str, states: Mapping[int, Sequence[State]]) -> None:
         if states and max(states) >= MAX_CPUS:
             raise UserError(f"CPU {max(states)}: a replay has at most {MAX_CPUS} CPUs; take a smaller machine")
         self._library = library()

@@ -9,7 +9,7 @@ Two inputs are in no event and are inferred:
 - The sleeps before the trace. Each CPU is replayed after each of a few made-up histories; the one that fits is kept.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -76,7 +76,7 @@ class Again:
         return found
 
 
-def again(entries: Entries, governor: str, states: dict[int, Sequence[State]], pasts: Iterable[Past] = PASTS) -> Again:
+def again(entries: Entries, governor: str, states: Mapping[int, Sequence[State]], pasts: Iterable[Past] = PASTS) -> Again:
     """Each CPU's choices after the history that fits best; of equal ones the first."""
     made: dict[int, list[Made]] = {}
     chosen: dict[int, Past] = {}
@@ -90,12 +90,15 @@ def again(entries: Entries, governor: str, states: dict[int, Sequence[State]], p
     return Again(made, chosen)
 
 
-def warmed(governor: str, states: dict[int, Sequence[State]], entries: Entries, found: Again) -> Governor:
-    """The governor with the histories that fit."""
+def warmed(governor: str, states: Mapping[int, Sequence[State]], entries: Entries, found: Again) -> Governor:
+    """The governor as it is when the traced command begins: with the histories that fit, and the sleeps since."""
     engine = Governor(governor, states)
     for cpu, past in found.pasts.items():
         own = entries.by_cpu[cpu]
         _live(engine, cpu, past, own[0].now if own else 0, entries.period)
+        for made in found.made[cpu]:
+            if made.entry.start < entries.begin:
+                _choose(engine, cpu, made.entry, made.wheel)
     return engine
 
 
