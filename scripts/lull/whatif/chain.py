@@ -24,7 +24,7 @@ _GIVEN_UP_NS = 9_000
 
 _SLEEP = np.dtype(
     [(name, np.int64) for name in ("lead", "hrtimer", "wheel", "qos", "woken", "end", "length", "software", "work")]
-    + [(name, np.int32) for name in ("state", "sender", "only_tick", "got_tick", "leaves", "kept", "stops")],
+    + [(name, np.int32) for name in ("state", "sender", "only_tick", "got_tick", "leaves", "kept", "stops", "by_timer")],
     align=True,
 )
 WAKE = np.dtype(
@@ -120,6 +120,7 @@ def _add(chains: Chains, cpu: int, own: Sequence[Made], states: Sequence[CState]
         row["software"] = max(0, entry.end - woken - exits[entry.state])
         row["work"], row["state"], row["sender"] = work, entry.state, entry.sent_by if entry.timer == NEVER else -1
         row["got_tick"], row["leaves"] = entry.got_tick, entry.leaves
+        row["by_timer"] = entry.timer != NEVER and not entry.got_tick
         row["only_tick"] = entry.got_tick and not entry.leaves and not entry.stops
     ticks = sleeps["work"][sleeps["only_tick"] == 1]
     chains.sleeps[cpu] = sleeps

@@ -2,10 +2,13 @@
 """The tables of a what-if: time, wake-ups, latencies and energy of each CPU and state, each with an error bar.
 
 A number is the recorded one plus the difference that the model sees between the run's own settings and the new ones.
-Its error bar is the model's error without a change, and a share of the difference.
+Its error bar adds up the model's error without a change, a share of the difference, and the chance of a single run: for
+counts and times that of rare sleeps, for latencies and joules a share of the number. Of a state that the run never left
+on a CPU, neither the way out nor the power is known, and the difference itself is the error.
 """
 
 from collections.abc import Mapping
+from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
@@ -17,9 +20,13 @@ from lull.whatif.chain import BY_HINDSIGHT, MAX_STATES
 from lull.whatif.settings import Machine
 from lull.whatif.source import Source
 
-SHARE_OF_CHANGE = 0.25
-"""Assumed: the part of a predicted difference that may be wrong. Not calibrated by held-out runs."""
+SHARE_OF_CHANGE = 0.5
+"""Assumed: the part of a predicted difference that may be wrong."""
+CHANCE = {"latency": 0.05, "energy": 0.05}
+"""Assumed: the share by which these differ between two runs of the same settings."""
 ACTIVE, ENTRY, SWITCH, EXIT = "active", "entry", "switch", "exit"
+ALL = -1
+"""In place of a CPU's number."""
 QUANTILES = (0.5, 0.99)
 
 Key = tuple[str, int, str]
@@ -45,23 +52,46 @@ def rows(source: Source, machine: Machine) -> list[Row]:
     truth = _of_trace(source)
     model = measures(source, source.machine, source.as_recorded)
     own = measures(source, source.machine, source.wakes(source.machine))
-    new = measures(source, machine, source.wakes(machine))
+    wakes = source.wakes(machine)
+    new = measures(source, machine, wakes)
     best = measures(source, machine, by_hindsight(source, machine))
+    unseen = _unseen(source, wakes)
     found = []
     for key in sorted({*truth, *new}):
         what, cpu, of = key
         before, base, after = (one.get(key, 0.0) for one in (truth, own, new))
         said = max(0.0, before + after - base)
         fault = max(abs(base - before), abs(model.get(key, 0.0) - before))
-        error = fault + SHARE_OF_CHANGE * abs(after - base)
-        if _is_unseen(source, cpu, of) and after > 0:
-            error = max(error, said)
+        share = 1.0 if cpu in unseen or (cpu == ALL and unseen) else SHARE_OF_CHANGE
+        error = fault + share * abs(after - base) + _chance(source, key, said, wakes)
         found.append(Row(what, UNITS[what], cpu, of, before, said, error, best.get(key, 0.0)))
     return found
 
 
-def table(found: list[Row]) -> pa.Table:
-    return pa.Table.from_pylist([row._asdict() for row in found])
+def _chance(source: Source, key: Key, said: float, wakes: npt.NDArray[np.void]) -> float:
+    """What another run of the same settings may differ by: as many sleeps more or less as their number's root."""
+    what, cpu, of = key
+    if what in CHANCE:
+        return CHANCE[what] * said
+    if what != "residency":
+        return max(1.0, said**0.5)
+    own = wakes[(wakes["cpu"] == cpu) & (wakes["state"] >= 0)]
+    mine = own["state"] == [state.name for state in source.told[cpu]].index(of)
+    length = (own["end"] - own["start"]).astype(np.float64)
+    # What one state gains another one loses, so that the smaller of the two tells.
+    rare = min(float(np.sqrt((length[which] ** 2).sum())) for which in (mine, ~mine))
+    work = float(np.sqrt((source.chains.sleeps[cpu]["work"].astype(np.float64) ** 2).sum()))
+    return 100 * (rare + work) / (source.chains.last - source.chains.first)
+
+
+def _unseen(source: Source, wakes: npt.NDArray[np.void]) -> set[int]:
+    """The CPUs that would enter a state that the run never left on them."""
+    pairs = np.unique(np.stack([wakes["cpu"], wakes["state"]]), axis=1).T.tolist()
+    return {cpu for cpu, state in pairs if state >= 0 and source.chains.unseen(cpu, state)}
+
+
+def table(found: list[Row], path: Path) -> pa.Table:
+    return pa.Table.from_pylist([{"run": str(path), **row._asdict()} for row in found])
 
 
 def totals(source: Source, machine: Machine) -> dict[str, float]:
@@ -70,7 +100,7 @@ def totals(source: Source, machine: Machine) -> dict[str, float]:
     found = measures(source, machine, wakes)
     late = _latency(wakes[wakes["given_up"] == 0])
     return {
-        "energy_j": sum(value for (what, _, _), value in found.items() if what == "energy"),
+        "energy_j": found["energy", ALL, "all"],
         "wake_ups": float(wakes.size),
         "latency_p99_us": float(np.quantile(late, 0.99)) / 1000 if late.size else 0.0,
     }
@@ -85,6 +115,7 @@ def measures(source: Source, machine: Machine, wakes: npt.NDArray[np.void]) -> d
         for cpu in cpus:
             if cpu in source.chains.sleeps:
                 _measure(found, source, cpu, names, wakes[wakes["cpu"] == cpu], length)
+    found["energy", ALL, "all"] = sum(value for (what, _, _), value in found.items() if what == "energy")
     return found
 
 
@@ -125,8 +156,10 @@ def _latency(took: npt.NDArray[np.void]) -> npt.NDArray[np.int64]:
 def _causes(source: Source, cpu: int, own: npt.NDArray[np.void]) -> Mapping[str, int]:
     sleeps = source.chains.sleeps[cpu][own["sleep"]]
     tick = (own["added"] == 1) | (sleeps["got_tick"] == 1)
-    ipi = ~tick & (sleeps["sender"] >= 0)
-    return {"tick": int(tick.sum()), "ipi": int(ipi.sum()), "other": int((~tick & ~ipi).sum())}
+    timer = ~tick & (sleeps["by_timer"] == 1)
+    ipi = ~tick & ~timer & (sleeps["sender"] >= 0)
+    found = {"tick": tick, "timer": timer, "ipi": ipi, "device": ~tick & ~timer & ~ipi}
+    return {cause: int(which.sum()) for cause, which in found.items()}
 
 
 def _of_trace(source: Source) -> dict[Key, float]:
@@ -143,11 +176,6 @@ def _of_trace(source: Source) -> dict[Key, float]:
                 found["entries", cpu, state.name] = float(mine.sum())
                 found["residency", cpu, state.name] = 100 * float(sleeps["length"][mine].sum()) / length
     return found
-
-
-def _is_unseen(source: Source, cpu: int, of: str) -> bool:
-    names = [state.name for state in source.told[cpu]]
-    return of in names and source.chains.unseen(cpu, names.index(of))
 
 
 def by_hindsight(source: Source, machine: Machine) -> npt.NDArray[np.void]:

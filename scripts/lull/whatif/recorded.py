@@ -16,6 +16,8 @@ from typing import NamedTuple
 from lull.whatif.entries import Entries, Entry
 from lull.whatif.library import NEVER, Governor, State, View
 
+REMEMBERED = 64
+"""Sleeps after which no history before the trace is seen any more: by then a factor of menu kept 1/5000 of it."""
 SETTLING = 8
 """Sleeps after which menu has forgotten the intervals before; its factors last longer."""
 
@@ -78,15 +80,20 @@ class Again:
 
 def again(entries: Entries, governor: str, states: Mapping[int, Sequence[State]], pasts: Iterable[Past] = PASTS) -> Again:
     """Each CPU's choices after the history that fits best; of equal ones the first."""
-    made: dict[int, list[Made]] = {}
+    fits: dict[int, float] = {}
     chosen: dict[int, Past] = {}
     for past in pasts:
         engine = Governor(governor, states)
         for cpu, own in entries.by_cpu.items():
             _live(engine, cpu, past, own[0].now if own else 0, entries.period)
-            found = _cpu(engine, cpu, own)
-            if cpu not in made or _fit(found) > _fit(made[cpu]):
-                made[cpu], chosen[cpu] = found, past
+            fit = _fit(_cpu(engine, cpu, own[:REMEMBERED]))
+            if cpu not in fits or fit > fits[cpu]:
+                fits[cpu], chosen[cpu] = fit, past
+    engine = Governor(governor, states)
+    made: dict[int, list[Made]] = {}
+    for cpu, own in entries.by_cpu.items():
+        _live(engine, cpu, chosen[cpu], own[0].now if own else 0, entries.period)
+        made[cpu] = _cpu(engine, cpu, own)
     return Again(made, chosen)
 
 
