@@ -55,7 +55,9 @@ def of_run(made_by: Mapping[str, object]) -> bool:
     """Whether a run's kernel, as its manifest has it, had the governors that `build` compiles."""
     files = made_by.get("files")
     mine = digest.by_path(paths.ROOT, hooks())
-    return made_by.get("source") == store.kernel_source()[1] and isinstance(files, dict) and mine.items() <= files.items()
+    return (
+        made_by.get("source") == store.kernel_source()[1] and isinstance(files, dict) and mine.items() <= files.items()
+    )
 
 
 def _patched() -> Entry:
@@ -117,7 +119,9 @@ def _headers(tree: Path, config: dict[str, str], include: Path) -> None:
         (include / name).touch()
     for header in _HEADERS:
         shutil.copyfile(tree / header, include / header.removeprefix("include/"))
-    lines = [f"#define CONFIG_{name} {1 if value == 'y' else value}\n" for name, value in config.items() if value != "n"]
+    lines = [
+        f"#define CONFIG_{name} {1 if value == 'y' else value}\n" for name, value in config.items() if value != "n"
+    ]
     lines += [f"#define HZ {name.removeprefix('HZ_')}\n" for name in config if re.fullmatch(r"HZ_\d+", name)]
     (include / "generated" / "autoconf.h").write_text("".join(lines), encoding="utf-8")
 
@@ -126,7 +130,7 @@ def _compile(tree: Path, include: Path, shim: Path, out: Path, run: Run) -> None
     flags = ["-O2", "-fPIC", "-fwrapv", "-fno-strict-aliasing", "-std=gnu11", "-Wall", "-Werror=implicit"]
     # A governor may leave functions of a header unused.
     flags += ["-Wno-unused-function", "-Wno-unused-variable", f"-I{include}", f"-I{shim}", "-include", "shim.h"]
-    objects = []
+    objects: list[str] = []
     for file in [*(tree / _FOLDER / "governors" / f"{name}.c" for name in NAMES), *sorted(shim.glob("*.c"))]:
         objects.append(str(include.parent / f"{file.stem}.{len(objects)}.o"))
         run([_compiler(), *flags, "-c", str(file), "-o", objects[-1]], include.parent)

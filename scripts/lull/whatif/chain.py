@@ -12,6 +12,7 @@ import numpy.typing as npt
 from lull.errors import UserError
 from lull.platform.cstates import KEEPING_CACHES, CState
 from lull.platform.schema import Platform
+from lull.whatif.entries import Entry
 from lull.whatif.library import NEVER, Governor, library
 from lull.whatif.recorded import Made
 
@@ -19,12 +20,15 @@ MAX_STATES = 10
 AS_RECORDED, BY_HINDSIGHT = -1, -2
 """In place of a governor."""
 _USUAL_NS = {"wfi": 4_000, "retention": 4_000, "core-off": 40_000, "cluster-off": 40_000}
-"""The software's way out of a kind of state that the run never left, until `Chains.unseen` widens what is said."""
+"""Assumed: the software's way out of a kind of state that the run never left. The error bar is then wider."""
 _GIVEN_UP_NS = 9_000
 
 _SLEEP = np.dtype(
     [(name, np.int64) for name in ("lead", "hrtimer", "wheel", "qos", "woken", "end", "length", "software", "work")]
-    + [(name, np.int32) for name in ("state", "sender", "only_tick", "got_tick", "leaves", "kept", "stops", "by_timer")],
+    + [
+        (name, np.int32)
+        for name in ("state", "sender", "only_tick", "got_tick", "leaves", "kept", "stops", "by_timer", "refused")
+    ],
     align=True,
 )
 WAKE = np.dtype(
@@ -60,7 +64,7 @@ class Usual(NamedTuple):
 
 @dataclass
 class Chains:
-    """The recorded chains. `pure`: the same for each CPU as numpy has it."""
+    """The recorded chains. Times are nanoseconds."""
 
     sleeps: dict[int, npt.NDArray[np.void]]
     begin: dict[int, int]
@@ -81,23 +85,67 @@ def of_run(made: Mapping[int, Sequence[Made]], platform: Platform, period: int, 
     """The chains of the choices of a run on this platform, between two times."""
     chains = Chains({}, {}, {}, {}, {}, {}, period, begin, end)
     for number, (cpus, cluster) in enumerate(platform.cpu_ranges()):
-        for cpu in cpus:
-            own = [one for one in made.get(cpu, ()) if one.entry.start >= begin and one.entry.end <= end]
+        inside = {
+            cpu: [one for one in made.get(cpu, ()) if one.entry.start >= begin and one.entry.end <= end] for cpu in cpus
+        }
+        off = {cpu: _off([one.entry for one in own], cluster.cstates) for cpu, own in inside.items()}
+        for cpu, own in inside.items():
             if own:
-                _add(chains, cpu, own, cluster.cstates)
+                others = [spans for other, spans in off.items() if other != cpu and inside[other]]
+                _add(chains, cpu, own, _Paid(cluster.cstates, others))
                 chains.cluster[cpu] = number
     if not chains.sleeps:
         raise UserError("the trace has no sleep of any CPU; record a longer run")
     return chains
 
 
-def _add(chains: Chains, cpu: int, own: Sequence[Made], states: Sequence[CState]) -> None:
-    entries = [one.entry for one in own]
-    exits = [round(1000 * (state.actual.exit_us)) for state in states]
+Spans = tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]
+
+
+def _off(entries: Sequence[Entry], states: Sequence[CState]) -> Spans:
+    """Begins and ends of the sleeps that let the cluster go off."""
+    own = [one for one in entries if states[one.state].kind == "cluster-off"]
+    return np.array([one.start for one in own], np.int64), np.array([one.end for one in own], np.int64)
+
+
+class _Paid(NamedTuple):
+    """What each way in and out costs: the cluster's part is the last CPU's to ask and the first one's to be back."""
+
+    states: Sequence[CState]
+    others: list[Spans]
+
+    def at(self, state: int, time: int) -> CState:
+        if self.states[state].kind != "cluster-off" or state < 2:
+            return self.states[state]
+        for begins, ends in self.others:
+            at = int(np.searchsorted(begins, time, side="right")) - 1
+            if at < 0 or ends[at] <= time:
+                return self.states[state - 1]
+        return self.states[state]
+
+
+def _hardware(entries: Sequence[Entry], known: Sequence[int | None], paid: _Paid) -> list[int]:
+    """Nanoseconds of each way out that the platform file says: exit, and the refill of what the caches had held."""
+    found = []
+    active = float("inf")
+    for number, (entry, woken) in enumerate(zip(entries, known, strict=True)):
+        going = paid.at(entry.state, entry.start).actual
+        coming = paid.at(entry.state, entry.end if woken is None else woken).actual
+        share = min(1.0, active / (1000 * going.fill_us)) if going.fill_us else 0.0
+        found.append(round(1000 * (coming.exit_us + share * coming.refill_us)))
+        work = entries[number + 1].start - entry.end if number + 1 < len(entries) else 0
+        kept = entry.refused or paid.states[entry.state].kind in KEEPING_CACHES
+        active = active + work if kept else work
+    return found
+
+
+def _add(chains: Chains, cpu: int, own: Sequence[Made], paid: _Paid) -> None:
+    entries, states = [one.entry for one in own], paid.states
     known = [_woken(one) for one in entries]
+    hardware = _hardware(entries, known, paid)
     software = [
-        one.end - woken - exits[one.state] if woken is not None and not one.refused else None
-        for one, woken in zip(entries, known, strict=True)
+        one.end - woken - way if woken is not None and not one.refused else None
+        for one, woken, way in zip(entries, known, hardware, strict=True)
     ]
     usual = []
     for state in range(len(states)):
@@ -111,15 +159,16 @@ def _add(chains: Chains, cpu: int, own: Sequence[Made], states: Sequence[CState]
         if entry.refused:
             woken = entry.start
         elif woken is None:
-            woken = max(entry.start, entry.end - exits[entry.state] - (middle if middle is not None else 0))
+            woken = max(entry.start, entry.end - hardware[at] - (middle if middle is not None else 0))
         work = entries[at + 1].start - entry.end if at + 1 < len(entries) else chains.last - entry.end
         row = sleeps[at]
         row["lead"], row["hrtimer"], row["qos"] = entry.start - entry.now, entry.hrtimer, entry.qos
         row["wheel"], row["kept"], row["stops"] = entry.wheel, one.wheel == entry.now, entry.stops
         row["woken"], row["end"], row["length"] = woken, entry.end, entry.end - entry.start
-        row["software"] = max(0, entry.end - woken - exits[entry.state])
+        row["software"] = max(0, entry.end - woken - hardware[at])
         row["work"], row["state"], row["sender"] = work, entry.state, entry.sent_by if entry.timer == NEVER else -1
         row["got_tick"], row["leaves"] = entry.got_tick, entry.leaves
+        row["refused"] = entry.refused
         row["by_timer"] = entry.timer != NEVER and not entry.got_tick
         row["only_tick"] = entry.got_tick and not entry.leaves and not entry.stops
     ticks = sleeps["work"][sleeps["only_tick"] == 1]
@@ -129,12 +178,12 @@ def _add(chains: Chains, cpu: int, own: Sequence[Made], states: Sequence[CState]
     chains.usual[cpu] = usual
 
 
-def _woken(entry) -> int | None:  # type: ignore[no-untyped-def]
+def _woken(entry: Entry) -> int | None:
     """When the interrupt came that ended a sleep, where an event tells."""
     if entry.timer != NEVER and entry.start <= entry.timer <= entry.end:
-        return int(entry.timer)
+        return entry.timer
     if entry.timer == NEVER and entry.start <= entry.sent_at <= entry.end:
-        return int(entry.sent_at)
+        return entry.sent_at
     return None
 
 

@@ -156,7 +156,7 @@ def _columns(trace: TraceFile) -> tuple[Columns, _Marks, int]:
                 which = batch.of(name)
                 if which.size:
                     values = tuple((batch.bits if one in _SETS else batch.numbers)(name, one, which) for one in fields)
-                    columns[name].append((cpu, batch.time[which], values))
+                    columns[name].append((cpu, batch.time[which].astype(np.int64), values))
         lost += max(missed, trace.dropped.get(cpu, 0))
     if marks.clock is None:
         raise UserError(f"{trace.path}: does not say how its clock runs; record it by `lull boot --trace`")
@@ -173,10 +173,9 @@ def _mark(marks: _Marks, batch: Batch) -> None:
 
 
 def _monotonic(clock: Clock, stamps: Numbers, path: Path) -> Numbers:
-    counts = clock.counts(stamps.astype(np.uint64), path)
-    return clock.monotonic_ns + np.rint((counts - clock.monotonic_count) * (clock.mult / (1 << clock.shift))).astype(
-        np.int64
-    )
+    since = clock.counts(stamps.astype(np.uint64), path) - clock.monotonic_count
+    ns: Numbers = np.rint(since * (clock.mult / (1 << clock.shift))).astype(np.int64)
+    return clock.monotonic_ns + ns
 
 
 def _streams(columns: Columns, clock: Clock, path: Path) -> Iterator[Iterable[Event]]:
@@ -354,7 +353,8 @@ class _Machine:
             cpu.tick = NEVER
 
     def _forget(self, timer: int) -> bool:
-        return any([one.timers.pop(timer, None) is not None for one in self.cpus.values()])
+        held = [one for one in self.cpus.values() if one.timers.pop(timer, None) is not None]
+        return bool(held)
 
     def _hrtimer_expire_entry(self, cpu: _Cpu, event: Event) -> None:
         timer, function, _now = event.values

@@ -7,7 +7,8 @@ counts and times that of rare sleeps, for latencies and joules a share of the nu
 on a CPU, neither the way out nor the power is known, and the difference itself is the error.
 """
 
-from collections.abc import Mapping
+import math
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
@@ -74,7 +75,7 @@ def _chance(source: Source, key: Key, said: float, wakes: npt.NDArray[np.void]) 
     if what in CHANCE:
         return CHANCE[what] * said
     if what != "residency":
-        return max(1.0, said**0.5)
+        return max(1.0, math.sqrt(said))
     own = wakes[(wakes["cpu"] == cpu) & (wakes["state"] >= 0)]
     mine = own["state"] == [state.name for state in source.told[cpu]].index(of)
     length = (own["end"] - own["start"]).astype(np.float64)
@@ -120,7 +121,7 @@ def measures(source: Source, machine: Machine, wakes: npt.NDArray[np.void]) -> d
 
 
 def _measure(
-    found: dict[Key, float], source: Source, cpu: int, names: list[str], own: npt.NDArray[np.void], length: int
+    found: dict[Key, float], source: Source, cpu: int, names: Sequence[str], own: npt.NDArray[np.void], length: int
 ) -> None:
     slept = own[own["state"] >= 0]
     whole = np.where(slept["given_up"] == 1, 0, np.maximum(slept["woken"], slept["start"]) - slept["start"])
@@ -141,11 +142,14 @@ def _measure(
     power = source.watts.by_cpu[cpu]
     for label, time in times.items():
         found["energy", cpu, label] = power.get(label, power.get(ACTIVE, 0.0)) * time / 1e9
-    late = _latency(took)
-    for quantile in QUANTILES:
-        found["latency", cpu, f"p{100 * quantile:g}"] = float(np.quantile(late, quantile)) / 1000 if late.size else 0.0
+    found.update(_quantiles(cpu, _latency(took)))
     for cause, many in _causes(source, cpu, own).items():
         found["wake-ups", cpu, cause] = float(many)
+
+
+def _quantiles(cpu: int, late: npt.NDArray[np.int64]) -> dict[Key, float]:
+    us = np.quantile(late, QUANTILES) / 1000 if late.size else np.zeros(len(QUANTILES))
+    return {("latency", cpu, f"p{100 * of:g}"): float(value) for of, value in zip(QUANTILES, us, strict=True)}
 
 
 def _latency(took: npt.NDArray[np.void]) -> npt.NDArray[np.int64]:
@@ -163,7 +167,7 @@ def _causes(source: Source, cpu: int, own: npt.NDArray[np.void]) -> Mapping[str,
 
 
 def _of_trace(source: Source) -> dict[Key, float]:
-    """The same numbers of the trace itself. Energy and latency are the model's with the recorded choices."""
+    """The same numbers of the trace itself. Energy is the model's with the recorded choices."""
     found = dict(measures(source, source.machine, source.as_recorded))
     length = source.chains.last - source.chains.first
     for cpus, cluster in source.machine.platform.cpu_ranges():
@@ -175,6 +179,8 @@ def _of_trace(source: Source) -> dict[Key, float]:
                 mine = sleeps["state"] == number
                 found["entries", cpu, state.name] = float(mine.sum())
                 found["residency", cpu, state.name] = 100 * float(sleeps["length"][mine].sum()) / length
+            late = (sleeps["end"] - sleeps["woken"])[sleeps["refused"] == 0]
+            found.update(_quantiles(cpu, late))
     return found
 
 

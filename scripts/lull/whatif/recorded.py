@@ -78,7 +78,9 @@ class Again:
         return found
 
 
-def again(entries: Entries, governor: str, states: Mapping[int, Sequence[State]], pasts: Iterable[Past] = PASTS) -> Again:
+def again(
+    entries: Entries, governor: str, states: Mapping[int, Sequence[State]], pasts: Iterable[Past] = PASTS
+) -> Again:
     """Each CPU's choices after the history that fits best; of equal ones the first."""
     fits: dict[int, float] = {}
     chosen: dict[int, Past] = {}

@@ -17,7 +17,7 @@ from lull.rundir.folder import CPUIDLE, TRACE, RunDir
 from lull.whatif import chain, entries, recorded, watts
 from lull.whatif.chain import AS_RECORDED, Chains
 from lull.whatif.entries import Entries
-from lull.whatif.library import Governor, State
+from lull.whatif.library import State
 from lull.whatif.recorded import Again
 from lull.whatif.settings import Machine
 from lull.whatif.watts import Watts
@@ -61,12 +61,13 @@ class Source:
                 if cpu not in self.told:
                     continue
                 own = []
-                for state, before, was in zip(
-                    cluster.cstates, old[number].cstates, self.told[cpu], strict=True
-                ):
+                for state, before, was in zip(cluster.cstates, old[number].cstates, self.told[cpu], strict=True):
                     now = state.advertised
                     off = _DEPTHS.index(state.name) > _DEPTHS.index(machine.deepest[cpu])
-                    if (now.latency_us, now.residency_us) == (before.advertised.latency_us, before.advertised.residency_us):
+                    if (now.latency_us, now.residency_us) == (
+                        before.advertised.latency_us,
+                        before.advertised.residency_us,
+                    ):
                         own.append(was._replace(disabled=off))
                     else:
                         own.append(State(state.name, 1000 * now.latency_us, 1000 * now.residency_us, off))
@@ -87,7 +88,9 @@ def load(path: Path) -> Source:
         rundir / TRACE, {cpu: [state.residency_ns for state in own] for cpu, own in told.items()}, TICK_NS
     )
     if found.lost:
-        raise UserError(f"{rundir / TRACE}: lost {found.lost} events; trace less, or raise --trace-buffer, and run again")
+        raise UserError(
+            f"{rundir / TRACE}: lost {found.lost} events; trace less, or raise --trace-buffer, and run again"
+        )
     governor = cpuidle.governors(rows)["governor"][0]
     again = recorded.again(found, governor, told)
     chains = chain.of_run(again.made, spec.platform, TICK_NS, found.begin, found.end)

@@ -25,6 +25,7 @@ struct chain_sleep {
 	int32_t kept;       /* the kernel kept the tick, whatever the governor said */
 	int32_t stops;      /* the tick was stopped for it */
 	int32_t by_timer;   /* a timer other than the tick ended it */
+	int32_t refused;    /* by the hardware */
 };
 
 struct chain_state {

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0-only
+// SPDX-License-Identifier: BSD-3-Clause
 /*
  * The kernel's governors behind a small interface: a driver and a device for
  * each CPU, and the answers to what a governor asks about timers. The answers

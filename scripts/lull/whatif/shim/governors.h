@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0-only */
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* A CPU and its governor: what it sees before a choice, and what it is told after the sleep. */
 #ifndef LULL_GOVERNORS_H
 #define LULL_GOVERNORS_H

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0-only */
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * What the governors of drivers/cpuidle/governors take from the kernel, for a
  * user's process. The compiler includes this file before each governor; the
