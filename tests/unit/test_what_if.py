@@ -11,6 +11,7 @@ import pytest
 from lull.artifacts import store
 from lull.errors import UserError
 from lull.platform.load import load_platform
+from lull.rundir import cpuidle
 from lull.rundir.folder import RunDir
 from lull.whatif import chain, entries, grid, prediction, recorded, settings, source, watts
 from lull.whatif.chain import AS_RECORDED, BY_HINDSIGHT, MAX_STATES, Chains
@@ -90,7 +91,7 @@ def test_an_unknown_governor_is_refused() -> None:
 
 
 def told() -> dict[int, list[State]]:
-    return source._told(source.cpuidle.read(RUN / "cpuidle.jsonl"))
+    return source._told(cpuidle.read(RUN / "cpuidle.jsonl"))
 
 
 @pytest.fixture(scope="module")
