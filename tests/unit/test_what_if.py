@@ -109,10 +109,11 @@ def test_each_sleep_of_the_recorded_run_is_there(found: entries.Entries) -> None
 
 
 def test_the_recorded_choices_come_out_again(found: entries.Entries) -> None:
-    """Of 110 choices, three are of unknown sleeps before the trace."""
     again = recorded.again(found, "menu", told())
     assert sum(len(own) for own in again.made.values()) == 110
-    assert again.share() >= 0.97
+    assert len(again.counted()) == sum(again.reasons().values()) > 70
+    # Three are not explained: two after a kept tick, one of a history that none of the made-up ones meets.
+    assert sum(not made.agrees for made in again.counted()) <= 3
 
 
 def test_another_governor_chooses_otherwise(found: entries.Entries) -> None:
@@ -184,7 +185,7 @@ def made_up() -> Source:
         machine=Machine(PLATFORM, "menu", {0: own[-1].name}),
         told={0: own},
         entries=entries.Entries({0: []}, run.first, run.last, TICK_NS, 0),
-        again=recorded.Again({0: listed}, {0: recorded.PASTS[0]}),
+        again=recorded.Again({0: listed}, {0: recorded.PASTS[0]}, 0),
         chains=run,
         watts=watts.Watts({0: {"C1": 0.1, "C2": 0.05, "C3": 0.01, "C4": 0.005, "active": 0.5, "exit": 0.3}}, {}),
         notes=(),

@@ -240,6 +240,8 @@ class _Cpu:
     """No interrupt was handled since the last sleep."""
     handled: bool = False
     restarts: bool = False
+    missed: int = NEVER
+    """When the tick is due whose restart the trace did not see."""
     raised: tuple[int, int] = (-1, NEVER)
 
 
@@ -279,7 +281,12 @@ class _Machine:
         cpu.stopped_before = cpu.stopped
         for event in stream:
             if event.name == "hrtimer_expire_entry" and event.values[1] == self._tick:
-                cpu.tick = cpu.tick_before = event.values[2] - event.values[2] % self.period
+                due = event.values[2] - event.values[2] % self.period
+                if due - cpu.now > self.period:  # events of timers came on after others, and missed the restart
+                    cpu.stopped = cpu.stopped_before = cpu.idle = True
+                    cpu.missed = due
+                else:
+                    cpu.tick = cpu.tick_before = due
                 return
             if event.name == "hrtimer_start" and event.values[2] == self._tick:
                 if not cpu.stopped:
@@ -322,6 +329,8 @@ class _Machine:
         before, after = event.values
         if before == 0 and cpu.last is not None:
             cpu.last.leaves = True
+        if before == 0 and cpu.missed != NEVER:
+            cpu.tick, cpu.missed, cpu.stopped, cpu.idle = cpu.missed, NEVER, False, False
         if after == 0:
             self._before(cpu, event.time)
 

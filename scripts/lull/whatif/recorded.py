@@ -65,16 +65,20 @@ class Made(NamedTuple):
 class Again:
     made: dict[int, list[Made]]
     pasts: dict[int, Past]
+    begin: int
+    """Of the traced command. Before it the trace is being set up, and not all events are on."""
+
+    def counted(self) -> list[Made]:
+        return [made for own in self.made.values() for made in own if made.entry.start >= self.begin]
 
     def share(self) -> float:
-        every = [made.agrees for own in self.made.values() for made in own]
-        return sum(every) / len(every) if every else 1.0
+        every = self.counted()
+        return sum(made.agrees for made in every) / len(every) if every else 1.0
 
     def reasons(self) -> dict[str, int]:
         found: dict[str, int] = {}
-        for own in self.made.values():
-            for made in own:
-                found[made.reason] = found.get(made.reason, 0) + 1
+        for made in self.counted():
+            found[made.reason] = found.get(made.reason, 0) + 1
         return found
 
 
@@ -96,7 +100,7 @@ def again(
     for cpu, own in entries.by_cpu.items():
         _live(engine, cpu, chosen[cpu], own[0].now if own else 0, entries.period)
         made[cpu] = _cpu(engine, cpu, own)
-    return Again(made, chosen)
+    return Again(made, chosen, entries.begin)
 
 
 def warmed(governor: str, states: Mapping[int, Sequence[State]], entries: Entries, found: Again) -> Governor:
