@@ -14,56 +14,25 @@ No event tells what a governor was told. Each input is derived from other events
 Times are nanoseconds of CLOCK_MONOTONIC.
 """
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from heapq import merge
 from pathlib import Path
-from typing import NamedTuple
 
 import numpy as np
 
 from lull.errors import UserError
-from lull.trace import events
-from lull.trace.clock import Clock
 from lull.trace.datfile import TraceFile
-from lull.trace.events import Batch, Numbers
-from lull.trace.recording import BEGIN
+from lull.whatif import clues
+from lull.whatif.clues import Event
 from lull.whatif.library import NEVER
 
-_FIELDS: dict[str, tuple[str, ...]] = {
-    "cpu_idle": ("state",),
-    "cpu_idle_miss": ("below",),
-    "sched_switch": ("prev_pid", "next_pid"),
-    "irq_handler_entry": ("irq",),
-    "irq_handler_exit": ("irq",),
-    "ipi_exit": (),
-    "softirq_exit": (),
-    "hrtimer_start": ("hrtimer", "expires", "function"),
-    "hrtimer_cancel": ("hrtimer",),
-    "hrtimer_expire_entry": ("hrtimer", "function", "now"),
-    "timer_start": ("timer", "bucket_expiry", "flags"),
-    "timer_cancel": ("timer",),
-    "timer_expire_entry": ("timer", "baseclk"),
-    "tick_stop": ("success",),
-    "timer_base_idle": ("is_idle",),
-    "pm_qos_update_target": ("curr_value",),
-    "ipi_raise": ("target_cpus",),
-}
-_SETS = ("target_cpus",)
-_NEEDED = ("cpu_idle", "sched_switch", "irq_handler_exit", "hrtimer_start", "timer_start", "tick_stop", "cpu_idle_miss")
 _EXIT = 0xFFFFFFFF
 _ANY = 10**9
 """Linux's latency request where nobody has one: 2000 s, in microseconds; anything from here on is none."""
 TIMER_CPU = 0x3FFFF
 TIMER_DEFERRABLE = 0x80000
 TIMER_PINNED = 0x100000
-
-
-class Event(NamedTuple):
-    time: int
-    cpu: int
-    name: str
-    values: tuple[int, ...]
 
 
 @dataclass(slots=True)
@@ -113,115 +82,23 @@ def read(path: Path, residency_ns: dict[int, list[int]], period: int) -> Entries
     if not path.is_file():
         raise UserError(f"{path}: missing; run the command again with --trace sched,power,irq,ipi,timer")
     trace = TraceFile(path)
-    if missing := [name for name in _NEEDED if name not in trace.formats]:
+    if missing := [name for name in clues.NEEDED if name not in trace.formats]:
         raise UserError(f"{path}: its kernel has no event {missing[0]}; record it by lull's kernel")
-    columns, marks, lost = _columns(trace)
+    columns, marks, lost = clues.columns_of(trace)
     clock = marks.clock
     assert clock is not None
-    found = _Machine(residency_ns, period, _owners(columns), _tick(columns))
+    found = _Machine(residency_ns, period, clues.owners(columns), clues.tick_function(columns))
     if not columns["hrtimer_start"] or not columns["tick_stop"]:
         raise UserError(f"{path}: tells nothing of timers; run the command again with --trace timer besides the others")
-    found.jiffy = _jiffy(columns, clock, path, period)
-    streams = [list(stream) for stream in _streams(columns, clock, path)]
+    found.jiffy = clues.first_jiffy(columns, clock, path, period)
+    streams = [list(stream) for stream in clues.streams(columns, clock, path)]
     for stream in streams:
         found.begin_with(stream)
     for event in merge(*streams, key=lambda one: one.time):
         found.take(event)
     stamps = np.array([marks.begin or 0, marks.end], np.int64)
-    begin, end = _monotonic(clock, np.maximum(stamps, clock.epoch_ns), path).tolist()
+    begin, end = clues.monotonic(clock, np.maximum(stamps, clock.epoch_ns), path).tolist()
     return Entries(found.done(), max(begin, found.begin) if marks.begin else found.begin, end, period, lost)
-
-
-Columns = dict[str, list[tuple[int, Numbers, tuple[Numbers, ...]]]]
-
-
-@dataclass
-class _Marks:
-    """What the guest wrote into its trace: when its command began, how the clock runs, when the trace ended."""
-
-    clock: Clock | None = None
-    begin: int | None = None
-    end: int = 0
-
-
-def _columns(trace: TraceFile) -> tuple[Columns, _Marks, int]:
-    columns: Columns = {name: [] for name in _FIELDS}
-    marks, lost = _Marks(), 0
-    for cpu in trace.cpus:
-        missed = 0
-        for batch in events.batches(trace, cpu):
-            missed += batch.lost
-            _mark(marks, batch)
-            for name, fields in _FIELDS.items():
-                which = batch.of(name)
-                if which.size:
-                    values = tuple((batch.bits if one in _SETS else batch.numbers)(name, one, which) for one in fields)
-                    columns[name].append((cpu, batch.time[which].astype(np.int64), values))
-        lost += max(missed, trace.dropped.get(cpu, 0))
-    if marks.clock is None:
-        raise UserError(f"{trace.path}: does not say how its clock runs; record it by `lull boot --trace`")
-    return columns, marks, lost
-
-
-def _mark(marks: _Marks, batch: Batch) -> None:
-    for at in batch.of("print").tolist():
-        text = batch.tail("print", "buf", at).split(b"\0")[0].decode(errors="replace")
-        if text.startswith(BEGIN) and marks.begin is None:
-            marks.begin = int(batch.time[at])
-        elif clock := Clock.of_marker(text):
-            marks.clock, marks.end = clock, int(batch.time[at])
-
-
-def _monotonic(clock: Clock, stamps: Numbers, path: Path) -> Numbers:
-    since = clock.counts(stamps.astype(np.uint64), path) - clock.monotonic_count
-    ns: Numbers = np.rint(since * (clock.mult / (1 << clock.shift))).astype(np.int64)
-    return clock.monotonic_ns + ns
-
-
-def _streams(columns: Columns, clock: Clock, path: Path) -> Iterator[Iterable[Event]]:
-    """The events of each CPU in the order in which the CPU wrote them."""
-    for cpu in sorted({cpu for parts in columns.values() for cpu, _, _ in parts}):
-        own: list[Event] = []
-        for name, parts in columns.items():
-            for at, stamps, values in parts:
-                if at == cpu:
-                    times = _monotonic(clock, stamps, path).tolist()
-                    rows = zip(*(column.tolist() for column in values), strict=True) if values else ((),) * len(times)
-                    own += [Event(time, cpu, name, row) for time, row in zip(times, rows, strict=True)]
-        yield sorted(own, key=lambda one: one.time)
-
-
-def _owners(columns: Columns) -> dict[int, list[tuple[int, int]]]:
-    """Of each timer of high resolution, when and on which CPU it expired, in the order of the trace's stamps."""
-    found: dict[int, list[tuple[int, int]]] = {}
-    for cpu, _, values in columns["hrtimer_expire_entry"]:
-        for timer, now in zip(values[0].tolist(), values[2].tolist(), strict=True):
-            found.setdefault(timer, []).append((now, cpu))
-    for expiries in found.values():
-        expiries.sort()
-    return found
-
-
-def _tick(columns: Columns) -> int:
-    """The function of the tick's timers: the one that is started most on whole periods of each CPU."""
-    functions = [values[2] for _, _, values in columns["hrtimer_start"]]
-    expiries = [values[1] for _, _, values in columns["hrtimer_start"]]
-    if not functions:
-        return 0
-    whole = np.concatenate(functions)[np.concatenate(expiries) % 1_000_000 == 0]
-    distinct, many = np.unique(whole, return_counts=True)
-    return int(distinct[int(many.argmax())]) if distinct.size else 0
-
-
-def _jiffy(columns: Columns, clock: Clock, path: Path, period: int) -> int:
-    """The time of jiffy 0: jiffies begin at whole periods, and a timer's start says which one it is."""
-    best = None
-    for _, stamps, values in columns["timer_expire_entry"]:
-        times = _monotonic(clock, stamps, path)
-        # The wheel runs behind jiffies, never before: the least difference is the exact one.
-        first = (times // period - values[1].astype(np.uint32).astype(np.int64)).min()
-        best = int(first) if best is None else min(best, int(first))
-    return (best or 0) * period
 
 
 @dataclass
