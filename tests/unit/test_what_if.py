@@ -15,11 +15,11 @@ from lull.rundir import cpuidle
 from lull.rundir.folder import RunDir
 from lull.whatif import chain, entries, grid, prediction, recorded, settings, source, watts
 from lull.whatif.chain import AS_RECORDED, BY_HINDSIGHT, MAX_STATES, Chains
-from lull.whatif.entries import Entry
-from lull.whatif.library import NEVER, Governor, State, View
+from lull.whatif.entries import ChosenSleep
+from lull.whatif.library import NEVER, Governor, Knowledge, State
 from lull.whatif.recorded import Made
-from lull.whatif.settings import Machine
-from lull.whatif.source import TICK_NS, Source
+from lull.whatif.settings import Setup
+from lull.whatif.source import TICK_NS, Replay
 
 RUN = Path(__file__).parent / "data" / "trace" / "tiny-gem5"
 US, MS = 1_000, 1_000_000
@@ -36,9 +36,9 @@ def _kernel() -> None:
         pytest.skip(f"no source of the kernel: {error}")
 
 
-def view(now: int, timer: int, stopped: bool = False, qos: int = NEVER) -> View:
+def view(now: int, timer: int, stopped: bool = False, qos: int = NEVER) -> Knowledge:
     tick = NEVER if stopped else now - now % TICK_NS + TICK_NS
-    return View(now, now, tick, timer, NEVER, qos, stopped)
+    return Knowledge(now, now, tick, timer, NEVER, qos, stopped)
 
 
 def test_menu_takes_the_state_that_the_next_timer_allows() -> None:
@@ -121,8 +121,8 @@ def test_another_governor_chooses_otherwise(found: entries.Entries) -> None:
     assert recorded.again(found, "haltpoll", told(), recorded.PASTS[:1]).share() < 0.9
 
 
-def entry(start: int, length: int, state: int, timer: int = NEVER) -> Entry:
-    return Entry(
+def entry(start: int, length: int, state: int, timer: int = NEVER) -> ChosenSleep:
+    return ChosenSleep(
         cpu=0, now=start, start=start, state=state, tick=NEVER, hrtimer=timer, wheel=NEVER, qos=NEVER, stopped=True,
         stops=True, end=start + length, leaves=False, timer=timer,
     )  # fmt: skip
@@ -133,7 +133,7 @@ REFILL_NS = round(1000 * PLATFORM.clusters[0].cstates[2].actual.refill_us)
 EXIT_NS = round(1000 * PLATFORM.clusters[0].cstates[2].actual.exit_us)
 
 
-def chains(*own: Entry) -> Chains:
+def chains(*own: ChosenSleep) -> Chains:
     made = {0: [Made(one, one.state, one.wheel, True, recorded.AGREES) for one in own]}
     return chain.of_run(made, PLATFORM, TICK_NS, own[0].start, own[-1].end + MS)
 
@@ -175,14 +175,14 @@ def test_hindsight_takes_the_deepest_state_that_is_worth_it() -> None:
     assert set(wakes["state"].tolist()) == {1}
 
 
-def made_up() -> Source:
+def made_up() -> Replay:
     run = periodic()
     own = [State(state.name, 1000 * state.advertised.latency_us, 1000 * state.advertised.residency_us, False)
            for state in PLATFORM.clusters[0].cstates]  # fmt: skip
     listed = [Made(entry(1, 1, 2), 2, NEVER, True, recorded.AGREES)]
-    return Source(
+    return Replay(
         path=Path("made-up"),
-        machine=Machine(PLATFORM, "menu", {0: own[-1].name}),
+        machine=Setup(PLATFORM, "menu", {0: own[-1].name}),
         told={0: own},
         entries=entries.Entries({0: []}, run.first, run.last, TICK_NS, 0),
         again=recorded.Again({0: listed}, {0: recorded.PASTS[0]}, 0),
@@ -236,7 +236,7 @@ def test_a_grid_has_each_combination_and_marks_the_best() -> None:
 )
 def test_a_wrong_setting_is_one_sentence(asked: str, message: str) -> None:
     with pytest.raises(UserError, match=r"^--set") as error:
-        Machine(PLATFORM, "menu", {0: "C3"}).changed([asked])
+        Setup(PLATFORM, "menu", {0: "C3"}).changed([asked])
     assert message in str(error.value)
 
 

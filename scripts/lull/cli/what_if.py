@@ -12,7 +12,7 @@ from lull.errors import UserError
 from lull.host.progress import Progress, report
 
 if TYPE_CHECKING:
-    from lull.whatif.prediction import Row
+    from lull.whatif.prediction import Predicted
 
 
 def what_if(
@@ -77,7 +77,7 @@ def what_if(
         report(f"table: {out}")
 
 
-def _show(console: Console, name: str, share: float, rows: "list[Row]") -> None:
+def _show(console: Console, name: str, share: float, rows: "list[Predicted]") -> None:
     console.print(f"\n{name}: {share:.1%} of its recorded choices come out again", style="bold", markup=False)
     table = Table("what", "CPU", "of", "recorded", "what if", "±", "ideal", box=None, pad_edge=False)
     for row in rows:

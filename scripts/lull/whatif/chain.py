@@ -12,7 +12,7 @@ import numpy.typing as npt
 from lull.errors import UserError
 from lull.platform.cstates import KEEPING_CACHES, CState
 from lull.platform.schema import Platform
-from lull.whatif.entries import Entry
+from lull.whatif.entries import ChosenSleep
 from lull.whatif.library import NEVER, Governor, library
 from lull.whatif.recorded import Made
 
@@ -38,7 +38,7 @@ WAKE = np.dtype(
 )
 
 
-class _State(ctypes.Structure):
+class _StateCosts(ctypes.Structure):
     _fields_ = (
         *((name, ctypes.c_double) for name in ("entry", "exit", "flush", "refill", "fill")),
         *((name, ctypes.c_int32) for name in ("cluster_off", "keeps_caches")),
@@ -46,12 +46,12 @@ class _State(ctypes.Structure):
     )
 
 
-class _Cpu(ctypes.Structure):
+class _CpuChain(ctypes.Structure):
     _fields_ = (
         ("sleeps", ctypes.c_void_p),
         *((name, ctypes.c_int32) for name in ("count", "cluster", "stopped", "state_count")),
         *((name, ctypes.c_int64) for name in ("begin", "tick_work")),
-        ("states", _State * MAX_STATES),
+        ("states", _StateCosts * MAX_STATES),
     )
 
 
@@ -102,7 +102,7 @@ def of_run(made: Mapping[int, Sequence[Made]], platform: Platform, period: int, 
 Spans = tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]
 
 
-def _off(entries: Sequence[Entry], states: Sequence[CState]) -> Spans:
+def _off(entries: Sequence[ChosenSleep], states: Sequence[CState]) -> Spans:
     """Begins and ends of the sleeps that let the cluster go off."""
     own = [one for one in entries if states[one.state].kind == "cluster-off"]
     return np.array([one.start for one in own], np.int64), np.array([one.end for one in own], np.int64)
@@ -124,7 +124,7 @@ class _Paid(NamedTuple):
         return self.states[state]
 
 
-def _hardware(entries: Sequence[Entry], known: Sequence[int | None], paid: _Paid) -> list[int]:
+def _hardware(entries: Sequence[ChosenSleep], known: Sequence[int | None], paid: _Paid) -> list[int]:
     """Nanoseconds of each way out that the platform file says: exit, and the refill of what the caches had held."""
     found = []
     active = float("inf")
@@ -178,7 +178,7 @@ def _add(chains: Chains, cpu: int, own: Sequence[Made], paid: _Paid) -> None:
     chains.usual[cpu] = usual
 
 
-def _woken(entry: Entry) -> int | None:
+def _woken(entry: ChosenSleep) -> int | None:
     """When the interrupt came that ended a sleep, where an event tells."""
     if entry.timer != NEVER and entry.start <= entry.timer <= entry.end:
         return entry.timer
@@ -199,7 +199,7 @@ def run(
 ) -> npt.NDArray[np.void]:
     """The wake-ups of the chains under a governor, with the actual latencies of a platform."""
     cpus = max(chains.sleeps) + 1
-    table = (_Cpu * cpus)()
+    table = (_CpuChain * cpus)()
     for number, (members, cluster) in enumerate(platform.cpu_ranges()):
         for cpu in members:
             if cpu in chains.sleeps:
@@ -220,7 +220,7 @@ def run(
     return wakes[:count]
 
 
-def _fill(row: _Cpu, chains: Chains, cpu: int, cluster: int, states: Sequence[CState]) -> None:
+def _fill(row: _CpuChain, chains: Chains, cpu: int, cluster: int, states: Sequence[CState]) -> None:
     own = chains.sleeps[cpu]
     row.sleeps, row.count, row.cluster = own.ctypes.data, own.size, cluster
     row.stopped, row.state_count = chains.stopped[cpu], len(states)

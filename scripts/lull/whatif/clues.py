@@ -38,7 +38,7 @@ _SETS = ("target_cpus",)
 NEEDED = ("cpu_idle", "sched_switch", "irq_handler_exit", "hrtimer_start", "timer_start", "tick_stop", "cpu_idle_miss")
 
 
-class Event(NamedTuple):
+class Clue(NamedTuple):
     time: int
     cpu: int
     name: str
@@ -91,16 +91,16 @@ def monotonic(clock: Clock, stamps: Numbers, path: Path) -> Numbers:
     return clock.monotonic_ns + ns
 
 
-def streams(columns: Columns, clock: Clock, path: Path) -> Iterator[Iterable[Event]]:
+def streams(columns: Columns, clock: Clock, path: Path) -> Iterator[Iterable[Clue]]:
     """The events of each CPU in the order in which the CPU wrote them."""
     for cpu in sorted({cpu for parts in columns.values() for cpu, _, _ in parts}):
-        own: list[Event] = []
+        own: list[Clue] = []
         for name, parts in columns.items():
             for at, stamps, values in parts:
                 if at == cpu:
                     times = monotonic(clock, stamps, path).tolist()
                     rows = zip(*(column.tolist() for column in values), strict=True) if values else ((),) * len(times)
-                    own += [Event(time, cpu, name, row) for time, row in zip(times, rows, strict=True)]
+                    own += [Clue(time, cpu, name, row) for time, row in zip(times, rows, strict=True)]
         yield sorted(own, key=lambda one: one.time)
 
 

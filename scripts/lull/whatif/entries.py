@@ -24,7 +24,7 @@ import numpy as np
 from lull.errors import UserError
 from lull.trace.datfile import TraceFile
 from lull.whatif import clues
-from lull.whatif.clues import Event
+from lull.whatif.clues import Clue
 from lull.whatif.library import NEVER
 
 _EXIT = 0xFFFFFFFF
@@ -36,7 +36,7 @@ TIMER_PINNED = 0x100000
 
 
 @dataclass(slots=True)
-class Entry:
+class ChosenSleep:
     """A choice, what it was made by, and how the sleep went."""
 
     cpu: int
@@ -70,7 +70,7 @@ class Entry:
 
 @dataclass
 class Entries:
-    by_cpu: dict[int, list[Entry]]
+    by_cpu: dict[int, list[ChosenSleep]]
     begin: int
     end: int
     period: int
@@ -87,7 +87,7 @@ def read(path: Path, residency_ns: dict[int, list[int]], period: int) -> Entries
     columns, marks, lost = clues.columns_of(trace)
     clock = marks.clock
     assert clock is not None
-    found = _Machine(residency_ns, period, clues.owners(columns), clues.tick_function(columns))
+    found = _Watcher(residency_ns, period, clues.owners(columns), clues.tick_function(columns))
     if not columns["hrtimer_start"] or not columns["tick_stop"]:
         raise UserError(f"{path}: tells nothing of timers; run the command again with --trace timer besides the others")
     found.jiffy = clues.first_jiffy(columns, clock, path, period)
@@ -102,7 +102,7 @@ def read(path: Path, residency_ns: dict[int, list[int]], period: int) -> Entries
 
 
 @dataclass
-class _Cpu:
+class _CpuSeen:
     timers: dict[int, int] = field(default_factory=dict)
     tick: int = NEVER
     tick_before: int = NEVER
@@ -111,8 +111,8 @@ class _Cpu:
     idle: bool = False
     """The timer wheel's base is."""
     now: int = 0
-    asleep: Entry | None = None
-    last: Entry | None = None
+    asleep: ChosenSleep | None = None
+    last: ChosenSleep | None = None
     fresh: bool = False
     """No interrupt was handled since the last sleep."""
     handled: bool = False
@@ -122,7 +122,7 @@ class _Cpu:
     raised: tuple[int, int] = (-1, NEVER)
 
 
-class _Machine:
+class _Watcher:
     """The CPUs and their timers, event after event."""
 
     def __init__(
@@ -130,24 +130,24 @@ class _Machine:
     ) -> None:
         self.period, self.jiffy, self._tick = period, 0, tick
         self._residency, self._owners = residency_ns, owners
-        self.cpus = {cpu: _Cpu() for cpu in residency_ns}
+        self.cpus = {cpu: _CpuSeen() for cpu in residency_ns}
         self.wheel: dict[int, tuple[int, int, bool]] = {}
         """Timers of the wheel: CPU, when due, pinned."""
         self.qos = NEVER
         self.begin, self.last = NEVER, 0
-        self._found: dict[int, list[Entry]] = {cpu: [] for cpu in residency_ns}
+        self._found: dict[int, list[ChosenSleep]] = {cpu: [] for cpu in residency_ns}
 
-    def done(self) -> dict[int, list[Entry]]:
+    def done(self) -> dict[int, list[ChosenSleep]]:
         return {cpu: [one for one in own if one.end != NEVER] for cpu, own in self._found.items()}
 
-    def take(self, event: Event) -> None:
+    def take(self, event: Clue) -> None:
         cpu = self.cpus.get(event.cpu)
         if cpu is None:
             return
         self.begin, self.last = min(self.begin, event.time), event.time
         getattr(self, f"_{event.name}")(cpu, event)
 
-    def begin_with(self, stream: Sequence[Event]) -> None:
+    def begin_with(self, stream: Sequence[Clue]) -> None:
         """The state of the tick before the trace: the first events tell of it."""
         cpu = self.cpus.get(stream[0].cpu) if stream else None
         if cpu is None:
@@ -170,11 +170,11 @@ class _Machine:
                     cpu.tick = cpu.tick_before = event.time - event.time % self.period + self.period
                 return
 
-    def _before(self, cpu: _Cpu, time: int) -> None:
+    def _before(self, cpu: _CpuSeen, time: int) -> None:
         """The idle loop is about to choose: what the choice changes comes after this."""
         cpu.now, cpu.tick_before, cpu.stopped_before = time, cpu.tick, cpu.stopped
 
-    def _cpu_idle(self, cpu: _Cpu, event: Event) -> None:
+    def _cpu_idle(self, cpu: _CpuSeen, event: Clue) -> None:
         (state,) = event.values
         if state == _EXIT:
             if cpu.asleep is not None:
@@ -191,18 +191,18 @@ class _Machine:
         if stops:
             wheel, known = cpu.tick, True
         hrtimer = min((at for timer, at in cpu.timers.items() if at > cpu.now - self.period), default=NEVER)
-        entry = Entry(
+        entry = ChosenSleep(
             cpu=event.cpu, now=cpu.now, start=event.time, state=state, tick=cpu.tick_before, hrtimer=hrtimer,
             wheel=wheel, qos=self.qos, stopped=cpu.stopped_before, stops=stops, wheel_known=known,
         )  # fmt: skip
         cpu.asleep, cpu.raised = entry, (-1, NEVER)
         self._found[event.cpu].append(entry)
 
-    def _cpu_idle_miss(self, cpu: _Cpu, _event: Event) -> None:
+    def _cpu_idle_miss(self, cpu: _CpuSeen, _event: Clue) -> None:
         if cpu.last is not None:
             cpu.last.refused = False
 
-    def _sched_switch(self, cpu: _Cpu, event: Event) -> None:
+    def _sched_switch(self, cpu: _CpuSeen, event: Clue) -> None:
         before, after = event.values
         if before == 0 and cpu.last is not None:
             cpu.last.leaves = True
@@ -211,17 +211,17 @@ class _Machine:
         if after == 0:
             self._before(cpu, event.time)
 
-    def _irq_handler_entry(self, cpu: _Cpu, _event: Event) -> None:
+    def _irq_handler_entry(self, cpu: _CpuSeen, _event: Clue) -> None:
         if cpu.fresh and cpu.handled:
             cpu.fresh = False
         cpu.handled = True
 
-    def _irq_handler_exit(self, cpu: _Cpu, event: Event) -> None:
+    def _irq_handler_exit(self, cpu: _CpuSeen, event: Clue) -> None:
         self._before(cpu, event.time)
 
     _ipi_exit = _softirq_exit = _irq_handler_exit
 
-    def _hrtimer_start(self, cpu: _Cpu, event: Event) -> None:
+    def _hrtimer_start(self, cpu: _CpuSeen, event: Clue) -> None:
         timer, expires, function = event.values
         if function == self._tick:
             cpu.tick = expires
@@ -233,7 +233,7 @@ class _Machine:
         self._forget(timer)
         self.cpus.get(owner, cpu).timers[timer] = expires
 
-    def _hrtimer_cancel(self, cpu: _Cpu, event: Event) -> None:
+    def _hrtimer_cancel(self, cpu: _CpuSeen, event: Clue) -> None:
         (timer,) = event.values
         if not self._forget(timer) and cpu.asleep is None and cpu.stopped:
             cpu.tick = NEVER
@@ -242,7 +242,7 @@ class _Machine:
         held = [one for one in self.cpus.values() if one.timers.pop(timer, None) is not None]
         return bool(held)
 
-    def _hrtimer_expire_entry(self, cpu: _Cpu, event: Event) -> None:
+    def _hrtimer_expire_entry(self, cpu: _CpuSeen, event: Clue) -> None:
         timer, function, _now = event.values
         due = cpu.tick if function == self._tick else cpu.timers.get(timer, NEVER)
         if cpu.fresh and cpu.last is not None:
@@ -254,18 +254,18 @@ class _Machine:
             cpu.tick = NEVER
         self._forget(timer)
 
-    def _timer_start(self, _cpu: _Cpu, event: Event) -> None:
+    def _timer_start(self, _cpu: _CpuSeen, event: Clue) -> None:
         timer, jiffy, flags = event.values
         if not flags & TIMER_DEFERRABLE:
             due = self.jiffy + (jiffy & 0xFFFFFFFF) * self.period
             self.wheel[timer] = (flags & TIMER_CPU, due, bool(flags & TIMER_PINNED))
 
-    def _timer_cancel(self, _cpu: _Cpu, event: Event) -> None:
+    def _timer_cancel(self, _cpu: _CpuSeen, event: Clue) -> None:
         self.wheel.pop(event.values[0], None)
 
     _timer_expire_entry = _timer_cancel
 
-    def _next_wheel(self, number: int, cpu: _Cpu) -> int:
+    def _next_wheel(self, number: int, cpu: _CpuSeen) -> int:
         """When the wheel is due for a CPU: its own timers, and all CPUs' if it is the last one awake."""
         own = min((due for at, due, pinned in self.wheel.values() if at == number and pinned), default=NEVER)
         every = min((due for at, due, pinned in self.wheel.values() if at == number and not pinned), default=NEVER)
@@ -276,19 +276,19 @@ class _Machine:
             return min(own, every)
         return own
 
-    def _tick_stop(self, cpu: _Cpu, event: Event) -> None:
+    def _tick_stop(self, cpu: _CpuSeen, event: Clue) -> None:
         if event.values[0]:
             cpu.stopped = True
 
-    def _timer_base_idle(self, cpu: _Cpu, event: Event) -> None:
+    def _timer_base_idle(self, cpu: _CpuSeen, event: Clue) -> None:
         cpu.idle = bool(event.values[0])
         if not cpu.idle:
             cpu.stopped, cpu.restarts = False, True
 
-    def _pm_qos_update_target(self, _cpu: _Cpu, event: Event) -> None:
+    def _pm_qos_update_target(self, _cpu: _CpuSeen, event: Clue) -> None:
         self.qos = NEVER if event.values[0] >= _ANY else event.values[0] * 1000
 
-    def _ipi_raise(self, _cpu: _Cpu, event: Event) -> None:
+    def _ipi_raise(self, _cpu: _CpuSeen, event: Clue) -> None:
         for number, other in self.cpus.items():
             if event.values[0] >> number & 1 and other.asleep is not None and other.raised[1] == NEVER:
                 other.raised = (event.cpu, event.time)

@@ -10,14 +10,14 @@ import pyarrow as pa
 
 from lull.host.progress import Progress
 from lull.whatif import prediction, settings
-from lull.whatif.source import Source
+from lull.whatif.source import Replay
 
 _ALONE = 64
 """Fewer points than this are not worth a second process."""
-_source: Source | None = None
+_source: Replay | None = None
 
 
-def table(source: Source, common: Sequence[str], words: Sequence[str]) -> pa.Table:
+def table(source: Replay, common: Sequence[str], words: Sequence[str]) -> pa.Table:
     """A row for each point, in the order of the grid."""
     asked = [(*common, *point) for point in settings.grid(words)]
     for point in asked:  # a mistake is told before anything is computed
@@ -36,7 +36,7 @@ def together(tables: Sequence[pa.Table]) -> pa.Table:
     return pa.concat_tables(tables)
 
 
-def _numbers(source: Source, asked: Sequence[tuple[str, ...]]) -> list[dict[str, float]]:
+def _numbers(source: Replay, asked: Sequence[tuple[str, ...]]) -> list[dict[str, float]]:
     global _source
     _source = source
     workers = os.cpu_count() or 1

@@ -16,7 +16,7 @@ NEVER = (1 << 63) - 1
 """The time of a timer that is not there."""
 
 
-class View(ctypes.Structure):
+class Knowledge(ctypes.Structure):
     """The knowledge of the kernel at a choice: times of one clock in nanoseconds, NEVER where there is none."""
 
     _fields_ = (
@@ -55,7 +55,7 @@ def library() -> ctypes.CDLL:
     found.shim_governor.argtypes = [ctypes.c_char_p]
     found.shim_size.restype = ctypes.c_size_t
     found.shim_reflect.argtypes = [ctypes.c_int, ctypes.c_int, time, ctypes.c_int, time, ctypes.c_int]
-    found.shim_select.argtypes = [ctypes.c_int, ctypes.c_int, ctypes.POINTER(View), ctypes.POINTER(Choice)]
+    found.shim_select.argtypes = [ctypes.c_int, ctypes.c_int, ctypes.POINTER(Knowledge), ctypes.POINTER(Choice)]
     return found
 
 
@@ -81,7 +81,7 @@ class Governor:
             )
         self._library.shim_reset(self.number)
 
-    def select(self, cpu: int, view: View) -> Choice:
+    def select(self, cpu: int, view: Knowledge) -> Choice:
         choice = Choice()
         self._library.shim_select(self.number, cpu, ctypes.byref(view), ctypes.byref(choice))
         return choice

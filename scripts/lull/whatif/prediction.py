@@ -18,8 +18,8 @@ import pyarrow as pa
 
 from lull.whatif import chain
 from lull.whatif.chain import BY_HINDSIGHT, MAX_STATES
-from lull.whatif.settings import Machine
-from lull.whatif.source import Source
+from lull.whatif.settings import Setup
+from lull.whatif.source import Replay
 
 SHARE_OF_CHANGE = 0.5
 """Assumed: the part of a predicted difference that may be wrong."""
@@ -34,7 +34,7 @@ Key = tuple[str, int, str]
 """What, CPU, and state or quantile."""
 
 
-class Row(NamedTuple):
+class Predicted(NamedTuple):
     what: str
     unit: str
     cpu: int
@@ -48,7 +48,7 @@ class Row(NamedTuple):
 UNITS = {"residency": "%", "entries": "", "wake-ups": "", "latency": "us", "energy": "J"}
 
 
-def rows(source: Source, machine: Machine) -> list[Row]:
+def rows(source: Replay, machine: Setup) -> list[Predicted]:
     """The whole table of one set of settings."""
     truth = _of_trace(source)
     model = measures(source, source.machine, source.as_recorded)
@@ -65,11 +65,11 @@ def rows(source: Source, machine: Machine) -> list[Row]:
         fault = max(abs(base - before), abs(model.get(key, 0.0) - before))
         share = 1.0 if cpu in unseen or (cpu == ALL and unseen) else SHARE_OF_CHANGE
         error = fault + share * abs(after - base) + _chance(source, key, said, wakes)
-        found.append(Row(what, UNITS[what], cpu, of, before, said, error, best.get(key, 0.0)))
+        found.append(Predicted(what, UNITS[what], cpu, of, before, said, error, best.get(key, 0.0)))
     return found
 
 
-def _chance(source: Source, key: Key, said: float, wakes: npt.NDArray[np.void]) -> float:
+def _chance(source: Replay, key: Key, said: float, wakes: npt.NDArray[np.void]) -> float:
     """What another run of the same settings may differ by: as many sleeps more or less as their number's root."""
     what, cpu, of = key
     if what in CHANCE:
@@ -85,17 +85,17 @@ def _chance(source: Source, key: Key, said: float, wakes: npt.NDArray[np.void]) 
     return 100 * (rare + work) / (source.chains.last - source.chains.first)
 
 
-def _unseen(source: Source, wakes: npt.NDArray[np.void]) -> set[int]:
+def _unseen(source: Replay, wakes: npt.NDArray[np.void]) -> set[int]:
     """The CPUs that would enter a state that the run never left on them."""
     pairs = np.unique(np.stack([wakes["cpu"], wakes["state"]]), axis=1).T.tolist()
     return {cpu for cpu, state in pairs if state >= 0 and source.chains.unseen(cpu, state)}
 
 
-def table(found: list[Row], path: Path) -> pa.Table:
+def table(found: list[Predicted], path: Path) -> pa.Table:
     return pa.Table.from_pylist([{"run": str(path), **row._asdict()} for row in found])
 
 
-def totals(source: Source, machine: Machine) -> dict[str, float]:
+def totals(source: Replay, machine: Setup) -> dict[str, float]:
     """A point of a grid: joules of all CPUs, the wake-ups, and the p99 of their latency."""
     wakes = source.wakes(machine)
     found = measures(source, machine, wakes)
@@ -107,7 +107,7 @@ def totals(source: Source, machine: Machine) -> dict[str, float]:
     }
 
 
-def measures(source: Source, machine: Machine, wakes: npt.NDArray[np.void]) -> dict[Key, float]:
+def measures(source: Replay, machine: Setup, wakes: npt.NDArray[np.void]) -> dict[Key, float]:
     """What the wake-ups of a model come to."""
     found: dict[Key, float] = {}
     length = source.chains.last - source.chains.first
@@ -121,7 +121,7 @@ def measures(source: Source, machine: Machine, wakes: npt.NDArray[np.void]) -> d
 
 
 def _measure(
-    found: dict[Key, float], source: Source, cpu: int, names: Sequence[str], own: npt.NDArray[np.void], length: int
+    found: dict[Key, float], source: Replay, cpu: int, names: Sequence[str], own: npt.NDArray[np.void], length: int
 ) -> None:
     slept = own[own["state"] >= 0]
     whole = np.where(slept["given_up"] == 1, 0, np.maximum(slept["woken"], slept["start"]) - slept["start"])
@@ -157,7 +157,7 @@ def _latency(took: npt.NDArray[np.void]) -> npt.NDArray[np.int64]:
     return late
 
 
-def _causes(source: Source, cpu: int, own: npt.NDArray[np.void]) -> Mapping[str, int]:
+def _causes(source: Replay, cpu: int, own: npt.NDArray[np.void]) -> Mapping[str, int]:
     sleeps = source.chains.sleeps[cpu][own["sleep"]]
     tick = (own["added"] == 1) | (sleeps["got_tick"] == 1)
     timer = ~tick & (sleeps["by_timer"] == 1)
@@ -166,7 +166,7 @@ def _causes(source: Source, cpu: int, own: npt.NDArray[np.void]) -> Mapping[str,
     return {cause: int(which.sum()) for cause, which in found.items()}
 
 
-def _of_trace(source: Source) -> dict[Key, float]:
+def _of_trace(source: Replay) -> dict[Key, float]:
     """The same numbers of the trace itself. Energy is the model's with the recorded choices."""
     found = dict(measures(source, source.machine, source.as_recorded))
     length = source.chains.last - source.chains.first
@@ -184,7 +184,7 @@ def _of_trace(source: Source) -> dict[Key, float]:
     return found
 
 
-def by_hindsight(source: Source, machine: Machine) -> npt.NDArray[np.void]:
+def by_hindsight(source: Replay, machine: Setup) -> npt.NDArray[np.void]:
     """The wake-ups under a governor that knows each sleep's length and spends the least energy on it."""
     cpus = max(source.chains.sleeps) + 1
     ideal = np.full(cpus * MAX_STATES, np.iinfo(np.int64).max, np.int64)

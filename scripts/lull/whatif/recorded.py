@@ -13,8 +13,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from lull.whatif.entries import Entries, Entry
-from lull.whatif.library import NEVER, Governor, State, View
+from lull.whatif.entries import ChosenSleep, Entries
+from lull.whatif.library import NEVER, Governor, Knowledge, State
 
 REMEMBERED = 64
 """Sleeps after which no history before the trace is seen any more: by then a factor of menu kept 1/5000 of it."""
@@ -43,7 +43,7 @@ OTHER = "not explained"
 class Made(NamedTuple):
     """One choice made again."""
 
-    entry: Entry
+    entry: ChosenSleep
     choice: int
     wheel: int
     """When the wheel was taken to be due."""
@@ -121,11 +121,11 @@ def _live(engine: Governor, cpu: int, past: Past, until: int, period: int) -> No
     for number, timer in enumerate(timers):
         now = until - 2 * SHORT_NS * (len(timers) - number)
         due = NEVER if timer == NEVER else now + timer
-        choice = engine.select(cpu, View(now, now, due, NEVER, due, NEVER, timer == NEVER))
+        choice = engine.select(cpu, Knowledge(now, now, due, NEVER, due, NEVER, timer == NEVER))
         engine.reflect(cpu, now + SHORT_NS, choice.state, SHORT_NS, False)
 
 
-def _cpu(engine: Governor, cpu: int, own: list[Entry]) -> list[Made]:
+def _cpu(engine: Governor, cpu: int, own: list[ChosenSleep]) -> list[Made]:
     """The choices in their order."""
     made: list[Made] = []
     while len(made) < len(own):
@@ -138,7 +138,7 @@ def _cpu(engine: Governor, cpu: int, own: list[Entry]) -> list[Made]:
     return [one._replace(reason=_reason(one, number)) for number, one in enumerate(made)]
 
 
-def _kept(engine: Governor, cpu: int, row: list[Entry], after: list[Entry]) -> list[Made]:
+def _kept(engine: Governor, cpu: int, row: list[ChosenSleep], after: list[ChosenSleep]) -> list[Made]:
     """A row of choices that kept the tick: the kernel kept it up to one of them, or from one of them on."""
     before = engine.save()
     best: tuple[float, list[Made], bytes] | None = None
@@ -163,11 +163,11 @@ def _fit(made: list[Made]) -> float:
     return sum(one.agrees + 0.5 * one.tick_agrees for one in made)
 
 
-def _keeps(entry: Entry) -> bool:
+def _keeps(entry: ChosenSleep) -> bool:
     return not entry.stopped and not entry.stops
 
 
-def tell(engine: Governor, cpu: int, entry: Entry) -> None:
+def tell(engine: Governor, cpu: int, entry: ChosenSleep) -> None:
     """Tell the governor how the recorded sleep went."""
     if entry.refused:
         engine.rejected(cpu)
@@ -175,9 +175,9 @@ def tell(engine: Governor, cpu: int, entry: Entry) -> None:
         engine.reflect(cpu, entry.end, entry.state, entry.end - entry.start, entry.got_tick)
 
 
-def _choose(engine: Governor, cpu: int, entry: Entry, wheel: int) -> Made:
+def _choose(engine: Governor, cpu: int, entry: ChosenSleep, wheel: int) -> Made:
     """One choice, after which the governor is told how the recorded sleep went."""
-    view = View(entry.start, entry.now, entry.tick, entry.hrtimer, wheel, entry.qos, entry.stopped)
+    view = Knowledge(entry.start, entry.now, entry.tick, entry.hrtimer, wheel, entry.qos, entry.stopped)
     choice = engine.select(cpu, view)
     tell(engine, cpu, entry)
     return Made(entry, choice.state, wheel, bool(choice.stop_tick), AGREES)

@@ -17,14 +17,14 @@ _DEPTHS = tuple(STATE_NAMES.values())
 
 
 @dataclass(frozen=True)
-class Machine:
+class Setup:
     """The part of a run that a what-if changes. `deepest` is the deepest state of each CPU."""
 
     platform: Platform
     governor: str
     deepest: dict[int, str]
 
-    def changed(self, settings: Sequence[str]) -> "Machine":
+    def changed(self, settings: Sequence[str]) -> "Setup":
         governor, deepest, rest = self.governor, dict(self.deepest), []
         for text in settings:
             key, equals, value = text.partition("=")
@@ -41,7 +41,7 @@ class Machine:
                     f"--set {key}: a what-if cannot change this; use {GOVERNOR}, {DEEPEST} or a key of cstates, "
                     "or run it on gem5"
                 )
-        return Machine(_platform(self.platform, rest), governor, deepest)
+        return Setup(_platform(self.platform, rest), governor, deepest)
 
 
 def grid(words: Sequence[str]) -> Iterator[tuple[str, ...]]:

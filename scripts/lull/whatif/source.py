@@ -19,7 +19,7 @@ from lull.whatif.chain import AS_RECORDED, Chains
 from lull.whatif.entries import Entries
 from lull.whatif.library import State
 from lull.whatif.recorded import Again
-from lull.whatif.settings import Machine
+from lull.whatif.settings import Setup
 from lull.whatif.watts import Watts
 
 TICK_NS = 4_000_000
@@ -28,9 +28,9 @@ _DEPTHS = tuple(STATE_NAMES.values())
 
 
 @dataclass(frozen=True)
-class Source:
+class Replay:
     path: Path
-    machine: Machine
+    machine: Setup
     told: dict[int, list[State]]
     """What Linux was told of the states of each CPU."""
     entries: Entries
@@ -48,11 +48,11 @@ class Source:
         """The model's own answer to no change of states or governor: each choice as the trace has it."""
         return chain.run(self.chains, self.machine.platform, AS_RECORDED)
 
-    def wakes(self, machine: Machine) -> npt.NDArray[np.void]:
+    def wakes(self, machine: Setup) -> npt.NDArray[np.void]:
         engine = recorded.warmed(machine.governor, self.states(machine), self.entries, self.again)
         return chain.run(self.chains, machine.platform, engine)
 
-    def states(self, machine: Machine) -> dict[int, list[State]]:
+    def states(self, machine: Setup) -> dict[int, list[State]]:
         """What Linux is told: as recorded where the platform says the same as the run's did."""
         found: dict[int, list[State]] = {}
         old = self.machine.platform.resolved_clusters()
@@ -75,7 +75,7 @@ class Source:
         return found
 
 
-def load(path: Path) -> Source:
+def load(path: Path) -> Replay:
     rundir = RunDir.open(path)
     spec = rundir.spec()
     if spec.engine != "gem5":
@@ -95,9 +95,9 @@ def load(path: Path) -> Source:
     again = recorded.again(found, governor, told)
     chains = chain.of_run(again.made, spec.platform, TICK_NS, found.begin, found.end)
     deepest = {cpu: [state.name for state in own if not state.disabled][-1] for cpu, own in told.items()}
-    return Source(
+    return Replay(
         path=path,
-        machine=Machine(spec.platform, governor, deepest),
+        machine=Setup(spec.platform, governor, deepest),
         told=told,
         entries=found,
         again=again,
