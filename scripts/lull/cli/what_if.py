@@ -37,6 +37,12 @@ def what_if(
     out: Annotated[
         Path | None, typer.Option(help="also write the table here, in Parquet", metavar="FILE.parquet")
     ] = None,
+    keep: Annotated[
+        Path | None,
+        typer.Option(
+            help="write what a what-if reads of the run to this folder: a recording, about 0.3 MB", metavar="FOLDER"
+        ),
+    ] = None,
 ) -> None:
     """Answer what a recorded run would have been with other idle states or another governor.
 
@@ -46,20 +52,27 @@ def what_if(
 
     Example: lull what-if runs/gem5 --set cstates.C3.exit_us=15 --set governor=teo
     """
-    if not settings and not grid:
+    if not settings and not grid and keep is None:
         raise UserError("what-if: nothing asked; name a change by --set or --grid")
+    if keep is not None and len(runs) > 1:
+        raise UserError(f"--keep {keep}: for one run at a time; name one")
     if out is not None and out.suffix != ".parquet":
         raise UserError(f"--out {out}: not a Parquet file; give it the suffix .parquet")
     # pyarrow and numpy take a second to load, which other commands do not pay.
     import pyarrow.parquet as pq
 
     from lull.whatif import grid as points
-    from lull.whatif import prediction, source
+    from lull.whatif import prediction, recording, source
 
     sources = []
     for run in runs:
         with Progress(f"read {run}"):
             sources.append(source.load(run))
+    if keep is not None:
+        recording.keep(runs[0], keep)
+        report(f"recording: {keep}")
+    if not settings and not grid:
+        return
     console = Console(highlight=False)
     tables = []
     for one in sources:

@@ -21,8 +21,18 @@ static int64_t longest(int64_t a, int64_t b)
 	return a > b ? a : b;
 }
 
-static int choose(int governor, const struct chain_cpu *cpu, int number, struct running *run, int64_t tick,
-		  int64_t woken, const int64_t *ideal, int *stop)
+/* The deepest state that is worth its trip for a sleep until then. */
+static int by_hindsight(const struct chain_cpu *cpu, const int64_t *ideal, int64_t length)
+{
+	int state = 0;
+
+	for (int i = 1; i < cpu->state_count; i++)
+		if (ideal[i] <= length)
+			state = i;
+	return state;
+}
+
+static int choose(int governor, const struct chain_cpu *cpu, int number, struct running *run, int64_t tick, int *stop)
 {
 	const struct chain_sleep *sleep = &cpu->sleeps[run->at];
 	struct shim_choice choice;
@@ -35,18 +45,14 @@ static int choose(int governor, const struct chain_cpu *cpu, int number, struct 
 		.qos = sleep->qos,
 		.stopped = run->stopped,
 	};
-	int state = 0;
 
 	if (governor == -1) {
 		*stop = sleep->stops;
 		return sleep->state;
 	}
-	if (governor == -2) {
+	if (governor == -2) { /* the state is chosen once the sleep's end is known */
 		*stop = 1;
-		for (int i = 1; i < cpu->state_count; i++)
-			if (ideal[number * CHAIN_STATES + i] <= woken - run->time)
-				state = i;
-		return state;
+		return 0;
 	}
 	if (sleep->kept && !run->stopped)
 		view.wheel = view.now;
@@ -106,7 +112,7 @@ int64_t chain_run(int governor, int cpus, const struct chain_cpu *all, int64_t p
 		}
 		tick = run->stopped ? (sleep->wheel < SHIM_NEVER ? sleep->wheel : SHIM_NEVER)
 				    : run->time - run->time % period + period;
-		state = choose(governor, cpu, number, run, tick, woken, ideal, &stop);
+		state = choose(governor, cpu, number, run, tick, &stop);
 
 		/* The tick is let go unless a timer is due before the next one. */
 		if (!run->stopped && stop && !(sleep->wheel <= tick))
@@ -122,6 +128,8 @@ int64_t chain_run(int governor, int cpus, const struct chain_cpu *all, int64_t p
 			woken = tick;
 			by_tick = 1;
 		}
+		if (governor == -2)
+			state = by_hindsight(cpu, &ideal[number * CHAIN_STATES], woken - run->time);
 
 		for (int i = 0; i < cpus; i++) {
 			if (i == number || all[i].cluster != cpu->cluster)

@@ -1,0 +1,139 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The recordings in results/: a what-if on them needs no gem5. What it refuses, it refuses in one sentence."""
+
+import json
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+
+import pyarrow.parquet as pq
+import pytest
+from typer.testing import CliRunner
+
+from lull.artifacts import store
+from lull.cli.app import app
+from lull.errors import UserError
+from lull.files.paths import ROOT
+from lull.whatif import prediction, recording, source
+from lull.whatif.source import Replay
+from tests.conftest import Lull
+
+FOLDER = ROOT / "results" / "recordings"
+NAMES = sorted(path.name for path in FOLDER.iterdir() if path.is_dir())
+ONE = FOLDER / "drags"
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _kernel() -> None:
+    if shutil.which("gcc") is None:
+        pytest.skip("gcc is not installed")
+    try:
+        store.kernel_source()
+    except UserError as error:
+        pytest.skip(f"no source of the kernel: {error}")
+
+
+@pytest.fixture(scope="module")
+def replays() -> dict[str, Replay]:
+    return {name: source.load(FOLDER / name) for name in NAMES}
+
+
+def test_each_recording_is_told_of_and_small() -> None:
+    page = (FOLDER / "README.md").read_text(encoding="utf-8")
+    assert len(NAMES) == 4
+    for name in NAMES:
+        assert f"| `{name}` |" in page
+        assert sum(file.stat().st_size for file in (FOLDER / name).iterdir()) < 1_000_000
+
+
+def test_the_kernel_of_a_recording_chooses_as_recorded(replays: dict[str, Replay]) -> None:
+    """98 of 100 at least in each; of all of them more than 99."""
+    counted = {name: replay.again.counted() for name, replay in replays.items()}
+    for name, made in counted.items():
+        assert replays[name].again.share() > 0.97, name
+        assert len(made) > 200, name
+    every = [one.agrees for made in counted.values() for one in made]
+    assert sum(every) / len(every) > 0.99
+
+
+def test_hindsight_spends_no_more_than_the_recorded_governor(replays: dict[str, Replay]) -> None:
+    for name, replay in replays.items():
+        (joules,) = [row for row in prediction.rows(replay, replay.machine) if row.what == "energy" and row.cpu < 0]
+        assert 0.5 * joules.recorded < joules.ideal <= joules.recorded, name
+
+
+def test_a_recording_answers_as_the_run_that_it_was_made_of(tmp_path: Path) -> None:
+    recording.keep(ONE, tmp_path / "again")
+    first, again = (pq.read_table(path / "energy.parquet") for path in (ONE, tmp_path / "again"))
+    assert again.equals(first)
+    assert sorted(path.name for path in (tmp_path / "again").iterdir()) == sorted(path.name for path in ONE.iterdir())
+    named = json.loads((tmp_path / "again" / "manifest.json").read_text(encoding="utf-8"))
+    assert not [word for word in [*named["command"], named["engine"]["path"]] if word.startswith("/")]
+    assert set(named["artifacts"]) == {"kernel", "rootfs", "firmware"}
+
+
+def test_a_recording_takes_no_other_folders_place(tmp_path: Path) -> None:
+    (tmp_path / "notes").write_text("mine")
+    with pytest.raises(UserError, match="exists and is not a recording; choose another folder"):
+        recording.keep(ONE, tmp_path)
+    with pytest.raises(UserError, match="is the run itself; choose another folder"):
+        recording.keep(ONE, ONE)
+    assert (tmp_path / "notes").read_text() == "mine"
+
+
+def test_the_command_prints_and_writes_the_table(tmp_path: Path, lull: Lull) -> None:
+    ran = lull("what-if", str(ONE), "--set", "cstates.C3.exit_us=130", "--out", "table.parquet")
+    assert ran.returncode == 0, ran.stderr
+    rows = {(row["what"], row["cpu"], row["of"]): row for row in pq.read_table(tmp_path / "table.parquet").to_pylist()}
+    late = rows["latency", 0, "p50"]
+    assert late["predicted"] - late["recorded"] == pytest.approx(100, abs=1), "C3 takes 30 us in the recording"
+    assert "latency us" in ran.stdout
+
+
+def _without_trace(folder: Path) -> None:
+    (folder / "trace.dat").unlink()
+
+
+def _with_lost_events(folder: Path) -> None:
+    trace = (folder / "trace.dat").read_bytes()
+    assert b"overrun: 0" in trace
+    (folder / "trace.dat").write_bytes(trace.replace(b"overrun: 0", b"overrun: 7", 1))
+
+
+def _of_qemu(folder: Path) -> None:
+    asked = json.loads((folder / "run.json").read_text(encoding="utf-8"))
+    (folder / "run.json").write_text(json.dumps({**asked, "engine": "qemu", "cpu": None}), encoding="utf-8")
+
+
+def _without_ledger(folder: Path) -> None:
+    (folder / "energy.parquet").unlink()
+
+
+@pytest.mark.parametrize(
+    ("damage", "said"),
+    [
+        (_without_trace, "trace.dat: missing; run the command again with --trace"),
+        (_with_lost_events, "trace.dat: lost 7 events; trace less, or raise --trace-buffer, and run again"),
+        (_of_qemu, ": of qemu, which has no timing; name a run on gem5"),
+        (_without_ledger, "energy.parquet: missing; run `lull energy "),
+    ],
+)
+def test_a_run_that_cannot_be_asked_is_one_sentence(damage: Callable[[Path], None], said: str, tmp_path: Path) -> None:
+    folder = tmp_path / "run"
+    shutil.copytree(ONE, folder)
+    damage(folder)
+    told = CliRunner().invoke(app, ["what-if", str(folder), "--set", "governor=teo"], standalone_mode=False)
+    assert isinstance(told.exception, UserError)
+    assert str(told.exception).startswith(str(folder))
+    assert said in str(told.exception)
+    assert "\n" not in str(told.exception)
+
+
+def test_settings_out_of_order_end_with_status_2_and_write_nothing(tmp_path: Path, lull: Lull) -> None:
+    for settings in (["cstates.C4.advertised.residency_us=10"], ["cstates.C3.exit_us=-1"], []):
+        words = [word for text in settings for word in ("--set", text)]
+        refused = lull("what-if", str(ONE), *words, "--out", "table.parquet")
+        assert refused.returncode == 2, refused.stderr
+        assert len(refused.stderr.strip().splitlines()) <= 3
+        assert "Traceback" not in refused.stderr
+        assert not (tmp_path / "table.parquet").exists()
