@@ -21,6 +21,7 @@ from tests.conftest import Lull
 FOLDER = ROOT / "results" / "recordings"
 NAMES = sorted(path.name for path in FOLDER.iterdir() if path.is_dir())
 ONE = FOLDER / "drags"
+_ALL_ENERGY = ("energy", prediction.ALL, "all")
 
 
 @pytest.fixture(scope="module", autouse=True)
@@ -58,8 +59,24 @@ def test_the_kernel_of_a_recording_chooses_as_recorded(replays: dict[str, Replay
 
 def test_hindsight_spends_no_more_than_the_recorded_governor(replays: dict[str, Replay]) -> None:
     for name, replay in replays.items():
-        (joules,) = [row for row in prediction.rows(replay, replay.machine) if row.what == "energy" and row.cpu < 0]
-        assert 0.5 * joules.recorded < joules.ideal <= joules.recorded, name
+        (joules,) = [
+            row for row in prediction.rows(replay, replay.machine) if (row.what, row.cpu, row.of) == _ALL_ENERGY
+        ]
+        assert 0.5 * joules.recorded < joules.ideal <= joules.predicted, name
+
+
+def test_a_held_out_run_is_as_the_prediction_says(replays: dict[str, Replay]) -> None:
+    """The same drags with the deepest state C4, in place of C3: predicted from the one, recorded in the other."""
+    asked = replays["drags"].machine.changed(["idle.deepest=C4"])
+    said = {row[:4]: row for row in prediction.rows(replays["drags"], asked)}
+    deeper = replays["drags-deeper"]
+    truth = {row[:4]: row.recorded for row in prediction.rows(deeper, deeper.machine)}
+    energy, off = ("energy", "J", prediction.ALL, "all"), ("residency", "%", prediction.ALL, "off main")
+    assert said[energy].predicted == pytest.approx(truth[energy], rel=0.05)
+    assert said[energy].recorded > 1.5 * truth[energy], "a prediction of no change would be far off"
+    assert said[off].predicted == pytest.approx(truth[off], abs=1)
+    for key in (energy, off, ("latency", "us", 0, "p99"), ("residency", "%", 0, "C4")):
+        assert abs(said[key].predicted - truth[key]) <= said[key].error, key
 
 
 def test_a_recording_answers_as_the_run_that_it_was_made_of(tmp_path: Path) -> None:

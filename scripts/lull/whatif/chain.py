@@ -17,8 +17,10 @@ from lull.whatif.library import NEVER, Governor, library
 from lull.whatif.recorded import Made
 
 MAX_STATES = 10
-AS_RECORDED, BY_HINDSIGHT = -1, -2
+AS_RECORDED, BY_HINDSIGHT, _RECORD = -1, -2, -3
 """In place of a governor."""
+_ABOUT_NS = 60_000
+"""Assumed, where no event tells when an interrupt came: as long before the sleep's end. Only the order counts."""
 _USUAL_NS = {"wfi": 4_000, "retention": 4_000, "core-off": 40_000, "cluster-off": 40_000}
 """Assumed: the software's way out of a kind of state that the run never left. The error bar is then wider."""
 _GIVEN_UP_NS = 9_000
@@ -32,8 +34,9 @@ _SLEEP = np.dtype(
     align=True,
 )
 WAKE = np.dtype(
-    [(name, np.int64) for name in ("start", "woken", "end", "flush", "entry", "exit")]
-    + [(name, np.int32) for name in ("cpu", "state", "sleep", "given_up", "added", "cluster_off")],
+    [(name, np.int64) for name in ("start", "woken", "end", "flush", "entry", "exit", "hardware")]
+    + [(name, np.int32) for name in ("cpu", "state", "sleep", "given_up", "added")]
+    + [("cluster_off", np.int64)],
     align=True,
 )
 
@@ -41,7 +44,7 @@ WAKE = np.dtype(
 class _StateCosts(ctypes.Structure):
     _fields_ = (
         *((name, ctypes.c_double) for name in ("entry", "exit", "flush", "refill", "fill")),
-        *((name, ctypes.c_int32) for name in ("cluster_off", "keeps_caches")),
+        *((name, ctypes.c_int32) for name in ("cluster_off", "keeps_caches", "alone")),
         *((name, ctypes.c_int64) for name in ("usual", "given_up")),
     )
 
@@ -84,89 +87,34 @@ class Chains:
 def of_run(made: Mapping[int, Sequence[Made]], platform: Platform, period: int, begin: int, end: int) -> Chains:
     """The chains of the choices of a run on this platform, between two times."""
     chains = Chains({}, {}, {}, {}, {}, {}, period, begin, end)
+    entries = {}
     for number, (cpus, cluster) in enumerate(platform.cpu_ranges()):
-        inside = {
-            cpu: [one for one in made.get(cpu, ()) if one.entry.start >= begin and one.entry.end <= end] for cpu in cpus
-        }
-        off = {cpu: _off([one.entry for one in own], cluster.cstates) for cpu, own in inside.items()}
-        for cpu, own in inside.items():
+        for cpu in cpus:
+            own = [one for one in made.get(cpu, ()) if one.entry.start >= begin and one.entry.end <= end]
             if own:
-                others = [spans for other, spans in off.items() if other != cpu and inside[other]]
-                _add(chains, cpu, own, _Paid(cluster.cstates, others))
-                chains.cluster[cpu] = number
+                _add(chains, cpu, own, len(cluster.cstates))
+                chains.cluster[cpu], entries[cpu] = number, [one.entry for one in own]
     if not chains.sleeps:
         raise UserError("the trace has no sleep of any CPU; record a longer run")
+    _tell_ways_out(chains, entries, platform)
     return chains
 
 
-Spans = tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]
-
-
-def _off(entries: Sequence[ChosenSleep], states: Sequence[CState]) -> Spans:
-    """Begins and ends of the sleeps that let the cluster go off."""
-    own = [one for one in entries if states[one.state].kind == "cluster-off"]
-    return np.array([one.start for one in own], np.int64), np.array([one.end for one in own], np.int64)
-
-
-class _Paid(NamedTuple):
-    """What each way in and out costs: the cluster's part is the last CPU's to ask and the first one's to be back."""
-
-    states: Sequence[CState]
-    others: list[Spans]
-
-    def at(self, state: int, time: int) -> CState:
-        if self.states[state].kind != "cluster-off" or state < 2:
-            return self.states[state]
-        for begins, ends in self.others:
-            at = int(np.searchsorted(begins, time, side="right")) - 1
-            if at < 0 or ends[at] <= time:
-                return self.states[state - 1]
-        return self.states[state]
-
-
-def _hardware(entries: Sequence[ChosenSleep], known: Sequence[int | None], paid: _Paid) -> list[int]:
-    """Nanoseconds of each way out that the platform file says: exit, and the refill of what the caches had held."""
-    found = []
-    active = float("inf")
-    for number, (entry, woken) in enumerate(zip(entries, known, strict=True)):
-        going = paid.at(entry.state, entry.start).actual
-        coming = paid.at(entry.state, entry.end if woken is None else woken).actual
-        share = min(1.0, active / (1000 * going.fill_us)) if going.fill_us else 0.0
-        found.append(round(1000 * (coming.exit_us + share * coming.refill_us)))
-        work = entries[number + 1].start - entry.end if number + 1 < len(entries) else 0
-        kept = entry.refused or paid.states[entry.state].kind in KEEPING_CACHES
-        active = active + work if kept else work
-    return found
-
-
-def _add(chains: Chains, cpu: int, own: Sequence[Made], paid: _Paid) -> None:
-    entries, states = [one.entry for one in own], paid.states
-    known = [_woken(one) for one in entries]
-    hardware = _hardware(entries, known, paid)
-    software = [
-        one.end - woken - way if woken is not None and not one.refused else None
-        for one, woken, way in zip(entries, known, hardware, strict=True)
-    ]
-    usual = []
-    for state in range(len(states)):
-        found = [s for s, one in zip(software, entries, strict=True) if s is not None and one.state == state]
-        short = [one.end - one.start for one in entries if one.refused and one.state == state]
-        usual.append(Usual(_median(found), _median(short)))
+def _add(chains: Chains, cpu: int, own: Sequence[Made], count: int) -> None:
+    """The sleeps of a CPU as far as they can be told without knowledge of the hardware's way out."""
+    entries = [one.entry for one in own]
     sleeps = np.zeros(len(own), _SLEEP)
     for at, (one, entry) in enumerate(zip(own, entries, strict=True)):
-        middle = usual[entry.state].software
-        woken = known[at]
-        if entry.refused:
-            woken = entry.start
-        elif woken is None:
-            woken = max(entry.start, entry.end - hardware[at] - (middle if middle is not None else 0))
-        work = entries[at + 1].start - entry.end if at + 1 < len(entries) else chains.last - entry.end
+        known = _woken(one.entry)
         row = sleeps[at]
         row["lead"], row["hrtimer"], row["qos"] = entry.start - entry.now, entry.hrtimer, entry.qos
         row["wheel"], row["kept"], row["stops"] = entry.wheel, one.wheel == entry.now, entry.stops
-        row["woken"], row["end"], row["length"] = woken, entry.end, entry.end - entry.start
-        row["software"] = max(0, entry.end - woken - hardware[at])
-        row["work"], row["state"], row["sender"] = work, entry.state, entry.sent_by if entry.timer == NEVER else -1
+        row["end"], row["length"] = entry.end, entry.end - entry.start
+        row["woken"] = (
+            entry.start if entry.refused else max(entry.start, entry.end - _ABOUT_NS) if known is None else known
+        )
+        row["work"] = entries[at + 1].start - entry.end if at + 1 < len(entries) else chains.last - entry.end
+        row["state"], row["sender"] = entry.state, entry.sent_by if entry.timer == NEVER else -1
         row["got_tick"], row["leaves"] = entry.got_tick, entry.leaves
         row["refused"] = entry.refused
         row["by_timer"] = entry.timer != NEVER and not entry.got_tick
@@ -175,7 +123,33 @@ def _add(chains: Chains, cpu: int, own: Sequence[Made], paid: _Paid) -> None:
     chains.sleeps[cpu] = sleeps
     chains.begin[cpu], chains.stopped[cpu] = entries[0].start, entries[0].stopped
     chains.tick_work[cpu] = int(np.median(ticks)) if ticks.size else 30_000
-    chains.usual[cpu] = usual
+    chains.usual[cpu] = [Usual(None, None)] * count
+
+
+def _tell_ways_out(chains: Chains, entries: Mapping[int, Sequence[ChosenSleep]], platform: Platform) -> None:
+    """Divide each way out into the hardware's part, as the model has it, and the software's, the rest.
+
+    The model needs the order of all wake-ups, which needs the ways out: the second round has those of the first.
+    """
+    for _ in range(2):
+        wakes = run(chains, platform, _RECORD)
+        for cpu, sleeps in chains.sleeps.items():
+            hardware = wakes["hardware"][wakes["cpu"] == cpu]
+            known = [_woken(entry) for entry in entries[cpu]]
+            told = np.array([woken is not None for woken in known]) & (sleeps["refused"] == 0)
+            software = np.maximum(0, sleeps["end"] - sleeps["woken"] - hardware)
+            usual = []
+            for state in range(len(chains.usual[cpu])):
+                mine = sleeps["state"] == state
+                short = sleeps["length"][mine & (sleeps["refused"] == 1)]
+                usual.append(Usual(_median(software[mine & told]), _median(short)))
+            chains.usual[cpu] = usual
+            middles = np.array([one.software if one.software is not None else 0 for one in usual], np.int64)
+            guessed = ~told & (sleeps["refused"] == 0)
+            starts = sleeps["end"] - sleeps["length"]
+            woken = np.maximum(starts, sleeps["end"] - hardware - middles[sleeps["state"]])
+            sleeps["woken"] = np.where(guessed, woken, sleeps["woken"])
+            sleeps["software"] = np.maximum(0, sleeps["end"] - sleeps["woken"] - hardware)
 
 
 def _woken(entry: ChosenSleep) -> int | None:
@@ -187,8 +161,8 @@ def _woken(entry: ChosenSleep) -> int | None:
     return None
 
 
-def _median(values: Sequence[int]) -> int | None:
-    return int(np.median(values)) if values else None
+def _median(values: npt.NDArray[np.int64]) -> int | None:
+    return int(np.median(values)) if values.size else None
 
 
 def run(
@@ -231,5 +205,6 @@ def _fill(row: _CpuChain, chains: Chains, cpu: int, cluster: int, states: Sequen
         one.entry, one.exit, one.flush = 1000 * actual.entry_us, 1000 * actual.exit_us, 1000 * actual.flush_us
         one.refill, one.fill = 1000 * actual.refill_us, 1000 * actual.fill_us
         one.cluster_off, one.keeps_caches = state.kind == "cluster-off", state.kind in KEEPING_CACHES
+        one.alone = number - 1 if one.cluster_off and number > 1 else number
         one.usual = _USUAL_NS[state.kind] if usual.software is None else usual.software
         one.given_up = _GIVEN_UP_NS if usual.given_up is None else usual.given_up

@@ -102,7 +102,7 @@ def load(path: Path) -> Replay:
         entries=found,
         again=again,
         chains=chains,
-        watts=watts.of_run(rundir, sorted(chains.sleeps)),
+        watts=watts.of_run(rundir, spec.platform, sorted(chains.sleeps)),
         notes=tuple(_notes(rundir, again)),
     )
 

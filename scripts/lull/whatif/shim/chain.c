@@ -3,17 +3,31 @@
  * Every CPU's chain of sleep, wake-up and work, in the order of time. Timers
  * and events from outside keep their time. Work keeps its length. An IPI moves
  * with its sender's work. A wake-up whose interrupt came while the CPU was
- * still at work is no sleep: its work follows at once.
+ * still at work is no sleep: its work follows at once. What power-off costs is
+ * counted as the firmware counts it (firmware-patches, fvp_sleep.c).
  */
 #include "chain.h"
 #include "governors.h"
 
+#define SLICES 8          /* LAT_SLICES of the firmware */
+#define WAY_IN_NS 8000    /* assumed: from the event of the entry to the firmware's part of it */
+
 struct running {
-	int64_t time;    /* of the next entry */
-	int64_t shift;   /* of its work against the record */
-	int64_t active;  /* since the caches were lost */
-	int64_t until;   /* the end of the last sleep */
-	int at, stopped, state;
+	int64_t time;     /* of the next event: an entry, or the end of a sleep */
+	int64_t shift;    /* of its work against the record */
+	int64_t on;       /* since its caches were lost last */
+	int64_t start;    /* of its sleep */
+	int64_t tick;     /* when the tick ends its sleep, if nothing does before */
+	int64_t flush, entry;
+	double used;      /* the part of the caches that its sleep loses */
+	int at, stopped, state, asleep, last;
+};
+
+struct domain {           /* a cluster */
+	int64_t on;       /* since its cache was lost last; in the future while it comes on */
+	int64_t off_at;
+	double used;
+	int off;
 };
 
 static int64_t longest(int64_t a, int64_t b)
@@ -21,7 +35,18 @@ static int64_t longest(int64_t a, int64_t b)
 	return a > b ? a : b;
 }
 
-/* The deepest state that is worth its trip for a sleep until then. */
+/* The part of a cache, in slices, that was filled since it was lost last. */
+static double filled(double fill, int64_t since)
+{
+	int slices;
+
+	if (fill <= 0 || since >= fill)
+		return 1;
+	slices = since <= 0 ? 0 : (int)(since * SLICES / fill) + 1;
+	return (double)slices / SLICES;
+}
+
+/* The deepest state that is worth its trip for a sleep of this length. */
 static int by_hindsight(const struct chain_cpu *cpu, const int64_t *ideal, int64_t length)
 {
 	int state = 0;
@@ -46,11 +71,11 @@ static int choose(int governor, const struct chain_cpu *cpu, int number, struct 
 		.stopped = run->stopped,
 	};
 
-	if (governor == -1) {
+	if (governor == CHAIN_AS_RECORDED || governor == CHAIN_RECORD) {
 		*stop = sleep->stops;
 		return sleep->state;
 	}
-	if (governor == -2) { /* the state is chosen once the sleep's end is known */
+	if (governor == CHAIN_BY_HINDSIGHT) { /* the state is chosen once the sleep's end is known */
 		*stop = 1;
 		return 0;
 	}
@@ -61,27 +86,79 @@ static int choose(int governor, const struct chain_cpu *cpu, int number, struct 
 	return choice.state;
 }
 
+/* When the interrupt comes that ends a sleep in the record. */
+static int64_t due(const struct running *runs, const struct chain_sleep *sleep, int number)
+{
+	if (sleep->sender >= 0 && sleep->sender != number)
+		return sleep->woken + runs[sleep->sender].shift;
+	return sleep->woken;
+}
+
+/* Whether all others of its cluster sleep as deeply as the cluster's sleep needs. */
+static int is_last(const struct chain_cpu *all, const struct running *runs, int cpus, int number)
+{
+	for (int i = 0; i < cpus; i++) {
+		/* Of a CPU whose last sleep was the last event, the record has no end. */
+		int sleeps = runs[i].asleep || runs[i].at >= all[i].count;
+
+		if (i == number || !all[i].count || all[i].cluster != all[number].cluster)
+			continue;
+		if (!sleeps || !all[i].states[runs[i].state].cluster_off)
+			return 0;
+	}
+	return 1;
+}
+
+/* What the hardware takes to bring a CPU back, and whether its cluster has to come on before. */
+static int64_t come_on(const struct chain_cpu *cpu, struct running *run, struct domain *domain, int64_t woken,
+		       struct chain_wake *wake)
+{
+	const struct chain_state *state = &cpu->states[run->state];
+	double refill;
+
+	if (state->keeps_caches) {
+		wake->exit = state->exit;
+		return wake->exit;
+	}
+	if (state->cluster_off && ((domain->off && woken >= domain->off_at) || woken < domain->on)) {
+		wake->exit = state->exit;
+		if (domain->off) {
+			wake->cluster_off = woken - domain->off_at;
+			domain->on = woken + wake->exit;
+		}
+		domain->off = 0;
+		refill = domain->used * state->refill;
+	} else {
+		state = &cpu->states[state->alone];
+		wake->exit = state->exit;
+		refill = run->used * state->refill;
+	}
+	run->on = woken + wake->exit + (int64_t)refill;
+	return wake->exit + (int64_t)refill;
+}
+
 int64_t chain_run(int governor, int cpus, const struct chain_cpu *all, int64_t period, int64_t room,
 		  struct chain_wake *wakes, const int64_t *ideal)
 {
 	struct running runs[SHIM_CPUS] = { 0 };
+	struct domain domains[SHIM_CPUS] = { 0 };
 	int64_t made = 0;
 
 	for (int i = 0; i < cpus; i++) {
 		runs[i].time = all[i].begin;
 		runs[i].stopped = all[i].stopped;
-		runs[i].state = -1;
-		runs[i].active = 1LL << 40;
+		runs[i].on = -(1LL << 60); /* full caches */
+		domains[i].on = -(1LL << 60);
 	}
 	for (;;) {
 		const struct chain_cpu *cpu;
 		const struct chain_sleep *sleep;
-		const struct chain_state *costs, *leaving;
+		const struct chain_state *costs;
 		struct chain_wake *wake;
 		struct running *run;
-		int64_t tick, woken, asleep, end, work;
-		int number = -1, state, stop, last = 1, first = 1, by_tick = 0;
-		double share;
+		struct domain *domain;
+		int64_t tick, woken, end, work, hardware = 0;
+		int number = -1, stop, by_tick, given_up;
 
 		for (int i = 0; i < cpus; i++)
 			if (runs[i].at < all[i].count && (number < 0 || runs[i].time < runs[number].time))
@@ -92,100 +169,106 @@ int64_t chain_run(int governor, int cpus, const struct chain_cpu *all, int64_t p
 			return -1;
 		cpu = &all[number];
 		run = &runs[number];
+		domain = &domains[cpu->cluster];
 		sleep = &cpu->sleeps[run->at];
+		woken = due(runs, sleep, number);
 
-		woken = sleep->woken;
-		if (sleep->sender >= 0 && sleep->sender != number)
-			woken += runs[sleep->sender].shift;
-		if (woken < run->time - sleep->lead && sleep->woken >= sleep->end - sleep->length) {
-			/* It came while the CPU was at work. */
-			wakes[made++] = (struct chain_wake){
-				.start = run->time, .woken = woken, .end = run->time,
-				.cpu = number, .state = -1, .sleep = run->at,
-			};
-			run->shift = run->time - sleep->end;
-			run->time += sleep->work;
-			run->active += sleep->work;
-			run->stopped = run->stopped && !sleep->leaves;
-			run->at++;
+		if (!run->asleep) {
+			if (woken < run->time - sleep->lead && sleep->woken >= sleep->end - sleep->length) {
+				/* It came while the CPU was at work. */
+				wakes[made++] = (struct chain_wake){
+					.start = run->time, .woken = woken, .end = run->time,
+					.cpu = number, .state = -1, .sleep = run->at,
+				};
+				run->shift = run->time - sleep->end;
+				run->time += sleep->work;
+				run->stopped = run->stopped && !sleep->leaves;
+				run->at++;
+				continue;
+			}
+			tick = run->stopped ? (sleep->wheel < SHIM_NEVER ? sleep->wheel : SHIM_NEVER)
+					    : run->time - run->time % period + period;
+			run->state = choose(governor, cpu, number, run, tick, &stop);
+			run->tick = SHIM_NEVER;
+
+			/* The tick is let go unless a timer is due before the next one. */
+			if (!run->stopped && stop && !(sleep->wheel <= tick))
+				run->stopped = 1;
+			if (governor != CHAIN_RECORD && run->stopped) {
+				while (sleep->only_tick && run->at + 1 < cpu->count && sleep->wheel > sleep->woken)
+					sleep = &cpu->sleeps[++run->at];
+				woken = due(runs, sleep, number);
+			} else if (governor != CHAIN_RECORD) {
+				run->tick = tick;
+				woken = tick < woken ? tick : woken;
+			}
+			if (governor == CHAIN_BY_HINDSIGHT)
+				run->state = by_hindsight(cpu, &ideal[number * CHAIN_STATES], woken - run->time);
+
+			costs = &cpu->states[run->state];
+			run->last = costs->cluster_off && is_last(all, runs, cpus, number);
+			if (!run->last)
+				costs = &cpu->states[costs->alone];
+			run->used = filled(costs->fill, run->time + WAY_IN_NS - (run->last ? domain->on : run->on));
+			run->start = run->time;
+			run->flush = costs->fill > 0 ? run->used * costs->flush : costs->flush;
+			run->entry = costs->entry;
+			if (run->last) {
+				domain->off = 1;
+				domain->off_at = run->start + run->flush + run->entry;
+				domain->used = run->used;
+			}
+			run->asleep = 1;
+			run->time = longest(run->start, woken);
 			continue;
 		}
-		tick = run->stopped ? (sleep->wheel < SHIM_NEVER ? sleep->wheel : SHIM_NEVER)
-				    : run->time - run->time % period + period;
-		state = choose(governor, cpu, number, run, tick, &stop);
 
-		/* The tick is let go unless a timer is due before the next one. */
-		if (!run->stopped && stop && !(sleep->wheel <= tick))
-			run->stopped = 1;
-		if (run->stopped)
-			while (sleep->only_tick && run->at + 1 < cpu->count && sleep->wheel > sleep->woken) {
-				sleep = &cpu->sleeps[++run->at];
-				woken = sleep->woken;
-				if (sleep->sender >= 0 && sleep->sender != number)
-					woken += runs[sleep->sender].shift;
-			}
-		else if (tick < woken) {
-			woken = tick;
-			by_tick = 1;
+		by_tick = run->tick < woken;
+		woken = by_tick ? run->tick : woken;
+		if (woken > run->time) { /* the sender of its interrupt is later than it was */
+			run->time = woken;
+			continue;
 		}
-		if (governor == -2)
-			state = by_hindsight(cpu, &ideal[number * CHAIN_STATES], woken - run->time);
-
-		for (int i = 0; i < cpus; i++) {
-			if (i == number || all[i].cluster != cpu->cluster)
-				continue;
-			last &= runs[i].state >= 0 && runs[i].until > run->time &&
-				all[i].states[runs[i].state].cluster_off;
-		}
-		costs = &cpu->states[state];
-		if (costs->cluster_off && !last)
-			costs = &cpu->states[state - 1 > 0 ? state - 1 : 0];
-		share = costs->fill > 0 ? run->active / costs->fill : 0;
-		share = share > 1 ? 1 : share;
+		given_up = woken < run->start + run->flush + run->entry && run->state > 0;
+		if (governor == CHAIN_RECORD)
+			given_up = sleep->refused;
 		wake = &wakes[made++];
 		wake->cpu = number;
-		wake->start = run->time;
-		wake->state = state;
+		wake->start = run->start;
+		wake->state = run->state;
 		wake->sleep = run->at;
 		wake->added = by_tick;
-		wake->cluster_off = costs->cluster_off;
-		wake->flush = share * costs->flush;
-		wake->entry = costs->entry;
-		asleep = run->time + wake->flush + wake->entry;
-		wake->given_up = woken < asleep && state > 0;
+		wake->flush = run->flush;
+		wake->entry = run->entry;
+		wake->given_up = given_up;
 		wake->woken = woken;
-		if (wake->given_up) {
-			end = longest(run->time, woken) + cpu->states[state].given_up;
+		/* Whoever wakes before the cluster is off keeps it on. */
+		if (domain->off && (woken < domain->off_at || given_up))
+			domain->off = 0;
+		woken = longest(woken, run->start);
+		if (given_up) {
+			end = woken + cpu->states[run->state].given_up;
 			wake->exit = 0;
 		} else {
-			woken = longest(woken, run->time);
-			for (int i = 0; i < cpus; i++) {
-				if (i == number || all[i].cluster != cpu->cluster)
-					continue;
-				first &= runs[i].state >= 0 && runs[i].until > woken &&
-					 all[i].states[runs[i].state].cluster_off;
-			}
-			leaving = &cpu->states[state];
-			if (leaving->cluster_off && !first)
-				leaving = &cpu->states[state - 1 > 0 ? state - 1 : 0];
-			wake->exit = leaving->exit;
+			hardware = come_on(cpu, run, domain, woken, wake);
 			/* The recorded way out, or the usual one of another state. */
-			end = woken + wake->exit + (int64_t)(share * leaving->refill) +
-			      (state == sleep->state && !by_tick ? sleep->software : cpu->states[state].usual);
+			end = woken + hardware + (run->state == sleep->state && !by_tick ?
+						  sleep->software : cpu->states[run->state].usual);
 		}
+		if (governor == CHAIN_RECORD)
+			end = sleep->end;
 		wake->end = end;
+		wake->hardware = hardware;
 
 		work = by_tick ? cpu->tick_work : sleep->work;
 		if (governor >= 0) {
-			if (wake->given_up)
+			if (given_up)
 				shim_rejected(number);
 			else
-				shim_reflect(governor, number, end, state, end - run->time,
+				shim_reflect(governor, number, end, run->state, end - run->start,
 					     by_tick || sleep->got_tick);
 		}
-		run->state = state;
-		run->until = end;
-		run->active = cpu->states[state].keeps_caches || wake->given_up ? run->active + work : work;
+		run->asleep = 0;
 		run->time = end + work;
 		if (!by_tick) {
 			run->shift = end - sleep->end;

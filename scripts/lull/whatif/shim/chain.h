@@ -7,6 +7,11 @@
 
 #define CHAIN_STATES 10
 
+/* In place of a governor. */
+#define CHAIN_AS_RECORDED -1
+#define CHAIN_BY_HINDSIGHT -2
+#define CHAIN_RECORD -3 /* each sleep ends as recorded: only the hardware's part of it is asked for */
+
 /* A recorded sleep, with the work that follows it. */
 struct chain_sleep {
 	int64_t lead;       /* from `now` of the choice to the entry */
@@ -32,6 +37,7 @@ struct chain_state {
 	double entry, exit, flush, refill, fill;
 	int32_t cluster_off;
 	int32_t keeps_caches;
+	int32_t alone;      /* the state whose costs are paid while the cluster stays on */
 	int64_t usual;      /* the software's part of the way out, median */
 	int64_t given_up;   /* a sleep that was given up, median */
 };
@@ -49,19 +55,20 @@ struct chain_cpu {
 
 struct chain_wake {
 	int64_t start, woken, end;
-	int64_t flush, entry, exit; /* of the hardware; the rest of the way out is software and refill */
+	int64_t flush, entry, exit; /* of the hardware */
+	int64_t hardware;   /* the way out: exit and refill; the rest is software */
 	int32_t cpu;
 	int32_t state;      /* -1: the interrupt came while the CPU was at work */
 	int32_t sleep;      /* the recorded one */
 	int32_t given_up;   /* the interrupt came on the way in */
 	int32_t added;      /* the tick ended it, as it did not in the record */
-	int32_t cluster_off;
+	int64_t cluster_off; /* how long the cluster was, before this CPU brought it back */
 };
 
 /*
- * Returns the number of wake-ups, or -1 if there is no room for them. A
- * governor below 0 chooses as recorded, -2 by hindsight: `ideal` has for each
- * state the least sleep for which it is worth its trip.
+ * Returns the number of wake-ups, or -1 if there is no room for them. The
+ * governor by hindsight needs `ideal`, the least sleep for which each state of a
+ * CPU is worth its trip.
  */
 int64_t chain_run(int governor, int cpus, const struct chain_cpu *all, int64_t period, int64_t room,
 		  struct chain_wake *wakes, const int64_t *ideal);
