@@ -175,6 +175,9 @@ def test_hindsight_takes_the_deepest_state_that_is_worth_it() -> None:
     assert set(wakes["state"].tolist()) == {1}
 
 
+WATTS = {"C1": 0.1, "C2": 0.05, "C3": 0.01, "C4": 0.005, "active": 0.5, "exit": 0.3}
+
+
 def made_up() -> Replay:
     run = periodic()
     own = [State(state.name, 1000 * state.advertised.latency_us, 1000 * state.advertised.residency_us, False)
@@ -187,8 +190,10 @@ def made_up() -> Replay:
         entries=entries.Entries({0: []}, run.first, run.last, TICK_NS, 0),
         again=recorded.Again({0: listed}, {0: recorded.PASTS[0]}, 0),
         chains=run,
-        watts=watts.Watts({0: {"C1": 0.1, "C2": 0.05, "C3": 0.01, "C4": 0.005, "active": 0.5, "exit": 0.3}}, {},
-                          {"little": {"on": 0.01, "off": 0.004}, "big": {"on": 0.01, "off": 0.004}}, set()),
+        watts=watts.Watts(
+            {0: {state: {"static": value} for state, value in WATTS.items()}}, {}, {},
+            {name: {"on": 0.01, "off": 0.004} for name in ("little", "big", "shadow")}, set(),
+        ),
         notes=(),
     )  # fmt: skip
 
@@ -236,6 +241,12 @@ def test_a_grid_has_each_combination_and_marks_the_best() -> None:
         ("cpufreq=powersave", "--set cpufreq: a what-if cannot change this"),
         ("governor=ladder", "--set governor=ladder: unknown; choose menu, teo, haltpoll"),
         ("cstates.C3.exit_us", "--set cstates.C3.exit_us: no `=` with a value"),
+        ("idle.without=C1", "--set idle.without=C1: unknown; choose C2, C3, C4"),
+        ("haltpoll.grow=1", "--set haltpoll=grow: unknown; choose guest_halt_poll_ns"),
+        ("haltpoll.guest_halt_poll_ns=-1", "not a whole number from 0"),
+        ("power-models.core.C5.leakage=0.1", "not a number of power-models/states.yaml that this machine has"),
+        ("power-models.l2.retained_when_off.a72=0.1", "not a number of power-models/states.yaml that this machine"),
+        ("power-models.core.C3.leakage=2", "not a share; write a number from 0 to 1"),
         ("cstates.C3.advertised.residency_us=1", "raise it"),
     ],
 )
@@ -243,6 +254,45 @@ def test_a_wrong_setting_is_one_sentence(asked: str, message: str) -> None:
     with pytest.raises(UserError, match=r"^--set") as error:
         Setup(PLATFORM, "menu", {0: "C3"}).changed([asked])
     assert message in str(error.value)
+
+
+def test_a_state_that_is_taken_away_is_never_entered() -> None:
+    run = made_up()
+    asked = run.machine.changed(["idle.deepest=C3", "idle.without=C3"])
+    found = prediction.measures(run, asked, run.wakes(asked))
+    assert [found["entries", 0, state] for state in ("C2", "C3")] == [8, 0]
+
+
+def test_numbers_of_the_power_models_scale_the_power_of_a_state() -> None:
+    run = made_up()
+    base = run.machine.changed(["idle.deepest=C3"])
+    asked = base.changed(["power-models.core.C3.leakage=0.06"])
+    assert run.power(asked).of(0)["C3"] == pytest.approx(0.06 * WATTS["C1"])
+    joules = [prediction.totals(run, machine)["energy_j"] for machine in (base, asked)]
+    assert joules[0] != joules[1]
+    smaller = base.changed([f"power-models.l2.retained_when_off.{PLATFORM.resolved_clusters()[0].core}=0"])
+    assert run.power(smaller).clusters[PLATFORM.resolved_clusters()[0].name]["off"] == 0
+    assert run.power(base) is run.watts
+
+
+def test_haltpoll_polls_as_long_as_its_parameter_says() -> None:
+    """After a short poll that met its event, haltpoll waits in the first state as long as it may."""
+    chosen = {}
+    for tunables in ({}, {"guest_halt_poll_ns": 0}):
+        governor = Governor("haltpoll", {0: STATES}, tunables)
+        for number in range(4):
+            choice = governor.select(0, view(number * MS, NEVER))
+            governor.reflect(0, number * MS + 60 * US, choice.state, 60 * US, False)
+        chosen[len(tunables)] = governor.select(0, view(9 * MS, NEVER)).state
+    assert chosen == {0: 0, 1: 2}
+
+
+def test_joules_by_cause_sum_to_those_of_the_cpus() -> None:
+    run = made_up()
+    asked = run.machine.changed(["idle.deepest=C3"])
+    found = prediction.measures(run, asked, run.wakes(asked))
+    of_cpus = sum(value for (what, cpu, _), value in found.items() if what == "energy" and cpu != prediction.ALL)
+    assert sum(value for (what, _, _), value in found.items() if what == "cause") == pytest.approx(of_cpus)
 
 
 def test_a_grid_without_values_is_refused() -> None:

@@ -10,6 +10,14 @@ from typing import NamedTuple
 from lull.artifacts import governors
 from lull.errors import UserError
 
+TUNABLES = {
+    "guest_halt_poll_ns": 200_000,
+    "guest_halt_poll_shrink": 2,
+    "guest_halt_poll_grow": 2,
+    "guest_halt_poll_grow_start": 50_000,
+    "guest_halt_poll_allow_shrink": 1,
+}
+"""Parameters of haltpoll, with the kernel's defaults, in the shim's order. menu and teo of Linux 6.12 have none."""
 SHIM = Path(__file__).parent / "shim"
 MAX_CPUS = 64
 NEVER = (1 << 63) - 1
@@ -62,7 +70,9 @@ def library() -> ctypes.CDLL:
 class Governor:
     """One governor over the CPUs of a machine. The library has one set of CPUs: of two governors the later one's."""
 
-    def __init__(self, name: str, states: Mapping[int, Sequence[State]]) -> None:
+    def __init__(
+        self, name: str, states: Mapping[int, Sequence[State]], tunables: Mapping[str, int] | None = None
+    ) -> None:
         if states and max(states) >= MAX_CPUS:
             raise UserError(f"CPU {max(states)}: a replay has at most {MAX_CPUS} CPUs; take a smaller machine")
         self._library = library()
@@ -70,6 +80,8 @@ class Governor:
         if self.number < 0:
             raise UserError(f"governor {name}: unknown; choose {', '.join(governors.NAMES)}")
         self._library.shim_forget()
+        values = [(tunables or {}).get(key, default) for key, default in TUNABLES.items()]
+        self._library.shim_haltpoll((ctypes.c_uint32 * len(values))(*values))
         for cpu, own in states.items():
             count = len(own)
             self._library.shim_states(

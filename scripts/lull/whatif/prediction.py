@@ -20,7 +20,7 @@ from lull.whatif import chain
 from lull.whatif.chain import BY_HINDSIGHT, MAX_STATES
 from lull.whatif.settings import Setup
 from lull.whatif.source import Replay
-from lull.whatif.watts import OFF, ON
+from lull.whatif.watts import OFF, ON, Watts
 
 SHARE_OF_CHANGE = 0.5
 """Assumed: the part of a predicted difference that may be wrong."""
@@ -36,7 +36,7 @@ CHANCE_OF_ENERGY = {
 """Of the joules of all CPUs. Which CPU works is what differs most."""
 CHANCE_OF_ALL, CHANCE_OF_L2 = 0.06, 0.0042
 """These chances are what 95 of 100 numbers stayed within between three boots of one setting: esm-gesture, `models` and
-`boots`, three programs on tegra-k1, 18 ordered pairs. C4 is taken to differ as C3."""
+`boots`, three programs on tegra-k1, 18 pairs. C4 is taken to differ as C3, and a cause's joules as all of them."""
 CREDITS = (0.0, 0.25, 1.0)
 """Hindsight of one CPU does not know whether others sleep: it counts so much of what its cluster would save."""
 ACTIVE, ENTRY, SWITCH, EXIT = "active", "entry", "switch", "exit"
@@ -59,7 +59,7 @@ class Predicted(NamedTuple):
     ideal: float
 
 
-UNITS = {"residency": "%", "entries": "", "wake-ups": "", "latency": "us", "energy": "J"}
+UNITS = {"residency": "%", "entries": "", "wake-ups": "", "latency": "us", "energy": "J", "cause": "J"}
 
 
 def rows(source: Replay, machine: Setup) -> list[Predicted]:
@@ -80,7 +80,9 @@ def rows(source: Replay, machine: Setup) -> list[Predicted]:
         fault = max(abs(base - before), abs(model.get(key, 0.0) - before))
         share = 1.0 if cpu in unseen or (cpu == ALL and unseen) else SHARE_OF_CHANGE
         error = fault + share * abs(after - base) + _chance(key, said, cores)
-        found.append(Predicted(what, UNITS[what], cpu, of, before, said, error, max(0.0, before + best.get(key, 0.0) - base)))
+        found.append(
+            Predicted(what, UNITS[what], cpu, of, before, said, error, max(0.0, before + best.get(key, 0.0) - base))
+        )
     return found
 
 
@@ -91,6 +93,8 @@ def _chance(key: Key, said: float, cores: float) -> float:
         return CHANCE_OF_LATENCY * said
     if what == "residency":
         return CHANCE_OF_RESIDENCY
+    if what == "cause":
+        return CHANCE_OF_ALL * cores
     if what != "energy":
         return CHANCE_OF_COUNT * math.sqrt(max(1.0, said))
     if cpu == ALL:
@@ -123,15 +127,16 @@ def totals(source: Replay, machine: Setup) -> dict[str, float]:
 def measures(source: Replay, machine: Setup, wakes: npt.NDArray[np.void]) -> dict[Key, float]:
     """What the wake-ups of a model come to."""
     found: dict[Key, float] = {}
+    power_of = source.power(machine)
     length = source.chains.last - source.chains.first
     for cpus, cluster in machine.platform.cpu_ranges():
         names = [state.name for state in cluster.cstates]
         inside = [cpu for cpu in cpus if cpu in source.chains.sleeps]
         for cpu in inside:
-            _measure(found, source, cpu, names, wakes[wakes["cpu"] == cpu], length)
+            _measure(found, source, power_of, cpu, names, wakes[wakes["cpu"] == cpu], length)
         if inside:
             off = float(wakes["cluster_off"][np.isin(wakes["cpu"], inside)].sum())
-            power = source.watts.clusters[cluster.name]
+            power = power_of.clusters[cluster.name]
             found["energy", ALL, f"L2 {cluster.name}"] = (power[ON] * (length - off) + power[OFF] * off) / 1e9
             found["residency", ALL, f"off {cluster.name}"] = 100 * off / length
     found["energy", ALL, "all"] = sum(value for (what, _, _), value in found.items() if what == "energy")
@@ -139,7 +144,13 @@ def measures(source: Replay, machine: Setup, wakes: npt.NDArray[np.void]) -> dic
 
 
 def _measure(
-    found: dict[Key, float], source: Replay, cpu: int, names: Sequence[str], own: npt.NDArray[np.void], length: int
+    found: dict[Key, float],
+    source: Replay,
+    power_of: Watts,
+    cpu: int,
+    names: Sequence[str],
+    own: npt.NDArray[np.void],
+    length: int,
 ) -> None:
     slept = own[own["state"] >= 0]
     whole = np.where(slept["given_up"] == 1, 0, np.maximum(slept["woken"], slept["start"]) - slept["start"])
@@ -157,9 +168,13 @@ def _measure(
     out = took["end"] - np.maximum(took["woken"], took["start"]) - took["exit"]
     times[EXIT] = float(out.sum())
     times[ACTIVE] = max(0.0, length - float((slept["end"] - slept["start"]).sum()))
-    power = source.watts.by_cpu[cpu]
+    power = power_of.of(cpu)
     for label, time in times.items():
-        found["energy", cpu, label] = power.get(label, power.get(ACTIVE, 0.0)) * time / 1e9
+        joules = power.get(label, power.get(ACTIVE, 0.0)) * time / 1e9
+        found["energy", cpu, label] = joules
+        # Work keeps its causes. A state that the run never had has one cause: that nothing was to do.
+        for cause, share in (power_of.causes.get(cpu, {}).get(label) or {"idle": 1.0}).items():
+            found["cause", ALL, cause] = found.get(("cause", ALL, cause), 0.0) + share * joules
     found.update(_quantiles(cpu, _latency(took)))
     for cause, many in _causes(source, cpu, own).items():
         found["wake-ups", cpu, cause] = float(many)
@@ -215,12 +230,12 @@ def by_hindsight(source: Replay, machine: Setup, credit: float) -> npt.NDArray[n
     """
     cpus = max(source.chains.sleeps) + 1
     ideal = np.full(cpus * MAX_STATES, np.iinfo(np.int64).max, np.int64)
-    told = source.states(machine)
+    told, power_of = source.states(machine), source.power(machine)
     for members, cluster in machine.platform.cpu_ranges():
         for cpu in members:
             if cpu not in source.chains.sleeps:
                 continue
-            power = source.watts.by_cpu[cpu]
+            power = power_of.of(cpu)
             way = power.get(EXIT, power.get(ACTIVE, 0.0))
             costs: list[tuple[float, float]] = []
             for number, state in enumerate(cluster.cstates):
@@ -229,9 +244,7 @@ def by_hindsight(source: Replay, machine: Setup, credit: float) -> npt.NDArray[n
                 trip += usual if usual is not None else 0
                 rest = power.get(state.name, 0.0)
                 if state.kind == "cluster-off":
-                    rest -= credit * (
-                        source.watts.clusters[cluster.name][ON] - source.watts.clusters[cluster.name][OFF]
-                    )
+                    rest -= credit * (power_of.clusters[cluster.name][ON] - power_of.clusters[cluster.name][OFF])
                 fixed = (way - rest) * trip
                 worth = [(fixed - other) / (base - rest) for other, base in costs if base > rest]
                 if number and worth and not told[cpu][number].disabled:

@@ -103,9 +103,15 @@ def again(
     return Again(made, chosen, entries.begin)
 
 
-def warmed(governor: str, states: Mapping[int, Sequence[State]], entries: Entries, found: Again) -> Governor:
+def warmed(
+    governor: str,
+    states: Mapping[int, Sequence[State]],
+    entries: Entries,
+    found: Again,
+    tunables: Mapping[str, int] | None = None,
+) -> Governor:
     """The governor as it is when the traced command begins: with the histories that fit, and the sleeps since."""
-    engine = Governor(governor, states)
+    engine = Governor(governor, states, tunables)
     for cpu, past in found.pasts.items():
         own = entries.by_cpu[cpu]
         _live(engine, cpu, past, own[0].now if own else 0, entries.period)

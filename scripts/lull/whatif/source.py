@@ -49,8 +49,11 @@ class Replay:
         return chain.run(self.chains, self.machine.platform, AS_RECORDED)
 
     def wakes(self, machine: Setup) -> npt.NDArray[np.void]:
-        engine = recorded.warmed(machine.governor, self.states(machine), self.entries, self.again)
+        engine = recorded.warmed(machine.governor, self.states(machine), self.entries, self.again, machine.tunables)
         return chain.run(self.chains, machine.platform, engine)
+
+    def power(self, machine: Setup) -> Watts:
+        return watts.with_model(self.watts, machine.platform, machine.model)
 
     def states(self, machine: Setup) -> dict[int, list[State]]:
         """What Linux is told: as recorded where the platform says the same as the run's did."""
@@ -63,7 +66,8 @@ class Replay:
                 own = []
                 for state, before, was in zip(cluster.cstates, old[number].cstates, self.told[cpu], strict=True):
                     now = state.advertised
-                    off = _DEPTHS.index(state.name) > _DEPTHS.index(machine.deepest[cpu])
+                    deeper = _DEPTHS.index(state.name) > _DEPTHS.index(machine.deepest[cpu])
+                    off = deeper or state.name in machine.without
                     if (now.latency_us, now.residency_us) == (
                         before.advertised.latency_us,
                         before.advertised.residency_us,

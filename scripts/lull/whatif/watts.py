@@ -6,7 +6,8 @@ quotient of the shares of leakage that power-models/states.yaml says of the two.
 """
 
 from collections import defaultdict
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from lull.energy import rows, states
@@ -17,11 +18,18 @@ from lull.rundir.folder import LEDGER, RunDir
 
 BACKEND = "mcpat"
 ON, OFF = "on", "off"
+_KINDS = {"clock": "dynamic", "leakage": "static"}
+_Tree = dict[int, dict[str, dict[str, float]]]
 
 
 @dataclass(frozen=True)
 class Watts:
-    by_cpu: dict[int, dict[str, float]]
+    """Watts of the CPUs and of the clusters' L2 caches."""
+
+    kinds: dict[int, dict[str, dict[str, float]]]
+    """Of each CPU and state, by kind: dynamic, static, transition."""
+    causes: dict[int, dict[str, dict[str, float]]]
+    """The share of each cause in the joules of a CPU's state."""
     assumed: dict[int, set[str]]
     """States whose power is not from the ledger."""
     clusters: dict[str, dict[str, float]]
@@ -29,31 +37,46 @@ class Watts:
     never_off: set[str]
     """Clusters that the run never turned off: the power of their L2 while off is a share that is assumed."""
 
+    def of(self, cpu: int) -> dict[str, float]:
+        return {state: sum(power.values()) for state, power in self.kinds[cpu].items()}
+
 
 def of_run(rundir: RunDir, platform: Platform, cpus: list[int]) -> Watts:
     path = rundir / LEDGER
     if not path.is_file():
         raise UserError(f"{path}: missing; run `lull energy {rundir.path}` first")
-    joules: dict[int, dict[str, float]] = defaultdict(lambda: defaultdict(float))
+    joules: _Tree = defaultdict(lambda: defaultdict(lambda: defaultdict(float)))
+    causes: _Tree = defaultdict(lambda: defaultdict(lambda: defaultdict(float)))
     times: dict[tuple[int, str, str], float] = defaultdict(float)
     keys = ["cpu", "state", "cause", "component", "kind"]
     for row in rows.grouped(path, keys, ["joules", "seconds"], BACKEND, rows.CALIBRATED).to_pylist():
         if row["cpu"] is not None:
-            joules[row["cpu"]][row["state"]] += row["joules"]
+            joules[row["cpu"]][row["state"]][row["kind"]] += row["joules"]
+            causes[row["cpu"]][row["state"]][row["cause"]] += row["joules"]
             # Each component repeats the time of its state and cause.
             place = (row["cpu"], row["state"], row["cause"])
             times[place] = max(times[place], row["seconds"])
     seconds: dict[int, dict[str, float]] = defaultdict(lambda: defaultdict(float))
     for (cpu, state, _cause), time in times.items():
         seconds[cpu][state] += time
-    found: dict[int, dict[str, float]] = {}
+    kinds: dict[int, dict[str, dict[str, float]]] = {}
     assumed: dict[int, set[str]] = {}
     for cpu in cpus:
-        own = {state: joules[cpu][state] / time for state, time in seconds[cpu].items() if time > 0}
+        own = {
+            state: {kind: value / time for kind, value in joules[cpu][state].items()}
+            for state, time in seconds[cpu].items()
+            if time > 0
+        }
         assumed[cpu] = _complete(own)
-        found[cpu] = own
+        kinds[cpu] = own
+    shares = {cpu: {state: _shares(parts) for state, parts in of.items()} for cpu, of in causes.items()}
     clusters, never_off = _clusters(path, platform)
-    return Watts(found, assumed, clusters, never_off)
+    return Watts(kinds, shares, assumed, clusters, never_off)
+
+
+def _shares(parts: Mapping[str, float]) -> dict[str, float]:
+    whole = sum(parts.values())
+    return {name: value / whole for name, value in parts.items()} if whole else {}
 
 
 def _clusters(path: Path, platform: Platform) -> tuple[dict[str, dict[str, float]], set[str]]:
@@ -73,15 +96,41 @@ def _clusters(path: Path, platform: Platform) -> tuple[dict[str, dict[str, float
     return dict(found), never_off
 
 
-def _complete(own: dict[str, float]) -> set[str]:
-    model = states.load().core
+def _complete(own: dict[str, dict[str, float]]) -> set[str]:
     known = [name for name in IDLE if name in own]
     missing = {name for name in IDLE if name not in own}
     for name in missing:
         if known:
             nearest = min(known, key=lambda other: abs(IDLE.index(other) - IDLE.index(name)))
-            base = model.of(nearest).leakage
-            own[name] = own[nearest] * (model.of(name).leakage / base if base else 0.0)
+            own[name] = _scaled(own[nearest], nearest, name)
         else:
-            own[name] = 0.0
+            own[name] = {}
     return missing
+
+
+def _scaled(power: Mapping[str, float], before: str, after: str) -> dict[str, float]:
+    model = states.load().core
+    base = model.of(before).leakage
+    return {kind: value * (model.of(after).leakage / base if base else 0.0) for kind, value in power.items()}
+
+
+def with_model(watts: Watts, platform: Platform, numbers: Mapping[str, float]) -> Watts:
+    """The watts with other numbers of power-models/states.yaml. Each kind of power scales with its own number."""
+    if not numbers:
+        return watts
+    model = states.load()
+    kinds = {cpu: {state: dict(power) for state, power in own.items()} for cpu, own in watts.kinds.items()}
+    clusters = {name: dict(power) for name, power in watts.clusters.items()}
+    for key, value in numbers.items():
+        part, which, last = key.split(".")
+        if part == "l2":
+            for cluster in platform.resolved_clusters():
+                if cluster.core == last:
+                    clusters[cluster.name][OFF] = clusters[cluster.name][ON] * value
+            continue
+        kind = _KINDS[last]
+        for own in kinds.values():
+            # C1 has both parts of an idle core's power: another state's part is its share of C1's.
+            base = getattr(model.core.of("C1"), last)
+            own[which][kind] = own["C1"].get(kind, 0.0) / base * value if base else 0.0
+    return replace(watts, kinds=kinds, clusters=clusters)
