@@ -10,11 +10,17 @@ import pyarrow.parquet as pq
 import pytest
 from typer.testing import CliRunner
 
+import lull as lull_api
 from lull.artifacts import store
 from lull.cli.app import app
+from lull.energy import run_ledger
+from lull.engines.base import Engine, Sink
+from lull.engines.gem5 import Gem5
 from lull.errors import UserError
 from lull.files.paths import ROOT
-from lull.whatif import prediction, recording, source
+from lull.rundir.folder import RunDir
+from lull.runspec.spec import RunSpec
+from lull.whatif import prediction, recording, source, tune
 from lull.whatif.source import Replay
 from tests.conftest import Lull
 
@@ -77,6 +83,61 @@ def test_a_held_out_run_is_as_the_prediction_says(replays: dict[str, Replay]) ->
     assert said[off].predicted == pytest.approx(truth[off], abs=1)
     for key in (energy, off, ("latency", "us", 0, "p99"), ("residency", "%", 0, "C4")):
         assert abs(said[key].predicted - truth[key]) <= said[key].error, key
+
+
+def test_tuning_finds_no_worse_than_the_recorded_settings_within_the_bound(replays: dict[str, Replay]) -> None:
+    replay = replays["poll"]
+    own = tune.as_run(replay)
+    found = tune.best(replay, 1.1 * own.latency_p99_us, 3)
+    assert len(found) == 3
+    assert found[0].energy_j <= found[1].energy_j <= found[2].energy_j
+    assert found[0].energy_j <= 1.001 * own.energy_j
+    assert all(one.latency_p99_us <= 1.1 * own.latency_p99_us for one in found)
+    with pytest.raises(UserError, match=r"--p99-us 1: no candidate is within it; the least is \d"):
+        tune.best(replay, 1, 3)
+
+
+def test_a_tuned_run_is_the_recorded_one_with_other_residencies(replays: dict[str, Replay]) -> None:
+    before = RunDir.open(ONE).spec()
+    settings = ("governor=teo", "cstates.C3.advertised.residency_us=2000")
+    spec = tune.spec_of(replays["drags"], settings)
+    assert spec.policy.governor == "teo"
+    assert (spec.command, spec.seed, spec.engine) == (before.command, before.seed, "gem5")
+    assert spec.boot_platform() == before.boot_platform(), "the same checkpoint"
+    assert "cstate=0-3:C3:500:2000" in spec.script()
+
+
+def test_verifying_compares_with_the_run_that_the_engine_left(replays: dict[str, Replay], tmp_path: Path) -> None:
+    """The engine here leaves another recording in place of a simulation."""
+    told = []
+
+    def leave(spec: RunSpec, _engine: Engine, out: Path, _sink: Sink) -> None:
+        told.append(spec.policy.governor)
+        shutil.copytree(FOLDER / "drags-deeper", out)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(tune, "execute", leave)
+        patch.setattr(run_ledger, "make_ledger", lambda *_: None)
+        tuned = tune.Tuned(("governor=teo",), 1.0, 1.0)
+        true = tune.verified(replays["drags"], tuned, Gem5("gem5.opt"), tmp_path / "run", lambda _: None)
+    assert told == ["teo"]
+    assert true == (("governor=teo",), *tune.as_run(replays["drags-deeper"])[1:])
+
+
+def test_the_notebook_has_the_same_tables(replays: dict[str, Replay]) -> None:
+    run = lull_api.open(ONE)
+    assert isinstance(run, lull_api.RunView)
+    found = run.what_if("cstates.C3.exit_us=130")
+    said = {(row.what, row.cpu, row.of): row for row in prediction.rows(
+        replays["drags"], replays["drags"].machine.changed(["cstates.C3.exit_us=130"])
+    )}  # fmt: skip
+    assert len(found) == len(said)
+    for row in found.to_dict("records"):
+        assert row["predicted"] == pytest.approx(said[row["what"], row["cpu"], row["of"]].predicted)
+    points = run.what_if("idle.deepest=C4", grid=["governor=menu,teo"])
+    assert list(points["settings"]) == ["idle.deepest=C4 governor=menu", "idle.deepest=C4 governor=teo"]
+    with pytest.raises(UserError, match="what_if: nothing asked; name a setting"):
+        run.what_if()
 
 
 def test_a_recording_answers_as_the_run_that_it_was_made_of(tmp_path: Path) -> None:

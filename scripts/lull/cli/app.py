@@ -27,6 +27,7 @@ from lull.cli import (
     show,
     sweep,
     timeline,
+    tune,
     what_if,
 )
 from lull.cli import report as report_page
@@ -58,6 +59,7 @@ app.command()(compare.compare)
 app.command()(report_page.report)
 app.command()(show.show)
 app.command()(timeline.timeline)
+app.command()(tune.tune)
 app.command("what-if")(what_if.what_if)
 app.command()(settings.settings)
 app.command()(doctor.doctor)

@@ -23,11 +23,11 @@ def table(source: Replay, common: Sequence[str], words: Sequence[str]) -> pa.Tab
     for point in asked:  # a mistake is told before anything is computed
         source.machine.changed(point)
     with Progress(f"{len(asked)} points of {source.path}"):
-        numbers = _numbers(source, asked)
-    best = _pareto([(row["energy_j"], row["latency_p99_us"]) for row in numbers])
+        found = numbers(source, asked)
+    best = _pareto([(row["energy_j"], row["latency_p99_us"]) for row in found])
     rows = [
         {"run": str(source.path), "settings": " ".join(point), **row, "pareto": is_best}
-        for point, row, is_best in zip(asked, numbers, best, strict=True)
+        for point, row, is_best in zip(asked, found, best, strict=True)
     ]
     return pa.Table.from_pylist(rows)
 
@@ -36,7 +36,8 @@ def together(tables: Sequence[pa.Table]) -> pa.Table:
     return pa.concat_tables(tables)
 
 
-def _numbers(source: Replay, asked: Sequence[tuple[str, ...]]) -> list[dict[str, float]]:
+def numbers(source: Replay, asked: Sequence[tuple[str, ...]]) -> list[dict[str, float]]:
+    """The numbers of each point, on all cores."""
     global _source
     _source = source
     workers = os.cpu_count() or 1

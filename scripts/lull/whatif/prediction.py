@@ -113,12 +113,15 @@ def table(found: list[Predicted], path: Path) -> pa.Table:
 
 
 def totals(source: Replay, machine: Setup) -> dict[str, float]:
-    """A point of a grid: joules of all CPUs, the wake-ups, and the p99 of their latency."""
-    wakes = source.wakes(machine)
-    found = measures(source, machine, wakes)
+    """A point of a grid."""
+    return of_wakes(source, machine, source.wakes(machine))
+
+
+def of_wakes(source: Replay, machine: Setup, wakes: npt.NDArray[np.void]) -> dict[str, float]:
+    """Joules of all CPUs and L2 caches, the wake-ups, and the p99 of their latency."""
     late = _latency(wakes[wakes["given_up"] == 0])
     return {
-        "energy_j": found["energy", ALL, "all"],
+        "energy_j": measures(source, machine, wakes)["energy", ALL, "all"],
         "wake_ups": float(wakes.size),
         "latency_p99_us": float(np.quantile(late, 0.99)) / 1000 if late.size else 0.0,
     }
