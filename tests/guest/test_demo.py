@@ -21,6 +21,7 @@ def test_without_gem5_the_demo_says_what_it_is(lull: Lull, tmp_path: Path, monke
         (row,) = [line for line in ran.stdout.splitlines() if line.strip("│ ").startswith(way)]
         assert "12" in row.split(), "six keys, pressed and released"
     assert "functional only" in ran.stderr
+    assert "cstates.C3.exit_us=90 governor=teo" in ran.stdout, "a what-if needs no gem5"
     assert "µs" not in ran.stdout
     assert list((place / "published").glob("*/*.pdf"))
     assert (tmp_path / "report.html").stat().st_size > 50_000

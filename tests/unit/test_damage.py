@@ -161,6 +161,7 @@ def _of_run(out: Path) -> dict[str, Command]:
         "timeline": lambda folder: ["timeline", str(folder), "--out", str(out / "timeline.json.gz")],
         "report": lambda folder: ["report", str(folder), "--out", str(out / "page.html")],
         "compare": lambda folder: ["compare", str(folder), str(RECORDED)],
+        "what-if": lambda folder: ["what-if", str(folder), "--set", "governor=teo"],
     }
 
 

@@ -27,6 +27,8 @@ from lull.cli import (
     show,
     sweep,
     timeline,
+    tune,
+    what_if,
 )
 from lull.cli import report as report_page
 from lull.errors import UserError
@@ -57,6 +59,8 @@ app.command()(compare.compare)
 app.command()(report_page.report)
 app.command()(show.show)
 app.command()(timeline.timeline)
+app.command()(tune.tune)
+app.command("what-if")(what_if.what_if)
 app.command()(settings.settings)
 app.command()(doctor.doctor)
 app.command()(demo.demo)

@@ -9,7 +9,7 @@ import typer
 from rich.console import Console
 from rich.table import Table
 
-from lull.cli import plot
+from lull.cli import plot, what_if
 from lull.cli import report as page
 from lull.cli.options import PlatformOption
 from lull.engines.choose import choose
@@ -28,6 +28,8 @@ POINTS = ("models/*",)
 AXIS = "rate"
 FIGURES = "published"
 """A folder beside the runs. The figures of results/ are drawn into it, and results/ is left alone."""
+RECORDING = paths.ROOT / "results" / "recordings" / "drags"
+WHAT_IF = ("cstates.C3.exit_us=10,30,90", "governor=menu,teo")
 TIMED = {
     "latency, µs": ("latency_us", 1.0),
     "CPU time, %": ("cpu_share", 100.0),
@@ -47,8 +49,8 @@ def demo(
     """Run one application three ways, and make the page of all results.
 
     The application gets its keys by polling, by epoll and by ESM. On gem5 the demo shows latency and energy; without a
-    gem5 it runs on QEMU and shows only that everything works. Then the published figures are drawn again from their
-    data, and report.html is written.
+    gem5 it runs on QEMU and shows only that everything works. A recorded run says what other idle states would have
+    changed. Then the published figures are drawn again from their data, and report.html is written.
 
     Example: lull demo --platform exynos5422
     """
@@ -86,6 +88,8 @@ def demo(
         report("the runs above, on gem5, are too short to conclude from: the intervals are those of 95 %")
     else:
         report("no gem5 found: the runs above, on QEMU, are functional only; they say nothing about time or energy")
+    report(f"what if C3 took another time to leave? Predicted from a run on gem5, {RECORDING.relative_to(paths.ROOT)}:")
+    what_if.what_if([RECORDING], grid=list(WHAT_IF))
     plot.plot(plot.ALL, sweep.path / FIGURES)
     page.report(page.RESULTS)
     report("the figures and these sentences are from results/, all made on gem5:")

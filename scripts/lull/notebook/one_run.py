@@ -26,6 +26,10 @@ from lull.rundir.folder import FILES, STDOUT
 from lull.runspec.spec import RunSpec
 from lull.runspec.values import Value
 from lull.sweep.table import column_of
+from lull.whatif import grid as points_of
+from lull.whatif import prediction
+from lull.whatif import source as replaying
+from lull.whatif.source import Replay
 
 _DIFFERENCE = (*(field.name for field in fields(comparing.Difference)), "change", "significant")
 
@@ -136,6 +140,25 @@ class RunView(Opened):
     def measures(self) -> dict[str, float]:
         """Every number that may be set beside another run's: energy, residency, latency, what the guest reported."""
         return measures.of_point(self.sample)
+
+    def what_if(self, *settings: str, grid: Sequence[str] = ()) -> Frame:
+        """The run's tables with other idle states or another governor, as `lull what-if` has them.
+
+        `run.what_if("cstates.C3.exit_us=15")` has each number as recorded and as predicted, with its error bar. With
+        `grid`, for example `grid=["cstates.C3.exit_us=5,10,20"]`, there is a row for each point.
+        """
+        if not settings and not grid:
+            raise UserError("what_if: nothing asked; name a setting, such as what_if('cstates.C3.exit_us=15')")
+        replay = self._replay
+        if grid:
+            return frame_of(points_of.table(replay, settings, grid), self._kind)
+        found = prediction.rows(replay, replay.machine.changed(settings))
+        return frame_of(prediction.table(found, self.path), self._kind)
+
+    @cached_property
+    def _replay(self) -> Replay:
+        self._source.ledger_made()
+        return replaying.load(self.path)
 
     def jsonl(self, name: str) -> Frame:
         """A file of JSON lines that the guest left, a row for each: "wakes" or "wakes.jsonl"; or "stdout"."""

@@ -1,0 +1,69 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""`lull tune`: the advertised residencies and the governor that spend the least energy on a recorded load."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from rich.console import Console
+from rich.table import Table
+
+from lull.engines.choose import choose
+from lull.errors import UserError
+from lull.host.progress import Progress, report
+
+
+def tune(
+    run: Annotated[Path, typer.Argument(help="folder of a run on gem5, with traces", metavar="RUNDIR")],
+    p99_us: Annotated[
+        float, typer.Option("--p99-us", help="the longest p99 of the wake-up latency, over all CPUs", min=0)
+    ],
+    top: Annotated[int, typer.Option(help="how many answers", min=1)] = 5,
+    verify: Annotated[int, typer.Option(help="simulate so many of the answers on gem5", min=0)] = 0,
+    out: Annotated[
+        Path | None, typer.Option(help="folder for the runs of --verify; if not given, runs/tune-<run>")
+    ] = None,
+) -> None:
+    """Find the advertised residencies that spend the least energy.
+
+    Each residency of the run's idle states is varied from a quarter to four times, with each governor. The answers are
+    predictions, as those of `lull what-if`; --verify runs the best of them on gem5 and shows the prediction's error.
+
+    Example: lull tune runs/gem5 --p99-us 500 --verify 3
+    """
+    if verify > top:
+        raise UserError(f"--verify {verify}: more than the answers; raise --top {top}, or verify fewer")
+    engine = choose("gem5") if verify else None
+    # numpy and pyarrow take a second to load, which other commands do not pay.
+    from lull.whatif import source
+    from lull.whatif import tune as tuning
+
+    place = out or Path("runs") / f"tune-{run.resolve().name}"
+    if verify and place.exists():
+        raise UserError(f"{place}: exists; remove it, or choose another --out")
+    with Progress(f"read {run}"):
+        replay = source.load(run)
+    with Progress(f"tune {run}"):
+        found = tuning.best(replay, p99_us, top)
+    console = Console(highlight=False)
+    table = Table("settings", "energy J", "latency p99 us", box=None, pad_edge=False)
+    base = tuning.as_run(replay)
+    table.add_row("as recorded", f"{base.energy_j:.5g}", f"{base.latency_p99_us:.5g}")
+    for one in found:
+        table.add_row(" ".join(one.settings), f"{one.energy_j:.5g}", f"{one.latency_p99_us:.5g}")
+    console.print(table)
+    if engine is None:
+        return
+    checked = Table(
+        "verified on gem5", "energy J", "predicted", "latency p99 us", "predicted", box=None, pad_edge=False
+    )
+    for number, one in enumerate(found[:verify], start=1):
+        with Progress(f"verify {number} of {verify}"):
+            true = tuning.verified(replay, one, engine, place / str(number), lambda _line: None)
+        checked.add_row(
+            " ".join(one.settings),
+            f"{true.energy_j:.5g}", f"{one.energy_j / true.energy_j - 1:+.1%}",
+            f"{true.latency_p99_us:.5g}", f"{one.latency_p99_us / true.latency_p99_us - 1:+.1%}",
+        )  # fmt: skip
+    console.print(checked)
+    report(f"runs: {place}")

@@ -1,0 +1,109 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""`lull what-if`: other C-states or another governor, answered from a recorded run."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+from rich.console import Console
+from rich.table import Table
+
+from lull.errors import UserError
+from lull.host.progress import Progress, report
+
+if TYPE_CHECKING:
+    from lull.whatif.prediction import Predicted
+
+
+def what_if(
+    runs: Annotated[list[Path], typer.Argument(help="folders of runs on gem5, with traces", metavar="RUNDIR…")],
+    settings: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--set",
+            help="a number of an idle state, such as cstates.C3.exit_us=15 or cstates.C3.advertised.exit_us=50; "
+            "governor=teo; idle.deepest=C4; idle.without=C2; docs/what-if.md has all; may be given several times",
+            metavar="KEY=VALUE",
+        ),
+    ] = None,
+    grid: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--grid",
+            help="several values of a setting, each with each of the others: one line a point instead of the table",
+            metavar="KEY=VALUE,VALUE",
+        ),
+    ] = None,
+    out: Annotated[
+        Path | None, typer.Option(help="also write the table here, in Parquet", metavar="FILE.parquet")
+    ] = None,
+    keep: Annotated[
+        Path | None,
+        typer.Option(
+            help="write what a what-if reads of the run to this folder: a recording, about 0.3 MB", metavar="FOLDER"
+        ),
+    ] = None,
+) -> None:
+    """Answer what a recorded run would have been with other idle states or another governor.
+
+    The kernel's own governors choose again, on this machine, with the run's timers and events. Each number has an
+    error bar; `ideal` is what a governor could do that knows the length of each sleep. docs/what-if.md says what the
+    method cannot know.
+
+    Example: lull what-if runs/gem5 --set cstates.C3.exit_us=15 --set governor=teo
+    """
+    if not settings and not grid and keep is None:
+        raise UserError("what-if: nothing asked; name a change by --set or --grid")
+    if keep is not None and len(runs) > 1:
+        raise UserError(f"--keep {keep}: for one run at a time; name one")
+    if out is not None and out.suffix != ".parquet":
+        raise UserError(f"--out {out}: not a Parquet file; give it the suffix .parquet")
+    # pyarrow and numpy take a second to load, which other commands do not pay.
+    import pyarrow.parquet as pq
+
+    from lull.whatif import grid as points
+    from lull.whatif import prediction, recording, source
+
+    sources = []
+    for run in runs:
+        with Progress(f"read {run}"):
+            sources.append(source.load(run))
+    if keep is not None:
+        recording.keep(runs[0], keep)
+        report(f"recording: {keep}")
+    if not settings and not grid:
+        return
+    console = Console(highlight=False)
+    tables = []
+    for one in sources:
+        for note in one.notes:
+            report(f"{one.path}: {note}")
+        if grid:
+            tables.append(points.table(one, settings or [], grid))
+            _show_points(console, tables[-1].to_pylist())
+        else:
+            found = prediction.rows(one, one.machine.changed(settings or []))
+            tables.append(prediction.table(found, one.path))
+            _show(console, str(one.path), one.again.share(), found)
+    if out is not None:
+        pq.write_table(points.together(tables), out)
+        report(f"table: {out}")
+
+
+def _show(console: Console, name: str, share: float, rows: "list[Predicted]") -> None:
+    console.print(f"\n{name}: {share:.1%} of its recorded choices come out again", style="bold", markup=False)
+    table = Table("what", "CPU", "of", "recorded", "what if", "±", "ideal", box=None, pad_edge=False)
+    for row in rows:
+        if row.recorded or row.predicted:
+            numbers = (f"{value:.4g}" for value in (row.recorded, row.predicted, row.error, row.ideal))
+            cpu = "all" if row.cpu < 0 else str(row.cpu)
+            table.add_row(f"{row.what} {row.unit}".strip(), cpu, row.of, *numbers)
+    console.print(table)
+
+
+def _show_points(console: Console, rows: list[dict[str, object]]) -> None:
+    table = Table("settings", "energy J", "wake-ups", "latency p99 us", "Pareto", box=None, pad_edge=False)
+    for row in rows:
+        numbers = (f"{row[key]:.5g}" for key in ("energy_j", "wake_ups", "latency_p99_us"))
+        table.add_row(str(row["settings"]), *numbers, "*" if row["pareto"] else "")
+    console.print(table)

@@ -1,0 +1,210 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""A recorded run as chains of sleep, wake-up and work, and the same chains with other idle states."""
+
+import ctypes
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from lull.errors import UserError
+from lull.platform.cstates import KEEPING_CACHES, CState
+from lull.platform.schema import Platform
+from lull.whatif.entries import ChosenSleep
+from lull.whatif.library import NEVER, Governor, library
+from lull.whatif.recorded import Made
+
+MAX_STATES = 10
+AS_RECORDED, BY_HINDSIGHT, _RECORD = -1, -2, -3
+"""In place of a governor."""
+_ABOUT_NS = 60_000
+"""Assumed, where no event tells when an interrupt came: as long before the sleep's end. Only the order counts."""
+_USUAL_NS = {"wfi": 4_000, "retention": 4_000, "core-off": 40_000, "cluster-off": 40_000}
+"""Assumed: the software's way out of a kind of state that the run never left. The error bar is then wider."""
+_GIVEN_UP_NS = 9_000
+
+_SLEEP = np.dtype(
+    [(name, np.int64) for name in ("lead", "hrtimer", "wheel", "qos", "woken", "end", "length", "software", "work")]
+    + [
+        (name, np.int32)
+        for name in ("state", "sender", "only_tick", "got_tick", "leaves", "kept", "stops", "by_timer", "refused")
+    ],
+    align=True,
+)
+WAKE = np.dtype(
+    [(name, np.int64) for name in ("start", "woken", "end", "flush", "entry", "exit", "hardware")]
+    + [(name, np.int32) for name in ("cpu", "state", "sleep", "given_up", "added")]
+    + [("cluster_off", np.int64)],
+    align=True,
+)
+
+
+class _StateCosts(ctypes.Structure):
+    _fields_ = (
+        *((name, ctypes.c_double) for name in ("entry", "exit", "flush", "refill", "fill")),
+        *((name, ctypes.c_int32) for name in ("cluster_off", "keeps_caches", "alone")),
+        *((name, ctypes.c_int64) for name in ("usual", "given_up")),
+    )
+
+
+class _CpuChain(ctypes.Structure):
+    _fields_ = (
+        ("sleeps", ctypes.c_void_p),
+        *((name, ctypes.c_int32) for name in ("count", "cluster", "stopped", "state_count")),
+        *((name, ctypes.c_int64) for name in ("begin", "tick_work")),
+        ("states", _StateCosts * MAX_STATES),
+    )
+
+
+class Usual(NamedTuple):
+    """Medians of one CPU's recorded sleeps in a state; None of a state that was never left."""
+
+    software: int | None
+    given_up: int | None
+
+
+@dataclass
+class Chains:
+    """The recorded chains. Times are nanoseconds."""
+
+    sleeps: dict[int, npt.NDArray[np.void]]
+    begin: dict[int, int]
+    stopped: dict[int, bool]
+    tick_work: dict[int, int]
+    usual: dict[int, list[Usual]]
+    cluster: dict[int, int]
+    period: int
+    first: int
+    last: int
+
+    def unseen(self, cpu: int, state: int) -> bool:
+        """The run never left the state on this CPU."""
+        return self.usual[cpu][state].software is None
+
+
+def of_run(made: Mapping[int, Sequence[Made]], platform: Platform, period: int, begin: int, end: int) -> Chains:
+    """The chains of the choices of a run on this platform, between two times."""
+    chains = Chains({}, {}, {}, {}, {}, {}, period, begin, end)
+    entries = {}
+    for number, (cpus, cluster) in enumerate(platform.cpu_ranges()):
+        for cpu in cpus:
+            own = [one for one in made.get(cpu, ()) if one.entry.start >= begin and one.entry.end <= end]
+            if own:
+                _add(chains, cpu, own, len(cluster.cstates))
+                chains.cluster[cpu], entries[cpu] = number, [one.entry for one in own]
+    if not chains.sleeps:
+        raise UserError("the trace has no sleep of any CPU; record a longer run")
+    _tell_ways_out(chains, entries, platform)
+    return chains
+
+
+def _add(chains: Chains, cpu: int, own: Sequence[Made], count: int) -> None:
+    """The sleeps of a CPU as far as they can be told without knowledge of the hardware's way out."""
+    entries = [one.entry for one in own]
+    sleeps = np.zeros(len(own), _SLEEP)
+    for at, (one, entry) in enumerate(zip(own, entries, strict=True)):
+        known = _woken(one.entry)
+        row = sleeps[at]
+        row["lead"], row["hrtimer"], row["qos"] = entry.start - entry.now, entry.hrtimer, entry.qos
+        row["wheel"], row["kept"], row["stops"] = entry.wheel, one.wheel == entry.now, entry.stops
+        row["end"], row["length"] = entry.end, entry.end - entry.start
+        row["woken"] = (
+            entry.start if entry.refused else max(entry.start, entry.end - _ABOUT_NS) if known is None else known
+        )
+        row["work"] = entries[at + 1].start - entry.end if at + 1 < len(entries) else chains.last - entry.end
+        row["state"], row["sender"] = entry.state, entry.sent_by if entry.timer == NEVER else -1
+        row["got_tick"], row["leaves"] = entry.got_tick, entry.leaves
+        row["refused"] = entry.refused
+        row["by_timer"] = entry.timer != NEVER and not entry.got_tick
+        row["only_tick"] = entry.got_tick and not entry.leaves and not entry.stops
+    ticks = sleeps["work"][sleeps["only_tick"] == 1]
+    chains.sleeps[cpu] = sleeps
+    chains.begin[cpu], chains.stopped[cpu] = entries[0].start, entries[0].stopped
+    chains.tick_work[cpu] = int(np.median(ticks)) if ticks.size else 30_000
+    chains.usual[cpu] = [Usual(None, None)] * count
+
+
+def _tell_ways_out(chains: Chains, entries: Mapping[int, Sequence[ChosenSleep]], platform: Platform) -> None:
+    """Divide each way out into the hardware's part, as the model has it, and the software's, the rest.
+
+    The model needs the order of all wake-ups, which needs the ways out: the second round has those of the first.
+    """
+    for _ in range(2):
+        wakes = run(chains, platform, _RECORD)
+        for cpu, sleeps in chains.sleeps.items():
+            hardware = wakes["hardware"][wakes["cpu"] == cpu]
+            known = [_woken(entry) for entry in entries[cpu]]
+            told = np.array([woken is not None for woken in known]) & (sleeps["refused"] == 0)
+            software = np.maximum(0, sleeps["end"] - sleeps["woken"] - hardware)
+            usual = []
+            for state in range(len(chains.usual[cpu])):
+                mine = sleeps["state"] == state
+                short = sleeps["length"][mine & (sleeps["refused"] == 1)]
+                usual.append(Usual(_median(software[mine & told]), _median(short)))
+            chains.usual[cpu] = usual
+            middles = np.array([one.software if one.software is not None else 0 for one in usual], np.int64)
+            guessed = ~told & (sleeps["refused"] == 0)
+            starts = sleeps["end"] - sleeps["length"]
+            woken = np.maximum(starts, sleeps["end"] - hardware - middles[sleeps["state"]])
+            sleeps["woken"] = np.where(guessed, woken, sleeps["woken"])
+            sleeps["software"] = np.maximum(0, sleeps["end"] - sleeps["woken"] - hardware)
+
+
+def _woken(entry: ChosenSleep) -> int | None:
+    """When the interrupt came that ended a sleep, where an event tells."""
+    if entry.timer != NEVER and entry.start <= entry.timer <= entry.end:
+        return entry.timer
+    if entry.timer == NEVER and entry.start <= entry.sent_at <= entry.end:
+        return entry.sent_at
+    return None
+
+
+def _median(values: npt.NDArray[np.int64]) -> int | None:
+    return int(np.median(values)) if values.size else None
+
+
+def run(
+    chains: Chains,
+    platform: Platform,
+    governor: Governor | int,
+    ideal: npt.NDArray[np.int64] | None = None,
+) -> npt.NDArray[np.void]:
+    """The wake-ups of the chains under a governor, with the actual latencies of a platform."""
+    cpus = max(chains.sleeps) + 1
+    table = (_CpuChain * cpus)()
+    for number, (members, cluster) in enumerate(platform.cpu_ranges()):
+        for cpu in members:
+            if cpu in chains.sleeps:
+                _fill(table[cpu], chains, cpu, number, cluster.cstates)
+    sleeps = sum(own.size for own in chains.sleeps.values())
+    ticks = (chains.last - chains.first) // chains.period * len(chains.sleeps)
+    wakes = np.zeros(2 * sleeps + ticks + 64, WAKE)
+    by_hindsight = ideal if ideal is not None else np.zeros(cpus * MAX_STATES, np.int64)
+    call = library().chain_run
+    call.restype = ctypes.c_int64
+    count = call(
+        ctypes.c_int(governor.number if isinstance(governor, Governor) else governor), ctypes.c_int(cpus), table,
+        ctypes.c_int64(chains.period), ctypes.c_int64(wakes.size), ctypes.c_void_p(wakes.ctypes.data),
+        ctypes.c_void_p(by_hindsight.ctypes.data),
+    )  # fmt: skip
+    if count < 0:
+        raise UserError("the settings make more wake-ups than ticks and events together; choose longer residencies")
+    return wakes[:count]
+
+
+def _fill(row: _CpuChain, chains: Chains, cpu: int, cluster: int, states: Sequence[CState]) -> None:
+    own = chains.sleeps[cpu]
+    row.sleeps, row.count, row.cluster = own.ctypes.data, own.size, cluster
+    row.stopped, row.state_count = chains.stopped[cpu], len(states)
+    row.begin, row.tick_work = chains.begin[cpu], chains.tick_work[cpu]
+    for number, state in enumerate(states):
+        actual, usual = state.actual, chains.usual[cpu][number]
+        one = row.states[number]
+        one.entry, one.exit, one.flush = 1000 * actual.entry_us, 1000 * actual.exit_us, 1000 * actual.flush_us
+        one.refill, one.fill = 1000 * actual.refill_us, 1000 * actual.fill_us
+        one.cluster_off, one.keeps_caches = state.kind == "cluster-off", state.kind in KEEPING_CACHES
+        one.alone = number - 1 if one.cluster_off and number > 1 else number
+        one.usual = _USUAL_NS[state.kind] if usual.software is None else usual.software
+        one.given_up = _GIVEN_UP_NS if usual.given_up is None else usual.given_up

@@ -1,0 +1,137 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The events of a trace that tell of sleeps, timers and ticks, in the order of CLOCK_MONOTONIC's nanoseconds."""
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+
+from lull.errors import UserError
+from lull.trace import events
+from lull.trace.clock import Clock
+from lull.trace.datfile import TraceFile
+from lull.trace.events import Batch, Numbers
+from lull.trace.recording import BEGIN
+
+_FIELDS: dict[str, tuple[str, ...]] = {
+    "cpu_idle": ("state",),
+    "cpu_idle_miss": ("below",),
+    "sched_switch": ("prev_pid", "next_pid"),
+    "irq_handler_entry": ("irq",),
+    "irq_handler_exit": ("irq",),
+    "ipi_exit": (),
+    "softirq_exit": (),
+    "hrtimer_start": ("hrtimer", "expires", "function"),
+    "hrtimer_cancel": ("hrtimer",),
+    "hrtimer_expire_entry": ("hrtimer", "function", "now"),
+    "timer_start": ("timer", "bucket_expiry", "flags"),
+    "timer_cancel": ("timer",),
+    "timer_expire_entry": ("timer", "baseclk"),
+    "tick_stop": ("success",),
+    "timer_base_idle": ("is_idle",),
+    "pm_qos_update_target": ("curr_value",),
+    "ipi_raise": ("target_cpus",),
+}
+_SETS = ("target_cpus",)
+NEEDED = ("cpu_idle", "sched_switch", "irq_handler_exit", "hrtimer_start", "timer_start", "tick_stop", "cpu_idle_miss")
+
+
+class Clue(NamedTuple):
+    time: int
+    cpu: int
+    name: str
+    values: tuple[int, ...]
+
+
+Columns = dict[str, list[tuple[int, Numbers, tuple[Numbers, ...]]]]
+
+
+@dataclass
+class Marks:
+    """What the guest wrote into its trace: when its command began, how the clock runs, when the trace ended."""
+
+    clock: Clock | None = None
+    begin: int | None = None
+    end: int = 0
+
+
+def columns_of(trace: TraceFile) -> tuple[Columns, Marks, int]:
+    columns: Columns = {name: [] for name in _FIELDS}
+    marks, lost = Marks(), 0
+    for cpu in trace.cpus:
+        missed = 0
+        for batch in events.batches(trace, cpu):
+            missed += batch.lost
+            _mark(marks, batch)
+            for name, fields in _FIELDS.items():
+                which = batch.of(name)
+                if which.size:
+                    values = tuple((batch.bits if one in _SETS else batch.numbers)(name, one, which) for one in fields)
+                    columns[name].append((cpu, batch.time[which].astype(np.int64), values))
+        lost += max(missed, trace.dropped.get(cpu, 0))
+    if marks.clock is None:
+        raise UserError(f"{trace.path}: does not say how its clock runs; record it by `lull boot --trace`")
+    return columns, marks, lost
+
+
+def _mark(marks: Marks, batch: Batch) -> None:
+    for at in batch.of("print").tolist():
+        text = batch.tail("print", "buf", at).split(b"\0")[0].decode(errors="replace")
+        if text.startswith(BEGIN) and marks.begin is None:
+            marks.begin = int(batch.time[at])
+        elif clock := Clock.of_marker(text):
+            marks.clock, marks.end = clock, int(batch.time[at])
+
+
+def monotonic(clock: Clock, stamps: Numbers, path: Path) -> Numbers:
+    since = clock.counts(stamps.astype(np.uint64), path) - clock.monotonic_count
+    ns: Numbers = np.rint(since * (clock.mult / (1 << clock.shift))).astype(np.int64)
+    return clock.monotonic_ns + ns
+
+
+def streams(columns: Columns, clock: Clock, path: Path) -> Iterator[Iterable[Clue]]:
+    """The events of each CPU in the order in which the CPU wrote them."""
+    for cpu in sorted({cpu for parts in columns.values() for cpu, _, _ in parts}):
+        own: list[Clue] = []
+        for name, parts in columns.items():
+            for at, stamps, values in parts:
+                if at == cpu:
+                    times = monotonic(clock, stamps, path).tolist()
+                    rows = zip(*(column.tolist() for column in values), strict=True) if values else ((),) * len(times)
+                    own += [Clue(time, cpu, name, row) for time, row in zip(times, rows, strict=True)]
+        yield sorted(own, key=lambda one: one.time)
+
+
+def owners(columns: Columns) -> dict[int, list[tuple[int, int]]]:
+    """Of each timer of high resolution, when and on which CPU it expired, in the order of the trace's stamps."""
+    found: dict[int, list[tuple[int, int]]] = {}
+    for cpu, _, values in columns["hrtimer_expire_entry"]:
+        for timer, now in zip(values[0].tolist(), values[2].tolist(), strict=True):
+            found.setdefault(timer, []).append((now, cpu))
+    for expiries in found.values():
+        expiries.sort()
+    return found
+
+
+def tick_function(columns: Columns) -> int:
+    """The function of the tick's timers: the one that is started most on whole periods of each CPU."""
+    functions = [values[2] for _, _, values in columns["hrtimer_start"]]
+    expiries = [values[1] for _, _, values in columns["hrtimer_start"]]
+    if not functions:
+        return 0
+    whole = np.concatenate(functions)[np.concatenate(expiries) % 1_000_000 == 0]
+    distinct, many = np.unique(whole, return_counts=True)
+    return int(distinct[int(many.argmax())]) if distinct.size else 0
+
+
+def first_jiffy(columns: Columns, clock: Clock, path: Path, period: int) -> int:
+    """The time of jiffy 0: jiffies begin at whole periods, and a timer's start says which one it is."""
+    best = None
+    for _, stamps, values in columns["timer_expire_entry"]:
+        times = monotonic(clock, stamps, path)
+        # The wheel runs behind jiffies, never before: the least difference is the exact one.
+        first = (times // period - values[1].astype(np.uint32).astype(np.int64)).min()
+        best = int(first) if best is None else min(best, int(first))
+    return (best or 0) * period

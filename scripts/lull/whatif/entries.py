@@ -1,0 +1,294 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Each choice of an idle state that a trace tells, with the knowledge that the kernel chose by.
+
+No event tells what a governor was told. Each input is derived from other events:
+
+- The *timers* of high resolution that are pending, of `hrtimer_start`, `hrtimer_cancel` and `hrtimer_expire_entry`.
+- The *wheel's* next timer, of `timer_start`, `timer_cancel` and `timer_expire_entry`. A CPU that is not the last one
+  awake does not wait for timers that any CPU may serve; `timer_base_idle` says which CPUs are awake. Where the tick was
+  stopped, the tick's own timer says when the wheel is due next.
+- The *tick*: `tick_stop` says that it was stopped, `timer_base_idle` that it was started again.
+- The *latency request*, of `pm_qos_update_target`.
+- A sleep that the hardware *refused* is one below the state's residency for which no `cpu_idle_miss` came.
+
+Times are nanoseconds of CLOCK_MONOTONIC.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from heapq import merge
+from pathlib import Path
+
+import numpy as np
+
+from lull.errors import UserError
+from lull.trace.datfile import TraceFile
+from lull.whatif import clues
+from lull.whatif.clues import Clue
+from lull.whatif.library import NEVER
+
+_EXIT = 0xFFFFFFFF
+_ANY = 10**9
+"""Linux's latency request where nobody has one: 2000 s, in microseconds; anything from here on is none."""
+TIMER_CPU = 0x3FFFF
+TIMER_DEFERRABLE = 0x80000
+TIMER_PINNED = 0x100000
+
+
+@dataclass(slots=True)
+class ChosenSleep:
+    """A choice, what it was made by, and how the sleep went."""
+
+    cpu: int
+    now: int
+    """The idle loop's begin, or the end of the last interrupt in it."""
+    start: int
+    """The event of entering the state."""
+    state: int
+    tick: int
+    hrtimer: int
+    wheel: int
+    qos: int
+    stopped: bool
+    """The tick was stopped before the choice."""
+    stops: bool = False
+    """The tick was stopped after the choice."""
+    wheel_known: bool = False
+    """The tick's timer said when the wheel is due."""
+    end: int = NEVER
+    refused: bool = False
+    got_tick: bool = False
+    """The tick's handler ran at the end of the sleep."""
+    leaves: bool = False
+    """The CPU left its idle loop for a task after the sleep."""
+    timer: int = NEVER
+    """When the timer was due whose handler ran first after the sleep; NEVER if another interrupt ended it."""
+    sent_by: int = -1
+    """The CPU that sent the IPI that ended the sleep."""
+    sent_at: int = NEVER
+
+
+@dataclass
+class Entries:
+    by_cpu: dict[int, list[ChosenSleep]]
+    begin: int
+    end: int
+    period: int
+    lost: int
+
+
+def read(path: Path, residency_ns: dict[int, list[int]], period: int) -> Entries:
+    """The entries of a trace. `residency_ns`: of each CPU's states; `period`: of the tick."""
+    if not path.is_file():
+        raise UserError(f"{path}: missing; run the command again with --trace sched,power,irq,ipi,timer")
+    trace = TraceFile(path)
+    if missing := [name for name in clues.NEEDED if name not in trace.formats]:
+        raise UserError(f"{path}: its kernel has no event {missing[0]}; record it by lull's kernel")
+    columns, marks, lost = clues.columns_of(trace)
+    clock = marks.clock
+    assert clock is not None
+    found = _Watcher(residency_ns, period, clues.owners(columns), clues.tick_function(columns))
+    if not columns["hrtimer_start"] or not columns["tick_stop"]:
+        raise UserError(f"{path}: tells nothing of timers; run the command again with --trace timer besides the others")
+    found.jiffy = clues.first_jiffy(columns, clock, path, period)
+    streams = [list(stream) for stream in clues.streams(columns, clock, path)]
+    for stream in streams:
+        found.begin_with(stream)
+    for event in merge(*streams, key=lambda one: one.time):
+        found.take(event)
+    stamps = np.array([marks.begin or 0, marks.end], np.int64)
+    begin, end = clues.monotonic(clock, np.maximum(stamps, clock.epoch_ns), path).tolist()
+    return Entries(found.done(), max(begin, found.begin) if marks.begin else found.begin, end, period, lost)
+
+
+@dataclass
+class _CpuSeen:
+    timers: dict[int, int] = field(default_factory=dict)
+    tick: int = NEVER
+    tick_before: int = NEVER
+    stopped: bool = False
+    stopped_before: bool = False
+    idle: bool = False
+    """The timer wheel's base is."""
+    now: int = 0
+    asleep: ChosenSleep | None = None
+    last: ChosenSleep | None = None
+    fresh: bool = False
+    """No interrupt was handled since the last sleep."""
+    handled: bool = False
+    restarts: bool = False
+    missed: int = NEVER
+    """When the tick is due whose restart the trace did not see."""
+    raised: tuple[int, int] = (-1, NEVER)
+
+
+class _Watcher:
+    """The CPUs and their timers, event after event."""
+
+    def __init__(
+        self, residency_ns: dict[int, list[int]], period: int, owners: dict[int, list[tuple[int, int]]], tick: int
+    ) -> None:
+        self.period, self.jiffy, self._tick = period, 0, tick
+        self._residency, self._owners = residency_ns, owners
+        self.cpus = {cpu: _CpuSeen() for cpu in residency_ns}
+        self.wheel: dict[int, tuple[int, int, bool]] = {}
+        """Timers of the wheel: CPU, when due, pinned."""
+        self.qos = NEVER
+        self.begin, self.last = NEVER, 0
+        self._found: dict[int, list[ChosenSleep]] = {cpu: [] for cpu in residency_ns}
+
+    def done(self) -> dict[int, list[ChosenSleep]]:
+        return {cpu: [one for one in own if one.end != NEVER] for cpu, own in self._found.items()}
+
+    def take(self, event: Clue) -> None:
+        cpu = self.cpus.get(event.cpu)
+        if cpu is None:
+            return
+        self.begin, self.last = min(self.begin, event.time), event.time
+        getattr(self, f"_{event.name}")(cpu, event)
+
+    def begin_with(self, stream: Sequence[Clue]) -> None:
+        """The state of the tick before the trace: the first events tell of it."""
+        cpu = self.cpus.get(stream[0].cpu) if stream else None
+        if cpu is None:
+            return
+        told = next((one for one in stream if one.name in ("timer_base_idle", "tick_stop")), None)
+        cpu.now = stream[0].time
+        cpu.stopped = cpu.idle = told is None or (told.name == "timer_base_idle" and not told.values[0])
+        cpu.stopped_before = cpu.stopped
+        for event in stream:
+            if event.name == "hrtimer_expire_entry" and event.values[1] == self._tick:
+                due = event.values[2] - event.values[2] % self.period
+                if due - cpu.now > self.period:  # events of timers came on after others, and missed the restart
+                    cpu.stopped = cpu.stopped_before = cpu.idle = True
+                    cpu.missed = due
+                else:
+                    cpu.tick = cpu.tick_before = due
+                return
+            if event.name == "hrtimer_start" and event.values[2] == self._tick:
+                if not cpu.stopped:
+                    cpu.tick = cpu.tick_before = event.time - event.time % self.period + self.period
+                return
+
+    def _before(self, cpu: _CpuSeen, time: int) -> None:
+        """The idle loop is about to choose: what the choice changes comes after this."""
+        cpu.now, cpu.tick_before, cpu.stopped_before = time, cpu.tick, cpu.stopped
+
+    def _cpu_idle(self, cpu: _CpuSeen, event: Clue) -> None:
+        (state,) = event.values
+        if state == _EXIT:
+            if cpu.asleep is not None:
+                cpu.asleep.end = event.time
+                cpu.last, cpu.asleep, cpu.fresh, cpu.handled = cpu.asleep, None, True, False
+                short = cpu.last.end - cpu.last.start < self._residency[event.cpu][cpu.last.state]
+                cpu.last.refused = short and cpu.last.state > 0
+                if cpu.raised[1] >= cpu.last.start:
+                    cpu.last.sent_by, cpu.last.sent_at = cpu.raised
+            self._before(cpu, event.time)
+            return
+        stops = cpu.stopped
+        wheel, known = self._next_wheel(event.cpu, cpu), False
+        if stops:
+            wheel, known = cpu.tick, True
+        hrtimer = min((at for timer, at in cpu.timers.items() if at > cpu.now - self.period), default=NEVER)
+        entry = ChosenSleep(
+            cpu=event.cpu, now=cpu.now, start=event.time, state=state, tick=cpu.tick_before, hrtimer=hrtimer,
+            wheel=wheel, qos=self.qos, stopped=cpu.stopped_before, stops=stops, wheel_known=known,
+        )  # fmt: skip
+        cpu.asleep, cpu.raised = entry, (-1, NEVER)
+        self._found[event.cpu].append(entry)
+
+    def _cpu_idle_miss(self, cpu: _CpuSeen, _event: Clue) -> None:
+        if cpu.last is not None:
+            cpu.last.refused = False
+
+    def _sched_switch(self, cpu: _CpuSeen, event: Clue) -> None:
+        before, after = event.values
+        if before == 0 and cpu.last is not None:
+            cpu.last.leaves = True
+        if before == 0 and cpu.missed != NEVER:
+            cpu.tick, cpu.missed, cpu.stopped, cpu.idle = cpu.missed, NEVER, False, False
+        if after == 0:
+            self._before(cpu, event.time)
+
+    def _irq_handler_entry(self, cpu: _CpuSeen, _event: Clue) -> None:
+        if cpu.fresh and cpu.handled:
+            cpu.fresh = False
+        cpu.handled = True
+
+    def _irq_handler_exit(self, cpu: _CpuSeen, event: Clue) -> None:
+        self._before(cpu, event.time)
+
+    _ipi_exit = _softirq_exit = _irq_handler_exit
+
+    def _hrtimer_start(self, cpu: _CpuSeen, event: Clue) -> None:
+        timer, expires, function = event.values
+        if function == self._tick:
+            cpu.tick = expires
+            if cpu.restarts:  # the idle loop was left, and perhaps begun again without a task between
+                cpu.restarts = False
+                self._before(cpu, event.time)
+            return
+        owner = next((at for now, at in self._owners.get(timer, ()) if now >= expires), event.cpu)
+        self._forget(timer)
+        self.cpus.get(owner, cpu).timers[timer] = expires
+
+    def _hrtimer_cancel(self, cpu: _CpuSeen, event: Clue) -> None:
+        (timer,) = event.values
+        if not self._forget(timer) and cpu.asleep is None and cpu.stopped:
+            cpu.tick = NEVER
+
+    def _forget(self, timer: int) -> bool:
+        held = [one for one in self.cpus.values() if one.timers.pop(timer, None) is not None]
+        return bool(held)
+
+    def _hrtimer_expire_entry(self, cpu: _CpuSeen, event: Clue) -> None:
+        timer, function, _now = event.values
+        due = cpu.tick if function == self._tick else cpu.timers.get(timer, NEVER)
+        if cpu.fresh and cpu.last is not None:
+            if cpu.last.timer == NEVER:
+                cpu.last.timer = due if due != NEVER else event.time
+            if function == self._tick:
+                cpu.last.got_tick = True
+        if function == self._tick:
+            cpu.tick = NEVER
+        self._forget(timer)
+
+    def _timer_start(self, _cpu: _CpuSeen, event: Clue) -> None:
+        timer, jiffy, flags = event.values
+        if not flags & TIMER_DEFERRABLE:
+            due = self.jiffy + (jiffy & 0xFFFFFFFF) * self.period
+            self.wheel[timer] = (flags & TIMER_CPU, due, bool(flags & TIMER_PINNED))
+
+    def _timer_cancel(self, _cpu: _CpuSeen, event: Clue) -> None:
+        self.wheel.pop(event.values[0], None)
+
+    _timer_expire_entry = _timer_cancel
+
+    def _next_wheel(self, number: int, cpu: _CpuSeen) -> int:
+        """When the wheel is due for a CPU: its own timers, and all CPUs' if it is the last one awake."""
+        own = min((due for at, due, pinned in self.wheel.values() if at == number and pinned), default=NEVER)
+        every = min((due for at, due, pinned in self.wheel.values() if at == number and not pinned), default=NEVER)
+        if every <= cpu.now - cpu.now % self.period + self.period:  # too soon to hand over
+            return min(own, every)
+        if all(other.idle for at, other in self.cpus.items() if at != number):
+            every = min((due for _, due, pinned in self.wheel.values() if not pinned), default=NEVER)
+            return min(own, every)
+        return own
+
+    def _tick_stop(self, cpu: _CpuSeen, event: Clue) -> None:
+        if event.values[0]:
+            cpu.stopped = True
+
+    def _timer_base_idle(self, cpu: _CpuSeen, event: Clue) -> None:
+        cpu.idle = bool(event.values[0])
+        if not cpu.idle:
+            cpu.stopped, cpu.restarts = False, True
+
+    def _pm_qos_update_target(self, _cpu: _CpuSeen, event: Clue) -> None:
+        self.qos = NEVER if event.values[0] >= _ANY else event.values[0] * 1000
+
+    def _ipi_raise(self, _cpu: _CpuSeen, event: Clue) -> None:
+        for number, other in self.cpus.items():
+            if event.values[0] >> number & 1 and other.asleep is not None and other.raised[1] == NEVER:
+                other.raised = (event.cpu, event.time)

@@ -1,0 +1,257 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The tables of a what-if: time, wake-ups, latencies and energy of each CPU and state, each with an error bar.
+
+A number is the recorded one plus the difference that the model sees between the run's own settings and the new ones.
+Its error bar adds up the model's error without a change, a share of the difference, and what two boots with the same
+settings differ by. Of a state that the run never left
+on a CPU, neither the way out nor the power is known, and the difference itself is the error.
+"""
+
+import math
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+
+from lull.whatif import chain
+from lull.whatif.chain import BY_HINDSIGHT, MAX_STATES
+from lull.whatif.settings import Setup
+from lull.whatif.source import Replay
+from lull.whatif.watts import OFF, ON, Watts
+
+SHARE_OF_CHANGE = 0.5
+"""Assumed: the part of a predicted difference that may be wrong."""
+CHANCE_OF_LATENCY = 0.05
+CHANCE_OF_COUNT = 4.3
+"""Times the root of a count."""
+CHANCE_OF_RESIDENCY = 0.31
+"""Percentage points."""
+CHANCE_OF_ENERGY = {
+    "C1": 0.0002, "C2": 0.0016, "C3": 0.0006, "C4": 0.0006, "active": 0.26, "entry": 0.0004, "exit": 0.0024,
+    "switch": 0.0003,
+}  # fmt: skip
+"""Of the joules of all CPUs. Which CPU works is what differs most."""
+CHANCE_OF_ALL, CHANCE_OF_L2 = 0.06, 0.0042
+"""These chances are what 95 of 100 numbers stayed within between three boots of one setting: esm-gesture, `models` and
+`boots`, three programs on tegra-k1, 18 pairs. C4 is taken to differ as C3, and a cause's joules as all of them."""
+CREDITS = (0.0, 0.25, 1.0)
+"""Hindsight of one CPU does not know whether others sleep: it counts so much of what its cluster would save."""
+ACTIVE, ENTRY, SWITCH, EXIT = "active", "entry", "switch", "exit"
+ALL = -1
+"""In place of a CPU's number."""
+QUANTILES = (0.5, 0.99)
+
+Key = tuple[str, int, str]
+"""What, CPU, and state or quantile."""
+
+
+class Predicted(NamedTuple):
+    what: str
+    unit: str
+    cpu: int
+    of: str
+    recorded: float
+    predicted: float
+    error: float
+    ideal: float
+
+
+UNITS = {"residency": "%", "entries": "", "wake-ups": "", "latency": "us", "energy": "J", "cause": "J"}
+
+
+def rows(source: Replay, machine: Setup) -> list[Predicted]:
+    """The whole table of one set of settings."""
+    truth = _of_trace(source)
+    model = measures(source, source.machine, source.as_recorded)
+    own = measures(source, source.machine, source.wakes(source.machine))
+    wakes = source.wakes(machine)
+    new = measures(source, machine, wakes)
+    best = _best(source, machine, new)
+    unseen = _unseen(source, wakes)
+    cores = sum(value for (what, cpu, _), value in new.items() if what == "energy" and cpu != ALL)
+    found = []
+    for key in sorted({*truth, *new}):
+        what, cpu, of = key
+        before, base, after = (one.get(key, 0.0) for one in (truth, own, new))
+        said = max(0.0, before + after - base)
+        fault = max(abs(base - before), abs(model.get(key, 0.0) - before))
+        share = 1.0 if cpu in unseen or (cpu == ALL and unseen) else SHARE_OF_CHANGE
+        error = fault + share * abs(after - base) + _chance(key, said, cores)
+        found.append(
+            Predicted(what, UNITS[what], cpu, of, before, said, error, max(0.0, before + best.get(key, 0.0) - base))
+        )
+    return found
+
+
+def _chance(key: Key, said: float, cores: float) -> float:
+    """What another boot with the same settings may differ by. `cores` are the joules of all CPUs."""
+    what, cpu, of = key
+    if what == "latency":
+        return CHANCE_OF_LATENCY * said
+    if what == "residency":
+        return CHANCE_OF_RESIDENCY
+    if what == "cause":
+        return CHANCE_OF_ALL * cores
+    if what != "energy":
+        return CHANCE_OF_COUNT * math.sqrt(max(1.0, said))
+    if cpu == ALL:
+        return said * (CHANCE_OF_ALL if of == "all" else CHANCE_OF_L2)
+    return CHANCE_OF_ENERGY[of] * cores
+
+
+def _unseen(source: Replay, wakes: npt.NDArray[np.void]) -> set[int]:
+    """The CPUs that would enter a state that the run never left on them."""
+    pairs = np.unique(np.stack([wakes["cpu"], wakes["state"]]), axis=1).T.tolist()
+    return {cpu for cpu, state in pairs if state >= 0 and source.chains.unseen(cpu, state)}
+
+
+def table(found: list[Predicted], path: Path) -> pa.Table:
+    return pa.Table.from_pylist([{"run": str(path), **row._asdict()} for row in found])
+
+
+def totals(source: Replay, machine: Setup) -> dict[str, float]:
+    """A point of a grid."""
+    return of_wakes(source, machine, source.wakes(machine))
+
+
+def of_wakes(source: Replay, machine: Setup, wakes: npt.NDArray[np.void]) -> dict[str, float]:
+    """Joules of all CPUs and L2 caches, the wake-ups, and the p99 of their latency."""
+    late = _latency(wakes[wakes["given_up"] == 0])
+    return {
+        "energy_j": measures(source, machine, wakes)["energy", ALL, "all"],
+        "wake_ups": float(wakes.size),
+        "latency_p99_us": float(np.quantile(late, 0.99)) / 1000 if late.size else 0.0,
+    }
+
+
+def measures(source: Replay, machine: Setup, wakes: npt.NDArray[np.void]) -> dict[Key, float]:
+    """What the wake-ups of a model come to."""
+    found: dict[Key, float] = {}
+    power_of = source.power(machine)
+    length = source.chains.last - source.chains.first
+    for cpus, cluster in machine.platform.cpu_ranges():
+        names = [state.name for state in cluster.cstates]
+        inside = [cpu for cpu in cpus if cpu in source.chains.sleeps]
+        for cpu in inside:
+            _measure(found, source, power_of, cpu, names, wakes[wakes["cpu"] == cpu], length)
+        if inside:
+            off = float(wakes["cluster_off"][np.isin(wakes["cpu"], inside)].sum())
+            power = power_of.clusters[cluster.name]
+            found["energy", ALL, f"L2 {cluster.name}"] = (power[ON] * (length - off) + power[OFF] * off) / 1e9
+            found["residency", ALL, f"off {cluster.name}"] = 100 * off / length
+    found["energy", ALL, "all"] = sum(value for (what, _, _), value in found.items() if what == "energy")
+    return found
+
+
+def _measure(
+    found: dict[Key, float],
+    source: Replay,
+    power_of: Watts,
+    cpu: int,
+    names: Sequence[str],
+    own: npt.NDArray[np.void],
+    length: int,
+) -> None:
+    slept = own[own["state"] >= 0]
+    whole = np.where(slept["given_up"] == 1, 0, np.maximum(slept["woken"], slept["start"]) - slept["start"])
+    asleep = np.maximum(whole - slept["flush"] - slept["entry"], 0)
+    times: dict[str, float] = {}
+    for number, name in enumerate(names):
+        mine = slept["state"] == number
+        times[name] = float(asleep[mine].sum())
+        found["entries", cpu, name] = float(mine.sum())
+        found["residency", cpu, name] = 100 * float((slept["end"] - slept["start"])[mine].sum()) / length
+    given_up = float((slept["end"] - slept["start"])[slept["given_up"] == 1].sum())
+    took = slept[slept["given_up"] == 0]
+    times[ENTRY] = float(took["flush"].sum()) + given_up
+    times[SWITCH] = float(took["entry"].sum() + took["exit"].sum())
+    out = took["end"] - np.maximum(took["woken"], took["start"]) - took["exit"]
+    times[EXIT] = float(out.sum())
+    times[ACTIVE] = max(0.0, length - float((slept["end"] - slept["start"]).sum()))
+    power = power_of.of(cpu)
+    for label, time in times.items():
+        joules = power.get(label, power.get(ACTIVE, 0.0)) * time / 1e9
+        found["energy", cpu, label] = joules
+        # Work keeps its causes. A state that the run never had has one cause: that nothing was to do.
+        for cause, share in (power_of.causes.get(cpu, {}).get(label) or {"idle": 1.0}).items():
+            found["cause", ALL, cause] = found.get(("cause", ALL, cause), 0.0) + share * joules
+    found.update(_quantiles(cpu, _latency(took)))
+    for cause, many in _causes(source, cpu, own).items():
+        found["wake-ups", cpu, cause] = float(many)
+
+
+def _quantiles(cpu: int, late: npt.NDArray[np.int64]) -> dict[Key, float]:
+    us = np.quantile(late, QUANTILES) / 1000 if late.size else np.zeros(len(QUANTILES))
+    return {("latency", cpu, f"p{100 * of:g}"): float(value) for of, value in zip(QUANTILES, us, strict=True)}
+
+
+def _latency(took: npt.NDArray[np.void]) -> npt.NDArray[np.int64]:
+    late: npt.NDArray[np.int64] = took["end"] - np.maximum(took["woken"], took["start"])
+    return late
+
+
+def _causes(source: Replay, cpu: int, own: npt.NDArray[np.void]) -> Mapping[str, int]:
+    sleeps = source.chains.sleeps[cpu][own["sleep"]]
+    tick = (own["added"] == 1) | (sleeps["got_tick"] == 1)
+    timer = ~tick & (sleeps["by_timer"] == 1)
+    ipi = ~tick & ~timer & (sleeps["sender"] >= 0)
+    found = {"tick": tick, "timer": timer, "ipi": ipi, "device": ~tick & ~timer & ~ipi}
+    return {cause: int(which.sum()) for cause, which in found.items()}
+
+
+def _of_trace(source: Replay) -> dict[Key, float]:
+    """The same numbers of the trace itself. Energy is the model's with the recorded choices."""
+    found = dict(measures(source, source.machine, source.as_recorded))
+    length = source.chains.last - source.chains.first
+    for cpus, cluster in source.machine.platform.cpu_ranges():
+        for cpu in cpus:
+            if cpu not in source.chains.sleeps:
+                continue
+            sleeps = source.chains.sleeps[cpu]
+            for number, state in enumerate(cluster.cstates):
+                mine = sleeps["state"] == number
+                found["entries", cpu, state.name] = float(mine.sum())
+                found["residency", cpu, state.name] = 100 * float(sleeps["length"][mine].sum()) / length
+            late = (sleeps["end"] - sleeps["woken"])[sleeps["refused"] == 0]
+            found.update(_quantiles(cpu, late))
+    return found
+
+
+def _best(source: Replay, machine: Setup, governor: dict[Key, float]) -> dict[Key, float]:
+    """The least energy of all: by hindsight, with several credits, or the governor's own if that is the least."""
+    found = [measures(source, machine, by_hindsight(source, machine, credit)) for credit in CREDITS]
+    return min([*found, governor], key=lambda one: one["energy", ALL, "all"])
+
+
+def by_hindsight(source: Replay, machine: Setup, credit: float) -> npt.NDArray[np.void]:
+    """The wake-ups under a governor that knows each sleep's length and spends the least energy on it.
+
+    `credit` is the share of what an L2 saves that is off, which a CPU in its cluster's sleep counts as its own.
+    """
+    cpus = max(source.chains.sleeps) + 1
+    ideal = np.full(cpus * MAX_STATES, np.iinfo(np.int64).max, np.int64)
+    told, power_of = source.states(machine), source.power(machine)
+    for members, cluster in machine.platform.cpu_ranges():
+        for cpu in members:
+            if cpu not in source.chains.sleeps:
+                continue
+            power = power_of.of(cpu)
+            way = power.get(EXIT, power.get(ACTIVE, 0.0))
+            costs: list[tuple[float, float]] = []
+            for number, state in enumerate(cluster.cstates):
+                actual, usual = state.actual, source.chains.usual[cpu][number].software
+                trip = 1000 * (actual.entry_us + actual.exit_us + actual.flush_us + actual.refill_us)
+                trip += usual if usual is not None else 0
+                rest = power.get(state.name, 0.0)
+                if state.kind == "cluster-off":
+                    rest -= credit * (power_of.clusters[cluster.name][ON] - power_of.clusters[cluster.name][OFF])
+                fixed = (way - rest) * trip
+                worth = [(fixed - other) / (base - rest) for other, base in costs if base > rest]
+                if number and worth and not told[cpu][number].disabled:
+                    ideal[cpu * MAX_STATES + number] = max(round(max(worth)), round(trip))
+                if number == 0 or not told[cpu][number].disabled:
+                    costs.append((fixed, rest))
+    return chain.run(source.chains, machine.platform, BY_HINDSIGHT, ideal)

@@ -1,0 +1,114 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""What a what-if may change: the numbers of idle states, which of them there are, the governor, power."""
+
+import math
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from itertools import product
+
+from lull.artifacts.governors import NAMES
+from lull.errors import UserError
+from lull.files.blocks import explained
+from lull.platform import overrides
+from lull.platform.cstates import STATE_NAMES
+from lull.platform.schema import Platform
+from lull.whatif.library import TUNABLES
+
+GOVERNOR, DEEPEST, WITHOUT = "governor", "idle.deepest", "idle.without"
+MODEL, HALTPOLL = "power-models.", "haltpoll."
+_DEPTHS = tuple(STATE_NAMES.values())
+_MODEL = re.compile(r"core\.C[1-4]\.(clock|leakage)|l2\.retained_when_off\.[a-z0-9-]+")
+
+
+@dataclass(frozen=True)
+class Setup:
+    """The part of a run that a what-if changes. `deepest` is the deepest state of each CPU."""
+
+    platform: Platform
+    governor: str
+    deepest: Mapping[int, str]
+    without: frozenset[str] = frozenset()
+    """States that are taken away."""
+    tunables: Mapping[str, int] = field(default_factory=dict)
+    model: Mapping[str, float] = field(default_factory=dict)
+    """Numbers of power-models/states.yaml."""
+
+    def changed(self, settings: Sequence[str]) -> "Setup":
+        now, rest = self, []
+        for text in settings:
+            key, equals, value = text.partition("=")
+            if not equals or not value:
+                raise UserError(f"--set {text}: no `=` with a value; write key=value, such as cstates.C3.exit_us=15")
+            if key == GOVERNOR:
+                now = replace(now, governor=_one_of(key, value, NAMES))
+            elif key == DEEPEST:
+                now = replace(now, deepest=dict.fromkeys(now.deepest, _one_of(key, value, _DEPTHS)))
+            elif key == WITHOUT:
+                now = replace(now, without=now.without | {_one_of(key, value, _DEPTHS[1:])})
+            elif key.startswith(HALTPOLL):
+                name = _one_of(HALTPOLL.rstrip("."), key.removeprefix(HALTPOLL), tuple(TUNABLES))
+                now = replace(now, tunables={**now.tunables, name: _number(key, value)})
+            elif key.startswith(MODEL):
+                now = replace(now, model={**now.model, _model_key(key, self.platform): _share(key, value)})
+            elif "cstates" in key.split("."):
+                rest.append(text)
+            else:
+                raise UserError(
+                    f"--set {key}: a what-if cannot change this; use {GOVERNOR}, {HALTPOLL}*, {DEEPEST}, {WITHOUT}, "
+                    f"{MODEL}* or a key of cstates, or run it on gem5"
+                )
+        return replace(now, platform=_platform(self.platform, rest))
+
+
+def _model_key(key: str, platform: Platform) -> str:
+    name = key.removeprefix(MODEL)
+    cores = {cluster.core for cluster in platform.resolved_clusters()}
+    part, _, last = name.rpartition(".")
+    if not _MODEL.fullmatch(name) or (part.startswith("l2") and last not in cores):
+        raise UserError(
+            f"--set {key}: not a number of power-models/states.yaml that this machine has; "
+            f"use {MODEL}core.C3.leakage, {MODEL}core.C1.clock or {MODEL}l2.retained_when_off.{min(cores)}"
+        )
+    return name
+
+
+def _number(key: str, text: str) -> int:
+    if not text.isdigit() or int(text) >= 1 << 32:
+        raise UserError(f"--set {key}={text}: not a whole number from 0 to 2^32 - 1")
+    return int(text)
+
+
+def _share(key: str, text: str) -> float:
+    try:
+        value = float(text)
+    except ValueError:
+        value = math.nan
+    if not 0 <= value <= 1:
+        raise UserError(f"--set {key}={text}: not a share; write a number from 0 to 1")
+    return value
+
+
+def grid(words: Sequence[str]) -> Iterator[tuple[str, ...]]:
+    """The points of `key=a,b,c` words: each value of one with each of the others."""
+    axes = []
+    for word in words:
+        key, equals, values = word.partition("=")
+        if not equals or not all(values.split(",")):
+            raise UserError(f"--grid {word}: write key=value,value, such as cstates.C3.exit_us=10,20,40")
+        axes.append([f"{key}={value}" for value in values.split(",")])
+    return product(*axes)
+
+
+def _one_of(key: str, value: str, known: Sequence[str]) -> str:
+    if value not in known:
+        raise UserError(f"--set {key}={value}: unknown; choose {', '.join(known)}")
+    return value
+
+
+def _platform(platform: Platform, settings: Sequence[str]) -> Platform:
+    if not settings:
+        return platform
+    data = overrides.apply(platform.model_dump(mode="json"), settings)
+    with explained("--set", Platform):
+        return Platform.model_validate(data)

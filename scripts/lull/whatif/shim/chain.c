@@ -1,0 +1,280 @@
+// SPDX-License-Identifier: BSD-3-Clause
+/*
+ * Every CPU's chain of sleep, wake-up and work, in the order of time. Timers
+ * and events from outside keep their time. Work keeps its length. An IPI moves
+ * with its sender's work. A wake-up whose interrupt came while the CPU was
+ * still at work is no sleep: its work follows at once. What power-off costs is
+ * counted as the firmware counts it (firmware-patches, fvp_sleep.c).
+ */
+#include "chain.h"
+#include "governors.h"
+
+#define SLICES 8          /* LAT_SLICES of the firmware */
+#define WAY_IN_NS 8000    /* assumed: from the event of the entry to the firmware's part of it */
+
+struct running {
+	int64_t time;     /* of the next event: an entry, or the end of a sleep */
+	int64_t shift;    /* of its work against the record */
+	int64_t on;       /* since its caches were lost last */
+	int64_t start;    /* of its sleep */
+	int64_t tick;     /* when the tick ends its sleep, if nothing does before */
+	int64_t flush, entry;
+	double used;      /* the part of the caches that its sleep loses */
+	int at, stopped, state, asleep, last;
+};
+
+struct domain {           /* a cluster */
+	int64_t on;       /* since its cache was lost last; in the future while it comes on */
+	int64_t off_at;
+	double used;
+	int off;
+};
+
+static int64_t longest(int64_t a, int64_t b)
+{
+	return a > b ? a : b;
+}
+
+/* The part of a cache, in slices, that was filled since it was lost last. */
+static double filled(double fill, int64_t since)
+{
+	int slices;
+
+	if (fill <= 0 || since >= fill)
+		return 1;
+	slices = since <= 0 ? 0 : (int)(since * SLICES / fill) + 1;
+	return (double)slices / SLICES;
+}
+
+/* The deepest state that is worth its trip for a sleep of this length. */
+static int by_hindsight(const struct chain_cpu *cpu, const int64_t *ideal, int64_t length)
+{
+	int state = 0;
+
+	for (int i = 1; i < cpu->state_count; i++)
+		if (ideal[i] <= length)
+			state = i;
+	return state;
+}
+
+static int choose(int governor, const struct chain_cpu *cpu, int number, struct running *run, int64_t tick, int *stop)
+{
+	const struct chain_sleep *sleep = &cpu->sleeps[run->at];
+	struct shim_choice choice;
+	struct shim_view view = {
+		.clock = run->time,
+		.now = run->time - sleep->lead,
+		.tick = tick,
+		.hrtimer = sleep->hrtimer,
+		.wheel = sleep->wheel,
+		.qos = sleep->qos,
+		.stopped = run->stopped,
+	};
+
+	if (governor == CHAIN_AS_RECORDED || governor == CHAIN_RECORD) {
+		*stop = sleep->stops;
+		return sleep->state;
+	}
+	if (governor == CHAIN_BY_HINDSIGHT) { /* the state is chosen once the sleep's end is known */
+		*stop = 1;
+		return 0;
+	}
+	if (sleep->kept && !run->stopped)
+		view.wheel = view.now;
+	shim_select(governor, number, &view, &choice);
+	*stop = choice.stop_tick && !(view.wheel - view.now <= 0 && sleep->kept);
+	return choice.state;
+}
+
+/* When the interrupt comes that ends a sleep in the record. */
+static int64_t due(const struct running *runs, const struct chain_sleep *sleep, int number)
+{
+	if (sleep->sender >= 0 && sleep->sender != number)
+		return sleep->woken + runs[sleep->sender].shift;
+	return sleep->woken;
+}
+
+/* Whether all others of its cluster sleep as deeply as the cluster's sleep needs. */
+static int is_last(const struct chain_cpu *all, const struct running *runs, int cpus, int number)
+{
+	for (int i = 0; i < cpus; i++) {
+		/* Of a CPU whose last sleep was the last event, the record has no end. */
+		int sleeps = runs[i].asleep || runs[i].at >= all[i].count;
+
+		if (i == number || !all[i].count || all[i].cluster != all[number].cluster)
+			continue;
+		if (!sleeps || !all[i].states[runs[i].state].cluster_off)
+			return 0;
+	}
+	return 1;
+}
+
+/* What the hardware takes to bring a CPU back, and whether its cluster has to come on before. */
+static int64_t come_on(const struct chain_cpu *cpu, struct running *run, struct domain *domain, int64_t woken,
+		       struct chain_wake *wake)
+{
+	const struct chain_state *state = &cpu->states[run->state];
+	double refill;
+
+	if (state->keeps_caches) {
+		wake->exit = state->exit;
+		return wake->exit;
+	}
+	if (state->cluster_off && ((domain->off && woken >= domain->off_at) || woken < domain->on)) {
+		wake->exit = state->exit;
+		if (domain->off) {
+			wake->cluster_off = woken - domain->off_at;
+			domain->on = woken + wake->exit;
+		}
+		domain->off = 0;
+		refill = domain->used * state->refill;
+	} else {
+		state = &cpu->states[state->alone];
+		wake->exit = state->exit;
+		refill = run->used * state->refill;
+	}
+	run->on = woken + wake->exit + (int64_t)refill;
+	return wake->exit + (int64_t)refill;
+}
+
+int64_t chain_run(int governor, int cpus, const struct chain_cpu *all, int64_t period, int64_t room,
+		  struct chain_wake *wakes, const int64_t *ideal)
+{
+	struct running runs[SHIM_CPUS] = { 0 };
+	struct domain domains[SHIM_CPUS] = { 0 };
+	int64_t made = 0;
+
+	for (int i = 0; i < cpus; i++) {
+		runs[i].time = all[i].begin;
+		runs[i].stopped = all[i].stopped;
+		runs[i].on = -(1LL << 60); /* full caches */
+		domains[i].on = -(1LL << 60);
+	}
+	for (;;) {
+		const struct chain_cpu *cpu;
+		const struct chain_sleep *sleep;
+		const struct chain_state *costs;
+		struct chain_wake *wake;
+		struct running *run;
+		struct domain *domain;
+		int64_t tick, woken, end, work, hardware = 0;
+		int number = -1, stop, by_tick, given_up;
+
+		for (int i = 0; i < cpus; i++)
+			if (runs[i].at < all[i].count && (number < 0 || runs[i].time < runs[number].time))
+				number = i;
+		if (number < 0)
+			return made;
+		if (made == room)
+			return -1;
+		cpu = &all[number];
+		run = &runs[number];
+		domain = &domains[cpu->cluster];
+		sleep = &cpu->sleeps[run->at];
+		woken = due(runs, sleep, number);
+
+		if (!run->asleep) {
+			if (woken < run->time - sleep->lead && sleep->woken >= sleep->end - sleep->length) {
+				/* It came while the CPU was at work. */
+				wakes[made++] = (struct chain_wake){
+					.start = run->time, .woken = woken, .end = run->time,
+					.cpu = number, .state = -1, .sleep = run->at,
+				};
+				run->shift = run->time - sleep->end;
+				run->time += sleep->work;
+				run->stopped = run->stopped && !sleep->leaves;
+				run->at++;
+				continue;
+			}
+			tick = run->stopped ? (sleep->wheel < SHIM_NEVER ? sleep->wheel : SHIM_NEVER)
+					    : run->time - run->time % period + period;
+			run->state = choose(governor, cpu, number, run, tick, &stop);
+			run->tick = SHIM_NEVER;
+
+			/* The tick is let go unless a timer is due before the next one. */
+			if (!run->stopped && stop && !(sleep->wheel <= tick))
+				run->stopped = 1;
+			if (governor != CHAIN_RECORD && run->stopped) {
+				while (sleep->only_tick && run->at + 1 < cpu->count && sleep->wheel > sleep->woken)
+					sleep = &cpu->sleeps[++run->at];
+				woken = due(runs, sleep, number);
+			} else if (governor != CHAIN_RECORD) {
+				run->tick = tick;
+				woken = tick < woken ? tick : woken;
+			}
+			if (governor == CHAIN_BY_HINDSIGHT)
+				run->state = by_hindsight(cpu, &ideal[number * CHAIN_STATES], woken - run->time);
+
+			costs = &cpu->states[run->state];
+			run->last = costs->cluster_off && is_last(all, runs, cpus, number);
+			if (!run->last)
+				costs = &cpu->states[costs->alone];
+			run->used = filled(costs->fill, run->time + WAY_IN_NS - (run->last ? domain->on : run->on));
+			run->start = run->time;
+			run->flush = costs->fill > 0 ? run->used * costs->flush : costs->flush;
+			run->entry = costs->entry;
+			if (run->last) {
+				domain->off = 1;
+				domain->off_at = run->start + run->flush + run->entry;
+				domain->used = run->used;
+			}
+			run->asleep = 1;
+			run->time = longest(run->start, woken);
+			continue;
+		}
+
+		by_tick = run->tick < woken;
+		woken = by_tick ? run->tick : woken;
+		if (woken > run->time) { /* the sender of its interrupt is later than it was */
+			run->time = woken;
+			continue;
+		}
+		given_up = woken < run->start + run->flush + run->entry && run->state > 0;
+		if (governor == CHAIN_RECORD)
+			given_up = sleep->refused;
+		wake = &wakes[made++];
+		wake->cpu = number;
+		wake->start = run->start;
+		wake->state = run->state;
+		wake->sleep = run->at;
+		wake->added = by_tick;
+		wake->flush = run->flush;
+		wake->entry = run->entry;
+		wake->given_up = given_up;
+		wake->woken = woken;
+		/* Whoever wakes before the cluster is off keeps it on. */
+		if (domain->off && (woken < domain->off_at || given_up))
+			domain->off = 0;
+		woken = longest(woken, run->start);
+		if (given_up) {
+			end = woken + cpu->states[run->state].given_up;
+			wake->exit = 0;
+		} else {
+			hardware = come_on(cpu, run, domain, woken, wake);
+			/* The recorded way out, or the usual one of another state. */
+			end = woken + hardware + (run->state == sleep->state && !by_tick ?
+						  sleep->software : cpu->states[run->state].usual);
+		}
+		if (governor == CHAIN_RECORD)
+			end = sleep->end;
+		wake->end = end;
+		wake->hardware = hardware;
+
+		work = by_tick ? cpu->tick_work : sleep->work;
+		if (governor >= 0) {
+			if (given_up)
+				shim_rejected(number);
+			else
+				shim_reflect(governor, number, end, run->state, end - run->start,
+					     by_tick || sleep->got_tick);
+		}
+		run->asleep = 0;
+		run->time = end + work;
+		if (!by_tick) {
+			run->shift = end - sleep->end;
+			if (sleep->leaves)
+				run->stopped = 0;
+			run->at++;
+		}
+	}
+}

@@ -1,0 +1,76 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* A recorded run, and what would have become of it with other idle states. Times are nanoseconds. */
+#ifndef LULL_CHAIN_H
+#define LULL_CHAIN_H
+
+#include <stdint.h>
+
+#define CHAIN_STATES 10
+
+/* In place of a governor. */
+#define CHAIN_AS_RECORDED -1
+#define CHAIN_BY_HINDSIGHT -2
+#define CHAIN_RECORD -3 /* each sleep ends as recorded: only the hardware's part of it is asked for */
+
+/* A recorded sleep, with the work that follows it. */
+struct chain_sleep {
+	int64_t lead;       /* from `now` of the choice to the entry */
+	int64_t hrtimer;    /* when the first timer of high resolution is due */
+	int64_t wheel;      /* when the wheel's is */
+	int64_t qos;
+	int64_t woken;      /* when the interrupt came that ended it */
+	int64_t end, length;
+	int64_t software;   /* the way out without the hardware's part */
+	int64_t work;       /* from the end to the next entry */
+	int32_t state;
+	int32_t sender;     /* the CPU whose IPI ended it, or -1 */
+	int32_t only_tick;  /* the tick ended it, and nothing else was done */
+	int32_t got_tick;
+	int32_t leaves;     /* a task ran after it */
+	int32_t kept;       /* the kernel kept the tick, whatever the governor said */
+	int32_t stops;      /* the tick was stopped for it */
+	int32_t by_timer;   /* a timer other than the tick ended it */
+	int32_t refused;    /* by the hardware */
+};
+
+struct chain_state {
+	double entry, exit, flush, refill, fill;
+	int32_t cluster_off;
+	int32_t keeps_caches;
+	int32_t alone;      /* the state whose costs are paid while the cluster stays on */
+	int64_t usual;      /* the software's part of the way out, median */
+	int64_t given_up;   /* a sleep that was given up, median */
+};
+
+struct chain_cpu {
+	const struct chain_sleep *sleeps;
+	int32_t count;
+	int32_t cluster;
+	int32_t stopped;    /* the tick is, at the first sleep */
+	int32_t state_count;
+	int64_t begin;      /* the first entry */
+	int64_t tick_work;  /* the usual work of a tick */
+	struct chain_state states[CHAIN_STATES];
+};
+
+struct chain_wake {
+	int64_t start, woken, end;
+	int64_t flush, entry, exit; /* of the hardware */
+	int64_t hardware;   /* the way out: exit and refill; the rest is software */
+	int32_t cpu;
+	int32_t state;      /* -1: the interrupt came while the CPU was at work */
+	int32_t sleep;      /* the recorded one */
+	int32_t given_up;   /* the interrupt came on the way in */
+	int32_t added;      /* the tick ended it, as it did not in the record */
+	int64_t cluster_off; /* how long the cluster was, before this CPU brought it back */
+};
+
+/*
+ * Returns the number of wake-ups, or -1 if there is no room for them. The
+ * governor by hindsight needs `ideal`, the least sleep for which each state of a
+ * CPU is worth its trip.
+ */
+int64_t chain_run(int governor, int cpus, const struct chain_cpu *all, int64_t period, int64_t room,
+		  struct chain_wake *wakes, const int64_t *ideal);
+
+#endif

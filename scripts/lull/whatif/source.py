@@ -1,0 +1,134 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""A recorded run on gem5, made ready to be asked: its choices made again, its chains and its power."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+
+import numpy as np
+import numpy.typing as npt
+
+from lull.artifacts import governors
+from lull.errors import UserError
+from lull.platform.cstates import STATE_NAMES
+from lull.rundir import cpuidle
+from lull.rundir.folder import CPUIDLE, TRACE, RunDir
+from lull.whatif import chain, entries, recorded, watts
+from lull.whatif.chain import AS_RECORDED, Chains
+from lull.whatif.entries import Entries
+from lull.whatif.library import State
+from lull.whatif.recorded import Again
+from lull.whatif.settings import Setup
+from lull.whatif.watts import Watts
+
+TICK_NS = 4_000_000
+"""HZ=250 of kernel-patches/config."""
+_DEPTHS = tuple(STATE_NAMES.values())
+
+
+@dataclass(frozen=True)
+class Replay:
+    path: Path
+    machine: Setup
+    told: dict[int, list[State]]
+    """What Linux was told of the states of each CPU."""
+    entries: Entries
+    again: Again
+    chains: Chains
+    watts: Watts
+    notes: tuple[str, ...]
+
+    @property
+    def cpus(self) -> list[int]:
+        return sorted(self.chains.sleeps)
+
+    @cached_property
+    def as_recorded(self) -> npt.NDArray[np.void]:
+        """The model's own answer to no change of states or governor: each choice as the trace has it."""
+        return chain.run(self.chains, self.machine.platform, AS_RECORDED)
+
+    def wakes(self, machine: Setup) -> npt.NDArray[np.void]:
+        engine = recorded.warmed(machine.governor, self.states(machine), self.entries, self.again, machine.tunables)
+        return chain.run(self.chains, machine.platform, engine)
+
+    def power(self, machine: Setup) -> Watts:
+        return watts.with_model(self.watts, machine.platform, machine.model)
+
+    def states(self, machine: Setup) -> dict[int, list[State]]:
+        """What Linux is told: as recorded where the platform says the same as the run's did."""
+        found: dict[int, list[State]] = {}
+        old = self.machine.platform.resolved_clusters()
+        for number, (cpus, cluster) in enumerate(machine.platform.cpu_ranges()):
+            for cpu in cpus:
+                if cpu not in self.told:
+                    continue
+                own = []
+                for state, before, was in zip(cluster.cstates, old[number].cstates, self.told[cpu], strict=True):
+                    now = state.advertised
+                    deeper = _DEPTHS.index(state.name) > _DEPTHS.index(machine.deepest[cpu])
+                    off = deeper or state.name in machine.without
+                    if (now.latency_us, now.residency_us) == (
+                        before.advertised.latency_us,
+                        before.advertised.residency_us,
+                    ):
+                        own.append(was._replace(disabled=off))
+                    else:
+                        own.append(State(state.name, 1000 * now.latency_us, 1000 * now.residency_us, off))
+                found[cpu] = own
+        return found
+
+
+def load(path: Path) -> Replay:
+    rundir = RunDir.open(path)
+    spec = rundir.spec()
+    if spec.engine != "gem5":
+        raise UserError(f"{path}: of {spec.engine}, which has no timing; name a run on gem5")
+    rows = cpuidle.read(rundir / CPUIDLE)
+    if not rows:
+        raise UserError(f"{rundir / CPUIDLE}: missing or empty; run the command again")
+    told = _told(rows)
+    found = entries.read(
+        rundir / TRACE, {cpu: [state.residency_ns for state in own] for cpu, own in told.items()}, TICK_NS
+    )
+    if found.lost:
+        raise UserError(
+            f"{rundir / TRACE}: lost {found.lost} events; trace less, or raise --trace-buffer, and run again"
+        )
+    governor = cpuidle.governors(rows)["governor"][0]
+    again = recorded.again(found, governor, told)
+    chains = chain.of_run(again.made, spec.platform, TICK_NS, found.begin, found.end)
+    deepest = {cpu: [state.name for state in own if not state.disabled][-1] for cpu, own in told.items()}
+    return Replay(
+        path=path,
+        machine=Setup(spec.platform, governor, deepest),
+        told=told,
+        entries=found,
+        again=again,
+        chains=chains,
+        watts=watts.of_run(rundir, spec.platform, sorted(chains.sleeps)),
+        notes=tuple(_notes(rundir, again)),
+    )
+
+
+def _told(rows: Sequence[cpuidle.Row]) -> dict[int, list[State]]:
+    found: dict[int, list[State]] = {}
+    for row in rows:
+        numbers: Mapping[str, object] = row
+        latency, residency = numbers.get("latency_us"), numbers.get("residency_us")
+        if not isinstance(latency, int) or not isinstance(residency, int):
+            raise UserError(f"{CPUIDLE}: does not say what Linux was told of its states; run the command again")
+        state = State(row["name"], 1000 * latency, 1000 * residency, bool(row["disabled"]))
+        found.setdefault(row["cpu"], []).append(state)
+    return found
+
+
+def _notes(rundir: RunDir, again: Again) -> list[str]:
+    found = []
+    kernel = rundir.manifest()["artifacts"].get("kernel")
+    if not kernel or not governors.of_run(dict(kernel)):
+        found.append("the run's kernel has other governors than this checkout; choices may differ")
+    for reason, many in again.reasons().items():
+        if reason != recorded.AGREES:
+            found.append(f"{many} choices come out otherwise than recorded: {reason}")
+    return found

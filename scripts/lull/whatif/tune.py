@@ -1,0 +1,90 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Which advertised residencies, with which governor, spend the least energy on a recorded load.
+
+Each residency is a quarter to four times the recorded one. Combinations that a platform file may not have, for example
+a deeper state with a shorter residency than a shallower one, are left out.
+"""
+
+from collections.abc import Iterator, Sequence
+from itertools import product
+from pathlib import Path
+from typing import NamedTuple
+
+from lull.artifacts.governors import NAMES
+from lull.energy import run_ledger
+from lull.engines.base import Engine, Sink
+from lull.engines.execute import execute
+from lull.errors import UserError
+from lull.platform.cstates import STATE_NAMES
+from lull.rundir.folder import RunDir
+from lull.runspec import advertised
+from lull.runspec.policy import Policy
+from lull.runspec.spec import RunSpec
+from lull.whatif import grid, prediction, source
+from lull.whatif.source import Replay
+
+FACTORS = (0.25, 0.5, 1, 2, 4)
+_DEPTHS = tuple(STATE_NAMES.values())
+
+
+class Tuned(NamedTuple):
+    settings: tuple[str, ...]
+    energy_j: float
+    latency_p99_us: float
+
+
+def candidates(replay: Replay) -> Iterator[tuple[str, ...]]:
+    """Residencies of each state that the run may enter, but the first, with each governor."""
+    machine = replay.machine
+    deepest = max(_DEPTHS.index(name) for name in machine.deepest.values())
+    first = machine.platform.resolved_clusters()[0].cstates
+    axes = [
+        [
+            f"cstates.{state.name}.advertised.residency_us={round(factor * state.advertised.residency_us)}"
+            for factor in FACTORS
+        ]
+        for state in first
+        if 0 < _DEPTHS.index(state.name) <= deepest
+    ]
+    for point in product([f"governor={name}" for name in NAMES], *axes):
+        try:
+            machine.changed(point)
+        except UserError:
+            continue
+        yield point
+
+
+def best(replay: Replay, bound_us: float, most: int) -> list[Tuned]:
+    """The least energies of all candidates whose p99 of the wake-up latency is within the bound."""
+    asked = list(candidates(replay))
+    numbers = grid.numbers(replay, asked)
+    found = [Tuned(point, row["energy_j"], row["latency_p99_us"]) for point, row in zip(asked, numbers, strict=True)]
+    within = sorted((one for one in found if one.latency_p99_us <= bound_us), key=lambda one: one.energy_j)
+    if not within:
+        least = min(one.latency_p99_us for one in found)
+        raise UserError(f"--p99-us {bound_us:g}: no candidate is within it; the least is {least:.4g}")
+    # Many residencies choose alike: one of each outcome is enough, the first.
+    distinct = {(one.energy_j, one.latency_p99_us): one for one in reversed(within)}
+    return list(reversed(distinct.values()))[:most]
+
+
+def spec_of(replay: Replay, settings: Sequence[str]) -> RunSpec:
+    """The run again, with other settings."""
+    before = RunDir.open(replay.path).spec()
+    machine = replay.machine.changed(settings)
+    policy = Policy.model_validate({**before.policy.model_dump(), "governor": machine.governor})
+    told = advertised.difference(machine.platform, before.boot_platform())
+    return before.model_copy(update={"platform": machine.platform, "told_at_boot": told, "policy": policy})
+
+
+def verified(replay: Replay, tuned: Tuned, engine: Engine, out: Path, sink: Sink) -> Tuned:
+    """The same settings simulated: what the prediction is of."""
+    execute(spec_of(replay, tuned.settings), engine, out, sink)
+    run_ledger.make_ledger(RunDir.open(out), run_ledger.Options())
+    return as_run(source.load(out), tuned.settings)
+
+
+def as_run(replay: Replay, settings: tuple[str, ...] = ()) -> Tuned:
+    """The numbers of a recorded run itself."""
+    found = prediction.of_wakes(replay, replay.machine, replay.as_recorded)
+    return Tuned(settings, found["energy_j"], found["latency_p99_us"])

@@ -1,0 +1,136 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The power of each CPU in each of its states, as the run's own ledger has it.
+
+A state that the run never had gets the power of the state nearest to it in depth that the CPU did have, times the
+quotient of the shares of leakage that power-models/states.yaml says of the two.
+"""
+
+from collections import defaultdict
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from lull.energy import rows, states
+from lull.energy.states import IDLE
+from lull.errors import UserError
+from lull.platform.schema import Platform
+from lull.rundir.folder import LEDGER, RunDir
+
+BACKEND = "mcpat"
+ON, OFF = "on", "off"
+_KINDS = {"clock": "dynamic", "leakage": "static"}
+_Tree = dict[int, dict[str, dict[str, float]]]
+
+
+@dataclass(frozen=True)
+class Watts:
+    """Watts of the CPUs and of the clusters' L2 caches."""
+
+    kinds: dict[int, dict[str, dict[str, float]]]
+    """Of each CPU and state, by kind: dynamic, static, transition."""
+    causes: dict[int, dict[str, dict[str, float]]]
+    """The share of each cause in the joules of a CPU's state."""
+    assumed: dict[int, set[str]]
+    """States whose power is not from the ledger."""
+    clusters: dict[str, dict[str, float]]
+    """Of each cluster's L2, on and off. What the L2 spends on accesses is in neither."""
+    never_off: set[str]
+    """Clusters that the run never turned off: the power of their L2 while off is a share that is assumed."""
+
+    def of(self, cpu: int) -> dict[str, float]:
+        return {state: sum(power.values()) for state, power in self.kinds[cpu].items()}
+
+
+def of_run(rundir: RunDir, platform: Platform, cpus: list[int]) -> Watts:
+    path = rundir / LEDGER
+    if not path.is_file():
+        raise UserError(f"{path}: missing; run `lull energy {rundir.path}` first")
+    joules: _Tree = defaultdict(lambda: defaultdict(lambda: defaultdict(float)))
+    causes: _Tree = defaultdict(lambda: defaultdict(lambda: defaultdict(float)))
+    times: dict[tuple[int, str, str], float] = defaultdict(float)
+    keys = ["cpu", "state", "cause", "component", "kind"]
+    for row in rows.grouped(path, keys, ["joules", "seconds"], BACKEND, rows.CALIBRATED).to_pylist():
+        if row["cpu"] is not None:
+            joules[row["cpu"]][row["state"]][row["kind"]] += row["joules"]
+            causes[row["cpu"]][row["state"]][row["cause"]] += row["joules"]
+            # Each component repeats the time of its state and cause.
+            place = (row["cpu"], row["state"], row["cause"])
+            times[place] = max(times[place], row["seconds"])
+    seconds: dict[int, dict[str, float]] = defaultdict(lambda: defaultdict(float))
+    for (cpu, state, _cause), time in times.items():
+        seconds[cpu][state] += time
+    kinds: dict[int, dict[str, dict[str, float]]] = {}
+    assumed: dict[int, set[str]] = {}
+    for cpu in cpus:
+        own = {
+            state: {kind: value / time for kind, value in joules[cpu][state].items()}
+            for state, time in seconds[cpu].items()
+            if time > 0
+        }
+        assumed[cpu] = _complete(own)
+        kinds[cpu] = own
+    shares = {cpu: {state: _shares(parts) for state, parts in of.items()} for cpu, of in causes.items()}
+    clusters, never_off = _clusters(path, platform)
+    return Watts(kinds, shares, assumed, clusters, never_off)
+
+
+def _shares(parts: Mapping[str, float]) -> dict[str, float]:
+    whole = sum(parts.values())
+    return {name: value / whole for name, value in parts.items()} if whole else {}
+
+
+def _clusters(path: Path, platform: Platform) -> tuple[dict[str, dict[str, float]], set[str]]:
+    found: dict[str, dict[str, float]] = defaultdict(dict)
+    keys = ["cpu", "cluster", "state", "kind"]
+    for row in rows.grouped(path, keys, ["joules", "seconds"], BACKEND, rows.CALIBRATED).to_pylist():
+        its_own = row["cpu"] is None and row["cluster"] is not None and row["kind"] == "static"
+        if its_own and row["state"] in (ON, OFF) and row["seconds"] > 0:
+            found[row["cluster"]][row["state"]] = row["joules"] / row["seconds"]
+    never_off = set()
+    for cluster in platform.resolved_clusters():
+        watts = found[cluster.name]
+        watts.setdefault(ON, 0.0)
+        if OFF not in watts:
+            never_off.add(cluster.name)
+            watts[OFF] = watts[ON] * states.load().l2.when_off(cluster.core)
+    return dict(found), never_off
+
+
+def _complete(own: dict[str, dict[str, float]]) -> set[str]:
+    known = [name for name in IDLE if name in own]
+    missing = {name for name in IDLE if name not in own}
+    for name in missing:
+        if known:
+            nearest = min(known, key=lambda other: abs(IDLE.index(other) - IDLE.index(name)))
+            own[name] = _scaled(own[nearest], nearest, name)
+        else:
+            own[name] = {}
+    return missing
+
+
+def _scaled(power: Mapping[str, float], before: str, after: str) -> dict[str, float]:
+    model = states.load().core
+    base = model.of(before).leakage
+    return {kind: value * (model.of(after).leakage / base if base else 0.0) for kind, value in power.items()}
+
+
+def with_model(watts: Watts, platform: Platform, numbers: Mapping[str, float]) -> Watts:
+    """The watts with other numbers of power-models/states.yaml. Each kind of power scales with its own number."""
+    if not numbers:
+        return watts
+    model = states.load()
+    kinds = {cpu: {state: dict(power) for state, power in own.items()} for cpu, own in watts.kinds.items()}
+    clusters = {name: dict(power) for name, power in watts.clusters.items()}
+    for key, value in numbers.items():
+        part, which, last = key.split(".")
+        if part == "l2":
+            for cluster in platform.resolved_clusters():
+                if cluster.core == last:
+                    clusters[cluster.name][OFF] = clusters[cluster.name][ON] * value
+            continue
+        kind = _KINDS[last]
+        for own in kinds.values():
+            # C1 has both parts of an idle core's power: another state's part is its share of C1's.
+            base = getattr(model.core.of("C1"), last)
+            own[which][kind] = own["C1"].get(kind, 0.0) / base * value if base else 0.0
+    return replace(watts, kinds=kinds, clusters=clusters)

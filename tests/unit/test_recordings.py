@@ -1,0 +1,217 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The recordings in results/: a what-if on them needs no gem5. What it refuses, it refuses in one sentence."""
+
+import json
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+
+import pyarrow.parquet as pq
+import pytest
+from typer.testing import CliRunner
+
+import lull as lull_api
+from lull.artifacts import store
+from lull.cli.app import app
+from lull.energy import run_ledger
+from lull.engines.base import Engine, Sink
+from lull.engines.gem5 import Gem5
+from lull.errors import UserError
+from lull.files.paths import ROOT
+from lull.rundir.folder import RunDir
+from lull.runspec.spec import RunSpec
+from lull.whatif import prediction, recording, source, tune
+from lull.whatif.source import Replay
+from tests.conftest import Lull
+
+FOLDER = ROOT / "results" / "recordings"
+NAMES = sorted(path.name for path in FOLDER.iterdir() if path.is_dir())
+ONE = FOLDER / "drags"
+_ALL_ENERGY = ("energy", prediction.ALL, "all")
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _kernel() -> None:
+    if shutil.which("gcc") is None:
+        pytest.skip("gcc is not installed")
+    try:
+        store.kernel_source()
+    except UserError as error:
+        pytest.skip(f"no source of the kernel: {error}")
+
+
+@pytest.fixture(scope="module")
+def replays() -> dict[str, Replay]:
+    return {name: source.load(FOLDER / name) for name in NAMES}
+
+
+def test_each_recording_is_told_of_and_small() -> None:
+    page = (FOLDER / "README.md").read_text(encoding="utf-8")
+    assert len(NAMES) == 4
+    for name in NAMES:
+        assert f"| `{name}` |" in page
+        assert sum(file.stat().st_size for file in (FOLDER / name).iterdir()) < 1_000_000
+
+
+def test_the_kernel_of_a_recording_chooses_as_recorded(replays: dict[str, Replay]) -> None:
+    """98 of 100 at least in each; of all of them more than 99."""
+    counted = {name: replay.again.counted() for name, replay in replays.items()}
+    for name, made in counted.items():
+        assert replays[name].again.share() > 0.97, name
+        assert len(made) > 200, name
+    every = [one.agrees for made in counted.values() for one in made]
+    assert sum(every) / len(every) > 0.99
+
+
+def test_hindsight_spends_no_more_than_the_recorded_governor(replays: dict[str, Replay]) -> None:
+    for name, replay in replays.items():
+        (joules,) = [
+            row for row in prediction.rows(replay, replay.machine) if (row.what, row.cpu, row.of) == _ALL_ENERGY
+        ]
+        assert 0.5 * joules.recorded < joules.ideal <= joules.predicted, name
+
+
+def test_a_held_out_run_is_as_the_prediction_says(replays: dict[str, Replay]) -> None:
+    """The same drags with the deepest state C4, in place of C3: predicted from the one, recorded in the other."""
+    asked = replays["drags"].machine.changed(["idle.deepest=C4"])
+    said = {row[:4]: row for row in prediction.rows(replays["drags"], asked)}
+    deeper = replays["drags-deeper"]
+    truth = {row[:4]: row.recorded for row in prediction.rows(deeper, deeper.machine)}
+    energy, off = ("energy", "J", prediction.ALL, "all"), ("residency", "%", prediction.ALL, "off main")
+    assert said[energy].predicted == pytest.approx(truth[energy], rel=0.05)
+    assert said[energy].recorded > 1.5 * truth[energy], "a prediction of no change would be far off"
+    assert said[off].predicted == pytest.approx(truth[off], abs=1)
+    for key in (energy, off, ("latency", "us", 0, "p99"), ("residency", "%", 0, "C4")):
+        assert abs(said[key].predicted - truth[key]) <= said[key].error, key
+
+
+def test_tuning_finds_no_worse_than_the_recorded_settings_within_the_bound(replays: dict[str, Replay]) -> None:
+    replay = replays["poll"]
+    own = tune.as_run(replay)
+    found = tune.best(replay, 1.1 * own.latency_p99_us, 3)
+    assert len(found) == 3
+    assert found[0].energy_j <= found[1].energy_j <= found[2].energy_j
+    assert found[0].energy_j <= 1.001 * own.energy_j
+    assert all(one.latency_p99_us <= 1.1 * own.latency_p99_us for one in found)
+    with pytest.raises(UserError, match=r"--p99-us 1: no candidate is within it; the least is \d"):
+        tune.best(replay, 1, 3)
+
+
+def test_a_tuned_run_is_the_recorded_one_with_other_residencies(replays: dict[str, Replay]) -> None:
+    before = RunDir.open(ONE).spec()
+    settings = ("governor=teo", "cstates.C3.advertised.residency_us=2000")
+    spec = tune.spec_of(replays["drags"], settings)
+    assert spec.policy.governor == "teo"
+    assert (spec.command, spec.seed, spec.engine) == (before.command, before.seed, "gem5")
+    assert spec.boot_platform() == before.boot_platform(), "the same checkpoint"
+    assert "cstate=0-3:C3:500:2000" in spec.script()
+
+
+def test_verifying_compares_with_the_run_that_the_engine_left(replays: dict[str, Replay], tmp_path: Path) -> None:
+    """The engine here leaves another recording in place of a simulation."""
+    told = []
+
+    def leave(spec: RunSpec, _engine: Engine, out: Path, _sink: Sink) -> None:
+        told.append(spec.policy.governor)
+        shutil.copytree(FOLDER / "drags-deeper", out)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(tune, "execute", leave)
+        patch.setattr(run_ledger, "make_ledger", lambda *_: None)
+        tuned = tune.Tuned(("governor=teo",), 1.0, 1.0)
+        true = tune.verified(replays["drags"], tuned, Gem5("gem5.opt"), tmp_path / "run", lambda _: None)
+    assert told == ["teo"]
+    assert true == (("governor=teo",), *tune.as_run(replays["drags-deeper"])[1:])
+
+
+def test_the_notebook_has_the_same_tables(replays: dict[str, Replay]) -> None:
+    run = lull_api.open(ONE)
+    assert isinstance(run, lull_api.RunView)
+    found = run.what_if("cstates.C3.exit_us=130")
+    said = {(row.what, row.cpu, row.of): row for row in prediction.rows(
+        replays["drags"], replays["drags"].machine.changed(["cstates.C3.exit_us=130"])
+    )}  # fmt: skip
+    assert len(found) == len(said)
+    for row in found.to_dict("records"):
+        assert row["predicted"] == pytest.approx(said[row["what"], row["cpu"], row["of"]].predicted)
+    points = run.what_if("idle.deepest=C4", grid=["governor=menu,teo"])
+    assert list(points["settings"]) == ["idle.deepest=C4 governor=menu", "idle.deepest=C4 governor=teo"]
+    with pytest.raises(UserError, match="what_if: nothing asked; name a setting"):
+        run.what_if()
+
+
+def test_a_recording_answers_as_the_run_that_it_was_made_of(tmp_path: Path) -> None:
+    recording.keep(ONE, tmp_path / "again")
+    first, again = (pq.read_table(path / "energy.parquet") for path in (ONE, tmp_path / "again"))
+    assert again.equals(first)
+    assert sorted(path.name for path in (tmp_path / "again").iterdir()) == sorted(path.name for path in ONE.iterdir())
+    named = json.loads((tmp_path / "again" / "manifest.json").read_text(encoding="utf-8"))
+    assert not [word for word in [*named["command"], named["engine"]["path"]] if word.startswith("/")]
+    assert set(named["artifacts"]) == {"kernel", "rootfs", "firmware"}
+
+
+def test_a_recording_takes_no_other_folders_place(tmp_path: Path) -> None:
+    (tmp_path / "notes").write_text("mine")
+    with pytest.raises(UserError, match="exists and is not a recording; choose another folder"):
+        recording.keep(ONE, tmp_path)
+    with pytest.raises(UserError, match="is the run itself; choose another folder"):
+        recording.keep(ONE, ONE)
+    assert (tmp_path / "notes").read_text() == "mine"
+
+
+def test_the_command_prints_and_writes_the_table(tmp_path: Path, lull: Lull) -> None:
+    ran = lull("what-if", str(ONE), "--set", "cstates.C3.exit_us=130", "--out", "table.parquet")
+    assert ran.returncode == 0, ran.stderr
+    rows = {(row["what"], row["cpu"], row["of"]): row for row in pq.read_table(tmp_path / "table.parquet").to_pylist()}
+    late = rows["latency", 0, "p50"]
+    assert late["predicted"] - late["recorded"] == pytest.approx(100, abs=1), "C3 takes 30 us in the recording"
+    assert "latency us" in ran.stdout
+
+
+def _without_trace(folder: Path) -> None:
+    (folder / "trace.dat").unlink()
+
+
+def _with_lost_events(folder: Path) -> None:
+    trace = (folder / "trace.dat").read_bytes()
+    assert b"overrun: 0" in trace
+    (folder / "trace.dat").write_bytes(trace.replace(b"overrun: 0", b"overrun: 7", 1))
+
+
+def _of_qemu(folder: Path) -> None:
+    asked = json.loads((folder / "run.json").read_text(encoding="utf-8"))
+    (folder / "run.json").write_text(json.dumps({**asked, "engine": "qemu", "cpu": None}), encoding="utf-8")
+
+
+def _without_ledger(folder: Path) -> None:
+    (folder / "energy.parquet").unlink()
+
+
+@pytest.mark.parametrize(
+    ("damage", "said"),
+    [
+        (_without_trace, "trace.dat: missing; run the command again with --trace"),
+        (_with_lost_events, "trace.dat: lost 7 events; trace less, or raise --trace-buffer, and run again"),
+        (_of_qemu, ": of qemu, which has no timing; name a run on gem5"),
+        (_without_ledger, "energy.parquet: missing; run `lull energy "),
+    ],
+)
+def test_a_run_that_cannot_be_asked_is_one_sentence(damage: Callable[[Path], None], said: str, tmp_path: Path) -> None:
+    folder = tmp_path / "run"
+    shutil.copytree(ONE, folder)
+    damage(folder)
+    told = CliRunner().invoke(app, ["what-if", str(folder), "--set", "governor=teo"], standalone_mode=False)
+    assert isinstance(told.exception, UserError)
+    assert str(told.exception).startswith(str(folder))
+    assert said in str(told.exception)
+    assert "\n" not in str(told.exception)
+
+
+def test_settings_out_of_order_end_with_status_2_and_write_nothing(tmp_path: Path, lull: Lull) -> None:
+    for settings in (["cstates.C4.advertised.residency_us=10"], ["cstates.C3.exit_us=-1"], []):
+        words = [word for text in settings for word in ("--set", text)]
+        refused = lull("what-if", str(ONE), *words, "--out", "table.parquet")
+        assert refused.returncode == 2, refused.stderr
+        assert len(refused.stderr.strip().splitlines()) <= 3
+        assert "Traceback" not in refused.stderr
+        assert not (tmp_path / "table.parquet").exists()

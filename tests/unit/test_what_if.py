@@ -1,0 +1,313 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""`lull what-if`: the kernel's governors on this machine, a recorded run's choices again, and small made-up runs."""
+
+import shutil
+from itertools import pairwise
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from lull.artifacts import store
+from lull.errors import UserError
+from lull.platform.load import load_platform
+from lull.rundir import cpuidle
+from lull.rundir.folder import RunDir
+from lull.whatif import chain, entries, grid, prediction, recorded, settings, source, watts
+from lull.whatif.chain import AS_RECORDED, BY_HINDSIGHT, MAX_STATES, Chains
+from lull.whatif.entries import ChosenSleep
+from lull.whatif.library import NEVER, Governor, Knowledge, State
+from lull.whatif.recorded import Made
+from lull.whatif.settings import Setup
+from lull.whatif.source import TICK_NS, Replay
+
+RUN = Path(__file__).parent / "data" / "trace" / "tiny-gem5"
+US, MS = 1_000, 1_000_000
+STATES = [State("C1", 1 * US, 1 * US, False), State("C2", 15 * US, 100 * US, False), State("C3", 500 * US, MS, False)]
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _kernel() -> None:
+    if shutil.which("gcc") is None:
+        pytest.skip("gcc is not installed")
+    try:
+        store.kernel_source()
+    except UserError as error:
+        pytest.skip(f"no source of the kernel: {error}")
+
+
+def view(now: int, timer: int, stopped: bool = False, qos: int = NEVER) -> Knowledge:
+    tick = NEVER if stopped else now - now % TICK_NS + TICK_NS
+    return Knowledge(now, now, tick, timer, NEVER, qos, stopped)
+
+
+def test_menu_takes_the_state_that_the_next_timer_allows() -> None:
+    chosen = []
+    for sleep in (50 * US, 500 * US, 50 * MS):
+        governor = Governor("menu", {0: STATES})
+        chosen.append(governor.select(0, view(0, sleep)).state)
+    assert chosen == [0, 1, 2]
+
+
+def test_a_latency_request_and_a_disabled_state_bound_the_choice() -> None:
+    assert Governor("menu", {0: STATES}).select(0, view(0, 50 * MS, qos=20 * US)).state == 1
+    off = [*STATES[:2], STATES[2]._replace(disabled=True)]
+    assert Governor("menu", {0: off}).select(0, view(0, 50 * MS)).state == 1
+
+
+@pytest.mark.parametrize("name", ["menu", "teo"])
+def test_a_governor_learns_from_short_sleeps(name: str) -> None:
+    governor = Governor(name, {0: STATES, 1: STATES})
+    for number in range(24):
+        now = number * MS
+        choice = governor.select(0, view(now, now + 500 * MS))
+        governor.reflect(0, now + 30 * US, choice.state, 30 * US, False)
+    taught = governor.select(0, view(100 * MS, 600 * MS))
+    fresh = governor.select(1, view(100 * MS, 600 * MS))
+    assert taught.state == 0
+    assert fresh.state == 2
+
+
+def test_what_a_governor_knows_can_be_put_back() -> None:
+    governor = Governor("teo", {0: STATES})
+    before = governor.save()
+    for number in range(24):
+        choice = governor.select(0, view(number * MS, NEVER))
+        governor.reflect(0, number * MS + 30 * US, choice.state, 30 * US, False)
+    assert governor.select(0, view(100 * MS, 600 * MS)).state == 0
+    governor.restore(before)
+    assert governor.select(0, view(100 * MS, 600 * MS)).state == 2
+
+
+def test_haltpoll_has_the_projects_change() -> None:
+    """The deepest state, not the second, where nothing is polled for."""
+    governor = Governor("haltpoll", {0: STATES})
+    assert governor.select(0, view(0, 50 * MS)).state == 2
+
+
+def test_an_unknown_governor_is_refused() -> None:
+    with pytest.raises(UserError, match="governor ladder: unknown; choose menu, teo, haltpoll"):
+        Governor("ladder", {0: STATES})
+
+
+def told() -> dict[int, list[State]]:
+    return source._told(cpuidle.read(RUN / "cpuidle.jsonl"))
+
+
+@pytest.fixture(scope="module")
+def found() -> entries.Entries:
+    return entries.read(
+        RUN / "trace.dat", {cpu: [state.residency_ns for state in own] for cpu, own in told().items()}, TICK_NS
+    )
+
+
+def test_each_sleep_of_the_recorded_run_is_there(found: entries.Entries) -> None:
+    assert sorted(found.by_cpu) == [0, 1, 2]
+    for own in found.by_cpu.values():
+        assert all(one.now <= one.start < one.end for one in own)
+        assert all(one.end <= other.start for one, other in pairwise(own))
+
+
+def test_the_recorded_choices_come_out_again(found: entries.Entries) -> None:
+    again = recorded.again(found, "menu", told())
+    assert sum(len(own) for own in again.made.values()) == 110
+    assert len(again.counted()) == sum(again.reasons().values()) > 70
+    # Three are not explained: two after a kept tick, one of a history that none of the made-up ones meets.
+    assert sum(not made.agrees for made in again.counted()) <= 3
+
+
+def test_another_governor_chooses_otherwise(found: entries.Entries) -> None:
+    """Else the share above would say nothing of the governor."""
+    assert recorded.again(found, "haltpoll", told(), recorded.PASTS[:1]).share() < 0.9
+
+
+def entry(start: int, length: int, state: int, timer: int = NEVER) -> ChosenSleep:
+    return ChosenSleep(
+        cpu=0, now=start, start=start, state=state, tick=NEVER, hrtimer=timer, wheel=NEVER, qos=NEVER, stopped=True,
+        stops=True, end=start + length, leaves=False, timer=timer,
+    )  # fmt: skip
+
+
+PLATFORM = load_platform("tiny")
+REFILL_NS = round(1000 * PLATFORM.clusters[0].cstates[2].actual.refill_us)
+EXIT_NS = round(1000 * PLATFORM.clusters[0].cstates[2].actual.exit_us)
+
+
+def chains(*own: ChosenSleep) -> Chains:
+    made = {0: [Made(one, one.state, one.wheel, True, recorded.AGREES) for one in own]}
+    return chain.of_run(made, PLATFORM, TICK_NS, own[0].start, own[-1].end + MS)
+
+
+def periodic(software: int = 20 * US) -> Chains:
+    """A timer each 10 ms, of which C3 is left after its exit latency and 20 us of software."""
+    dues = [10 * MS * number for number in range(1, 9)]
+    return chains(*(entry(due - 9 * MS, 9 * MS + EXIT_NS + REFILL_NS + software, 2, timer=due) for due in dues))
+
+
+def test_the_same_states_give_the_recorded_run() -> None:
+    run = periodic()
+    wakes = chain.run(run, PLATFORM, AS_RECORDED)
+    assert wakes["end"].tolist() == run.sleeps[0]["end"].tolist()
+    assert wakes["state"].tolist() == [2] * 8
+
+
+def test_a_longer_exit_delays_each_wake_up_and_the_work_after_it() -> None:
+    run = periodic()
+    slower = load_platform("tiny", [f"cstates.C3.exit_us={EXIT_NS / 1000 + 100}"])
+    before, after = chain.run(run, PLATFORM, AS_RECORDED), chain.run(run, slower, AS_RECORDED)
+    assert (after["end"] - before["end"]).tolist() == [100 * US] * 8
+    assert (after["start"] - before["start"]).tolist() == [0] + [100 * US] * 7
+    assert (after["woken"] == before["woken"]).all()
+
+
+def test_an_interrupt_that_comes_while_the_cpu_works_is_no_sleep() -> None:
+    run = periodic()
+    slowest = load_platform("tiny", ["cstates.C3.exit_us=9900"])
+    wakes = chain.run(run, slowest, AS_RECORDED)
+    assert (wakes["state"] == -1).any()
+    assert (np.diff(wakes["end"]) >= 0).all()
+
+
+def test_hindsight_takes_the_deepest_state_that_is_worth_it() -> None:
+    ideal = np.full(MAX_STATES, NEVER, np.int64)
+    ideal[1], ideal[2] = 1 * MS, 20 * MS
+    wakes = chain.run(periodic(), PLATFORM, BY_HINDSIGHT, ideal)
+    assert set(wakes["state"].tolist()) == {1}
+
+
+WATTS = {"C1": 0.1, "C2": 0.05, "C3": 0.01, "C4": 0.005, "active": 0.5, "exit": 0.3}
+
+
+def made_up() -> Replay:
+    run = periodic()
+    own = [State(state.name, 1000 * state.advertised.latency_us, 1000 * state.advertised.residency_us, False)
+           for state in PLATFORM.clusters[0].cstates]  # fmt: skip
+    listed = [Made(entry(1, 1, 2), 2, NEVER, True, recorded.AGREES)]
+    return Replay(
+        path=Path("made-up"),
+        machine=Setup(PLATFORM, "menu", {0: own[-1].name}),
+        told={0: own},
+        entries=entries.Entries({0: []}, run.first, run.last, TICK_NS, 0),
+        again=recorded.Again({0: listed}, {0: recorded.PASTS[0]}, 0),
+        chains=run,
+        watts=watts.Watts(
+            {0: {state: {"static": value} for state, value in WATTS.items()}}, {}, {},
+            {name: {"on": 0.01, "off": 0.004} for name in ("little", "big", "shadow")}, set(),
+        ),
+        notes=(),
+    )  # fmt: skip
+
+
+def test_a_shorter_exit_shortens_the_latency_by_as_much_and_says_how_sure_that_is() -> None:
+    run = made_up()
+    asked = run.machine.changed([f"cstates.C3.exit_us={EXIT_NS / 1000 - 10}", "idle.deepest=C3"])
+    base = run.machine.changed(["idle.deepest=C3"])
+    late = {key: prediction.measures(run, machine, run.wakes(machine))["latency", 0, "p50"]
+            for key, machine in (("asked", asked), ("base", base))}  # fmt: skip
+    assert late["base"] - late["asked"] == pytest.approx(10)
+    row = next(row for row in prediction.rows(run, asked) if (row.what, row.of) == ("latency", "p50"))
+    assert row.error > 0
+
+
+def test_hindsight_costs_no_more_than_the_governor() -> None:
+    run = made_up()
+    energy = next(
+        row
+        for row in prediction.rows(run, run.machine)
+        if (row.what, row.cpu, row.of) == ("energy", prediction.ALL, "all")
+    )
+    assert energy.ideal <= energy.predicted + energy.error
+
+
+def test_a_grid_has_each_combination_and_marks_the_best() -> None:
+    rows = grid.table(made_up(), ["idle.deepest=C3"], ["governor=menu,teo", "cstates.C3.exit_us=5,50"]).to_pylist()
+    assert [row["settings"].split()[1:] for row in rows] == [
+        ["governor=menu", "cstates.C3.exit_us=5"],
+        ["governor=menu", "cstates.C3.exit_us=50"],
+        ["governor=teo", "cstates.C3.exit_us=5"],
+        ["governor=teo", "cstates.C3.exit_us=50"],
+    ]
+    assert any(row["pareto"] for row in rows)
+    for row in rows:
+        beaten = any(
+            other["energy_j"] < row["energy_j"] and other["latency_p99_us"] < row["latency_p99_us"] for other in rows
+        )
+        assert not (row["pareto"] and beaten)
+
+
+@pytest.mark.parametrize(
+    ("asked", "message"),
+    [
+        ("cpufreq=powersave", "--set cpufreq: a what-if cannot change this"),
+        ("governor=ladder", "--set governor=ladder: unknown; choose menu, teo, haltpoll"),
+        ("cstates.C3.exit_us", "--set cstates.C3.exit_us: no `=` with a value"),
+        ("idle.without=C1", "--set idle.without=C1: unknown; choose C2, C3, C4"),
+        ("haltpoll.grow=1", "--set haltpoll=grow: unknown; choose guest_halt_poll_ns"),
+        ("haltpoll.guest_halt_poll_ns=-1", "not a whole number from 0"),
+        ("power-models.core.C5.leakage=0.1", "not a number of power-models/states.yaml that this machine has"),
+        ("power-models.l2.retained_when_off.a72=0.1", "not a number of power-models/states.yaml that this machine"),
+        ("power-models.core.C3.leakage=2", "not a share; write a number from 0 to 1"),
+        ("cstates.C3.advertised.residency_us=1", "raise it"),
+    ],
+)
+def test_a_wrong_setting_is_one_sentence(asked: str, message: str) -> None:
+    with pytest.raises(UserError, match=r"^--set") as error:
+        Setup(PLATFORM, "menu", {0: "C3"}).changed([asked])
+    assert message in str(error.value)
+
+
+def test_a_state_that_is_taken_away_is_never_entered() -> None:
+    run = made_up()
+    asked = run.machine.changed(["idle.deepest=C3", "idle.without=C3"])
+    found = prediction.measures(run, asked, run.wakes(asked))
+    assert [found["entries", 0, state] for state in ("C2", "C3")] == [8, 0]
+
+
+def test_numbers_of_the_power_models_scale_the_power_of_a_state() -> None:
+    run = made_up()
+    base = run.machine.changed(["idle.deepest=C3"])
+    asked = base.changed(["power-models.core.C3.leakage=0.06"])
+    assert run.power(asked).of(0)["C3"] == pytest.approx(0.06 * WATTS["C1"])
+    joules = [prediction.totals(run, machine)["energy_j"] for machine in (base, asked)]
+    assert joules[0] != joules[1]
+    smaller = base.changed([f"power-models.l2.retained_when_off.{PLATFORM.resolved_clusters()[0].core}=0"])
+    assert run.power(smaller).clusters[PLATFORM.resolved_clusters()[0].name]["off"] == 0
+    assert run.power(base) is run.watts
+
+
+def test_haltpoll_polls_as_long_as_its_parameter_says() -> None:
+    """After a short poll that met its event, haltpoll waits in the first state as long as it may."""
+    chosen = {}
+    for tunables in ({}, {"guest_halt_poll_ns": 0}):
+        governor = Governor("haltpoll", {0: STATES}, tunables)
+        for number in range(4):
+            choice = governor.select(0, view(number * MS, NEVER))
+            governor.reflect(0, number * MS + 60 * US, choice.state, 60 * US, False)
+        chosen[len(tunables)] = governor.select(0, view(9 * MS, NEVER)).state
+    assert chosen == {0: 0, 1: 2}
+
+
+def test_joules_by_cause_sum_to_those_of_the_cpus() -> None:
+    run = made_up()
+    asked = run.machine.changed(["idle.deepest=C3"])
+    found = prediction.measures(run, asked, run.wakes(asked))
+    of_cpus = sum(value for (what, cpu, _), value in found.items() if what == "energy" and cpu != prediction.ALL)
+    assert sum(value for (what, _, _), value in found.items() if what == "cause") == pytest.approx(of_cpus)
+
+
+def test_a_grid_without_values_is_refused() -> None:
+    with pytest.raises(UserError, match="--grid governor=: write key=value,value"):
+        list(settings.grid(["governor="]))
+
+
+def test_a_run_without_a_trace_and_one_of_qemu_are_refused(tmp_path: Path) -> None:
+    bare = tmp_path / "bare"
+    shutil.copytree(RUN, bare)
+    (bare / "trace.dat").unlink()
+    with pytest.raises(UserError, match=r"trace\.dat: missing"):
+        source.load(bare)
+    text = (bare / "run.json").read_text(encoding="utf-8")
+    (bare / "run.json").write_text(text.replace('"engine": "gem5"', '"engine": "qemu"'), encoding="utf-8")
+    assert RunDir.open(bare).spec().engine == "qemu"
+    with pytest.raises(UserError, match="of qemu, which has no timing"):
+        source.load(bare)
