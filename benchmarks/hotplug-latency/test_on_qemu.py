@@ -26,3 +26,6 @@ def test_every_way_takes_the_cpu_out_and_back(lull: Lull, tmp_path: Path) -> Non
     assert all(row["write_us"] > 0 for row in rows if row["way"] != "none")
     names = {row["name"] for row in pq.read_table(tables / "steps.parquet").to_pylist()}
     assert {"cpu:teardown", "cpu:bringup", "sched:active", "pseudo:change"} <= names
+    ratios = pq.read_table(tables / "ratios.parquet").to_pylist()
+    assert {"conventional", "partition", "affinity"} == {row["way"] for row in ratios if row["measure"] == "write_us"}
+    assert all(row["low"] <= row["ratio"] <= row["high"] for row in ratios)
