@@ -61,6 +61,7 @@ DEFINE_STATIC_KEY_FALSE(lull_ahead_on);
  * @wakes: how often the timer woke the CPU for a window
  * @late: how often the window had begun by then
  * @late_most_ns: by how much at most
+ * @ahead_sum_ns: by how much the CPU was too early the other times, in all
  */
 struct lull_ahead_cpu {
 	raw_spinlock_t lock;
@@ -77,6 +78,7 @@ struct lull_ahead_cpu {
 	u64 wakes;
 	u64 late;
 	u64 late_most_ns;
+	u64 ahead_sum_ns;
 };
 
 static DEFINE_PER_CPU(struct lull_ahead_cpu, lull_ahead_cpus);
@@ -251,6 +253,8 @@ static enum hrtimer_restart lull_ahead_fire(struct hrtimer *timer)
 		if (now > cpu->start) {
 			cpu->late++;
 			cpu->late_most_ns = max(cpu->late_most_ns, now - cpu->start);
+		} else {
+			cpu->ahead_sum_ns += cpu->start - now;
 		}
 		trace_lull_ahead_wake(smp_processor_id(), cpu->owner, cpu->pid, cpu->start,
 				      cpu->state, now - due);
@@ -452,7 +456,7 @@ static ssize_t stats_show(struct kobject *kobj, struct kobj_attribute *attr, cha
 		struct cpuidle_device *dev = per_cpu(cpuidle_devices, cpu);
 		struct cpuidle_driver *drv = dev ? cpuidle_get_cpu_driver(dev) : NULL;
 		u64 exits[CPUIDLE_STATE_MAX] = {};
-		u64 hits, early, misses, dropped, wakes, late, most;
+		u64 hits, early, misses, dropped, wakes, late, most, ahead;
 		int states = drv ? drv->state_count : 0;
 
 		scoped_guard(raw_spinlock_irqsave, &own->lock) {
@@ -463,12 +467,14 @@ static ssize_t stats_show(struct kobject *kobj, struct kobj_attribute *attr, cha
 			wakes = own->wakes;
 			late = own->late;
 			most = own->late_most_ns;
+			ahead = own->ahead_sum_ns;
 			for (i = 0; i < states; i++)
 				exits[i] = lull_learned_ns(&own->learned[i], 0);
 		}
 		length += sysfs_emit_at(buf, length,
-					"%d hits %llu early %llu misses %llu dropped %llu wakes %llu late %llu late_most_ns %llu exits_ns",
-					cpu, hits, early, misses, dropped, wakes, late, most);
+					"%d hits %llu early %llu misses %llu dropped %llu wakes %llu late %llu late_most_ns %llu ahead_sum_ns %llu exits_ns",
+					cpu, hits, early, misses, dropped, wakes, late, most,
+					ahead);
 		for (i = 0; i < states; i++)
 			length += sysfs_emit_at(buf, length, " %llu", exits[i]);
 		length += sysfs_emit_at(buf, length, "\n");
