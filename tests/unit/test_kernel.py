@@ -119,7 +119,7 @@ def test_every_fragment_is_used() -> None:
 
 def test_a_system_turns_itself_on() -> None:
     for system in systems(ROOT):
-        wanted = kernel.requested([*system.config, PATCHES / "config" / "base.config"])
+        wanted = kernel.requested([PATCHES / "config" / "base.config", *system.config])
         assert wanted[system.manifest.option] == "y"
 
 

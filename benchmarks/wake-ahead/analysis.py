@@ -1,0 +1,215 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The analysis of the scenario `wake-ahead`: the way of an announced event to its program, and its price."""
+
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+from matplotlib.figure import Figure
+
+from lull.energy import rows
+from lull.figures import repetitions
+from lull.plotting import style
+from lull.plotting.markdown import markdown_table
+from lull.results.drawing import Drawing, Stored
+from lull.results.result import Check, Result
+from lull.rundir.run import Run
+from lull.scenario.runs import Runs
+from lull.statistics import bootstrap, student
+
+EVENTS, WINDOWS = "events.jsonl", "windows.jsonl"
+PLACE = ("way", "state", "learn", "exit_us", "governor", "cpu", "period_us", "early_us", "late_us")
+COUNTS = ("hits", "early", "misses", "wakes", "late", "late_most_ns", "ahead_sum_ns")
+"""What the kernel counted of the program's CPU; -1 where no window was asked for."""
+READY_US = 10.0
+"""How long after the window's begin a CPU may be ready at most, and before it on average."""
+BOUND_SHARE = 0.1
+"""By how much an event with a window may take longer than with C1 only, of what deep sleep adds."""
+
+Row = dict[str, Any]
+
+
+def analyse(runs: Runs) -> Result:
+    events, windows = df_events(runs), df_windows(runs)
+    points = df_points(runs, events, windows)
+    return Result(
+        summary="## From the event to the program\n\n"
+        "Latency: from when the hardware raised the event until the program had it, with 95 % bootstrap intervals. "
+        "Power of the machine: mean with a 95 % interval over windows.\n\n"
+        + _points_text(points)
+        + "\n## Windows\n\nHow often the CPU was woken for a window, how often it was ready only after the window had "
+        "begun, by how much at most, and how early it was on average otherwise.\n\n" + _windows_text(points),
+        tables={"events": events, "windows": windows, "points": points},
+        checks=checks(points) if runs.timed else [],
+    )
+
+
+def draw(stored: Stored) -> list[Drawing]:
+    points = stored.rows("points")
+    if points is None or not stored.origin.timed or "power_w" not in points.column_names:
+        return []
+    return [
+        Drawing(
+            "tradeoff", plot_tradeoff(points, stored.label),
+            "Power of the machine over the 99th percentile of the latency of an event.",
+        )
+    ]  # fmt: skip
+
+
+def df_events(runs: Runs) -> pa.Table:
+    """A row per event after the first ones, which are there to settle."""
+    return pa.Table.from_pylist([row for run in runs.runs for row in _events(run)])
+
+
+def _events(run: Run) -> list[Row]:
+    with run.understanding(EVENTS):
+        skip = 1000 * int(run.values["settle_ms"]) // int(run.values["period_us"])
+        return [
+            {**_place(run), "serial": int(line["serial"]),
+             "latency_us": (int(line["had_ns"]) - int(line["raised_ns"])) / 1e3}
+            for line in list(run.lines(EVENTS))[skip:]
+        ]  # fmt: skip
+
+
+def _place(run: Run) -> Row:
+    return {"point": run.name, "group": run.group, **{name: run.values[name] for name in PLACE}}
+
+
+def df_windows(runs: Runs) -> pa.Table:
+    """A row per window of statistics: on gem5 the power."""
+    found = []
+    for run in runs.runs:
+        with run.understanding(WINDOWS):
+            lines = [{"window": int(line["window"]), "seconds": int(line["window_us"]) / 1e6}
+                     for line in run.lines(WINDOWS)]  # fmt: skip
+        if runs.timed:
+            powers = repetitions.watts(run, repetitions.edges(run, WINDOWS), _names)
+            for line, own in zip(lines, powers, strict=True):
+                line |= {f"{name}_w": own.get(name, 0.0) for name in ("power", "cpus")}
+        found += [{**_place(run), **line} for line in lines]
+    return pa.Table.from_pylist(found)
+
+
+def _names(row: Any) -> tuple[str, ...]:
+    """The sums that a row of the ledger counts in: calibrated watts of the machine, and of its clusters."""
+    if row["band"] == rows.RAW or row["backend"] == "em":
+        return ()
+    return ("power",) if row["cluster"] is None else ("power", "cpus")
+
+
+def df_points(runs: Runs, events: pa.Table, windows: pa.Table) -> pa.Table:
+    """A row per point: quantiles of the latency, power, and what the kernel counted of windows."""
+    found = []
+    every, all_windows = events.to_pylist(), windows.to_pylist()
+    for run in runs.runs:
+        latencies = np.array([row["latency_us"] for row in every if row["point"] == run.name])
+        row: Row = {**_place(run), "events": int(latencies.size)}
+        for name, (value, low, high) in zip(
+            ("median", "p99"), bootstrap.quantiles(latencies, [0.5, 0.99]), strict=True
+        ):
+            row |= {f"{name}_us": value, f"{name}_low_us": low, f"{name}_high_us": high}
+        own = [each for each in all_windows if each["point"] == run.name]
+        for name in ("power_w", "cpus_w"):
+            if name in own[0]:
+                row[name], row[f"{name}_pm"] = student.mean([each[name] for each in own])
+        with run.understanding(WINDOWS):
+            totals = list(run.lines(WINDOWS))[-1]
+            row |= {name: int(totals[name]) for name in COUNTS}
+        found.append(row)
+    return pa.Table.from_pylist(found)
+
+
+def _points_text(points: pa.Table) -> str:
+    timed = "power_w" in points.column_names
+    headings = ("way", "deepest", "exit, µs", "learn", "governor", "events", "median, µs", "p99") + (
+        ("power, mW", "clusters") if timed else ()
+    )
+    found = [
+        (
+            row["way"], row["state"], f"{row['exit_us']:g}" if row["group"] == "exits" else "-", row["learn"],
+            row["governor"], row["events"], _quantile(row, "median"), _quantile(row, "p99"),
+            *((_watts(row, "power_w"), _watts(row, "cpus_w")) if timed else ()),
+        )
+        for row in points.to_pylist()
+    ]  # fmt: skip
+    return markdown_table(headings, found)
+
+
+def _quantile(row: Row, name: str) -> str:
+    return f"{row[f'{name}_us']:.4g} [{row[f'{name}_low_us']:.4g}, {row[f'{name}_high_us']:.4g}]"
+
+
+def _watts(row: Row, name: str) -> str:
+    half = row[f"{name}_pm"]
+    return f"{1e3 * row[name]:.4g}" + ("" if half is None else f" ± {1e3 * half:.2g}")
+
+
+def _windows_text(points: pa.Table) -> str:
+    found = [
+        (
+            row["state"], f"{row['exit_us']:g}" if row["group"] == "exits" else "-", row["learn"], row["hits"],
+            row["misses"], row["wakes"], row["late"], f"{row['late_most_ns'] / 1e3:.4g}",
+            "-" if (ahead := _ahead_us(row)) is None else f"{ahead:.4g}",
+        )
+        for row in points.to_pylist()
+        if row["way"] == "ahead"
+    ]  # fmt: skip
+    return markdown_table(
+        ("deepest", "exit, µs", "learn", "hits", "misses", "woken", "late", "latest, µs", "early on average, µs"), found
+    )
+
+
+def _ahead_us(row: Row) -> float | None:
+    on_time = row["wakes"] - row["late"]
+    return row["ahead_sum_ns"] / on_time / 1e3 if on_time > 0 else None
+
+
+def checks(points: pa.Table) -> list[Check]:
+    """A CPU is ready when it has to be, whatever its hardware takes, and then an event costs what it costs from C1."""
+    every = points.to_pylist()
+    found = []
+    for row in every:
+        if row["way"] == "ahead" and row["group"] == "exits" and row["learn"]:
+            ahead = _ahead_us(row)
+            found.append(
+                Check(
+                    f"a CPU that learns is ready within {READY_US:g} µs where leaving takes {row['exit_us']:g} µs",
+                    ahead is not None and ahead <= READY_US and row["late_most_ns"] <= READY_US * 1e3,
+                    f"early by {'-' if ahead is None else f'{ahead:.3g}'} µs on average, late {row['late']} times of "
+                    f"{row['wakes']}, by {row['late_most_ns'] / 1e3:.3g} µs at most",
+                )
+            )
+    for state in dict.fromkeys(row["state"] for row in every):
+        ways = {row["way"]: row for row in every if row["group"] == "ways" and row["state"] == state}
+        if {"none", "ahead", "qos"} <= ways.keys():
+            none, ahead, qos = (ways[name]["median_us"] for name in ("none", "ahead", "qos"))
+            most = qos + BOUND_SHARE * (none - qos)
+            found.append(
+                Check(
+                    f"an announced event does not wait for {state}", ahead <= most,
+                    f"median {ahead:.4g} µs, may be {most:.4g}; {qos:.4g} from C1 and {none:.4g} without a window",
+                )
+            )  # fmt: skip
+    return found
+
+
+def plot_tradeoff(points: pa.Table, label: str) -> Figure:
+    rows_ = [row for row in points.to_pylist() if row["group"] in ("ways", "teo")]
+    states = list(dict.fromkeys(row["state"] for row in rows_))
+    figure, axes = style.panels(len(states), 2, 2.6)
+    for axis, state in zip(axes, states, strict=False):
+        own = [row for row in rows_ if row["state"] == state]
+        for number, row in enumerate(own):
+            name = row["way"] if row["group"] == "ways" else row["governor"]
+            axis.errorbar(
+                [row["p99_us"]], [1e3 * row["power_w"]], yerr=[1e3 * (row["power_w_pm"] or 0.0)], color="black",
+                marker=style.MARKERS[number % len(style.MARKERS)], markersize=5, capsize=2, linestyle="none",
+                label=name,
+            )  # fmt: skip
+        axis.set_xscale("log")
+        axis.set_title(f"deepest state {state}")
+        axis.set_xlabel("p99 of the latency (µs)")
+        axis.set_ylabel("power of the machine (mW)")
+        axis.legend()
+    figure.suptitle(f"An event that is announced\n{label}")
+    return figure
