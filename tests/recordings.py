@@ -24,6 +24,7 @@ _COLUMNS: dict[str, tuple[str, ...]] = {
     "timer_expire_exit": (),
     "irq_handler_entry": ("irq",),
     "ipi_raise": ("target_cpus", "reason"),
+    "lull_ahead_wake": ("pid",),
 }
 
 Rows = Sequence[tuple[int, ...]]

@@ -6,6 +6,8 @@ from pathlib import Path
 import pyarrow.parquet as pq
 import pytest
 
+from lull.rundir.folder import RunDir
+from lull.trace import wakes
 from tests.conftest import Lull
 
 pytestmark = pytest.mark.guest
@@ -24,3 +26,7 @@ def test_every_way_gets_every_event(lull: Lull, tmp_path: Path) -> None:
     assert points["none"]["hits"] == -1
     assert points["ahead"]["hits"] + points["ahead"]["misses"] == 19
     assert points["ahead"]["wakes"] > 0
+    woken = wakes.wakes(RunDir(tmp_path / "out" / "ways" / "C3-ahead"))
+    ahead = [wake.armed_by for wake in woken if wake.source.startswith("ahead:")]
+    assert len(ahead) == points["ahead"]["wakes"]
+    assert all(str(owner).startswith("ahead:wake-ahead/") for owner in ahead)

@@ -54,6 +54,21 @@ def test_a_timer_from_before_the_trace_is_nobodys() -> None:
     assert only(recording([SLEEPS, AWAKE_ALL_ALONG], EXPIRES)) == (KERNEL_TIMER, None, None)
 
 
+@pytest.mark.parametrize(("pid", "owner"), [(8, "ahead:waker/8"), (99, "ahead:pid/99"), (0, "ahead:kernel")])
+def test_a_cpu_that_is_woken_ahead_is_so_for_who_asked(pid: int, owner: str) -> None:
+    """The idle loop starts that timer itself; the trace point in its handler says for whom."""
+    events: Events = {**EXPIRES, "hrtimer_start": [(100, 0, 0xA)], "lull_ahead_wake": [(925, 0, pid)]}
+    assert only(recording([SLEEPS, AWAKE_ALL_ALONG], events)) == (owner, owner, None)
+
+
+def test_a_later_interrupts_window_is_not_this_wake_ups() -> None:
+    events: Events = {
+        **EXPIRES, "hrtimer_start": [(50, 0, 0xA)], "lull_ahead_wake": [(985, 0, 8)],
+        "irq_handler_entry": [(910, 0, TIMER_LINE), (980, 0, TIMER_LINE)],
+    }  # fmt: skip
+    assert only(recording([SLEEPS, AWAKE_ALL_ALONG], events)) == ("timer:sleeper/7", "task:sleeper/7", (0, 50))
+
+
 def test_a_timer_that_its_handler_starts_again_stays_its_first_starters() -> None:
     """The second sleep ends by a timer that was started again after its handler, in the first one's interrupt."""
     again = [*SLEEPS[:-1], (990, 1, IDLE), (1900, AWAKE, IDLE), (1910, AWAKE, TIMER_IRQ), (1990, AWAKE, SLEEPER)]

@@ -32,6 +32,7 @@ _KEPT: dict[str, tuple[str, ...]] = {
     "ipi_raise": ("target_cpus", "reason"),
     "cpu_frequency": ("state", "cpu_id"),
     "lull_route": ("irq", "from", "to", "reason"),
+    "lull_ahead_wake": ("pid",),
 }
 """Events and their fields."""
 _SETS = ("target_cpus",)

@@ -14,6 +14,9 @@ from lull.trace.origins import CPU_TIMER, DEVICE, IRQ, NOBODY, TASK, Origins
 from lull.trace.recording import Recording
 from lull.trace.sleeps import NEVER, sleeps
 
+AHEAD = "ahead:"
+"""The timer of anticipatory wakeup: no work has come yet, and what the wake-up costs is its owner's."""
+
 KERNEL_TIMER = "timer:kernel"
 """The tick, or a timer that was started before the trace began."""
 
@@ -25,8 +28,9 @@ class Wake(NamedTuple):
     """`time`: when Linux is back.
 
     `source`: `irq:NAME` of a device, `timer:COMM/PID` of the task that started it, KERNEL_TIMER, `ipi:CPU` of the
-    sender, or `none`: no interrupt came. `armed_by`: `task:COMM/PID` or `device:NAME`, or None where it is nobody's or
-    from before the trace. `act`: CPU and time of the timer's start or of the IPI.
+    sender, `ahead:COMM/PID` of the task that asked for a window (`ahead:kernel` of a driver), or `none`: no interrupt
+    came. `armed_by`: `task:COMM/PID`, `device:NAME` or `ahead:COMM/PID`, or None where it is nobody's or from before
+    the trace. `act`: CPU and time of the timer's start or of the IPI.
     """
 
     cpu: int
@@ -70,12 +74,19 @@ class Waker:
         self._timer = self._starter("hrtimer", over)
         self._wheel = self._starter("timer", self._until)
         self._sender = self._first_sender()
+        self._ahead = self._first("lull_ahead_wake")
+        windows = record.tables["lull_ahead_wake"]
+        self._ahead[(self._ahead == NOBODY) | (np.append(windows.time, NEVER)[self._ahead] >= over)] = NOBODY
+        tasks = [name.removeprefix(TASK) for name in record.names if name.startswith(TASK)]
+        self._tasks = {int(pid): name for name in tasks if (pid := name.rpartition("/")[2]).isdecimal()}
 
     def wakes(self, names: Sequence[str]) -> list[Wake]:
-        columns = (self._back, self._state, self._irq, self._timer, self._wheel, self._sender)
+        columns = (self._back, self._state, self._ahead, self._irq, self._timer, self._wheel, self._sender)
         return [
-            Wake(self.cpu, back, names[state], *self._source(irq, timer, wheel, sender))
-            for back, state, irq, timer, wheel, sender in zip(*(column.tolist() for column in columns), strict=True)
+            Wake(self.cpu, back, names[state], *self._source(irq, timer, wheel, sender, ahead))
+            for back, state, ahead, irq, timer, wheel, sender in zip(
+                *(column.tolist() for column in columns), strict=True
+            )
         ]
 
     def interrupted(self) -> Numbers:
@@ -116,8 +127,11 @@ class Waker:
         return np.where(time[at] < self._until, np.append(arrivals.act[mine], NOBODY)[at], NOBODY)
 
     def _source(
-        self, irq: int, timer: int, wheel: int, sent: int
+        self, irq: int, timer: int, wheel: int, sent: int, ahead: int
     ) -> tuple[str, str | None] | tuple[str, str | None, tuple[int, int] | None]:
+        if ahead != NOBODY:
+            owner = self._window_owner(ahead)
+            return owner, owner
         if irq == NOBODY:
             return "none", None
         if timer != _NO_TIMER:
@@ -130,6 +144,10 @@ class Waker:
         if sent == NOBODY:
             return "ipi:unknown", None
         return f"ipi:{int(self.origins.cpu[sent])}", self.origins.roots[sent], self._act(sent)
+
+    def _window_owner(self, ahead: int) -> str:
+        pid = int(self.record.tables["lull_ahead_wake"]["pid"][ahead])
+        return AHEAD + (self._tasks.get(pid, f"pid/{pid}") if pid else "kernel")
 
     def _by_timer(self, timer: int, wheel: int) -> tuple[str, str | None, tuple[int, int] | None]:
         """The idle loop's own timer is there for the wheel's."""
