@@ -143,6 +143,14 @@ MISTAKES = {
         put(*TIMERS, 1, "name", value="wall-clock"),
         "devices.event_timers[1].name: `wall-clock` is used twice; rename one",
     ),
+    "storage without a timer": (
+        put("devices", "storage", value=["sata-850-pro"]),
+        "devices.storage: storage needs an event timer named ssd; add one",
+    ),
+    "a storage timer without storage": (
+        put(*TIMERS, 1, "name", value="ssd"),
+        "devices: the event timer ssd stands for storage, and none is named; name one",
+    ),
     "C-states out of depth": (
         lambda data: data["clusters"][1]["cstates"].reverse(),
         "clusters[1].cstates[0].kind: the first C-state is not wfi; start with C1",

@@ -19,7 +19,8 @@ from lull.errors import UserError
 from lull.platform import memory_map
 from lull.platform.cores import load_core
 from lull.platform.cstates import CState, StateKind
-from lull.platform.schema import LINE_BYTES, Cluster, Platform
+from lull.platform.schema import LINE_BYTES, SSD, Cluster, Platform
+from lull.platform.storage import load_storage
 
 Engine = Literal["gem5", "qemu"]
 ENGINES: tuple[Engine, ...] = get_args(Engine)
@@ -77,6 +78,7 @@ def render(platform: Platform, engine: Engine, bootargs: str, initrd: tuple[int,
     clusters = _clusters(platform, engine)
     return _template(engine).render(
         platform=platform,
+        storage={SSD: [load_storage(name) for name in platform.devices.storage]},
         engine=engine,
         source=f"platforms/{platform.name}.yaml",
         bootargs=bootargs,

@@ -11,6 +11,7 @@ from lull.platform.cores import list_cores
 from lull.platform.dram import list_devices, load_device
 from lull.platform.overrides import apply
 from lull.platform.schema import BUS_BITS, Platform
+from lull.platform.storage import list_storage, load_storage
 
 PLATFORMS = ROOT / "platforms"
 
@@ -29,6 +30,7 @@ def load_platform(name_or_path: str, overrides: Sequence[str] = ()) -> Platform:
         platform = Platform.model_validate(data)
     _check_cores(platform, shown)
     _check_memory(platform, shown)
+    _check_storage(platform, shown)
     return platform
 
 
@@ -58,3 +60,13 @@ def _check_memory(platform: Platform, shown: str) -> None:
     have = memory.devices(device.bits) * device.mib
     if memory.size_mib > have:
         raise UserError(f"{shown}: memory.size_mib: {memory.size_mib}, and the parts hold {have}; set {have} or less")
+
+
+def _check_storage(platform: Platform, shown: str) -> None:
+    for number, name in enumerate(platform.devices.storage):
+        if name not in list_storage():
+            raise UserError(
+                f"{shown}: devices.storage[{number}]: unknown storage device `{name}`; use one of "
+                f"{quoted(list_storage())}"
+            )
+        load_storage(name)

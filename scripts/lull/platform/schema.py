@@ -181,8 +181,24 @@ class EventTimer(Block):
         return Region(f"event timer {self.name}", self.base, PAGE)
 
 
+SSD = "ssd"
+"""The event timer by which a storage device completes its requests."""
+
+
 class Devices(Block):
     event_timers: list[EventTimer]
+    storage: Annotated[list[Name], Field(max_length=8)] = []
+    """Files of platforms/storage: what the timer `ssd` can be. The first is what it is after boot."""
+
+    @model_validator(mode="after")
+    def _storage_has_a_timer(self) -> "Devices":
+        has_timer = SSD in [timer.name for timer in self.event_timers]
+        if self.storage and not has_timer:
+            raise fault(f"storage needs an event timer named {SSD}; add one", "storage")
+        if has_timer and not self.storage:
+            raise fault(f"the event timer {SSD} stands for storage, and none is named; name one", "storage")
+        check_unique(self.storage, "storage")
+        return self
 
     @model_validator(mode="after")
     def _free_places(self) -> "Devices":
