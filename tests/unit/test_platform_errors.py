@@ -149,7 +149,7 @@ MISTAKES = {
     ),
     "a storage timer without storage": (
         put(*TIMERS, 1, "name", value="ssd"),
-        "devices: the event timer ssd stands for storage, and none is named; name one",
+        "devices.storage: the event timer ssd stands for storage, and none is named; name one",
     ),
     "C-states out of depth": (
         lambda data: data["clusters"][1]["cstates"].reverse(),

@@ -49,7 +49,5 @@ def test_an_unknown_drive_is_refused(tmp_path: Path) -> None:
     file.write_text(yaml.safe_dump(data))
     with pytest.raises(UserError, match=r"devices\.storage\[0\]: unknown storage device `floppy`; use one of"):
         load_platform(str(file))
-    with pytest.raises(
-        UserError, match="unknown storage device `floppy`; use one of `nvme-980-pro` and `sata-850-pro`"
-    ):
+    with pytest.raises(UserError, match="unknown storage device `floppy`; use one of `nvme-980-pro`, `sata-850-pro`"):
         storage.load_storage("floppy")

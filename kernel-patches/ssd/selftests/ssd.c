@@ -198,11 +198,8 @@ static void test_file_system(void)
 
 	put("size_mib", "4");
 	put("enabled", "1");
-	if (system("mkfs.ext2 " DISK " >/dev/null 2>&1") || mkdir("/tmp/ssd", 0700)) {
-		tap_note("no mkfs.ext2 here");
-		put("enabled", "0");
-		return;
-	}
+	if (system("busybox mke2fs " DISK " >/dev/null 2>&1") || mkdir("/tmp/ssd", 0700))
+		tap_bail("cannot make a file system");
 	must(mount(DISK, "/tmp/ssd", "ext2", 0, NULL) ? errno : 0, "mount it");
 	tap_ok(try("enabled", "0") == -EBUSY, "EBUSY: turning it off while it is mounted");
 	fd = open("/tmp/ssd/file", O_RDWR | O_CREAT | O_CLOEXEC, 0600);

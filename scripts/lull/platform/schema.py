@@ -187,7 +187,7 @@ SSD = "ssd"
 
 class Devices(Block):
     event_timers: list[EventTimer]
-    storage: Annotated[list[Name], Field(max_length=8)] = []
+    storage: Annotated[list[Name], Field(default_factory=list, max_length=8)]
     """Files of platforms/storage: what the timer `ssd` can be. The first is what it is after boot."""
 
     @model_validator(mode="after")
