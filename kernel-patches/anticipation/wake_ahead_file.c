@@ -45,7 +45,7 @@ struct wake_ahead_user {
 	struct list_head node;
 	kuid_t uid;
 	unsigned int count;
-	struct mutex lock;
+	struct mutex lock;	/* the files and their requests */
 	struct list_head files;
 };
 

@@ -69,7 +69,7 @@ struct lull_ssd {
 	struct lull_event_source *source;
 	struct lull_ssd_model models[LULL_SSD_MODELS];
 	unsigned int count;
-	struct mutex setting;
+	struct mutex setting;	/* while it is held, there is a disk or there is none */
 	const struct lull_ssd_model *model;
 	unsigned int size_mib;
 	unsigned int seed;
