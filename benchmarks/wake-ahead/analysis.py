@@ -7,17 +7,16 @@ import numpy as np
 import pyarrow as pa
 from matplotlib.figure import Figure
 
-from lull.energy import rows
-from lull.figures import repetitions
+from lull.figures import waiting
+from lull.figures.waiting import WINDOWS
 from lull.plotting import style
 from lull.plotting.markdown import markdown_table
 from lull.results.drawing import Drawing, Stored
 from lull.results.result import Check, Result
 from lull.rundir.run import Run
 from lull.scenario.runs import Runs
-from lull.statistics import bootstrap, student
 
-EVENTS, WINDOWS = "events.jsonl", "windows.jsonl"
+EVENTS = "events.jsonl"
 PLACE = ("way", "state", "learn", "exit_us", "governor", "cpu", "period_us", "early_us", "late_us")
 COUNTS = ("hits", "early", "misses", "wakes", "late", "late_most_ns", "ahead_sum_ns")
 """What the kernel counted of the program's CPU; -1 where no window was asked for."""
@@ -30,7 +29,7 @@ Row = dict[str, Any]
 
 
 def analyse(runs: Runs) -> Result:
-    events, windows = df_events(runs), df_windows(runs)
+    events, windows = df_events(runs), waiting.df_windows(runs, _place)
     points = df_points(runs, events, windows)
     return Result(
         summary="## From the event to the program\n\n"
@@ -75,43 +74,14 @@ def _place(run: Run) -> Row:
     return {"point": run.name, "group": run.group, **{name: run.values[name] for name in PLACE}}
 
 
-def df_windows(runs: Runs) -> pa.Table:
-    """A row per window of statistics: on gem5 the power."""
-    found = []
-    for run in runs.runs:
-        with run.understanding(WINDOWS):
-            lines = [{"window": int(line["window"]), "seconds": int(line["window_us"]) / 1e6}
-                     for line in run.lines(WINDOWS)]  # fmt: skip
-        if runs.timed:
-            powers = repetitions.watts(run, repetitions.edges(run, WINDOWS), _names)
-            for line, own in zip(lines, powers, strict=True):
-                line |= {f"{name}_w": own.get(name, 0.0) for name in ("power", "cpus")}
-        found += [{**_place(run), **line} for line in lines]
-    return pa.Table.from_pylist(found)
-
-
-def _names(row: Any) -> tuple[str, ...]:
-    """The sums that a row of the ledger counts in: calibrated watts of the machine, and of its clusters."""
-    if row["band"] == rows.RAW or row["backend"] == "em":
-        return ()
-    return ("power",) if row["cluster"] is None else ("power", "cpus")
-
-
 def df_points(runs: Runs, events: pa.Table, windows: pa.Table) -> pa.Table:
     """A row per point: quantiles of the latency, power, and what the kernel counted of windows."""
     found = []
     every, all_windows = events.to_pylist(), windows.to_pylist()
     for run in runs.runs:
         latencies = np.array([row["latency_us"] for row in every if row["point"] == run.name])
-        row: Row = {**_place(run), "events": int(latencies.size)}
-        for name, (value, low, high) in zip(
-            ("median", "p99"), bootstrap.quantiles(latencies, [0.5, 0.99]), strict=True
-        ):
-            row |= {f"{name}_us": value, f"{name}_low_us": low, f"{name}_high_us": high}
         own = [each for each in all_windows if each["point"] == run.name]
-        for name in ("power_w", "cpus_w"):
-            if name in own[0]:
-                row[name], row[f"{name}_pm"] = student.mean([each[name] for each in own])
+        row = {**_place(run), **waiting.point(latencies, own)}
         with run.understanding(WINDOWS):
             totals = list(run.lines(WINDOWS))[-1]
             row |= {name: int(totals[name]) for name in COUNTS}
@@ -127,21 +97,12 @@ def _points_text(points: pa.Table) -> str:
     found = [
         (
             row["way"], row["state"], f"{row['exit_us']:g}" if row["group"] == "exits" else "-", row["learn"],
-            row["governor"], row["events"], _quantile(row, "median"), _quantile(row, "p99"),
-            *((_watts(row, "power_w"), _watts(row, "cpus_w")) if timed else ()),
+            row["governor"], row["events"], waiting.quantile_text(row, "median"), waiting.quantile_text(row, "p99"),
+            *((waiting.watts_text(row, "power_w"), waiting.watts_text(row, "cpus_w")) if timed else ()),
         )
         for row in points.to_pylist()
     ]  # fmt: skip
     return markdown_table(headings, found)
-
-
-def _quantile(row: Row, name: str) -> str:
-    return f"{row[f'{name}_us']:.4g} [{row[f'{name}_low_us']:.4g}, {row[f'{name}_high_us']:.4g}]"
-
-
-def _watts(row: Row, name: str) -> str:
-    half = row[f"{name}_pm"]
-    return f"{1e3 * row[name]:.4g}" + ("" if half is None else f" ± {1e3 * half:.2g}")
 
 
 def _windows_text(points: pa.Table) -> str:

@@ -35,7 +35,10 @@
 #include <linux/tick.h>
 #include <trace/events/ipi.h>
 
+#include <asm/arch_timer.h>
+
 #include "anticipation.h"
+#include "block.h"
 #include "idle.h"
 #include "lull.h"
 
@@ -377,6 +380,35 @@ bool wake_ahead_planned(struct wake_ahead *ahead)
 	return READ_ONCE(ahead->planned);
 }
 
+/**
+ * wake_ahead_arrival - when the interrupt that is being handled came
+ *
+ * An interrupt that ends a sleep came one exit latency before the CPU had left
+ * the idle state.
+ *
+ * Context: in the interrupt, with interrupts off, while the system is on.
+ * Return: the time, in ns of CLOCK_MONOTONIC.
+ */
+u64 wake_ahead_arrival(void)
+{
+	struct lull_ahead_cpu *cpu = this_cpu_ptr(&lull_ahead_cpus);
+	struct cpuidle_device *dev = __this_cpu_read(cpuidle_devices);
+	u64 now = ktime_get(), ago;
+	struct lull_idle_sleep sleep;
+
+	lull_idle_last(&sleep);
+	if (!is_idle_task(current) || !dev || !sleep.left || sleep.state < 0)
+		return now;
+
+	ago = mul_u64_u32_div(__arch_counter_get_cntvct() - sleep.left, NSEC_PER_SEC,
+			      arch_timer_get_cntfrq());
+	raw_spin_lock(&cpu->lock);
+	ago += lull_ahead_exit_ns(cpu, &cpuidle_get_cpu_driver(dev)->states[sleep.state],
+				  sleep.state);
+	raw_spin_unlock(&cpu->lock);
+	return now - min(ago, now);
+}
+
 /* The instrument: without a watcher there are no stamps of sleeps. */
 static struct lull_idle_watcher lull_ahead_watcher;
 
@@ -509,6 +541,8 @@ static int __init lull_ahead_init(void)
 	if (error)
 		return error;
 	error = sysfs_create_files(lull_ahead_system.kobj, lull_ahead_attrs);
+	if (!error)
+		error = sysfs_create_files(lull_ahead_system.kobj, lull_block_attrs);
 	if (error)
 		lull_unregister_system(&lull_ahead_system);
 

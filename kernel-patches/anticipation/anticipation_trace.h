@@ -71,6 +71,29 @@ TRACE_EVENT(lull_ahead_wake,
 		      __entry->pid, __entry->start, __entry->state, __entry->late_ns)
 );
 
+/*
+ * A device has interrupted, ns after it began. Expected was expected_ns, or 0 for nothing, and the
+ * CPUs were ready from margin_ns before that on. What the device did: for storage, twice the
+ * sectors, and one more for a write.
+ */
+TRACE_EVENT(lull_ahead_came,
+	    TP_PROTO(const char *owner, u32 what, u64 ns, u64 expected_ns, u64 margin_ns),
+	    TP_ARGS(owner, what, ns, expected_ns, margin_ns),
+	    TP_STRUCT__entry(__string(owner, owner)
+			     __field(u32, what)
+			     __field(u64, ns)
+			     __field(u64, expected_ns)
+			     __field(u64, margin_ns)),
+	    TP_fast_assign(__assign_str(owner);
+			   __entry->what = what;
+			   __entry->ns = ns;
+			   __entry->expected_ns = expected_ns;
+			   __entry->margin_ns = margin_ns;),
+	    TP_printk("owner=%s what=%u ns=%llu expected_ns=%llu margin_ns=%llu",
+		      __get_str(owner), __entry->what, __entry->ns, __entry->expected_ns,
+		      __entry->margin_ns)
+);
+
 #endif /* _LULL_ANTICIPATION_TRACE_H */
 
 #undef TRACE_INCLUDE_PATH

@@ -164,7 +164,7 @@ static void lull_test_learn(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, lull_learned_ns(&learned, 77), 77);
 	lull_learn(&learned, 11);
 	KUNIT_EXPECT_EQ(test, lull_learned_ns(&learned, 77), 11);
-	/* One outlier does not count. Two are no outliers. Eight samples later they are forgotten. */
+	/* One outlier does not count, and two are none. Eight samples later they are forgotten. */
 	lull_learn(&learned, 5000);
 	KUNIT_EXPECT_EQ(test, lull_learned_ns(&learned, 77), 12);
 	lull_learn(&learned, U64_MAX);

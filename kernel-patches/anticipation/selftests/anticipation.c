@@ -147,8 +147,9 @@ static void test_files(void)
 	int status;
 
 	for (size_t i = 0; i < sizeof(bad) / sizeof(*bad); i++)
-		refused &= write_text(SYSTEM "learn", bad[i][0] ? bad[i] : "\n") == -EINVAL;
-	tap_ok(refused, "EINVAL: learn takes 0 and 1");
+		refused &= write_text(SYSTEM "learn", bad[i][0] ? bad[i] : "\n") == -EINVAL &&
+			   write_text(SYSTEM "block", bad[i][0] ? bad[i] : "\n") == -EINVAL;
+	tap_ok(refused, "EINVAL: learn and block take 0 and 1");
 
 	pid = fork();
 	if (!pid) {
@@ -160,6 +161,8 @@ static void test_files(void)
 			_exit(2);
 		right = write_text(SYSTEM "enabled", "0") == -EACCES &&
 			write_text(SYSTEM "learn", "0") == -EACCES &&
+			write_text(SYSTEM "block", "0") == -EACCES &&
+			read_text(SYSTEM "block_stats", text, sizeof(text)) == -EACCES &&
 			read_text(SYSTEM "stats", text, sizeof(text)) == -EACCES;
 		for (int i = 0; i <= FILES; i++)
 			fds[i] = open_file();

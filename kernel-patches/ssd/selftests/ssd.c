@@ -215,12 +215,14 @@ static void test_file_system(void)
 
 int main(void)
 {
-	char model[32], size[16];
+	char model[32], size[16], enabled[4];
 
 	if (access(SYSTEM "enabled", F_OK)) {
 		printf("1..0 # SKIP this platform has no storage\n");
 		return 0;
 	}
+	must(read_text(SYSTEM "enabled", enabled, sizeof(enabled)), "read the switch");
+	put("enabled", "0");
 	must(read_text(SYSTEM "model", model, sizeof(model)), "read which drive it is");
 	must(read_text(SYSTEM "size_mib", size, sizeof(size)), "read its size");
 
@@ -241,5 +243,6 @@ int main(void)
 
 	put("model", model);
 	put("size_mib", size);
+	put("enabled", enabled);
 	return tap_finish();
 }

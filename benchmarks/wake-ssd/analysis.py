@@ -1,0 +1,223 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The analysis of the scenario `wake-ssd`: figure 1 of the engagement paper, and what it leaves out."""
+
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+from matplotlib.figure import Figure
+
+from lull.figures import waiting
+from lull.plotting import style
+from lull.plotting.markdown import markdown_table
+from lull.results.against import Against
+from lull.results.drawing import Drawing, Stored
+from lull.results.result import Check, Result
+from lull.rundir.run import Run
+from lull.scenario.runs import Runs
+
+REQUESTS, MODEL = "requests.jsonl", "model.jsonl"
+PLACE = ("way", "drive", "gap_us", "state", "governor", "exit_us", "cpu")
+FASTEST = "busy"
+"""Nothing sleeps on the program's CPU: slowdowns are beside this way."""
+PAPER_GAP_US, PAPER_SLOWDOWN, PAPER_AHEAD = 1000, 1.01, 0.37
+"""Of the 99th percentile, at 1 ms between reads: without anticipatory wakeup, and with it."""
+SLOWDOWN, ENERGY = 0.10, 0.02
+"""By how much a predicted read may be slower than with no sleep, and need more power than without prediction."""
+
+Row = dict[str, Any]
+
+
+def analyse(runs: Runs) -> Result:
+    requests, windows = df_requests(runs), waiting.df_windows(runs, _place)
+    points = df_points(runs, requests, windows)
+    models = df_models(runs)
+    return Result(
+        summary="## A read, by what is done about sleep\n\n"
+        "Latency: from the program's call to its return, with 95 % bootstrap intervals. Slowdown: beside the way "
+        f"`{FASTEST}` with the same pause. Power of the machine: mean with a 95 % interval over windows.\n\n"
+        + _points_text(points)
+        + "\n## What was predicted\n\nThe line that the block layer learned, how far it was off, and when "
+        "the requests came: in their window, before it, or after it.\n\n" + _models_text(models),
+        tables={"requests": requests, "windows": windows, "points": points, "models": models},
+        checks=checks(points) if runs.timed else [],
+    )
+
+
+def draw(stored: Stored) -> list[Drawing]:
+    points = stored.rows("points")
+    if points is None or not stored.origin.timed or "power_w" not in points.column_names:
+        return []
+    return [
+        Drawing(
+            "gaps", plot_gaps(points, stored.label),
+            "Slowdown of a read's 99th percentile, and power of the machine, over the time between reads.",
+        )
+    ]  # fmt: skip
+
+
+def against(stored: Stored) -> list[Against]:
+    points = stored.rows("points")
+    found = []
+    for row in points.to_pylist() if points else []:
+        paper = {"none": PAPER_SLOWDOWN, "ahead": PAPER_AHEAD}.get(row["way"])
+        if row["group"] == "gaps" and row["gap_us"] == PAPER_GAP_US and paper and row["p99_slowdown"] is not None:
+            found.append(
+                Against(
+                    f"p99 of a read with 1 ms between reads, `{row['way']}`, slower than without sleep", "%",
+                    f"{100 * row['p99_slowdown']:.3g}", f"{100 * paper:.3g}", source="engagement paper, figure 1",
+                )
+            )  # fmt: skip
+    return found
+
+
+def df_requests(runs: Runs) -> pa.Table:
+    """A row per read after the first ones, which are there to settle."""
+    return pa.Table.from_pylist([row for run in runs.runs for row in _requests(run)])
+
+
+def _requests(run: Run) -> list[Row]:
+    with run.understanding(REQUESTS):
+        return [
+            {**_place(run), "number": number, "latency_us": int(line["took_ns"]) / 1e3}
+            for number, line in enumerate(run.lines(REQUESTS))
+            if number >= int(run.values["settle"])
+        ]
+
+
+def _place(run: Run) -> Row:
+    return {"point": run.name, "group": run.group, **{name: run.values[name] for name in PLACE}}
+
+
+def df_models(runs: Runs) -> pa.Table:
+    """A row per point whose reads were predicted: what the block layer learned, and how good it was."""
+    found = []
+    for run in runs.runs:
+        if run.values["way"] != "ahead":
+            continue
+        with run.understanding(MODEL):
+            found += [
+                {**_place(run), **{key: int(line[key]) for key in line if key != "what"}}
+                for line in run.lines(MODEL)
+                if line["what"] == "reads"
+            ]
+    return pa.Table.from_pylist(found) if found else pa.table({"point": pa.array([], pa.string())})
+
+
+def df_points(runs: Runs, requests: pa.Table, windows: pa.Table) -> pa.Table:
+    """A row per point: quantiles of the latency, power, and both beside the same pause without sleep."""
+    every, all_windows = requests.to_pylist(), windows.to_pylist()
+    found = []
+    for run in runs.runs:
+        latencies = np.array([row["latency_us"] for row in every if row["point"] == run.name])
+        own = [row for row in all_windows if row["point"] == run.name]
+        found.append({**_place(run), **waiting.point(latencies, own)})
+    for row in found:
+        fastest = _beside(found, row, FASTEST)
+        row["median_slowdown"] = row["median_us"] / fastest["median_us"] - 1 if fastest else None
+        row["p99_slowdown"] = row["p99_us"] / fastest["p99_us"] - 1 if fastest else None
+    return pa.Table.from_pylist(found)
+
+
+def _beside(every: list[Row], row: Row, way: str) -> Row | None:
+    """The point with another way, and the same drive and pause: of the same group if there is one."""
+    same = [
+        other
+        for other in every
+        if other["way"] == way
+        and all(other[key] == row[key] for key in ("drive", "gap_us"))
+        and other["governor"] == "menu"
+    ]
+    return next((other for other in same if other["group"] == row["group"]), same[0] if same else None)
+
+
+def _percent(value: float | None) -> str:
+    return "-" if value is None else f"{100 * value:+.3g} %"
+
+
+def _points_text(points: pa.Table) -> str:
+    timed = "power_w" in points.column_names
+    headings = (
+        "group", "drive", "pause, µs", "way", "governor", "exit, µs", "reads", "median, µs", "slowdown", "p99, µs",
+        "slowdown",
+    ) + (("power, mW",) if timed else ())  # fmt: skip
+    return markdown_table(
+        headings,
+        [
+            (
+                row["group"], row["drive"], row["gap_us"], row["way"], row["governor"],
+                f"{row['exit_us']:g}" if row["group"] == "exits" else "-", row["events"],
+                waiting.quantile_text(row, "median"), _percent(row["median_slowdown"]),
+                waiting.quantile_text(row, "p99"), _percent(row["p99_slowdown"]),
+                *((waiting.watts_text(row, "power_w"),) if timed else ()),
+            )
+            for row in points.to_pylist()
+        ],
+    )  # fmt: skip
+
+
+def _models_text(models: pa.Table) -> str:
+    if not models.num_rows:
+        return "No point predicts.\n"
+    return markdown_table(
+        ("point", "latency without bytes, µs", "off on average, µs", "reads", "predicted", "in time", "early", "late"),
+        [
+            (
+                row["point"], f"{row['ns'] / 1e3:.4g}", f"{row['error_ns'] / 1e3:.3g}", row["seen"], row["predicted"],
+                row["hits"], row["early"], row["late"],
+            )
+            for row in models.to_pylist()
+        ],
+    )  # fmt: skip
+
+
+def checks(points: pa.Table) -> list[Check]:
+    """A predicted read is as quick as without sleep, for the power of a governor's guess."""
+    every = points.to_pylist()
+    found = []
+    for row in every:
+        fastest, none = _beside(every, row, FASTEST), _beside(every, row, "none")
+        if row["way"] != "ahead" or row["group"] not in ("gaps", "nvme") or not fastest or not none:
+            continue
+        place = f"{row['drive']}, {row['gap_us']} µs between reads"
+        found.append(
+            Check(
+                f"{place}: a predicted read is at most {100 * SLOWDOWN:g} % slower than without sleep",
+                row["p99_slowdown"] <= SLOWDOWN,
+                f"p99 {row['p99_us']:.4g} µs, {fastest['p99_us']:.4g} without sleep, {none['p99_us']:.4g} by the "
+                "governor",
+            )
+        )
+        found.append(
+            Check(
+                f"{place}: it needs at most {100 * ENERGY:g} % more power than a governor's guess",
+                row["power_w"] <= (1 + ENERGY) * none["power_w"],
+                f"{1e3 * row['power_w']:.4g} mW, {1e3 * none['power_w']:.4g} by the governor, "
+                f"{1e3 * fastest['power_w']:.4g} without sleep",
+            )
+        )
+    return found
+
+
+def plot_gaps(points: pa.Table, label: str) -> Figure:
+    rows = [row for row in points.to_pylist() if row["group"] == "gaps"]
+    figure, axes = style.panels(2, 2, 2.6)
+    gaps = sorted({row["gap_us"] for row in rows})
+    for number, way in enumerate(dict.fromkeys(row["way"] for row in rows)):
+        own = sorted((row for row in rows if row["way"] == way), key=lambda row: row["gap_us"])
+        at = [gaps.index(row["gap_us"]) for row in own]
+        look: dict[str, Any] = {
+            "color": "black", "marker": style.MARKERS[number % len(style.MARKERS)], "markersize": 5, "linewidth": 0.8,
+            "label": way,
+        }  # fmt: skip
+        if all(row["p99_slowdown"] is not None for row in own):
+            axes[0].plot(at, [100 * row["p99_slowdown"] for row in own], **look)
+        axes[1].plot(at, [1e3 * row["power_w"] for row in own], **look)
+    for axis in axes:
+        axis.set_xticks(range(len(gaps)), [f"{gap / 1000:g}" for gap in gaps])
+        axis.set_xlabel("time between reads (ms)")
+        axis.legend()
+    axes[0].set_ylabel("slowdown of the p99 (%)")
+    axes[1].set_ylabel("power of the machine (mW)")
+    figure.suptitle(f"Reads of 4 KiB\n{label}")
+    return figure

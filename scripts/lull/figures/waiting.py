@@ -1,0 +1,62 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Tables of programs that wait for a device: quantiles of a latency, and the power of windows beside them."""
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from lull.energy import rows
+from lull.figures import repetitions
+from lull.rundir.run import Run
+from lull.scenario.runs import Runs
+from lull.statistics import bootstrap, student
+
+WINDOWS = "windows.jsonl"
+
+Row = dict[str, Any]
+
+
+def df_windows(runs: Runs, place: Callable[[Run], Row]) -> pa.Table:
+    """A row per window of statistics: on gem5 the power of the machine, and of its clusters."""
+    found = []
+    for run in runs.runs:
+        with run.understanding(WINDOWS):
+            lines = [{"window": int(line["window"]), "seconds": int(line["window_us"]) / 1e6}
+                     for line in run.lines(WINDOWS)]  # fmt: skip
+        if runs.timed:
+            powers = repetitions.watts(run, repetitions.edges(run, WINDOWS), _names)
+            for line, own in zip(lines, powers, strict=True):
+                line |= {f"{name}_w": own.get(name, 0.0) for name in ("power", "cpus")}
+        found += [{**place(run), **line} for line in lines]
+    return pa.Table.from_pylist(found)
+
+
+def _names(row: Mapping[str, Any]) -> tuple[str, ...]:
+    """The sums that a row of the ledger counts in: calibrated watts of the machine, and of its clusters."""
+    if row["band"] == rows.RAW or row["backend"] == "em":
+        return ()
+    return ("power",) if row["cluster"] is None else ("power", "cpus")
+
+
+def point(latencies: NDArray[np.float64], windows: list[Row]) -> Row:
+    """Quantiles of the latency with bootstrap intervals, and the mean power of the windows."""
+    row: Row = {"events": int(latencies.size)}
+    quantiles = bootstrap.quantiles(latencies, [0.5, 0.99])
+    for name, (value, low, high) in zip(("median", "p99"), quantiles, strict=True):
+        row |= {f"{name}_us": value, f"{name}_low_us": low, f"{name}_high_us": high}
+    for name in ("power_w", "cpus_w"):
+        if name in windows[0]:
+            row[name], row[f"{name}_pm"] = student.mean([each[name] for each in windows])
+    return row
+
+
+def quantile_text(row: Row, name: str) -> str:
+    return f"{row[f'{name}_us']:.4g} [{row[f'{name}_low_us']:.4g}, {row[f'{name}_high_us']:.4g}]"
+
+
+def watts_text(row: Row, name: str) -> str:
+    half = row[f"{name}_pm"]
+    return f"{1e3 * row[name]:.4g}" + ("" if half is None else f" ± {1e3 * half:.2g}")
