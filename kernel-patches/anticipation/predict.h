@@ -5,9 +5,9 @@
 
 #include <linux/types.h>
 
-/* Requests that are believed to have a latency, in sectors and ns. What is larger counts as this. */
+/* The greatest size, in sectors, and latency. What is greater counts as this. */
 #define LULL_LINE_SECTORS	8192
-#define LULL_LINE_NS		(1ULL << 30)
+#define LULL_LINE_NS		1000000000ULL
 /* A line is of the last so many requests, to twice as many. */
 #define LULL_LINE_MEMORY	32
 /* As few are not believed. */

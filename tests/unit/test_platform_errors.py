@@ -151,6 +151,10 @@ MISTAKES = {
         put(*TIMERS, 1, "name", value="ssd"),
         "devices.storage: the event timer ssd stands for storage, and none is named; name one",
     ),
+    "an accelerator without a timer": (
+        put("devices", "accelerator", value=["k-means"]),
+        "devices.accelerator: accelerator needs an event timer named accel; add one",
+    ),
     "C-states out of depth": (
         lambda data: data["clusters"][1]["cstates"].reverse(),
         "clusters[1].cstates[0].kind: the first C-state is not wfi; start with C1",

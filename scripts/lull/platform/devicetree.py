@@ -17,9 +17,10 @@ import jinja2
 
 from lull.errors import UserError
 from lull.platform import memory_map
+from lull.platform.accelerator import load_kernel
 from lull.platform.cores import load_core
 from lull.platform.cstates import CState, StateKind
-from lull.platform.schema import LINE_BYTES, SSD, Cluster, Platform
+from lull.platform.schema import ACCEL, LINE_BYTES, SSD, Cluster, Platform
 from lull.platform.storage import load_storage
 
 Engine = Literal["gem5", "qemu"]
@@ -79,6 +80,7 @@ def render(platform: Platform, engine: Engine, bootargs: str, initrd: tuple[int,
     return _template(engine).render(
         platform=platform,
         storage={SSD: [load_storage(name) for name in platform.devices.storage]},
+        kernels={ACCEL: [load_kernel(name) for name in platform.devices.accelerator]},
         engine=engine,
         source=f"platforms/{platform.name}.yaml",
         bootargs=bootargs,

@@ -7,6 +7,7 @@ from lull.errors import UserError
 from lull.files import yaml_file
 from lull.files.blocks import explained, quoted
 from lull.files.paths import ROOT
+from lull.platform.accelerator import list_kernels, load_kernel
 from lull.platform.cores import list_cores
 from lull.platform.dram import list_devices, load_device
 from lull.platform.overrides import apply
@@ -30,7 +31,7 @@ def load_platform(name_or_path: str, overrides: Sequence[str] = ()) -> Platform:
         platform = Platform.model_validate(data)
     _check_cores(platform, shown)
     _check_memory(platform, shown)
-    _check_storage(platform, shown)
+    _check_devices(platform, shown)
     return platform
 
 
@@ -62,7 +63,7 @@ def _check_memory(platform: Platform, shown: str) -> None:
         raise UserError(f"{shown}: memory.size_mib: {memory.size_mib}, and the parts hold {have}; set {have} or less")
 
 
-def _check_storage(platform: Platform, shown: str) -> None:
+def _check_devices(platform: Platform, shown: str) -> None:
     for number, name in enumerate(platform.devices.storage):
         if name not in list_storage():
             raise UserError(
@@ -70,3 +71,10 @@ def _check_storage(platform: Platform, shown: str) -> None:
                 f"{quoted(list_storage())}"
             )
         load_storage(name)
+    for number, name in enumerate(platform.devices.accelerator):
+        if name not in list_kernels():
+            raise UserError(
+                f"{shown}: devices.accelerator[{number}]: unknown kernel of an accelerator `{name}`; use one of "
+                f"{quoted(list_kernels())}"
+            )
+        load_kernel(name)

@@ -183,6 +183,8 @@ class EventTimer(Block):
 
 SSD = "ssd"
 """The event timer by which a storage device completes its requests."""
+ACCEL = "accel"
+"""The event timer by which an accelerator says that a kernel has run."""
 
 
 class Devices(Block):
@@ -190,14 +192,18 @@ class Devices(Block):
     storage: Annotated[list[Name], Field(default_factory=list, max_length=8)]
     """Files of platforms/storage: what the timer `ssd` can be. The first is what it is after boot."""
 
+    accelerator: Annotated[list[Name], Field(default_factory=list, max_length=8)]
+    """Files of platforms/accelerator: kernels that the timer `accel` can run, by number."""
+
     @model_validator(mode="after")
-    def _storage_has_a_timer(self) -> "Devices":
-        has_timer = SSD in [timer.name for timer in self.event_timers]
-        if self.storage and not has_timer:
-            raise fault(f"storage needs an event timer named {SSD}; add one", "storage")
-        if has_timer and not self.storage:
-            raise fault(f"the event timer {SSD} stands for storage, and none is named; name one", "storage")
-        check_unique(self.storage, "storage")
+    def _devices_have_timers(self) -> "Devices":
+        timers = [timer.name for timer in self.event_timers]
+        for key, names, timer in (("storage", self.storage, SSD), ("accelerator", self.accelerator, ACCEL)):
+            if names and timer not in timers:
+                raise fault(f"{key} needs an event timer named {timer}; add one", key)
+            if timer in timers and not names:
+                raise fault(f"the event timer {timer} stands for {key}, and none is named; name one", key)
+            check_unique(names, key)
         return self
 
     @model_validator(mode="after")
