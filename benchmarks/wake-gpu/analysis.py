@@ -20,7 +20,7 @@ RUNS, ACCURACY = "runs.jsonl", "accuracy.jsonl"
 PLACE = ("way", "kernel", "state", "governor", "cpu", "work")
 COUNTS = ("seen", "predicted", "hits", "early", "late")
 """What the driver counted of the kernel's runs; 0 where nothing is predicted."""
-REGULAR = ("k-means", "streamcluster")
+REGULAR = ("kmeans", "streamcluster")
 PAPER_ACCURACY, PAPER_SPEED, PAPER_POWER = 0.87, 0.10, 0.56
 """Runs that were predicted; speed-up over interrupts; power saved against busy waiting."""
 NEAR_BUSY = 0.02

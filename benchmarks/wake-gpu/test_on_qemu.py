@@ -12,7 +12,7 @@ pytestmark = pytest.mark.guest
 
 
 def test_runs_are_predicted(lull: Lull, tmp_path: Path) -> None:
-    words = ["--set", "windows=2", "--points", "kernels/k-means-*", "--points", "kernels/irregular-ahead"]
+    words = ["--set", "windows=2", "--points", "kernels/kmeans-*", "--points", "kernels/irregular-ahead"]
     ran = lull("run", "wake-gpu", "-e", "qemu", *words, "--out", "out")
     assert ran.returncode == 0, ran.stderr
     figures = lull("figures", "out")
@@ -22,6 +22,6 @@ def test_runs_are_predicted(lull: Lull, tmp_path: Path) -> None:
     assert all(row["events"] >= 30 for row in points)
     assert "power_w" not in points[0], "QEMU's time is no timing"
     for row in points:
-        if row["kernel"] == "k-means":
+        if row["kernel"] == "kmeans":
             assert 500 < row["took_us"] < 600
-        assert (row["predicted"] > 0.7 * row["seen"] > 0) == (row["way"] == "ahead" and row["kernel"] == "k-means")
+        assert (row["predicted"] > 0.7 * row["seen"] > 0) == (row["way"] == "ahead" and row["kernel"] == "kmeans")

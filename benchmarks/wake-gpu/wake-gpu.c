@@ -37,7 +37,7 @@ static const char usage[] =
 	"  --work: steps of the CPU between two runs; a step is a few instructions\n"
 	"  --settle and --runs: how many before the first window, and in each window, about\n";
 
-static const char *way, *kernel = "k-means", *out = "/out/runs.jsonl",
+static const char *way, *kernel = "kmeans", *out = "/out/runs.jsonl",
 			*totals = "/out/windows.jsonl", *accuracy = "/out/accuracy.jsonl";
 static uint64_t cpu, steps = 20000, settle = 10, wanted = 20, windows = 4;
 

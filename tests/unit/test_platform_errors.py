@@ -152,7 +152,7 @@ MISTAKES = {
         "devices.storage: the event timer ssd stands for storage, and none is named; name one",
     ),
     "an accelerator without a timer": (
-        put("devices", "accelerator", value=["k-means"]),
+        put("devices", "accelerator", value=["kmeans"]),
         "devices.accelerator: accelerator needs an event timer named accel; add one",
     ),
     "C-states out of depth": (

@@ -155,7 +155,7 @@ int main(void)
 	test_errors();
 	test_order();
 	must(write_text(AHEAD, "1"), "turn anticipatory wakeup on");
-	test_kernel(K_MEANS, "k-means", 450);
+	test_kernel(K_MEANS, "kmeans", 450);
 	test_kernel(STREAMCLUSTER, "streamcluster", 330);
 	test_kernel(IRREGULAR, "irregular", 149);
 
