@@ -31,22 +31,24 @@
 #define DISK "/dev/lull-ssd"
 #define AHEAD "/sys/kernel/lull/anticipation/"
 #define PAGE 4096
-#define MOST_REQUESTS 100000
+#define MOST_REQUESTS 20000
+#define MOST_THREADS 64
 /* About what a request takes on a drive; only the length of a window depends on it. */
 #define REQUEST_US 150
 
 static const char usage[] =
 	"usage: wake-ssd --way none|ahead|qos|resume|busy [--cpu N] [--gap-us N] [--pages N] "
-	"[--writes PERCENT] [--seed N]\n"
+	"[--writes PERCENT] [--threads N] [--seed N]\n"
 	"                [--settle N] [--requests N] [--windows N] [--out FILE] [--totals FILE] "
 	"[--model FILE]\n"
 	"  --settle and --requests: how many before the first window, and in each window, about\n"
+	"  --threads: each on the CPU after the one before\n"
 	"  --pages: of 4 KiB, at most; each size from 1 on is as likely\n";
 
 static const char *way, *out = "/out/requests.jsonl", *totals = "/out/windows.jsonl",
 			*model = "/out/model.jsonl";
-static uint64_t cpu, gap_us = 1000, pages = 1, writes, seed = 1, settle = 20, requests = 25,
-		     windows = 4;
+static uint64_t cpu, gap_us = 1000, pages = 1, writes, threads = 1, seed = 1, settle = 20,
+		     requests = 25, windows = 4;
 
 static const struct option_to options[] = {
 	{.name = "way", .text = &way},
@@ -54,6 +56,7 @@ static const struct option_to options[] = {
 	{.name = "gap-us", .number = &gap_us, .most = 1000000},
 	{.name = "pages", .number = &pages, .least = 1, .most = 256},
 	{.name = "writes", .number = &writes, .most = 100},
+	{.name = "threads", .number = &threads, .least = 1, .most = MOST_THREADS},
 	{.name = "seed", .number = &seed, .most = 1000000000},
 	{.name = "settle", .number = &settle, .least = 1, .most = 10000},
 	{.name = "requests", .number = &requests, .least = 1, .most = 10000},
@@ -70,8 +73,16 @@ struct request {
 	bool write;
 };
 
-static struct request done[MOST_REQUESTS];
-static uint64_t count;
+/* A thread with its requests, one after the other. */
+struct worker {
+	pthread_t thread;
+	int fd, error;
+	uint64_t until_ns, random, size;
+	struct request *done;
+	uint64_t count;
+};
+
+static struct worker workers[MOST_THREADS];
 
 static int fail(const char *what, int error)
 {
@@ -124,38 +135,67 @@ static int prepare(void)
 	return fd < 0 || write(fd, &nothing, sizeof(nothing)) != sizeof(nothing) ? -errno : 0;
 }
 
-static int one(int fd, void *data, uint64_t size, uint64_t *random)
+static int one(struct worker *worker, void *data)
 {
-	uint64_t length = 1 + next_random(random) % pages;
-	off_t at = (off_t)(next_random(random) % (size / PAGE - length + 1) * PAGE);
-	bool write = next_random(random) % 100 < writes;
+	uint64_t length = 1 + next_random(&worker->random) % pages;
+	uint64_t places = worker->size / PAGE - length + 1;
+	off_t at = (off_t)(next_random(&worker->random) % places * PAGE);
+	bool write = next_random(&worker->random) % 100 < writes;
 	uint64_t began = clock_ns();
-	ssize_t got =
-		write ? pwrite(fd, data, length * PAGE, at) : pread(fd, data, length * PAGE, at);
+	ssize_t got = write ? pwrite(worker->fd, data, length * PAGE, at)
+			    : pread(worker->fd, data, length * PAGE, at);
 
 	if (got != (ssize_t)(length * PAGE))
 		return got < 0 ? -errno : -EIO;
-	done[count++] = (struct request){began, clock_ns(), (uint32_t)(length * PAGE), write};
+	worker->done[worker->count++] =
+		(struct request){began, clock_ns(), (uint32_t)(length * PAGE), write};
 	return 0;
 }
 
-static int work(int fd, uint64_t until_ns)
+static void *work(void *argument)
 {
 	const struct timespec gap = clock_time(gap_us * 1000);
-	uint64_t random = seed;
-	off_t size = lseek(fd, 0, SEEK_END);
+	struct worker *worker = argument;
 	void *data;
-	int error = posix_memalign(&data, PAGE, pages * PAGE);
 
-	if (error || size < (off_t)(pages * PAGE))
-		return error ? -error : -ENOSPC;
+	worker->error = -posix_memalign(&data, PAGE, pages * PAGE);
+	if (worker->error)
+		return NULL;
 	memset(data, 0, pages * PAGE);
-	while (!error && clock_ns() < until_ns && count < MOST_REQUESTS) {
-		error = one(fd, data, (uint64_t)size, &random);
+	while (!worker->error && clock_ns() < worker->until_ns && worker->count < MOST_REQUESTS) {
+		worker->error = one(worker, data);
 		if (gap_us)
 			clock_nanosleep(CLOCK_MONOTONIC, 0, &gap, NULL);
 	}
 	free(data);
+	return NULL;
+}
+
+/* The first thread is this one: others cost nothing where there are none. */
+static int work_all(int fd, uint64_t until_ns)
+{
+	off_t size = lseek(fd, 0, SEEK_END);
+	long cpus = sysconf(_SC_NPROCESSORS_ONLN);
+	int error = size < (off_t)(pages * PAGE) ? -ENOSPC : 0;
+
+	for (uint64_t i = 0; i < threads && !error; i++) {
+		workers[i] = (struct worker){
+			.fd = fd, .until_ns = until_ns, .random = seed + i, .size = (uint64_t)size};
+		workers[i].done = calloc(MOST_REQUESTS, sizeof(struct request));
+		if (!workers[i].done)
+			return -ENOMEM;
+		if (i)
+			error = start_on_cpu(&workers[i].thread, (int)((cpu + i) % (uint64_t)cpus),
+					     work, &workers[i]);
+	}
+	if (error)
+		return error;
+	work(&workers[0]);
+	for (uint64_t i = 0; i < threads; i++) {
+		if (i)
+			pthread_join(workers[i].thread, NULL);
+		error = error ? error : workers[i].error;
+	}
 	return error;
 }
 
@@ -166,13 +206,18 @@ static int save_requests(void)
 
 	if (!file)
 		return -errno;
-	for (uint64_t i = 0; i < count; i++) {
-		jsonl_begin(&line, file);
-		jsonl_bool(&line, "write", done[i].write);
-		jsonl_int(&line, "bytes", done[i].bytes);
-		jsonl_int(&line, "began_ns", (int64_t)done[i].began_ns);
-		jsonl_int(&line, "took_ns", (int64_t)(done[i].done_ns - done[i].began_ns));
-		jsonl_end(&line);
+	for (uint64_t thread = 0; thread < threads; thread++) {
+		for (uint64_t i = 0; i < workers[thread].count; i++) {
+			const struct request *done = &workers[thread].done[i];
+
+			jsonl_begin(&line, file);
+			jsonl_int(&line, "thread", (int64_t)thread);
+			jsonl_bool(&line, "write", done->write);
+			jsonl_int(&line, "bytes", done->bytes);
+			jsonl_int(&line, "began_ns", (int64_t)done->began_ns);
+			jsonl_int(&line, "took_ns", (int64_t)(done->done_ns - done->began_ns));
+			jsonl_end(&line);
+		}
 	}
 	return jsonl_finish(file);
 }
@@ -248,7 +293,7 @@ int main(int argc, char **argv)
 	ordered = counter_now();
 	began = clock_ns();
 	windows_order(&(struct windows){settle * request_us, requests * request_us, windows});
-	error = work(fd, began + (settle + windows * requests) * request_us * 1000);
+	error = work_all(fd, began + (settle + windows * requests) * request_us * 1000);
 	if (error)
 		return fail(DISK, error);
 	error = save_requests();

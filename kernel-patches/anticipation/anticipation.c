@@ -237,30 +237,69 @@ bool __lull_ahead_select(struct cpuidle_driver *drv, struct cpuidle_device *dev,
 	return true;
 }
 
+/* When this CPU had left its last sleep, and when it had begun it. */
+static void lull_ahead_slept(const struct lull_idle_sleep *sleep, u64 *entered, u64 *left)
+{
+	u32 rate = arch_timer_get_cntfrq();
+	u64 now = ktime_get();
+	u64 ago = __arch_counter_get_cntvct() - sleep->left;
+
+	*left = now - mul_u64_u32_div(ago, NSEC_PER_SEC, rate);
+	*entered = *left - mul_u64_u32_div(sleep->left - sleep->entered, NSEC_PER_SEC, rate);
+}
+
+/*
+ * A CPU has left an idle state. If a timer woke it, the exit latency is known: it
+ * began when the timer was due. One that was due while the CPU was still on its
+ * way into the state tells nothing.
+ */
+static void lull_ahead_left(unsigned int number, unsigned int depth)
+{
+	struct lull_ahead_cpu *cpu = this_cpu_ptr(&lull_ahead_cpus);
+	struct cpuidle_device *dev = __this_cpu_read(cpuidle_devices);
+	struct lull_idle_sleep sleep;
+	u64 due, entered, left;
+
+	lull_idle_last(&sleep);
+	due = dev ? ktime_to_ns(READ_ONCE(dev->next_hrtimer)) : 0;
+	if (!due || sleep.state < 0)
+		return;
+	lull_ahead_slept(&sleep, &entered, &left);
+	if (left < due ||
+	    due < entered + cpuidle_get_cpu_driver(dev)->states[sleep.state].exit_latency_ns)
+		return;
+
+	raw_spin_lock(&cpu->lock);
+	lull_learn(&cpu->learned[sleep.state], left - due);
+	raw_spin_unlock(&cpu->lock);
+}
+
 /* In hard interrupt context, on the CPU, if it has not gone offline meanwhile. */
 static enum hrtimer_restart lull_ahead_fire(struct hrtimer *timer)
 {
 	struct lull_ahead_cpu *cpu = container_of(timer, struct lull_ahead_cpu, timer);
-	u64 now = ktime_get(), due = ktime_to_ns(hrtimer_get_expires(timer));
+	u64 due = ktime_to_ns(hrtimer_get_expires(timer));
 	struct lull_idle_sleep sleep;
+	u64 entered, ready;
 
 	if (cpu != this_cpu_ptr(&lull_ahead_cpus))
 		return HRTIMER_NORESTART;
 
-	raw_spin_lock(&cpu->lock);
 	lull_idle_last(&sleep);
-	if (cpu->on && sleep.state == cpu->state && now >= due)
-		lull_learn(&cpu->learned[cpu->state], now - due);
+	lull_ahead_slept(&sleep, &entered, &ready);
+	/* One that something else had woken was ready all the time. */
+	ready = max(ready, due);
+	raw_spin_lock(&cpu->lock);
 	if (cpu->start != U64_MAX) {
 		cpu->wakes++;
-		if (now > cpu->start) {
+		if (ready > cpu->start) {
 			cpu->late++;
-			cpu->late_most_ns = max(cpu->late_most_ns, now - cpu->start);
+			cpu->late_most_ns = max(cpu->late_most_ns, ready - cpu->start);
 		} else {
-			cpu->ahead_sum_ns += cpu->start - now;
+			cpu->ahead_sum_ns += cpu->start - ready;
 		}
 		trace_lull_ahead_wake(smp_processor_id(), cpu->owner, cpu->pid, cpu->start,
-				      cpu->state, now - due);
+				      cpu->state, ready - due);
 	}
 	raw_spin_unlock(&cpu->lock);
 
@@ -384,7 +423,7 @@ bool wake_ahead_planned(struct wake_ahead *ahead)
  * wake_ahead_arrival - when the interrupt that is being handled came
  *
  * An interrupt that ends a sleep came one exit latency before the CPU had left
- * the idle state.
+ * the idle state. While that is not known yet, it is not taken off.
  *
  * Context: in the interrupt, with interrupts off, while the system is on.
  * Return: the time, in ns of CLOCK_MONOTONIC.
@@ -392,25 +431,21 @@ bool wake_ahead_planned(struct wake_ahead *ahead)
 u64 wake_ahead_arrival(void)
 {
 	struct lull_ahead_cpu *cpu = this_cpu_ptr(&lull_ahead_cpus);
-	struct cpuidle_device *dev = __this_cpu_read(cpuidle_devices);
-	u64 now = ktime_get(), ago;
 	struct lull_idle_sleep sleep;
+	u64 entered, left, exit_ns;
 
 	lull_idle_last(&sleep);
-	if (!is_idle_task(current) || !dev || !sleep.left || sleep.state < 0)
-		return now;
+	if (!is_idle_task(current) || !sleep.left || sleep.state < 0)
+		return ktime_get();
 
-	ago = mul_u64_u32_div(__arch_counter_get_cntvct() - sleep.left, NSEC_PER_SEC,
-			      arch_timer_get_cntfrq());
+	lull_ahead_slept(&sleep, &entered, &left);
 	raw_spin_lock(&cpu->lock);
-	ago += lull_ahead_exit_ns(cpu, &cpuidle_get_cpu_driver(dev)->states[sleep.state],
-				  sleep.state);
+	exit_ns = lull_learned_ns(&cpu->learned[sleep.state], 0);
 	raw_spin_unlock(&cpu->lock);
-	return now - min(ago, now);
+	return max(left - min(exit_ns, left), entered);
 }
 
-/* The instrument: without a watcher there are no stamps of sleeps. */
-static struct lull_idle_watcher lull_ahead_watcher;
+static struct lull_idle_watcher lull_ahead_watcher = { .exit = lull_ahead_left };
 
 static int lull_ahead_enable(struct lull_system *system)
 {

@@ -38,6 +38,7 @@
 #define LULL_SSD_MODELS		8
 #define LULL_SSD_MOST_MIB	512
 #define LULL_SSD_MOST_SEED	1000000000
+#define LULL_SSD_MOST_SECTORS	2560
 
 /* A request that the drive has. */
 struct lull_ssd_command {
@@ -191,6 +192,9 @@ static int lull_ssd_make_disk(struct lull_ssd *ssd)
 	struct queue_limits limits = {
 		.logical_block_size = SECTOR_SIZE,
 		.physical_block_size = 4096,
+		/* As Linux has it for drives that take more: a program's request is seldom cut. */
+		.max_hw_sectors = LULL_SSD_MOST_SECTORS,
+		.max_segments = LULL_SSD_MOST_SECTORS * SECTOR_SIZE / PAGE_SIZE,
 		.features = BLK_FEAT_WRITE_CACHE,
 	};
 	struct gendisk *disk;

@@ -33,6 +33,7 @@ _KEPT: dict[str, tuple[str, ...]] = {
     "cpu_frequency": ("state", "cpu_id"),
     "lull_route": ("irq", "from", "to", "reason"),
     "lull_ahead_wake": ("pid",),
+    "lull_ahead_came": ("what", "ns", "expected_ns", "margin_ns"),
 }
 """Events and their fields."""
 _SETS = ("target_cpus",)
