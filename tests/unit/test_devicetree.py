@@ -220,6 +220,8 @@ def test_devices_of_gem5(tmp_path: Path) -> None:
         "serial@1c090000",
         "timer@1c110000",
         "timer@1c120000",
+        "timer@1c180000",
+        "timer@1c190000",
     ]
     assert tree.numbers("/soc/serial@1c090000", "interrupts") == [0, 5, 4]
     assert tree.numbers("/soc/interrupt-controller@2f000000", "reg") == [
