@@ -41,6 +41,7 @@
 #include "block.h"
 #include "idle.h"
 #include "lull.h"
+#include "routed.h"
 
 #define CREATE_TRACE_POINTS
 #include "anticipation_trace.h"
@@ -191,6 +192,17 @@ static int lull_ahead_choose(struct lull_ahead_cpu *cpu, struct cpuidle_driver *
 	return state;
 }
 
+/* When this CPU had left its last sleep, and when it had begun it. */
+static void lull_ahead_slept(const struct lull_idle_sleep *sleep, u64 *entered, u64 *left)
+{
+	u32 rate = arch_timer_get_cntfrq();
+	u64 now = ktime_get();
+	u64 ago = __arch_counter_get_cntvct() - sleep->left;
+
+	*left = now - mul_u64_u32_div(ago, NSEC_PER_SEC, rate);
+	*entered = *left - mul_u64_u32_div(sleep->left - sleep->entered, NSEC_PER_SEC, rate);
+}
+
 /**
  * __lull_ahead_select - how to sleep by the plan
  * @drv: the CPU's states
@@ -205,10 +217,15 @@ static int lull_ahead_choose(struct lull_ahead_cpu *cpu, struct cpuidle_driver *
 bool __lull_ahead_select(struct cpuidle_driver *drv, struct cpuidle_device *dev, int *state)
 {
 	struct lull_ahead_cpu *cpu = this_cpu_ptr(&lull_ahead_cpus);
+	struct lull_idle_sleep sleep;
 	ktime_t to_tick, to_timer;
-	u64 now, look_ns;
+	u64 now, look_ns, entered, left;
 
 	lockdep_assert_irqs_disabled();
+
+	lull_idle_last(&sleep);
+	lull_ahead_slept(&sleep, &entered, &left);
+	lull_routed_idle(left);
 
 	/* An empty plan stays empty until this CPU is interrupted. */
 	hrtimer_try_to_cancel(&cpu->timer);
@@ -235,17 +252,6 @@ bool __lull_ahead_select(struct cpuidle_driver *drv, struct cpuidle_device *dev,
 		tick_nohz_idle_retain_tick();
 
 	return true;
-}
-
-/* When this CPU had left its last sleep, and when it had begun it. */
-static void lull_ahead_slept(const struct lull_idle_sleep *sleep, u64 *entered, u64 *left)
-{
-	u32 rate = arch_timer_get_cntfrq();
-	u64 now = ktime_get();
-	u64 ago = __arch_counter_get_cntvct() - sleep->left;
-
-	*left = now - mul_u64_u32_div(ago, NSEC_PER_SEC, rate);
-	*entered = *left - mul_u64_u32_div(sleep->left - sleep->entered, NSEC_PER_SEC, rate);
 }
 
 /*
@@ -453,6 +459,11 @@ static int lull_ahead_enable(struct lull_system *system)
 
 	if (error)
 		return error;
+	error = lull_routed_start();
+	if (error) {
+		lull_idle_unwatch(&lull_ahead_watcher);
+		return error;
+	}
 
 	for_each_possible_cpu(cpu) {
 		struct lull_ahead_cpu *own = per_cpu_ptr(&lull_ahead_cpus, cpu);
@@ -469,6 +480,7 @@ static int lull_ahead_disable(struct lull_system *system)
 	int cpu;
 
 	static_branch_disable(&lull_ahead_on);
+	lull_routed_stop();
 	for_each_possible_cpu(cpu) {
 		struct lull_ahead_cpu *own = per_cpu_ptr(&lull_ahead_cpus, cpu);
 
@@ -578,6 +590,8 @@ static int __init lull_ahead_init(void)
 	error = sysfs_create_files(lull_ahead_system.kobj, lull_ahead_attrs);
 	if (!error)
 		error = sysfs_create_files(lull_ahead_system.kobj, lull_block_attrs);
+	if (!error)
+		error = sysfs_create_files(lull_ahead_system.kobj, lull_routed_attrs);
 	if (error)
 		lull_unregister_system(&lull_ahead_system);
 

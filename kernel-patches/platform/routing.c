@@ -68,7 +68,6 @@
 #define CREATE_TRACE_POINTS
 #include "routing_trace.h"
 
-#define LULL_ROUTES	BITS_PER_LONG
 #define LULL_DEPTH_MIN	1
 #define LULL_DEPTH_MAX	4
 
@@ -458,6 +457,35 @@ static void lull_route_exit(unsigned int cpu, unsigned int depth)
 	/* Pairs with lull_route_own(). */
 	smp_mb();
 	lull_route_pass(this, &this->exit);
+}
+
+/**
+ * lull_route_sleeper - whose sleep an interrupt spares
+ * @irq: the interrupt, which is being handled
+ * @slot: is set to its place among event interrupts, below LULL_ROUTES
+ *
+ * What is found may be over already; who asks must not depend on it.
+ *
+ * Return: the CPU that the interrupt's events are for, if that CPU sleeps deeply
+ * and the interrupt is routed for that reason; else -1.
+ */
+int lull_route_sleeper(unsigned int irq, int *slot)
+{
+	int owner;
+
+	if (!static_branch_unlikely(&lull_routing_key))
+		return -1;
+
+	for (*slot = 0; *slot < LULL_ROUTES; (*slot)++) {
+		if (READ_ONCE(lull_routes[*slot].irq) != irq)
+			continue;
+
+		owner = READ_ONCE(lull_routes[*slot].owner);
+		return owner >= 0 && READ_ONCE(per_cpu_ptr(&lull_route_cpus, owner)->depth) ?
+			       owner : -1;
+	}
+
+	return -1;
 }
 
 static struct lull_idle_watcher lull_route_watcher = {

@@ -2,6 +2,7 @@
 #ifndef _LULL_ROUTING_H
 #define _LULL_ROUTING_H
 
+#include <linux/bits.h>
 #include <linux/cpumask.h>
 #include <linux/errno.h>
 #include <linux/jump_label.h>
@@ -9,6 +10,9 @@
 
 struct irq_data;
 struct irq_desc;
+
+/* Event interrupts at most. */
+#define LULL_ROUTES	BITS_PER_LONG
 
 /* In the order of the names in /sys/kernel/lull/routing/policy. */
 enum lull_route_policy {
@@ -32,6 +36,7 @@ DECLARE_STATIC_KEY_FALSE(lull_routing_key);
 
 void lull_route_reprogrammed(struct irq_desc *desc);
 int lull_route_set_consumer(unsigned int irq, int consumer);
+int lull_route_sleeper(unsigned int irq, int *slot);
 
 /* genirq has programmed an interrupt's target; called under desc->lock. */
 static inline void lull_irq_target_set(struct irq_desc *desc)

@@ -148,8 +148,9 @@ static void test_files(void)
 
 	for (size_t i = 0; i < sizeof(bad) / sizeof(*bad); i++)
 		refused &= write_text(SYSTEM "learn", bad[i][0] ? bad[i] : "\n") == -EINVAL &&
-			   write_text(SYSTEM "block", bad[i][0] ? bad[i] : "\n") == -EINVAL;
-	tap_ok(refused, "EINVAL: learn and block take 0 and 1");
+			   write_text(SYSTEM "block", bad[i][0] ? bad[i] : "\n") == -EINVAL &&
+			   write_text(SYSTEM "routed", bad[i][0] ? bad[i] : "\n") == -EINVAL;
+	tap_ok(refused, "EINVAL: learn, block and routed take 0 and 1");
 
 	pid = fork();
 	if (!pid) {
@@ -162,6 +163,8 @@ static void test_files(void)
 		right = write_text(SYSTEM "enabled", "0") == -EACCES &&
 			write_text(SYSTEM "learn", "0") == -EACCES &&
 			write_text(SYSTEM "block", "0") == -EACCES &&
+			write_text(SYSTEM "routed", "0") == -EACCES &&
+			read_text(SYSTEM "routed_stats", text, sizeof(text)) == -EACCES &&
 			read_text(SYSTEM "block_stats", text, sizeof(text)) == -EACCES &&
 			read_text(SYSTEM "stats", text, sizeof(text)) == -EACCES;
 		for (int i = 0; i <= FILES; i++)

@@ -48,7 +48,12 @@ def series_of(values: Mapping[str, Value]) -> str:
         name = f"pull {_time(int(values['delay_us']))}" + _look(values)
     else:
         name = ("ESM" if mode == "esm" else str(mode)) + _thread(values)
-    return name + _shadow(values) + _deepest(values) + _clocks(values) + _boot(values)
+    return name + _shadow(values) + _ahead(values) + _deepest(values) + _clocks(values) + _boot(values)
+
+
+def _ahead(values: Mapping[str, Value]) -> str:
+    """The part of a name that says that events which the shadow CPU takes are predicted."""
+    return ", predicted" if int(values.get("ahead", 0)) else ""
 
 
 def _deepest(values: Mapping[str, Value]) -> str:
