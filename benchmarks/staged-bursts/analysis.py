@@ -1,0 +1,200 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The analysis of the scenario `staged-bursts`: the server of the engagement paper, section 3."""
+
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+from matplotlib.figure import Figure
+
+from lull.figures import waiting
+from lull.plotting import style
+from lull.plotting.markdown import markdown_table
+from lull.results.against import Against
+from lull.results.drawing import Drawing, Stored
+from lull.results.result import Check, Result
+from lull.rundir.run import Run
+from lull.scenario.runs import Runs
+
+REQUESTS, STAGE = "requests.jsonl", "stage.jsonl"
+PLACE = ("way", "rate", "period_us", "governor", "cpufreq", "client")
+SAME = ("group", "rate", "governor", "cpufreq", "client")
+"""What two points share that are compared by their way."""
+COUNTS = ("wakes", "bursts", "early")
+"""What the kernel counted of the stage; 0 where nothing is staged."""
+BOUND_PERIODS = 2
+"""The paper's bound, 0.5 s, in periods of its bursts, 250 ms."""
+PAPER_POWER, PAPER_P999_MS = 0.22, 284
+"""Power saved by bursts; the response time that 99.9 % keep without them."""
+
+Row = dict[str, Any]
+
+
+def analyse(runs: Runs) -> Result:
+    requests, windows = df_requests(runs), waiting.df_windows(runs, _place)
+    points = df_points(runs, requests, windows)
+    return Result(
+        summary="## Response time and power\n\n"
+        "Response: from the moment when a request comes until its answer is there. Bound: two periods. Power of the "
+        "machine and of its CPUs with their L2s: mean with a 95 % interval over windows.\n\n" + _points_text(points),
+        tables={"requests": requests, "windows": windows, "points": points},
+        checks=checks(points) if runs.timed else [],
+    )
+
+
+def draw(stored: Stored) -> list[Drawing]:
+    points = stored.rows("points")
+    if points is None or not stored.origin.timed or "power_w" not in points.column_names:
+        return []
+    return [
+        Drawing(
+            "ways", plot_ways(points, stored.label),
+            "Power of the machine and response times (median, 99 %, longest), by what is done about sleep.",
+        )
+    ]  # fmt: skip
+
+
+def against(stored: Stored) -> list[Against]:
+    points = stored.rows("points")
+    found = []
+    for row in points.to_pylist() if points else []:
+        none = _beside(points.to_pylist(), row)
+        if row["way"] != "staged" or none is None or "power_w" not in row:
+            continue
+        found += [
+            Against(
+                f"{row['point']}: power saved by bursts", "%", f"{100 * _saved(row, none):.3g}",
+                f"{100 * PAPER_POWER:.3g}", source="engagement paper, section 3",
+            ),
+            Against(
+                f"{row['point']}: longest response over the bound", "",
+                f"{row['longest_us'] / (BOUND_PERIODS * row['period_us']):.3g}", "below 1",
+                source="engagement paper, section 3",
+            ),
+        ]  # fmt: skip
+    return found
+
+
+def df_requests(runs: Runs) -> pa.Table:
+    """A row per request that came in a window."""
+    return pa.Table.from_pylist([row for run in runs.runs for row in _requests(run)])
+
+
+def _requests(run: Run) -> list[Row]:
+    settle_us = int(run.values["settle_us"])
+    with run.understanding(REQUESTS):
+        return [
+            {
+                **_place(run), "came_us": int(line["came_ns"]) / 1e3,
+                "waited_us": (int(line["began_ns"]) - int(line["came_ns"])) / 1e3,
+                "response_us": (int(line["done_ns"]) - int(line["came_ns"])) / 1e3, "cpu": int(line["cpu"]),
+            }
+            for line in run.lines(REQUESTS)
+            if int(line["came_ns"]) >= 1000 * settle_us
+        ]  # fmt: skip
+
+
+def _place(run: Run) -> Row:
+    return {"point": run.name, "group": run.group, **{name: run.values[name] for name in PLACE}}
+
+
+def df_points(runs: Runs, requests: pa.Table, windows: pa.Table) -> pa.Table:
+    every, all_windows = requests.to_pylist(), windows.to_pylist()
+    found = []
+    for run in runs.runs:
+        own = [row for row in every if row["point"] == run.name]
+        responses = np.array([row["response_us"] for row in own])
+        row = {
+            **_place(run),
+            **waiting.point(responses, [each for each in all_windows if each["point"] == run.name]),
+            "longest_us": float(responses.max()),
+            "service_us": float(np.mean([row["response_us"] - row["waited_us"] for row in own])),
+        }
+        with run.understanding(STAGE):
+            counts = next(iter(run.lines(STAGE)))
+            row |= {name: int(counts[name]) for name in COUNTS}
+        found.append(row)
+    return pa.Table.from_pylist(found)
+
+
+def _beside(every: list[Row], row: Row) -> Row | None:
+    """The same machine and load with nothing done."""
+    return next(
+        (other for other in every if other["way"] == "none" and all(other[name] == row[name] for name in SAME)), None
+    )
+
+
+def _saved(row: Row, none: Row) -> float:
+    return float(1 - row["power_w"] / none["power_w"])
+
+
+def _points_text(points: pa.Table) -> str:
+    timed = "power_w" in points.column_names
+    headings = (
+        "point", "requests", "handled in, µs", "response, median µs", "p99", "longest", "bound, µs", "bursts", "early",
+    ) + (("power, mW", "CPUs, mW") if timed else ())  # fmt: skip
+    return markdown_table(
+        headings,
+        [
+            (
+                row["point"], row["events"], f"{row['service_us']:.4g}", waiting.quantile_text(row, "median"),
+                waiting.quantile_text(row, "p99"), f"{row['longest_us']:.5g}", BOUND_PERIODS * row["period_us"],
+                row["bursts"], row["early"],
+                *((waiting.watts_text(row, "power_w"), waiting.watts_text(row, "cpus_w")) if timed else ()),
+            )
+            for row in points.to_pylist()
+        ],
+    )  # fmt: skip
+
+
+def checks(points: pa.Table) -> list[Check]:
+    every = points.to_pylist()
+    found = []
+    for row in every:
+        none = _beside(every, row)
+        if row["way"] != "staged":
+            continue
+        bound = BOUND_PERIODS * row["period_us"]
+        found.append(
+            Check(
+                f"{row['point']}: no request misses the bound",
+                row["longest_us"] <= bound,
+                f"the longest of {row['events']} responses took {row['longest_us']:.5g} µs, the bound is {bound} µs",
+            )
+        )
+        if row["group"] == "ways" and none is not None:
+            found.append(
+                Check(
+                    f"{row['point']}: bursts save at least {100 * PAPER_POWER:g} % of the machine's power",
+                    _saved(row, none) >= PAPER_POWER,
+                    f"{1e3 * row['power_w']:.4g} mW instead of {1e3 * none['power_w']:.4g}: "
+                    f"{100 * _saved(row, none):.3g} %; CPUs and L2s {1e3 * row['cpus_w']:.4g} instead of "
+                    f"{1e3 * none['cpus_w']:.4g}",
+                )
+            )
+    return found
+
+
+def plot_ways(points: pa.Table, label: str) -> Figure:
+    rows = points.to_pylist()
+    names = [row["point"] for row in rows]
+    figure, axes = style.panels(2, 2, 3.2)
+    at = range(len(rows))
+    axes[0].barh(at, [1e3 * row["power_w"] for row in rows], color=style.GREYS[0], edgecolor="black", label="machine")
+    axes[0].barh(at, [1e3 * row["cpus_w"] for row in rows], color=style.GREYS[1], edgecolor="black", label="CPUs, L2s")
+    axes[0].set_xlabel("power (mW)")
+    for marker, (name, what) in zip(
+        style.MARKERS, (("median_us", "median"), ("p99_us", "99 %"), ("longest_us", "longest")), strict=False
+    ):
+        axes[1].plot(
+            [row[name] / 1e3 for row in rows], at, linestyle="none", marker=marker, color="black",
+            markerfacecolor="white", label=what,
+        )  # fmt: skip
+    axes[1].set_xscale("log")
+    axes[1].set_xlabel("response (ms)")
+    for axis in axes:
+        axis.set_yticks(at, names if axis is axes[0] else [""] * len(names))
+        axis.invert_yaxis()
+        axis.legend()
+    figure.suptitle(f"A search server\n{label}")
+    return figure

@@ -1,0 +1,431 @@
+// SPDX-License-Identifier: BSD-3-Clause
+/*
+ * A search server with an open-loop client. The client sends queries at random times (Poisson) and
+ * waits for no answer. The server's threads wait for a query, search an index, and note when they
+ * have the result. The server is a control group of its own; the way is what is done about sleep:
+ *
+ *   none     nothing: a thread is woken for each query
+ *   staged   the kernel holds the group's wake-ups, and releases them every period
+ *   released the same, but no task is sent to a CPU of its own, and CPUs do not look for tasks
+ *   proxy    the client holds queries back, as the paper's proxy does on another machine
+ *   packed   the group may only run on as many CPUs as it needs
+ *   idle     the group has the class SCHED_IDLE (cpu.idle)
+ *   capped   the group asks for slow clocks (cpu.uclamp.max)
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <netinet/in.h>
+#include <pthread.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "clock.h"
+#include "counter.h"
+#include "cpulist.h"
+#include "index.h"
+#include "jsonl.h"
+#include "options.h"
+#include "pin.h"
+#include "random.h"
+#include "sysfs.h"
+#include "windows.h"
+
+#define CGROUPS "/sys/fs/cgroup"
+#define GROUP CGROUPS "/search"
+#define BURSTS "/sys/kernel/lull/bursts/"
+#define MOST_REQUESTS 100000
+#define MOST_TERMS 64
+#define MOST_THREADS 128
+#define PORT 8983
+/* After the last query the server gets so many periods to finish. */
+#define GRACE_PERIODS 8
+
+static const char usage[] =
+	"usage: search-server --way none|staged|released|proxy|packed|idle|capped --client-cpu N "
+	"[--rate HZ] [--period-us N] [--bound-us N]\n"
+	"                     [--parallel N] [--packed-cpus LIST] [--cap PERCENT] [--threads N] "
+	"[--terms N] [--documents N] [--seed N]\n"
+	"                     [--settle-us N] [--window-us N] [--windows N] [--out FILE] [--totals "
+	"FILE] [--stage FILE]\n"
+	"  --rate: queries a second, on average\n"
+	"  --terms: words of a query, each of which has to be looked up\n";
+
+static const char *way, *packed_cpus = "0", *out = "/out/requests.jsonl",
+			*totals = "/out/windows.jsonl", *stage = "/out/stage.jsonl";
+static uint64_t client_cpu, rate = 1000, period_us = 25000, bound_us, parallel = 1, cap = 50,
+			    threads = 24, terms = 12, documents = 4000, seed = 1, settle_us = 50000,
+			    window_us = 50000, windows = 4;
+
+static const struct option_to options[] = {
+	{.name = "way", .text = &way},
+	{.name = "client-cpu", .number = &client_cpu, .most = 63},
+	{.name = "rate", .number = &rate, .least = 1, .most = 100000},
+	{.name = "period-us", .number = &period_us, .least = 1000, .most = 10000000},
+	{.name = "bound-us", .number = &bound_us, .most = 10000000},
+	{.name = "parallel", .number = &parallel, .least = 1, .most = 1024},
+	{.name = "packed-cpus", .text = &packed_cpus},
+	{.name = "cap", .number = &cap, .most = 100},
+	{.name = "threads", .number = &threads, .least = 1, .most = MOST_THREADS},
+	{.name = "terms", .number = &terms, .least = 1, .most = MOST_TERMS},
+	{.name = "documents", .number = &documents, .least = 100, .most = 1000000},
+	{.name = "seed", .number = &seed, .most = UINT32_MAX},
+	{.name = "settle-us", .number = &settle_us, .least = 1, .most = 10000000},
+	{.name = "window-us", .number = &window_us, .least = 20, .most = 10000000},
+	{.name = "windows", .number = &windows, .least = 1, .most = 1000},
+	{.name = "out", .text = &out},
+	{.name = "totals", .text = &totals},
+	{.name = "stage", .text = &stage},
+	{0},
+};
+
+static const char *const ways[] = {"none",   "staged", "released", "proxy",
+				   "packed", "idle",   "capped"};
+
+/* What a query was and what became of it; client and server share all of them. */
+struct request {
+	uint64_t came_ns;
+	/* Server: when it had the query and when the answer. Not 0 when it is done. */
+	uint64_t began_ns;
+	_Atomic uint64_t done_ns;
+	int cpu;
+	uint32_t best;
+};
+
+struct shared {
+	_Atomic uint32_t ready;
+	struct request requests[MOST_REQUESTS];
+};
+
+static struct shared *shared;
+static struct index text_index;
+static uint32_t count;
+
+static int fail(const char *what, int error)
+{
+	fprintf(stderr, "search-server: %s: %s\n", what, strerror(-error));
+	return 1;
+}
+
+static bool is(const char *name)
+{
+	return !strcmp(way, name);
+}
+
+static struct sockaddr_in address(void)
+{
+	return (struct sockaddr_in){
+		.sin_family = AF_INET,
+		.sin_port = htons(PORT),
+		.sin_addr = {htonl(INADDR_LOOPBACK)},
+	};
+}
+
+/* The query of a number is always the same. */
+static void answer(uint32_t number, float *scores)
+{
+	uint64_t own = seed * MOST_REQUESTS + number;
+	uint32_t query[MOST_TERMS], top[INDEX_TOP];
+
+	for (uint64_t i = 0; i < terms; i++)
+		query[i] = index_word(&text_index, &own);
+	shared->requests[number].best =
+		index_search(&text_index, query, (int)terms, scores, top) ? top[0] : UINT32_MAX;
+}
+
+static void *serve(void *socket)
+{
+	float *scores = calloc(documents, sizeof(*scores));
+	uint32_t number;
+
+	if (!scores)
+		exit(fail("memory", -ENOMEM));
+	/* Its pages are there before the first query. */
+	answer(0, scores);
+	atomic_fetch_add(&shared->ready, 1);
+	while (recv(*(int *)socket, &number, sizeof(number), 0) == sizeof(number)) {
+		struct request *request = &shared->requests[number];
+
+		request->began_ns = clock_ns();
+		answer(number, scores);
+		request->cpu = sched_getcpu();
+		atomic_store(&request->done_ns, clock_ns());
+	}
+	exit(fail("receiving a query", -errno));
+}
+
+/* In a process of its own, which is the control group. Ends by a signal. */
+static int server(int socket)
+{
+	pthread_t thread;
+	int error = write_text(GROUP "/cgroup.procs", "0");
+	struct cpulist list;
+	cpu_set_t set;
+
+	if (error)
+		return fail(GROUP, error);
+	if (is("packed")) {
+		if (cpulist_parse(&list, packed_cpus))
+			return fail(packed_cpus, -EINVAL);
+		CPU_ZERO(&set);
+		for (int cpu = 0; cpu < CPULIST_MAX; cpu++)
+			if (list.has[cpu])
+				CPU_SET(cpu, &set);
+		if (sched_setaffinity(0, sizeof(set), &set))
+			return fail(packed_cpus, -errno);
+	}
+	for (uint64_t i = 1; i < threads; i++) {
+		error = pthread_create(&thread, NULL, serve, &socket);
+		if (error)
+			return fail("a thread", -error);
+	}
+	serve(&socket);
+	return 1;
+}
+
+static int put_number(const char *file, uint64_t number)
+{
+	char text[32];
+
+	snprintf(text, sizeof(text), "%llu", (unsigned long long)number);
+	return write_text(file, text);
+}
+
+static int make_group(void)
+{
+	int error = write_text(CGROUPS "/cgroup.subtree_control", "+cpu");
+
+	if (!error && mkdir(GROUP, 0755))
+		error = -errno;
+	return error;
+}
+
+/* After the server has started, so that no thread waits for its first wake-up. */
+static int prepare(void)
+{
+	char percent[16];
+	int error = 0;
+
+	if (is("idle"))
+		return write_text(GROUP "/cpu.idle", "1");
+	if (is("capped")) {
+		snprintf(percent, sizeof(percent), "%llu.00", (unsigned long long)cap);
+		return write_text(GROUP "/cpu.uclamp.max", percent);
+	}
+	if (!is("staged") && !is("released"))
+		return 0;
+
+	if (is("released")) {
+		error = write_text(BURSTS "spread", "0");
+		if (!error)
+			error = write_text(BURSTS "eager", "0");
+	}
+	if (!error)
+		error = put_number(GROUP "/cpu.bursts.bound_us", bound_us);
+	if (!error)
+		error = put_number(GROUP "/cpu.bursts.parallel", parallel);
+	if (!error)
+		error = put_number(GROUP "/cpu.bursts.period_us", period_us);
+	return error ? error : write_text(BURSTS "enabled", "1");
+}
+
+static void sleep_until(uint64_t ns)
+{
+	struct timespec time = clock_time(ns);
+
+	while (clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &time, NULL) == EINTR)
+		;
+}
+
+/* -ln of a number from 0 to 1, for the time between two queries; in 2^-16. */
+static uint64_t exponential(uint64_t *random)
+{
+	/* Of von Neumann: only comparisons of random numbers, so that no library is asked. */
+	for (uint64_t whole = 0;; whole++) {
+		uint32_t first = (uint32_t)(next_random(random) >> 32), last = first;
+		int length = 1;
+
+		for (;; length++) {
+			uint32_t next = (uint32_t)(next_random(random) >> 32);
+
+			if (next >= last)
+				break;
+			last = next;
+		}
+		if (length % 2)
+			return (whole << 16) + (first >> 16);
+	}
+}
+
+static int client(int socket, uint64_t start, uint64_t end)
+{
+	uint64_t random = seed, at = start, period_ns = period_us * 1000;
+
+	for (;;) {
+		at += exponential(&random) * (1000000000 / rate) >> 16;
+		if (at >= end || count == MOST_REQUESTS)
+			return 0;
+		shared->requests[count].came_ns = at;
+		/* Its timer is as late as a packet's interrupt is. */
+		sleep_until(is("proxy") ? (at / period_ns + 1) * period_ns : at);
+		if (send(socket, &count, sizeof(count), 0) != sizeof(count))
+			return -errno;
+		count++;
+	}
+}
+
+static uint32_t open_requests(void)
+{
+	uint32_t open = 0;
+
+	for (uint32_t i = 0; i < count; i++)
+		open += !atomic_load(&shared->requests[i].done_ns);
+	return open;
+}
+
+static int save_requests(uint64_t start)
+{
+	FILE *file = fopen(out, "w");
+	struct jsonl line;
+
+	if (!file)
+		return -errno;
+	for (uint32_t i = 0; i < count; i++) {
+		const struct request *request = &shared->requests[i];
+
+		jsonl_begin(&line, file);
+		jsonl_int(&line, "came_ns", (int64_t)(request->came_ns - start));
+		jsonl_int(&line, "began_ns", (int64_t)(request->began_ns - start));
+		jsonl_int(&line, "done_ns", (int64_t)(request->done_ns - start));
+		jsonl_int(&line, "cpu", request->cpu);
+		jsonl_int(&line, "best", request->best);
+		jsonl_end(&line);
+	}
+	return jsonl_finish(file);
+}
+
+static int save_windows(uint64_t ordered)
+{
+	FILE *file = fopen(totals, "w");
+	struct jsonl line;
+
+	if (!file)
+		return -errno;
+	for (uint64_t i = 0; i < windows; i++) {
+		jsonl_begin(&line, file);
+		jsonl_int(&line, "window", (int64_t)i);
+		jsonl_int(&line, "ordered", (int64_t)ordered);
+		jsonl_int(&line, "settle_us", (int64_t)(settle_us + i * window_us));
+		jsonl_int(&line, "window_us", (int64_t)window_us);
+		jsonl_end(&line);
+	}
+	return jsonl_finish(file);
+}
+
+/* What the kernel counted of the stage. */
+static int save_stage(void)
+{
+	char text[512], *word, *number, *rest;
+	FILE *file;
+	struct jsonl line;
+	int error = read_text(GROUP "/cpu.bursts.stat", text, sizeof(text));
+
+	if (error)
+		return error;
+	file = fopen(stage, "w");
+	if (!file)
+		return -errno;
+	jsonl_begin(&line, file);
+	for (word = strtok_r(text, " \n", &rest); word; word = strtok_r(NULL, " \n", &rest)) {
+		number = strtok_r(NULL, " \n", &rest);
+		if (number)
+			jsonl_int(&line, word, strtoll(number, NULL, 10));
+	}
+	jsonl_end(&line);
+	return jsonl_finish(file);
+}
+
+static int ask(int socket)
+{
+	uint64_t ordered = counter_now(), start = clock_ns(), last;
+	int error;
+
+	windows_order(&(struct windows){settle_us, window_us, windows});
+	last = start + (settle_us + windows * window_us) * 1000;
+	error = client(socket, start, last);
+	if (error)
+		return fail("sending a query", error);
+	for (int i = 0; i < GRACE_PERIODS && open_requests(); i++)
+		sleep_until(clock_ns() + period_us * 1000);
+	if (open_requests()) {
+		fprintf(stderr,
+			"search-server: %u of %u queries have no answer: more than the "
+			"machine can do\n",
+			open_requests(), count);
+		return 1;
+	}
+	error = save_requests(start);
+	if (!error)
+		error = save_windows(ordered);
+	if (!error)
+		error = save_stage();
+	return error ? fail(out, error) : 0;
+}
+
+int main(int argc, char **argv)
+{
+	struct sockaddr_in to = address();
+	int receiver, sender, error, room = 1 << 22, status;
+	bool known = false;
+	pid_t pid;
+
+	(void)argc;
+	options_parse(argv, options, usage);
+	for (size_t i = 0; way && i < sizeof(ways) / sizeof(*ways); i++)
+		known |= is(ways[i]);
+	if (!known) {
+		fputs(usage, stderr);
+		return 2;
+	}
+	receiver = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+	sender = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+	if (receiver < 0 || sender < 0 || bind(receiver, (struct sockaddr *)&to, sizeof(to)) ||
+	    setsockopt(receiver, SOL_SOCKET, SO_RCVBUFFORCE, &room, sizeof(room)) ||
+	    connect(sender, (struct sockaddr *)&to, sizeof(to)))
+		return fail("a socket", -errno);
+	shared = mmap(NULL, sizeof(*shared), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1,
+		      0);
+	if (shared == MAP_FAILED)
+		return fail("memory", -errno);
+	error = index_make(&text_index, (uint32_t)documents, (uint32_t)documents, 40, seed);
+	if (!error)
+		error = make_group();
+	if (error)
+		return fail("preparing", error);
+
+	pid = fork();
+	if (pid < 0)
+		return fail("a process", -errno);
+	if (!pid)
+		return server(receiver);
+	while (atomic_load(&shared->ready) < threads) {
+		if (waitpid(pid, NULL, WNOHANG))
+			return fail("the server", -ECHILD);
+		sleep_until(clock_ns() + 1000000);
+	}
+	error = pin_to_cpu((int)client_cpu);
+	if (!error)
+		error = prepare();
+	status = error ? fail(way, error) : ask(sender);
+	kill(pid, SIGKILL);
+	waitpid(pid, NULL, 0);
+	return status;
+}

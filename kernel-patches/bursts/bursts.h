@@ -1,0 +1,74 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* Staged bursts: what the scheduler asks. */
+#ifndef _LULL_BURSTS_H
+#define _LULL_BURSTS_H
+
+#include <linux/jump_label.h>
+#include <linux/types.h>
+
+struct rq;
+struct task_group;
+struct task_struct;
+
+#ifdef CONFIG_LULL_BURSTS
+
+DECLARE_STATIC_KEY_FALSE(lull_bursts_key);
+
+extern bool lull_bursts_spread;
+extern bool lull_bursts_pulls;
+
+bool __lull_bursts_hold(struct task_struct *p, unsigned int state);
+int __lull_bursts_place(struct task_struct *p, int cpu);
+bool __lull_bursts_eager(struct rq *this_rq);
+void lull_bursts_free(struct task_group *tg);
+
+/* For bursts.c */
+int lull_bursts_add_files(void);
+void lull_bursts_start(void);
+void lull_bursts_stop(void);
+
+/*
+ * Whether a wake-up is held back. Then the task sleeps on, and whoever woke it
+ * goes on as if the task had been woken. A nop while the system is off.
+ */
+static __always_inline bool lull_bursts_hold(struct task_struct *p, unsigned int state)
+{
+	return static_branch_unlikely(&lull_bursts_key) && __lull_bursts_hold(p, state);
+}
+
+/* Where a task of a burst goes; others go to @cpu. */
+static __always_inline int lull_bursts_place(struct task_struct *p, int cpu)
+{
+	return static_branch_unlikely(&lull_bursts_key) ? __lull_bursts_place(p, cpu) : cpu;
+}
+
+/* Whether a CPU that runs out of work has to look for a task of a burst. */
+static __always_inline bool lull_bursts_eager(struct rq *this_rq)
+{
+	return static_branch_unlikely(&lull_bursts_key) && __lull_bursts_eager(this_rq);
+}
+
+#else
+
+static inline bool lull_bursts_hold(struct task_struct *p, unsigned int state)
+{
+	return false;
+}
+
+static inline int lull_bursts_place(struct task_struct *p, int cpu)
+{
+	return cpu;
+}
+
+static inline bool lull_bursts_eager(struct rq *this_rq)
+{
+	return false;
+}
+
+static inline void lull_bursts_free(struct task_group *tg)
+{
+}
+
+#endif
+
+#endif /* _LULL_BURSTS_H */

@@ -1,0 +1,568 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Staged bursts: the wake-ups of a control group's tasks are held, and released
+ * at once. kernel/sched/core.c includes this file, because control groups and
+ * run queues are known only there.
+ *
+ *   cpu.bursts.period_us   bursts begin at multiples of it; 0: nothing is held
+ *   cpu.bursts.bound_us    the longest that a wake-up is held; 0: one period
+ *   cpu.bursts.parallel    a burst of fewer tasks is put off until a bound ends
+ *   cpu.bursts.stat        counts
+ *
+ * A group with a period is a stage, for its own tasks and for those of groups
+ * below it that are no stage themselves. A group below it may have a bound of its
+ * own, which holds for its tasks if it is the shorter one.
+ *
+ * What is held is a wake-up of an interruptible sleep that comes from outside:
+ * from an interrupt, or from a task that belongs to another stage or to none.
+ * What the tasks of a stage do to each other, for example handing over a futex,
+ * is work of the burst, and is done at once. Signals are not held, and neither
+ * are kernel threads, real-time tasks, or sleeps that cannot be interrupted, in
+ * which a task may hold a lock that somebody else waits for.
+ *
+ * A held task stays asleep, in its state. To whoever woke it, it has been woken.
+ * It may be woken for good meanwhile, by a signal; then the release wakes it in
+ * vain, which a task in an interruptible sleep has to expect.
+ *
+ * Locking: p->pi_lock, then the stage's lock. The release takes the tasks off
+ * under the stage's lock, and wakes them without it. A stage with tasks holds a
+ * reference to its group.
+ */
+#include <linux/cgroup.h>
+#include <linux/hrtimer.h>
+#include <linux/sched/isolation.h>
+
+#include "bursts.h"
+#include "bursts_stage.h"
+#include "bursts_trace.h"
+
+#ifdef CONFIG_LULL_BURSTS
+
+/* Tasks that are woken at a time, so that interrupts are not off for long. */
+#define LULL_BURSTS_BATCH	32
+
+/* Tasks by task_struct.bursts_next. */
+struct lull_burst_list {
+	struct task_struct *first;
+	struct task_struct *last;
+};
+
+/**
+ * struct lull_burst_group - staged bursts of a control group
+ * @lock: protects all of it
+ * @tg: the group
+ * @stage: when to release
+ * @own_bound_ns: its bound as it was written, for groups without a period too
+ * @held: the tasks that are held, in order
+ * @leaving: those of the burst that is in progress
+ * @timer: releases them
+ * @due: when it does; U64_MAX if it is not set
+ * @given: CPUs that tasks of the burst in progress were sent to
+ * @wakes: wake-ups that were held
+ * @bursts: times that all were released
+ * @early: of which a bound ended
+ * @held_sum_ns: how long wake-ups were held, in all
+ * @held_most_ns: and at most
+ */
+struct lull_burst_group {
+	raw_spinlock_t lock;
+	struct task_group *tg;
+	struct lull_stage stage;
+	u64 own_bound_ns;
+	struct lull_burst_list held;
+	struct lull_burst_list leaving;
+	struct hrtimer timer;
+	u64 due;
+	struct cpumask given;
+	u64 wakes;
+	u64 bursts;
+	u64 early;
+	u64 held_sum_ns;
+	u64 held_most_ns;
+};
+
+DEFINE_STATIC_KEY_FALSE(lull_bursts_key);
+
+bool lull_bursts_spread = true;
+bool lull_bursts_pulls = true;
+
+/* Written by the switch, and read under a stage's lock. */
+static bool lull_bursts_on;
+/* Makes groups. */
+static DEFINE_MUTEX(lull_bursts_mutex);
+
+static struct task_group *lull_bursts_tg(struct cgroup_subsys_state *css)
+{
+	return container_of(css, struct task_group, css);
+}
+
+/* The stage of a group's tasks, or NULL; and the bound that the way there gives. */
+static struct lull_burst_group *lull_bursts_stage_of(struct task_group *tg, u64 *bound_ns)
+{
+	struct lull_burst_group *group;
+	u64 bound;
+
+	*bound_ns = 0;
+	for (; tg && tg != &root_task_group; tg = tg->parent) {
+		group = smp_load_acquire(&tg->bursts);
+		if (!group)
+			continue;
+		bound = READ_ONCE(group->own_bound_ns);
+		if (bound && (!*bound_ns || bound < *bound_ns))
+			*bound_ns = bound;
+		if (READ_ONCE(group->stage.period_ns))
+			return group;
+	}
+
+	return NULL;
+}
+
+static void lull_bursts_set_timer(struct lull_burst_group *group, u64 now)
+{
+	u64 due;
+
+	lockdep_assert_held(&group->lock);
+
+	due = lull_stage_due(&group->stage, now);
+	if (due >= group->due)
+		return;
+	group->due = due;
+	hrtimer_start(&group->timer, ns_to_ktime(due), HRTIMER_MODE_ABS_HARD);
+}
+
+/*
+ * An idle CPU for a task of a burst that no other of its tasks was sent to: the
+ * one that the task ran on, or any. If there is none, the scheduler decides.
+ */
+static int lull_bursts_choose(struct lull_burst_group *group, struct task_struct *p)
+{
+	const struct cpumask *allowed = housekeeping_cpumask(HK_TYPE_DOMAIN);
+	int cpu, before = task_cpu(p);
+
+	if (!READ_ONCE(lull_bursts_spread))
+		return -1;
+
+	if (cpumask_test_cpu(before, p->cpus_ptr) && !cpumask_test_cpu(before, &group->given) &&
+	    available_idle_cpu(before))
+		return before;
+	for_each_cpu_and(cpu, p->cpus_ptr, allowed)
+		if (cpu_active(cpu) && !cpumask_test_cpu(cpu, &group->given) &&
+		    available_idle_cpu(cpu))
+			return cpu;
+
+	return -1;
+}
+
+static void lull_bursts_append(struct lull_burst_list *list, struct lull_burst_list *more)
+{
+	if (!more->first)
+		return;
+	if (list->first)
+		list->last->bursts_next = more->first;
+	else
+		list->first = more->first;
+	list->last = more->last;
+	*more = (struct lull_burst_list){};
+}
+
+/* Takes a task of the burst. The caller wakes it without the lock. */
+static struct task_struct *lull_bursts_take(struct lull_burst_group *group, u64 now)
+{
+	struct task_struct *p = group->leaving.first;
+	u64 held;
+	int cpu;
+
+	lockdep_assert_held(&group->lock);
+
+	if (!p)
+		return NULL;
+
+	group->leaving.first = p->bursts_next;
+	p->bursts_next = NULL;
+	held = now - p->bursts_since;
+	group->held_sum_ns += held;
+	group->held_most_ns = max(group->held_most_ns, held);
+
+	cpu = lull_bursts_choose(group, p);
+	if (cpu >= 0)
+		cpumask_set_cpu(cpu, &group->given);
+	WRITE_ONCE(p->bursts_cpu, cpu + 1);
+	/* The next wake-up of the task, which is ours as a rule, is not held. */
+	WRITE_ONCE(p->bursts_released, true);
+	/* Pairs with lull_bursts_hold(): who holds it again sees all of the above. */
+	smp_store_release(&p->bursts_since, 0);
+	return p;
+}
+
+/* What is held leaves, @most tasks now. Returns whether there are more. */
+static bool lull_bursts_release(struct lull_burst_group *group, unsigned int most)
+{
+	u64 now = ktime_get_ns();
+	struct task_struct *p;
+	unsigned long flags;
+	bool more;
+
+	raw_spin_lock_irqsave(&group->lock, flags);
+	if (group->stage.count) {
+		bool early = now >= group->stage.last;
+
+		trace_lull_bursts_release(group->stage.count,
+					  now - group->held.first->bursts_since, early);
+		group->bursts++;
+		group->early += early;
+		cpumask_clear(&group->given);
+		lull_bursts_append(&group->leaving, &group->held);
+		lull_stage_empty(&group->stage);
+	}
+	while (most-- && (p = lull_bursts_take(group, now))) {
+		raw_spin_unlock_irqrestore(&group->lock, flags);
+		wake_up_state(p, TASK_INTERRUPTIBLE);
+		put_task_struct(p);
+		/* Taken in lull_bursts_hold(). Our caller keeps the group, too. */
+		css_put(&group->tg->css);
+		raw_spin_lock_irqsave(&group->lock, flags);
+	}
+	more = group->leaving.first;
+	raw_spin_unlock_irqrestore(&group->lock, flags);
+
+	return more;
+}
+
+/* In hard interrupt context. The group is not freed before this has ended. */
+static enum hrtimer_restart lull_bursts_fire(struct hrtimer *timer)
+{
+	struct lull_burst_group *group = container_of(timer, struct lull_burst_group, timer);
+	u64 now;
+	bool more;
+
+	scoped_guard(raw_spinlock_irqsave, &group->lock)
+		group->due = U64_MAX;
+
+	more = lull_bursts_release(group, LULL_BURSTS_BATCH);
+
+	guard(raw_spinlock_irqsave)(&group->lock);
+	now = ktime_get_ns();
+	if (more) {
+		group->due = now;
+		hrtimer_start(timer, ns_to_ktime(now), HRTIMER_MODE_ABS_HARD);
+	} else {
+		lull_bursts_set_timer(group, now);
+	}
+
+	return HRTIMER_NORESTART;
+}
+
+static bool lull_bursts_may_hold(struct task_struct *p, unsigned int state)
+{
+	if (state != TASK_NORMAL && state != TASK_INTERRUPTIBLE)
+		return false;
+	if (!(READ_ONCE(p->__state) & TASK_INTERRUPTIBLE))
+		return false;
+	if (p->sched_class != &fair_sched_class || p->flags & (PF_KTHREAD | PF_EXITING))
+		return false;
+
+	return !signal_pending(p);
+}
+
+/**
+ * __lull_bursts_hold - whether a wake-up is held
+ * @p: the task that is to wake, its pi_lock held; it has left its run queue
+ * @state: the states that it may be woken from
+ *
+ * Return: true if the task is held from now on, or was held before.
+ */
+bool __lull_bursts_hold(struct task_struct *p, unsigned int state)
+{
+	struct lull_burst_group *group;
+	u64 bound, unused, now;
+
+	lockdep_assert_held(&p->pi_lock);
+
+	if (READ_ONCE(p->bursts_released)) {
+		WRITE_ONCE(p->bursts_released, false);
+		return false;
+	}
+	if (!lull_bursts_may_hold(p, state))
+		return false;
+	group = lull_bursts_stage_of(task_group(p), &bound);
+	if (!group)
+		return false;
+	if (in_task() && lull_bursts_stage_of(task_group(current), &unused) == group)
+		return false;
+	/* It slept again before its release came round. */
+	if (smp_load_acquire(&p->bursts_since))
+		return true;
+
+	guard(raw_spinlock)(&group->lock);
+	if (!READ_ONCE(lull_bursts_on) || !group->stage.period_ns)
+		return false;
+
+	now = ktime_get_ns();
+	css_get(&group->tg->css);
+	get_task_struct(p);
+	WRITE_ONCE(p->bursts_since, now);
+	lull_bursts_append(&group->held, &(struct lull_burst_list){ p, p });
+	lull_stage_hold(&group->stage, now, bound);
+	group->wakes++;
+	trace_lull_bursts_hold(p);
+	lull_bursts_set_timer(group, now);
+	return true;
+}
+
+/**
+ * __lull_bursts_place - where a task that wakes goes
+ * @p: the task
+ * @cpu: where the scheduler would send it
+ *
+ * Return: the CPU that a burst gives it, if the task was just released.
+ */
+int __lull_bursts_place(struct task_struct *p, int cpu)
+{
+	int given = READ_ONCE(p->bursts_cpu) - 1;
+
+	if (given < 0)
+		return cpu;
+	WRITE_ONCE(p->bursts_cpu, 0);
+	return given;
+}
+
+/* Whether a task of a stage waits for another CPU. What is read may be old. */
+static bool lull_bursts_waiting(struct task_group *tg, int this_cpu)
+{
+	int cpu;
+
+	for_each_online_cpu(cpu) {
+		if (cpu == this_cpu || READ_ONCE(cpu_rq(cpu)->nr_running) < 2)
+			continue;
+		if (data_race(tg->cfs_rq[cpu]->nr_running))
+			return true;
+	}
+
+	return false;
+}
+
+/**
+ * __lull_bursts_eager - whether a CPU has to look for work although it may idle for
+ * a short time only
+ * @this_rq: of the CPU, which runs out of work
+ *
+ * Return: true if a task of a stage waits elsewhere. What other groups do is
+ * balanced as ever.
+ */
+bool __lull_bursts_eager(struct rq *this_rq)
+{
+	struct lull_burst_group *group;
+	struct task_group *tg;
+
+	if (!READ_ONCE(lull_bursts_pulls))
+		return false;
+
+	guard(rcu)();
+	list_for_each_entry_rcu(tg, &task_groups, list) {
+		group = smp_load_acquire(&tg->bursts);
+		if (group && READ_ONCE(group->stage.period_ns) &&
+		    lull_bursts_waiting(tg, cpu_of(this_rq)))
+			return true;
+	}
+
+	return false;
+}
+
+/* The group's own, made when something is first written to it. */
+static struct lull_burst_group *lull_bursts_of(struct task_group *tg)
+{
+	struct lull_burst_group *group;
+
+	guard(mutex)(&lull_bursts_mutex);
+	if (tg->bursts)
+		return tg->bursts;
+
+	group = kzalloc(sizeof(*group), GFP_KERNEL);
+	if (!group)
+		return NULL;
+	raw_spin_lock_init(&group->lock);
+	group->tg = tg;
+	group->stage.parallel = 1;
+	lull_stage_empty(&group->stage);
+	group->due = U64_MAX;
+	hrtimer_init(&group->timer, CLOCK_MONOTONIC, HRTIMER_MODE_ABS_HARD);
+	group->timer.function = lull_bursts_fire;
+	/* Pairs with lull_bursts_stage_of(). */
+	smp_store_release(&tg->bursts, group);
+	return group;
+}
+
+/**
+ * lull_bursts_free - a control group has gone
+ * @tg: the group; nobody can find it any more
+ */
+void lull_bursts_free(struct task_group *tg)
+{
+	if (!tg->bursts)
+		return;
+
+	hrtimer_cancel(&tg->bursts->timer);
+	kfree(tg->bursts);
+}
+
+static void lull_bursts_release_all(struct lull_burst_group *group)
+{
+	while (lull_bursts_release(group, LULL_BURSTS_BATCH))
+		;
+}
+
+static bool lull_bursts_is_time(u64 us)
+{
+	return !us || (us >= LULL_BURSTS_LEAST && us <= LULL_BURSTS_MOST);
+}
+
+static u64 period_us_read(struct cgroup_subsys_state *css, struct cftype *file)
+{
+	struct lull_burst_group *group = smp_load_acquire(&lull_bursts_tg(css)->bursts);
+
+	return group ? READ_ONCE(group->stage.period_ns) / NSEC_PER_USEC : 0;
+}
+
+static int period_us_write(struct cgroup_subsys_state *css, struct cftype *file, u64 us)
+{
+	struct lull_burst_group *group;
+
+	if (!lull_bursts_is_time(us))
+		return -EINVAL;
+	group = lull_bursts_of(lull_bursts_tg(css));
+	if (!group)
+		return -ENOMEM;
+
+	scoped_guard(raw_spinlock_irqsave, &group->lock)
+		WRITE_ONCE(group->stage.period_ns, us * NSEC_PER_USEC);
+	/* By the old rules nothing waits on. */
+	lull_bursts_release_all(group);
+	return 0;
+}
+
+static u64 bound_us_read(struct cgroup_subsys_state *css, struct cftype *file)
+{
+	struct lull_burst_group *group = smp_load_acquire(&lull_bursts_tg(css)->bursts);
+
+	return group ? READ_ONCE(group->own_bound_ns) / NSEC_PER_USEC : 0;
+}
+
+static int bound_us_write(struct cgroup_subsys_state *css, struct cftype *file, u64 us)
+{
+	struct lull_burst_group *group;
+
+	if (!lull_bursts_is_time(us))
+		return -EINVAL;
+	group = lull_bursts_of(lull_bursts_tg(css));
+	if (!group)
+		return -ENOMEM;
+
+	scoped_guard(raw_spinlock_irqsave, &group->lock) {
+		WRITE_ONCE(group->own_bound_ns, us * NSEC_PER_USEC);
+		group->stage.bound_ns = us * NSEC_PER_USEC;
+	}
+	lull_bursts_release_all(group);
+	return 0;
+}
+
+static u64 parallel_read(struct cgroup_subsys_state *css, struct cftype *file)
+{
+	struct lull_burst_group *group = smp_load_acquire(&lull_bursts_tg(css)->bursts);
+
+	return group ? READ_ONCE(group->stage.parallel) : 1;
+}
+
+static int parallel_write(struct cgroup_subsys_state *css, struct cftype *file, u64 tasks)
+{
+	struct lull_burst_group *group;
+
+	if (!tasks || tasks > LULL_BURSTS_PARALLEL)
+		return -EINVAL;
+	group = lull_bursts_of(lull_bursts_tg(css));
+	if (!group)
+		return -ENOMEM;
+
+	scoped_guard(raw_spinlock_irqsave, &group->lock)
+		WRITE_ONCE(group->stage.parallel, tasks);
+	lull_bursts_release_all(group);
+	return 0;
+}
+
+static int lull_bursts_stat_show(struct seq_file *file, void *unused)
+{
+	struct lull_burst_group *group = smp_load_acquire(&lull_bursts_tg(seq_css(file))->bursts);
+	u64 wakes = 0, bursts = 0, early = 0, sum = 0, most = 0;
+	unsigned int count = 0;
+
+	if (group) {
+		guard(raw_spinlock_irqsave)(&group->lock);
+		count = group->stage.count;
+		wakes = group->wakes;
+		bursts = group->bursts;
+		early = group->early;
+		sum = group->held_sum_ns;
+		most = group->held_most_ns;
+	}
+	seq_printf(file, "held %u\nwakes %llu\nbursts %llu\nearly %llu\n", count, wakes, bursts,
+		   early);
+	seq_printf(file, "held_sum_us %llu\nheld_most_us %llu\n", div_u64(sum, NSEC_PER_USEC),
+		   div_u64(most, NSEC_PER_USEC));
+	return 0;
+}
+
+static struct cftype lull_bursts_files[] = {
+	{
+		.name = "bursts.period_us",
+		.flags = CFTYPE_NOT_ON_ROOT,
+		.read_u64 = period_us_read,
+		.write_u64 = period_us_write,
+	},
+	{
+		.name = "bursts.bound_us",
+		.flags = CFTYPE_NOT_ON_ROOT,
+		.read_u64 = bound_us_read,
+		.write_u64 = bound_us_write,
+	},
+	{
+		.name = "bursts.parallel",
+		.flags = CFTYPE_NOT_ON_ROOT,
+		.read_u64 = parallel_read,
+		.write_u64 = parallel_write,
+	},
+	{
+		.name = "bursts.stat",
+		.flags = CFTYPE_NOT_ON_ROOT,
+		.seq_show = lull_bursts_stat_show,
+	},
+	{ }
+};
+
+int lull_bursts_add_files(void)
+{
+	return cgroup_add_dfl_cftypes(&cpu_cgrp_subsys, lull_bursts_files);
+}
+
+void lull_bursts_start(void)
+{
+	WRITE_ONCE(lull_bursts_on, true);
+	static_branch_enable(&lull_bursts_key);
+}
+
+/* Who holds a wake-up after this sees that the system is off, or was seen by us. */
+void lull_bursts_stop(void)
+{
+	struct lull_burst_group *group;
+	struct task_group *tg;
+
+	WRITE_ONCE(lull_bursts_on, false);
+	scoped_guard(rcu) {
+		list_for_each_entry_rcu(tg, &task_groups, list) {
+			group = smp_load_acquire(&tg->bursts);
+			if (group)
+				lull_bursts_release_all(group);
+		}
+	}
+	static_branch_disable(&lull_bursts_key);
+}
+
+#endif /* CONFIG_LULL_BURSTS */

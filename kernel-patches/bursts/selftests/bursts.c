@@ -1,0 +1,473 @@
+// SPDX-License-Identifier: BSD-3-Clause
+/* bursts [ROUNDS]: wake-ups of a control group are held and released at once, and none is lost. */
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "clock.h"
+#include "sysfs.h"
+#include "tap.h"
+
+#define SYSTEM "/sys/kernel/lull/bursts/"
+#define ROOT "/sys/fs/cgroup"
+#define GROUP ROOT "/lull-bursts"
+#define INNER GROUP "/inner"
+#define MS 1000000ULL
+#define PERIOD_MS 40
+/* So long that nothing is released meanwhile. */
+#define FOREVER_US 10000000
+#define WORKERS 3
+
+/* A process that answers each byte with where and when it woke. */
+struct worker {
+	pid_t pid;
+	int to, from;
+};
+
+struct answer {
+	int cpu;
+	uint64_t ns;
+};
+
+static void must(int error, const char *what)
+{
+	if (error)
+		tap_bail("cannot %s: %s", what, strerror(-error));
+}
+
+static void put(const char *file, const char *value)
+{
+	must(write_text(file, value), file);
+}
+
+static void put_number(const char *file, unsigned long number)
+{
+	char text[32];
+
+	snprintf(text, sizeof(text), "%lu", number);
+	put(file, text);
+}
+
+static unsigned long stat_of(const char *group, const char *word)
+{
+	char path[128], text[256], *at;
+	size_t length = strlen(word);
+
+	snprintf(path, sizeof(path), "%s/cpu.bursts.stat", group);
+	must(read_text(path, text, sizeof(text)), path);
+	for (at = text; at; at = strchr(at, '\n')) {
+		at += *at == '\n';
+		if (!strncmp(at, word, length) && at[length] == ' ')
+			return strtoul(at + length, NULL, 10);
+	}
+	tap_bail("no %s in %s", word, path);
+}
+
+static void sleep_ns(uint64_t ns)
+{
+	struct timespec time = clock_time(ns);
+
+	while (nanosleep(&time, &time) && errno == EINTR)
+		;
+}
+
+static volatile sig_atomic_t signalled;
+
+static void on_signal(int number)
+{
+	(void)number;
+	signalled = 1;
+}
+
+static void work(int from, int to)
+{
+	struct sigaction action = {.sa_handler = on_signal};
+	struct answer answer;
+	char byte;
+
+	sigaction(SIGUSR1, &action, NULL);
+	for (;;) {
+		ssize_t got = read(from, &byte, 1);
+
+		if (got < 0 && errno != EINTR)
+			_exit(2);
+		if (!got)
+			_exit(0);
+		answer = (struct answer){sched_getcpu(), clock_ns()};
+		if (write(to, &answer, sizeof(answer)) != sizeof(answer))
+			_exit(3);
+	}
+}
+
+/* A process that moves itself, so that it has begun its first sleep as a member. */
+static struct worker start(const char *group, int policy)
+{
+	int to[2], from[2];
+	struct worker worker;
+	char path[128];
+	struct answer hello;
+
+	if (pipe(to) || pipe(from))
+		tap_bail("no pipe: %s", strerror(errno));
+	worker.pid = fork();
+	if (!worker.pid) {
+		struct sched_param param = {.sched_priority = policy == SCHED_FIFO};
+
+		close(to[1]);
+		close(from[0]);
+		snprintf(path, sizeof(path), "%s/cgroup.procs", group);
+		if (write_text(path, "0") || sched_setscheduler(0, policy, &param))
+			_exit(4);
+		if (write(from[1], &hello, sizeof(hello)) != sizeof(hello))
+			_exit(5);
+		work(to[0], from[1]);
+	}
+	close(to[0]);
+	close(from[1]);
+	worker.to = to[1];
+	worker.from = from[0];
+	if (read(worker.from, &hello, sizeof(hello)) != sizeof(hello))
+		tap_bail("a worker did not start");
+	/* Until it has gone to sleep. */
+	sleep_ns(2 * MS);
+	return worker;
+}
+
+static void ask(const struct worker *worker)
+{
+	if (write(worker->to, "", 1) != 1)
+		tap_bail("cannot ask: %s", strerror(errno));
+}
+
+static struct answer hear(const struct worker *worker)
+{
+	struct pollfd ready = {.fd = worker->from, .events = POLLIN};
+	struct answer answer;
+
+	if (poll(&ready, 1, 30000) != 1)
+		tap_bail("a worker does not answer");
+	if (read(worker->from, &answer, sizeof(answer)) != sizeof(answer))
+		tap_bail("a worker has gone");
+	return answer;
+}
+
+static bool has_answered(const struct worker *worker)
+{
+	struct pollfd ready = {.fd = worker->from, .events = POLLIN};
+
+	return poll(&ready, 1, 0) == 1;
+}
+
+/* By a signal: to close its pipe is a wake-up that may be held. */
+static void stop(struct worker *worker)
+{
+	kill(worker->pid, SIGKILL);
+	waitpid(worker->pid, NULL, 0);
+	close(worker->to);
+	close(worker->from);
+}
+
+static void rules(const char *group, unsigned long period_us, unsigned long bound_us,
+		  unsigned long parallel)
+{
+	char path[128];
+
+	snprintf(path, sizeof(path), "%s/cpu.bursts.bound_us", group);
+	put_number(path, bound_us);
+	snprintf(path, sizeof(path), "%s/cpu.bursts.parallel", group);
+	put_number(path, parallel);
+	snprintf(path, sizeof(path), "%s/cpu.bursts.period_us", group);
+	put_number(path, period_us);
+}
+
+static void test_files(void)
+{
+	static const char *const times[] = {"999", "10000001", "-1", "x", "1 2"};
+	static const char *const counts[] = {"0", "1025", "-1", "x"};
+	static const char *const switches[] = {"2x", "-1", "\n"};
+	bool refused = true;
+	char text[32];
+	pid_t pid;
+	int status;
+
+	tap_ok(!read_text(GROUP "/cpu.bursts.period_us", text, sizeof(text)) &&
+		       !strcmp(text, "0") &&
+		       !read_text(GROUP "/cpu.bursts.bound_us", text, sizeof(text)) &&
+		       !strcmp(text, "0") &&
+		       !read_text(GROUP "/cpu.bursts.parallel", text, sizeof(text)) &&
+		       !strcmp(text, "1"),
+	       "a new group holds nothing");
+	tap_ok(access(ROOT "/cpu.bursts.period_us", F_OK) != 0, "the root group has no stage");
+
+	for (size_t i = 0; i < sizeof(times) / sizeof(*times); i++)
+		refused &= write_text(GROUP "/cpu.bursts.period_us", times[i]) == -EINVAL &&
+			   write_text(GROUP "/cpu.bursts.bound_us", times[i]) == -EINVAL;
+	for (size_t i = 0; i < sizeof(counts) / sizeof(*counts); i++)
+		refused &= write_text(GROUP "/cpu.bursts.parallel", counts[i]) == -EINVAL;
+	tap_ok(refused,
+	       "EINVAL: times below 1 ms or above 10 s, fewer than 1 or more than 1024 tasks");
+
+	refused = true;
+	for (size_t i = 0; i < sizeof(switches) / sizeof(*switches); i++)
+		refused &= write_text(SYSTEM "enabled", switches[i]) == -EINVAL &&
+			   write_text(SYSTEM "spread", switches[i]) == -EINVAL &&
+			   write_text(SYSTEM "eager", switches[i]) == -EINVAL;
+	tap_ok(refused, "EINVAL: switches take 0 and 1");
+
+	pid = fork();
+	if (!pid) {
+		if (setuid(1000))
+			_exit(2);
+		_exit(!(write_text(SYSTEM "enabled", "0") == -EACCES &&
+			write_text(SYSTEM "spread", "0") == -EACCES &&
+			write_text(GROUP "/cpu.bursts.period_us", "0") == -EACCES));
+	}
+	tap_ok(waitpid(pid, &status, 0) == pid && WIFEXITED(status) && !WEXITSTATUS(status),
+	       "EACCES: only root, or whom a group was given to");
+}
+
+static void test_off(void)
+{
+	struct worker worker = start(GROUP, SCHED_OTHER);
+
+	rules(GROUP, FOREVER_US, 0, 1);
+	ask(&worker);
+	hear(&worker);
+	tap_ok(!stat_of(GROUP, "wakes"), "off: a stage holds nothing");
+	stop(&worker);
+	rules(GROUP, 0, 0, 1);
+}
+
+static void test_period(void)
+{
+	struct worker worker = start(GROUP, SCHED_OTHER);
+	bool right = true;
+
+	rules(GROUP, PERIOD_MS * 1000, 0, 1);
+	for (int i = 0; i < 5; i++) {
+		uint64_t asked, period = PERIOD_MS * MS;
+		struct answer answer;
+
+		sleep_ns(7 * MS);
+		asked = clock_ns();
+		ask(&worker);
+		answer = hear(&worker);
+		right &= answer.ns >= (asked / period + 1) * period;
+	}
+	tap_ok(right, "a wake-up from outside waits for the next multiple of the period");
+	tap_ok(stat_of(GROUP, "wakes") == 5 && stat_of(GROUP, "bursts") == 5 &&
+		       stat_of(GROUP, "held_most_us") <= 10 * PERIOD_MS * 1000,
+	       "and is counted");
+	stop(&worker);
+}
+
+static void test_bound_and_parallel(void)
+{
+	struct worker workers[WORKERS];
+	struct answer answer;
+	unsigned long bursts, early;
+	uint64_t asked;
+	bool alone = true;
+	int cpus[WORKERS];
+
+	for (int i = 0; i < WORKERS; i++)
+		workers[i] = start(GROUP, SCHED_OTHER);
+	rules(GROUP, PERIOD_MS * 1000, 5 * PERIOD_MS * 1000, WORKERS);
+
+	early = stat_of(GROUP, "early");
+	asked = clock_ns();
+	ask(&workers[0]);
+	answer = hear(&workers[0]);
+	tap_ok(answer.ns - asked >= 5 * PERIOD_MS * MS && stat_of(GROUP, "early") == early + 1,
+	       "too few tasks wait until the bound ends");
+
+	/* Far from the bound, so that a slow host cannot reach it meanwhile. */
+	rules(GROUP, PERIOD_MS * 1000, FOREVER_US, WORKERS);
+	bursts = stat_of(GROUP, "bursts");
+	for (int i = 0; i < WORKERS; i++) {
+		tap_ok(stat_of(GROUP, "held") == (unsigned long)i, "%d wait", i);
+		ask(&workers[i]);
+	}
+	for (int i = 0; i < WORKERS; i++)
+		cpus[i] = hear(&workers[i]).cpu;
+	tap_ok(stat_of(GROUP, "bursts") == bursts + 1 && stat_of(GROUP, "early") == early + 1,
+	       "enough of them leave in one burst");
+	for (int i = 1; i < WORKERS; i++)
+		for (int k = 0; k < i; k++)
+			alone &= cpus[i] != cpus[k];
+	tap_ok(alone || sysconf(_SC_NPROCESSORS_ONLN) < WORKERS, "each to a CPU of its own");
+	for (int i = 0; i < WORKERS; i++)
+		stop(&workers[i]);
+}
+
+/* Two members who wake each other. */
+static void test_inside(void)
+{
+	unsigned long wakes = stat_of(GROUP, "wakes");
+	int status;
+	pid_t pid = fork();
+
+	if (!pid) {
+		int to[2], from[2];
+		char byte = 0;
+
+		if (write_text(GROUP "/cgroup.procs", "0") || pipe(to) || pipe(from))
+			_exit(2);
+		if (!fork()) {
+			while (read(to[0], &byte, 1) == 1)
+				if (write(from[1], &byte, 1) != 1 || byte)
+					_exit(0);
+			_exit(1);
+		}
+		for (int i = 0; i < 100; i++) {
+			byte = i == 99;
+			if (write(to[1], &byte, 1) != 1 || read(from[0], &byte, 1) != 1)
+				_exit(3);
+		}
+		_exit(0);
+	}
+	waitpid(pid, &status, 0);
+	/* Its child's end wakes nobody of the stage; its own wakes us, who are no member. */
+	tap_ok(WIFEXITED(status) && !WEXITSTATUS(status) && stat_of(GROUP, "wakes") == wakes,
+	       "what members do to each other is not held");
+}
+
+static void test_never(void)
+{
+	struct worker fifo = start(GROUP, SCHED_FIFO), worker = start(GROUP, SCHED_OTHER);
+	unsigned long wakes;
+
+	rules(GROUP, FOREVER_US, 0, 1);
+	wakes = stat_of(GROUP, "wakes");
+	ask(&fifo);
+	hear(&fifo);
+	tap_ok(stat_of(GROUP, "wakes") == wakes, "a real-time task is not held");
+
+	ask(&worker);
+	sleep_ns(5 * MS);
+	tap_ok(!has_answered(&worker) && stat_of(GROUP, "held") == 1, "another one is");
+	kill(worker.pid, SIGUSR1);
+	hear(&worker);
+	tap_ok(stat_of(GROUP, "held") == 1, "a signal goes through");
+
+	ask(&worker);
+	sleep_ns(5 * MS);
+	kill(worker.pid, SIGKILL);
+	tap_ok(waitpid(worker.pid, NULL, 0) == worker.pid, "so does the one that kills");
+	rules(GROUP, 0, 0, 1);
+	tap_ok(!stat_of(GROUP, "held"), "a stage that ends holds nothing, be it dead");
+	close(worker.to);
+	close(worker.from);
+	stop(&fifo);
+}
+
+static void test_inner(void)
+{
+	struct worker outer, inner;
+	uint64_t asked;
+	struct answer answer;
+
+	put(GROUP "/cgroup.subtree_control", "+cpu");
+	if (mkdir(INNER, 0755) || mkdir(GROUP "/other", 0755))
+		tap_bail("cannot make a group: %s", strerror(errno));
+	outer = start(GROUP "/other", SCHED_OTHER);
+	inner = start(INNER, SCHED_OTHER);
+	rules(INNER, 0, PERIOD_MS * 1000, 1);
+	rules(GROUP, FOREVER_US, 0, 2);
+
+	asked = clock_ns();
+	ask(&inner);
+	answer = hear(&inner);
+	tap_ok(answer.ns - asked >= PERIOD_MS * MS && !stat_of(GROUP, "held"),
+	       "a group inside belongs to the stage, by its own bound");
+	ask(&outer);
+	ask(&inner);
+	hear(&inner);
+	hear(&outer);
+	tap_ok(!stat_of(GROUP, "held") && !stat_of(INNER, "wakes"),
+	       "and takes the others of the stage along");
+
+	ask(&outer);
+	sleep_ns(5 * MS);
+	put(SYSTEM "enabled", "0");
+	hear(&outer);
+	tap_ok(true, "turning it off releases all");
+	put(SYSTEM "enabled", "1");
+	stop(&inner);
+	stop(&outer);
+	tap_ok(!rmdir(INNER) && !rmdir(GROUP "/other"), "a group can be removed");
+	rules(GROUP, 0, 0, 1);
+	put(GROUP "/cgroup.subtree_control", "-cpu");
+}
+
+/* Rules and switches change while tasks are held and released. */
+static void test_storm(int rounds)
+{
+	struct worker workers[WORKERS];
+	unsigned int seed = 1;
+	pid_t storm;
+
+	for (int i = 0; i < WORKERS; i++)
+		workers[i] = start(GROUP, SCHED_OTHER);
+	storm = fork();
+	if (!storm) {
+		for (;;) {
+			rules(GROUP, 1000 * (1 + rand_r(&seed) % 5), 1000 * (1 + rand_r(&seed) % 9),
+			      1 + rand_r(&seed) % 4);
+			if (rand_r(&seed) % 4 == 0)
+				put(SYSTEM "enabled", rand_r(&seed) % 2 ? "1" : "0");
+			put(SYSTEM "spread", rand_r(&seed) % 2 ? "1" : "0");
+			put(SYSTEM "eager", rand_r(&seed) % 2 ? "1" : "0");
+		}
+	}
+	for (int round = 0; round < rounds; round++) {
+		for (int i = 0; i < WORKERS; i++)
+			ask(&workers[i]);
+		for (int i = 0; i < WORKERS; i++)
+			hear(&workers[i]);
+	}
+	kill(storm, SIGKILL);
+	waitpid(storm, NULL, 0);
+	put(SYSTEM "spread", "1");
+	put(SYSTEM "eager", "1");
+	put(SYSTEM "enabled", "1");
+	tap_ok(true, "no wake-up is lost in %d rounds of changes", rounds);
+	for (int i = 0; i < WORKERS; i++)
+		stop(&workers[i]);
+}
+
+int main(int argc, char **argv)
+{
+	int rounds = argc > 1 ? atoi(argv[1]) : 100;
+	char was[8];
+
+	must(read_text(SYSTEM "enabled", was, sizeof(was)), "read the switch");
+	put(SYSTEM "enabled", "0");
+	put(ROOT "/cgroup.subtree_control", "+cpu");
+	if (mkdir(GROUP, 0755))
+		tap_bail("cannot make a group: %s", strerror(errno));
+
+	test_files();
+	test_off();
+	put(SYSTEM "enabled", "1");
+	test_period();
+	test_bound_and_parallel();
+	test_inside();
+	test_never();
+	test_inner();
+	test_storm(rounds);
+
+	put(SYSTEM "enabled", "0");
+	tap_ok(!rmdir(GROUP), "nothing keeps the group");
+	put(SYSTEM "enabled", was);
+	return tap_finish();
+}
