@@ -56,9 +56,10 @@ def draw(stored: Stored) -> list[Drawing]:
 
 def against(stored: Stored) -> list[Against]:
     points = stored.rows("points")
+    every = points.to_pylist() if points else []
     found = []
-    for row in points.to_pylist() if points else []:
-        none = _beside(points.to_pylist(), row)
+    for row in every:
+        none = _beside(every, row)
         if row["way"] != "staged" or none is None or "power_w" not in row:
             continue
         found += [
