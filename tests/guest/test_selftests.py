@@ -15,6 +15,10 @@ def test_selftest(lull: Lull, name: str) -> None:
     judge(lull("boot", "-e", "qemu", "--exec", f"lull-selftest {name}"))
 
 
+def test_wearables_are_placed_on_four_little_cpus_and_two_big_ones(lull: Lull) -> None:
+    judge(lull("boot", "-e", "qemu", "-p", "rk3399", "--exec", "lull-selftest waeas"))
+
+
 def test_idle_states_of_clusters_of_several_cpus(lull: Lull) -> None:
     judge(lull("boot", "-e", "qemu", "-p", "rk3399", "--exec", "lull-selftest cstates"))
 

@@ -1,0 +1,166 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The analysis of the scenario `waeas-wearable`: figure 13 of the WAEAS paper, and which of its parts does it."""
+
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+from matplotlib.figure import Figure
+
+from lull.figures import waiting
+from lull.plotting import style
+from lull.plotting.markdown import markdown_table
+from lull.results.against import Against
+from lull.results.drawing import Drawing, Stored
+from lull.results.result import Check, Result
+from lull.rundir.run import Run
+from lull.scenario.runs import Runs
+
+SAMPLES = "samples.jsonl"
+PLACE = ("way", "sensors", "governor")
+SAME = ("sensors", "governor")
+"""What two points share that are compared by their way."""
+PAPER_SAVED = {"gps": 0.0990, "barometer": 0.1097, "thermo": 0.1540, "heart": 0.0493, "all": 0.0805}
+"""Power that WAEAS saves against EAS."""
+
+Row = dict[str, Any]
+
+
+def analyse(runs: Runs) -> Result:
+    samples, windows = df_samples(runs), waiting.df_windows(runs, _place)
+    points = df_points(runs, samples, windows)
+    return Result(
+        summary="## Samples and power\n\n"
+        "Response: from the sensor's interrupt until the sample is shown. Power of the machine and of its CPUs with "
+        "their L2s: mean with a 95 % interval over windows.\n\n" + _points_text(points),
+        tables={"samples": samples, "windows": windows, "points": points},
+        checks=checks(points) if runs.timed else [],
+    )
+
+
+def draw(stored: Stored) -> list[Drawing]:
+    points = stored.rows("points")
+    if points is None or not stored.origin.timed or "power_w" not in points.column_names:
+        return []
+    return [Drawing("ways", plot_ways(points, stored.label), "Power of the CPUs, and response times (median, 99 %).")]
+
+
+def against(stored: Stored) -> list[Against]:
+    points = stored.rows("points")
+    every = points.to_pylist() if points else []
+    return [
+        Against(
+            f"{row['point']}: power saved against EAS, CPUs and L2s", "%", f"{100 * saved:.3g}",
+            f"{100 * PAPER_SAVED[row['sensors']]:.3g}", source="WAEAS paper, figure 13",
+        )
+        for row in every
+        if row["way"] == "waeas" and (saved := _saved(every, row)) is not None
+    ]  # fmt: skip
+
+
+def df_samples(runs: Runs) -> pa.Table:
+    """A row per sample that came in a window."""
+    return pa.Table.from_pylist([row for run in runs.runs for row in _samples(run)])
+
+
+def _samples(run: Run) -> list[Row]:
+    settle_us = int(run.values["settle_us"])
+    with run.understanding(SAMPLES):
+        return [
+            {
+                **_place(run), "sensor": line["sensor"], "came_us": int(line["came_ns"]) / 1e3,
+                "response_us": (int(line["shown_ns"]) - int(line["came_ns"])) / 1e3,
+            }
+            for line in run.lines(SAMPLES)
+            if int(line["came_ns"]) >= 1000 * settle_us
+        ]  # fmt: skip
+
+
+def _place(run: Run) -> Row:
+    return {"point": run.name, "group": run.group, **{name: run.values[name] for name in PLACE}}
+
+
+def df_points(runs: Runs, samples: pa.Table, windows: pa.Table) -> pa.Table:
+    every, all_windows = samples.to_pylist(), windows.to_pylist()
+    found = []
+    for run in runs.runs:
+        responses = np.array([row["response_us"] for row in every if row["point"] == run.name])
+        own = [each for each in all_windows if each["point"] == run.name]
+        found.append({**_place(run), **waiting.point(responses, own)})
+    return pa.Table.from_pylist(found)
+
+
+def _eas(every: list[Row], row: Row) -> Row | None:
+    """The same load with upstream's energy-aware scheduling."""
+    return next(
+        (other for other in every if other["way"] == "eas" and all(other[name] == row[name] for name in SAME)), None
+    )
+
+
+def _saved(every: list[Row], row: Row) -> float | None:
+    eas = _eas(every, row)
+    return None if eas is None or "cpus_w" not in row else float(1 - row["cpus_w"] / eas["cpus_w"])
+
+
+def _points_text(points: pa.Table) -> str:
+    every = points.to_pylist()
+    timed = "power_w" in points.column_names
+    headings = ("sensors", "way", "governor", "samples", "response, median µs", "p99") + (
+        ("power, mW", "CPUs, mW", "saved against EAS, CPUs") if timed else ()
+    )
+    rows = []
+    for row in every:
+        saved = _saved(every, row)
+        rows.append(
+            (
+                row["sensors"], row["way"], row["governor"], row["events"], waiting.quantile_text(row, "median"),
+                waiting.quantile_text(row, "p99"),
+                *(
+                    (
+                        waiting.watts_text(row, "power_w"), waiting.watts_text(row, "cpus_w"),
+                        "-" if saved is None else f"{100 * saved:.3g} %",
+                    )
+                    if timed
+                    else ()
+                ),
+            )
+        )  # fmt: skip
+    return markdown_table(headings, rows)
+
+
+def checks(points: pa.Table) -> list[Check]:
+    every = points.to_pylist()
+    found = []
+    for row in every:
+        eas = _eas(every, row)
+        if row["way"] != "waeas" or eas is None:
+            continue
+        found.append(
+            Check(
+                f"{row['point']}: no more power than EAS, and no later",
+                row["cpus_w"] <= eas["cpus_w"] and row["p99_us"] <= eas["p99_us"],
+                f"CPUs and L2s {1e3 * row['cpus_w']:.4g} mW, with EAS {1e3 * eas['cpus_w']:.4g}; 99 % within "
+                f"{row['p99_us']:.5g} µs, with EAS {eas['p99_us']:.5g}",
+            )
+        )
+    return found
+
+
+def plot_ways(points: pa.Table, label: str) -> Figure:
+    rows = points.to_pylist()
+    at = range(len(rows))
+    figure, axes = style.panels(2, 2, 4.2)
+    axes[0].barh(at, [1e3 * row["cpus_w"] for row in rows], color=style.GREYS[0], edgecolor="black")
+    axes[0].set_xlabel("power of CPUs and L2s (mW)")
+    for marker, (name, what) in zip(style.MARKERS, (("median_us", "median"), ("p99_us", "99 %")), strict=False):
+        axes[1].plot(
+            [row[name] / 1e3 for row in rows], at, linestyle="none", marker=marker, color="black",
+            markerfacecolor="white", label=what,
+        )  # fmt: skip
+    axes[1].set_xlabel("response (ms)")
+    axes[1].legend()
+    for axis in axes:
+        axis.set_yticks(at, [row["point"] for row in rows] if axis is axes[0] else [""] * len(rows))
+        axis.invert_yaxis()
+    figure.suptitle(f"A watch\n{label}")
+    return figure

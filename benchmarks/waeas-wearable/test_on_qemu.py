@@ -1,0 +1,26 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The experiment on QEMU: each way shows every sample."""
+
+from pathlib import Path
+
+import pyarrow.parquet as pq
+import pytest
+
+from tests.conftest import Lull
+
+pytestmark = pytest.mark.guest
+
+
+def test_every_sample_is_shown(lull: Lull, tmp_path: Path) -> None:
+    words = ["--set", "windows=2", "--points", "sensors/all-*", "--points", "parts/*"]
+    ran = lull("run", "waeas-wearable", "-e", "qemu", *words, "--out", "out")
+    assert ran.returncode == 0, ran.stderr
+    figures = lull("figures", "out")
+    assert figures.returncode == 0, figures.stderr
+    points = pq.read_table(tmp_path / "out" / "figures" / "points.parquet").to_pylist()
+    assert {row["way"] for row in points} == {
+        "smp", "eas", "walt", "bes", "select", "pack", "associate", "balance", "waeas",
+    }  # fmt: skip
+    # 66 samples a second, for a second; the last ones may come after the end.
+    assert all(62 <= row["events"] <= 68 for row in points), [row["events"] for row in points]
+    assert "power_w" not in points[0], "QEMU's time is no timing"

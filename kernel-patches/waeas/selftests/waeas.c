@@ -1,0 +1,481 @@
+// SPDX-License-Identifier: BSD-3-Clause
+/* waeas [ROUNDS]: for each part a load for which one CPU is right; and switches that change while
+ * tasks run. */
+#include <errno.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "clock.h"
+#include "idle.h"
+#include "sysfs.h"
+#include "tap.h"
+
+#define SYSTEM "/sys/kernel/lull/waeas/"
+#define ROOT "/sys/fs/cgroup"
+#define GROUP ROOT "/lull-waeas"
+#define SENSITIVE GROUP "/cpu.uclamp.latency_sensitive"
+#define US 1000ULL
+#define MS 1000000ULL
+#define RUNS 50
+/* Wake-ups before those that count, as nobody knows what a new task will do. */
+#define WARM_UP 25
+
+static const char *const parts[] = {"frequency", "select", "pack", "associate", "balance"};
+static const char *const trackings[] = {"pelt", "walt", "bes"};
+
+/* CPUs that tasks are placed on; the little ones are those of the least capacity. */
+static int mains, littles, last_little;
+static bool is_little[64];
+
+static void must(int error, const char *what)
+{
+	if (error)
+		tap_bail("cannot %s: %s", what, strerror(-error));
+}
+
+static void put(const char *file, const char *value)
+{
+	must(write_text(file, value), file);
+}
+
+static void set(const char *part, const char *value)
+{
+	char path[128];
+
+	snprintf(path, sizeof(path), SYSTEM "%s", part);
+	put(path, value);
+}
+
+static void only(const char *part)
+{
+	for (size_t i = 0; i < sizeof(parts) / sizeof(*parts); i++)
+		set(parts[i], part && !strcmp(parts[i], part) ? "1" : "0");
+}
+
+static unsigned long stat_of(const char *word)
+{
+	char text[256], *at;
+	size_t length = strlen(word);
+
+	must(read_text(SYSTEM "stats", text, sizeof(text)), "read the stats");
+	for (at = text; at; at = strchr(at, '\n')) {
+		at += *at == '\n';
+		if (!strncmp(at, word, length) && at[length] == ' ')
+			return strtoul(at + length, NULL, 10);
+	}
+	tap_bail("no %s", word);
+}
+
+static void sleep_ns(uint64_t ns)
+{
+	struct timespec time = clock_time(ns);
+
+	while (nanosleep(&time, &time) && errno == EINTR)
+		;
+}
+
+static void spin_ns(uint64_t ns)
+{
+	uint64_t until = clock_ns() + ns;
+
+	while (clock_ns() < until)
+		;
+}
+
+static void pin(int cpu)
+{
+	cpu_set_t cpus;
+
+	CPU_ZERO(&cpus);
+	CPU_SET(cpu, &cpus);
+	if (sched_setaffinity(0, sizeof(cpus), &cpus))
+		_exit(9);
+}
+
+static void find_cpus(void)
+{
+	unsigned long capacity[64], least = ~0UL;
+	char path[128], text[64];
+	cpu_set_t cpus;
+
+	if (sched_getaffinity(0, sizeof(cpus), &cpus))
+		tap_bail("no affinity: %s", strerror(errno));
+	for (int cpu = 0; cpu < 64 && CPU_ISSET(cpu, &cpus); cpu++) {
+		snprintf(path, sizeof(path), CPU_DIR "/cpu%d/cpu_capacity", cpu);
+		must(read_text(path, text, sizeof(text)), path);
+		capacity[cpu] = strtoul(text, NULL, 10);
+		least = capacity[cpu] < least ? capacity[cpu] : least;
+		mains++;
+	}
+	for (int cpu = 0; cpu < mains; cpu++) {
+		is_little[cpu] = capacity[cpu] == least;
+		if (is_little[cpu])
+			last_little = cpu;
+		littles += is_little[cpu];
+	}
+}
+
+static void govern(const char *governor)
+{
+	char path[128];
+
+	for (int cpu = 0; cpu < mains; cpu++) {
+		snprintf(path, sizeof(path), CPU_DIR "/cpufreq/policy%d/scaling_governor", cpu);
+		if (access(path, F_OK) == 0)
+			put(path, governor);
+	}
+}
+
+/* Energy-aware scheduling is turned on in the background. */
+static bool is_aware(void)
+{
+	for (int i = 0; i < 100; i++) {
+		if (access("/sys/kernel/debug/energy_model/cpu0", F_OK) == 0 && i > 5)
+			return true;
+		sleep_ns(20 * MS);
+	}
+	return false;
+}
+
+static void test_files(void)
+{
+	static const char *const bad[][2] = {
+		{"tracking", "none"},
+		{"tracking", "\n"},
+		{"frequency", "2"},
+		{"window_us", "999"},
+		{"window_us", "100001"},
+		{"alpha", "0"},
+		{"alpha", "1024"},
+		{"select", "-1"},
+		{"pack", "x"},
+		{"pack_percent", "0"},
+		{"pack_percent", "101"},
+		{"associate", "2"},
+		{"balance", "1 1"},
+		{"latency_sensitive", "1"},
+		{"latency_sensitive", "+"},
+		{"latency_sensitive", "+0"},
+		{"latency_sensitive", "+x"},
+		{"enabled", "2x"},
+	};
+	char path[128];
+	bool refused = true;
+	pid_t pid;
+	int status;
+
+	for (size_t i = 0; i < sizeof(bad) / sizeof(*bad); i++) {
+		snprintf(path, sizeof(path), SYSTEM "%s", bad[i][0]);
+		if (write_text(path, bad[i][1]) == -EINVAL)
+			continue;
+		tap_note("%s took '%s'", bad[i][0], bad[i][1]);
+		refused = false;
+	}
+	tap_ok(refused && write_text(SENSITIVE, "2") == -EINVAL, "EINVAL: what is out of range");
+	tap_ok(write_text(SYSTEM "latency_sensitive", "+4194304") == -ESRCH, "ESRCH: no such task");
+	pid = fork();
+	if (!pid) {
+		if (setuid(1000))
+			_exit(2);
+		_exit(!(write_text(SYSTEM "enabled", "0") == -EACCES &&
+			write_text(SYSTEM "pack", "0") == -EACCES &&
+			write_text(SYSTEM "latency_sensitive", "+1") == -EACCES &&
+			write_text(SENSITIVE, "1") == -EACCES &&
+			read_text(SYSTEM "stats", path, sizeof(path)) == -EACCES));
+	}
+	tap_ok(waitpid(pid, &status, 0) == pid && WIFEXITED(status) && !WEXITSTATUS(status),
+	       "EACCES: only root");
+}
+
+/*
+ * A task is woken again and again by another one, which stays on @by: how often of RUNS it came to
+ * @cpu, or to a little CPU if that is -1. The waker goes on working.
+ */
+static int woken(bool sensitive, int by, int cpu)
+{
+	int to[2], from[2], here = 0, on[64] = {0};
+	char byte = 0;
+	pid_t sleeper, waker;
+
+	if (pipe(to) || pipe(from))
+		tap_bail("no pipe: %s", strerror(errno));
+	sleeper = fork();
+	if (!sleeper) {
+		if (sensitive && write_text(GROUP "/cgroup.procs", "0"))
+			_exit(1);
+		for (int i = 0; i < WARM_UP + RUNS && read(to[0], &byte, 1) == 1; i++)
+			on[sched_getcpu()] += i >= WARM_UP;
+		_exit(write(from[1], on, sizeof(on)) != sizeof(on));
+	}
+	waker = fork();
+	if (!waker) {
+		pin(by);
+		for (int i = 0; i < WARM_UP + RUNS; i++) {
+			sleep_ns(3 * MS);
+			if (write(to[1], &byte, 1) != 1)
+				_exit(1);
+			spin_ns(100 * US);
+		}
+		_exit(0);
+	}
+	if (read(from[0], on, sizeof(on)) != sizeof(on))
+		tap_bail("a task did not run");
+	waitpid(waker, NULL, 0);
+	waitpid(sleeper, NULL, 0);
+	for (int i = 0; i < 2; i++) {
+		close(to[i]);
+		close(from[i]);
+	}
+	for (int i = 0; i < mains; i++) {
+		here += cpu < 0 ? is_little[i] * on[i] : (i == cpu) * on[i];
+		if (on[i])
+			tap_note("%d on CPU %d", on[i], i);
+	}
+	return here;
+}
+
+static void test_select(void)
+{
+	struct idle_states was[64], now;
+	unsigned long before;
+	int count;
+
+	only("select");
+	put(SENSITIVE, "1");
+	/* All CPUs sleep in their second state, but for one little one, which stays in its first.
+	 */
+	for (int cpu = 0; cpu < mains; cpu++) {
+		must(idle_read(cpu, &was[cpu]), "read idle states");
+		now = idle_just(&was[cpu], cpu == last_little || was[cpu].count < 2 ? 0 : 1);
+		must(idle_change(cpu, &was[cpu], &now), "change idle states");
+	}
+	before = stat_of("selected");
+	count = woken(true, mains - 1, last_little);
+	tap_ok(count >= RUNS * 9 / 10 && stat_of("selected") >= before + RUNS * 9 / 10,
+	       "a latency-sensitive task gets the little CPU in the lightest state");
+	before = stat_of("selected");
+	put(SENSITIVE, "0");
+	woken(true, mains - 1, -1);
+	tap_ok(stat_of("selected") == before, "another one does not");
+	put(SENSITIVE, "1");
+	only(NULL);
+	woken(true, mains - 1, -1);
+	tap_ok(stat_of("selected") == before, "nor if that part is off");
+	for (int cpu = 0; cpu < mains; cpu++) {
+		now = idle_just(&was[cpu], cpu == last_little || was[cpu].count < 2 ? 0 : 1);
+		must(idle_change(cpu, &now, &was[cpu]), "restore idle states");
+	}
+}
+
+static void test_pack(void)
+{
+	unsigned long before;
+	int count;
+
+	for (size_t i = 0; i < sizeof(trackings) / sizeof(*trackings); i++) {
+		only("pack");
+		set("tracking", trackings[i]);
+		before = stat_of("packed");
+		count = woken(false, last_little, last_little);
+		tap_ok(count >= RUNS * 9 / 10 && stat_of("packed") >= before + RUNS * 9 / 10,
+		       "%s: a task is packed on the little CPU that is at work", trackings[i]);
+	}
+	only(NULL);
+	before = stat_of("packed");
+	woken(false, last_little, last_little);
+	tap_ok(stat_of("packed") == before, "not if that part is off");
+	only("pack");
+	set("pack_percent", "1");
+	before = stat_of("packed");
+	woken(false, last_little, last_little);
+	tap_ok(stat_of("packed") < before + RUNS / 2, "nor if the CPU would be too full");
+	set("pack_percent", "80");
+}
+
+static pid_t hog(int cpu)
+{
+	pid_t pid = fork();
+
+	if (!pid) {
+		pin(cpu);
+		for (;;)
+			;
+	}
+	return pid;
+}
+
+static void stop(pid_t pid)
+{
+	kill(pid, SIGKILL);
+	waitpid(pid, NULL, 0);
+}
+
+/* Two tasks that wake each other in turn. */
+static void in_turn(void)
+{
+	int to[2], from[2];
+	char byte = 0;
+	pid_t pid;
+
+	if (pipe(to) || pipe(from))
+		tap_bail("no pipe: %s", strerror(errno));
+	pid = fork();
+	if (!pid) {
+		while (read(to[0], &byte, 1) == 1 && write(from[1], &byte, 1) == 1)
+			;
+		_exit(0);
+	}
+	for (int i = 0; i < RUNS; i++)
+		if (write(to[1], &byte, 1) != 1 || read(from[0], &byte, 1) != 1)
+			tap_bail("no answer");
+	stop(pid);
+	for (int i = 0; i < 2; i++) {
+		close(to[i]);
+		close(from[i]);
+	}
+}
+
+static void test_associate(void)
+{
+	unsigned long before;
+	pid_t pid;
+
+	if (mains < 3) {
+		tap_ok(true,
+		       "tasks that wake each other go back # SKIP two CPUs, one of them busy");
+		return;
+	}
+	/* A CPU that is over-utilised, so that EAS does not choose. */
+	pid = hog(last_little);
+	sleep_ns(200 * MS);
+	only("associate");
+	before = stat_of("returned");
+	in_turn();
+	tap_ok(stat_of("returned") >= before + RUNS / 2, "tasks that wake each other go back");
+	only(NULL);
+	before = stat_of("returned");
+	in_turn();
+	tap_ok(stat_of("returned") == before, "not if that part is off");
+	stop(pid);
+}
+
+static void test_balance(void)
+{
+	unsigned long before;
+	pid_t pids[6];
+
+	if (littles < 2) {
+		tap_ok(true, "a cluster is balanced by itself # SKIP one little CPU");
+		return;
+	}
+	/* None too large for a little CPU, but together too much for one of four. */
+	for (int i = 0; i < 6; i++) {
+		pids[i] = fork();
+		if (!pids[i]) {
+			pin(last_little);
+			for (;;) {
+				spin_ns(1500 * US);
+				sleep_ns(4 * MS);
+			}
+		}
+	}
+	only("balance");
+	sleep_ns(200 * MS);
+	before = stat_of("local");
+	sleep_ns(300 * MS);
+	tap_ok(stat_of("local") > before, "a cluster is balanced by itself");
+	only(NULL);
+	before = stat_of("local");
+	sleep_ns(100 * MS);
+	tap_ok(stat_of("local") == before, "not if that part is off");
+	for (int i = 0; i < 6; i++)
+		stop(pids[i]);
+}
+
+static void test_storm(int rounds)
+{
+	unsigned int seed = 1;
+	char text[16];
+	pid_t pids[4];
+
+	for (int i = 0; i < 4; i++) {
+		pids[i] = fork();
+		if (!pids[i]) {
+			setpgid(0, 0);
+			if (i == 0 && write_text(GROUP "/cgroup.procs", "0"))
+				_exit(1);
+			for (;;)
+				in_turn();
+		}
+	}
+	for (int i = 0; i < rounds; i++) {
+		for (size_t part = 0; part < sizeof(parts) / sizeof(*parts); part++)
+			set(parts[part], rand_r(&seed) % 2 ? "1" : "0");
+		set("tracking", trackings[rand_r(&seed) % 3]);
+		snprintf(text, sizeof(text), "%d", 1000 + rand_r(&seed) % 99000);
+		set("window_us", text);
+		snprintf(text, sizeof(text), "%d", 1 + rand_r(&seed) % 1023);
+		set("alpha", text);
+		set("enabled", rand_r(&seed) % 4 ? "1" : "0");
+		snprintf(text, sizeof(text), "%c%d", rand_r(&seed) % 2 ? '+' : '-', pids[1]);
+		put(SYSTEM "latency_sensitive", text);
+		sleep_ns(2 * MS);
+	}
+	/* Each with the task that it plays with. */
+	for (int i = 0; i < 4; i++) {
+		kill(-pids[i], SIGKILL);
+		stop(pids[i]);
+	}
+	tap_ok(true, "tasks run on in %d rounds of changes", rounds);
+}
+
+int main(int argc, char **argv)
+{
+	int rounds = argc > 1 ? atoi(argv[1]) : 40;
+	unsigned long before;
+
+	put(SYSTEM "enabled", "0");
+	find_cpus();
+	put(ROOT "/cgroup.subtree_control", "+cpu");
+	if (mkdir(GROUP, 0755))
+		tap_bail("cannot make a group: %s", strerror(errno));
+	test_files();
+	govern("schedutil");
+	if (mains < 2 || littles == mains || !is_aware()) {
+		tap_ok(true, "placement # SKIP there are no big and little CPUs here");
+	} else {
+		sleep_ns(500 * MS);
+		put(SENSITIVE, "1");
+		woken(true, mains - 1, -1);
+		woken(false, last_little, last_little);
+		tap_ok(!stat_of("selected") && !stat_of("packed"), "off, upstream decides");
+		put(SYSTEM "enabled", "1");
+		test_select();
+		test_pack();
+		test_associate();
+		test_balance();
+	}
+	test_storm(rounds);
+	put(SYSTEM "enabled", "0");
+	for (size_t i = 0; i < sizeof(parts) / sizeof(*parts); i++)
+		set(parts[i], "1");
+	set("tracking", "bes");
+	set("window_us", "20000");
+	set("alpha", "512");
+	before = stat_of("packed");
+	in_turn();
+	tap_ok(stat_of("packed") == before, "off, all is upstream's again");
+	/* What was stopped may not have ended yet. */
+	for (int i = 0; i < 100 && rmdir(GROUP); i++)
+		sleep_ns(10 * MS);
+	tap_ok(access(GROUP, F_OK) != 0, "nothing keeps the group");
+	govern("performance");
+	return tap_finish();
+}

@@ -1,0 +1,161 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * The switches of WAEAS. What they do is in waeas_sched.c.
+ *
+ *   /sys/kernel/lull/waeas/{tracking,frequency,window_us,alpha,select,pack,pack_percent,associate,balance}
+ *   /sys/kernel/lull/waeas/latency_sensitive   root's: "+PID" or "-PID"
+ *   /sys/kernel/lull/waeas/stats               root's: decisions since boot
+ */
+#include <linux/init.h>
+#include <linux/kstrtox.h>
+#include <linux/string.h>
+#include <linux/sysfs.h>
+
+#include "lull.h"
+#include "waeas.h"
+
+static int lull_waeas_enable(struct lull_system *system)
+{
+	static_branch_enable(&lull_waeas_key);
+	return 0;
+}
+
+static int lull_waeas_disable(struct lull_system *system)
+{
+	static_branch_disable(&lull_waeas_key);
+	return 0;
+}
+
+static struct lull_system lull_waeas_system = {
+	.name = "waeas",
+	.enable = lull_waeas_enable,
+	.disable = lull_waeas_disable,
+};
+
+/* A number of the settings, with its range. */
+struct lull_waeas_number {
+	struct kobj_attribute attr;
+	unsigned int *value;
+	unsigned int least;
+	unsigned int most;
+};
+
+static ssize_t lull_waeas_show(struct kobject *kobj, struct kobj_attribute *attr, char *buf)
+{
+	return sysfs_emit(buf, "%u\n",
+			  READ_ONCE(*container_of(attr, struct lull_waeas_number, attr)->value));
+}
+
+static ssize_t lull_waeas_store(struct kobject *kobj, struct kobj_attribute *attr,
+				const char *buf, size_t count)
+{
+	struct lull_waeas_number *number = container_of(attr, struct lull_waeas_number, attr);
+	unsigned int value;
+
+	if (kstrtouint(buf, 10, &value) || value < number->least || value > number->most)
+		return -EINVAL;
+	WRITE_ONCE(*number->value, value);
+
+	return count;
+}
+
+#define LULL_WAEAS_NUMBER(_name, _least, _most)						\
+	static struct lull_waeas_number lull_waeas_number_##_name = {			\
+		.attr = __ATTR(_name, 0644, lull_waeas_show, lull_waeas_store),		\
+		.value = &lull_waeas._name,						\
+		.least = _least,							\
+		.most = _most,								\
+	}
+
+LULL_WAEAS_NUMBER(frequency, 0, 1);
+LULL_WAEAS_NUMBER(window_us, 1000, 100000);
+LULL_WAEAS_NUMBER(alpha, 1, 1023);
+LULL_WAEAS_NUMBER(select, 0, 1);
+LULL_WAEAS_NUMBER(pack, 0, 1);
+LULL_WAEAS_NUMBER(pack_percent, 1, 100);
+LULL_WAEAS_NUMBER(associate, 0, 1);
+LULL_WAEAS_NUMBER(balance, 0, 1);
+
+static const char * const lull_waeas_trackings[] = {
+	[LULL_WAEAS_PELT] = "pelt",
+	[LULL_WAEAS_WALT] = "walt",
+	[LULL_WAEAS_BES] = "bes",
+};
+
+static ssize_t tracking_show(struct kobject *kobj, struct kobj_attribute *attr, char *buf)
+{
+	return sysfs_emit(buf, "%s\n", lull_waeas_trackings[READ_ONCE(lull_waeas.tracking)]);
+}
+
+static ssize_t tracking_store(struct kobject *kobj, struct kobj_attribute *attr,
+			      const char *buf, size_t count)
+{
+	int tracking = sysfs_match_string(lull_waeas_trackings, buf);
+
+	if (tracking < 0)
+		return -EINVAL;
+	WRITE_ONCE(lull_waeas.tracking, tracking);
+
+	return count;
+}
+
+static struct kobj_attribute tracking_attr = __ATTR_RW(tracking);
+
+static ssize_t latency_sensitive_store(struct kobject *kobj, struct kobj_attribute *attr,
+				       const char *buf, size_t count)
+{
+	int error, pid;
+
+	if (buf[0] != '+' && buf[0] != '-')
+		return -EINVAL;
+	if (kstrtoint(buf + 1, 10, &pid) || pid < 1)
+		return -EINVAL;
+	error = lull_waeas_mark(pid, buf[0] == '+');
+
+	return error ?: count;
+}
+
+static struct kobj_attribute latency_sensitive_attr = __ATTR_WO(latency_sensitive);
+
+static ssize_t stats_show(struct kobject *kobj, struct kobj_attribute *attr, char *buf)
+{
+	struct lull_waeas_counts sum = {};
+
+	lull_waeas_sum(&sum);
+	return sysfs_emit(buf, "selected %llu\npacked %llu\nreturned %llu\nlocal %llu\n",
+			  sum.selected, sum.packed, sum.returned, sum.local);
+}
+
+static struct kobj_attribute stats_attr = __ATTR_RO_MODE(stats, 0400);
+
+static const struct attribute *const lull_waeas_attrs[] = {
+	&tracking_attr.attr,
+	&lull_waeas_number_frequency.attr.attr,
+	&lull_waeas_number_window_us.attr.attr,
+	&lull_waeas_number_alpha.attr.attr,
+	&lull_waeas_number_select.attr.attr,
+	&lull_waeas_number_pack.attr.attr,
+	&lull_waeas_number_pack_percent.attr.attr,
+	&lull_waeas_number_associate.attr.attr,
+	&lull_waeas_number_balance.attr.attr,
+	&latency_sensitive_attr.attr,
+	&stats_attr.attr,
+	NULL
+};
+
+static int __init lull_waeas_init(void)
+{
+	int error = lull_waeas_add_files();
+
+	if (error)
+		return error;
+	error = lull_register_system(&lull_waeas_system);
+	if (error)
+		return error;
+	error = sysfs_create_files(lull_waeas_system.kobj, lull_waeas_attrs);
+	if (error)
+		lull_unregister_system(&lull_waeas_system);
+
+	return error;
+}
+device_initcall(lull_waeas_init);

@@ -1,0 +1,141 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* WAEAS: what the scheduler asks. */
+#ifndef _LULL_WAEAS_H
+#define _LULL_WAEAS_H
+
+#include <linux/jump_label.h>
+#include <linux/types.h>
+
+struct cgroup_subsys_state;
+struct rq;
+struct sched_domain;
+struct task_struct;
+
+/* In the order of the words in /sys/kernel/lull/waeas/tracking. */
+enum lull_waeas_tracking {
+	LULL_WAEAS_PELT,
+	LULL_WAEAS_WALT,
+	LULL_WAEAS_BES,
+};
+
+/**
+ * struct lull_waeas_settings - each part has its own switch
+ * @tracking: an enum lull_waeas_tracking
+ * @frequency: schedutil goes by it too
+ * @window_us: length of a window
+ * @alpha: weight of the newest window, of LULL_WAEAS_ONE
+ * @select: latency-sensitive tasks get the least CPU
+ * @pack: others are packed
+ * @pack_percent: up to so full
+ * @associate: tasks that wake each other go back
+ * @balance: by cluster first
+ */
+struct lull_waeas_settings {
+	unsigned int tracking;
+	unsigned int frequency;
+	unsigned int window_us;
+	unsigned int alpha;
+	unsigned int select;
+	unsigned int pack;
+	unsigned int pack_percent;
+	unsigned int associate;
+	unsigned int balance;
+};
+
+/**
+ * struct lull_waeas_counts - decisions of a CPU
+ * @selected: latency-sensitive tasks that were given a CPU
+ * @packed: others that were
+ * @returned: tasks that went back to where they were
+ * @local: times that a cluster was balanced, and the machine was not over-utilised
+ */
+struct lull_waeas_counts {
+	u64 selected;
+	u64 packed;
+	u64 returned;
+	u64 local;
+};
+
+#ifdef CONFIG_LULL_WAEAS
+
+DECLARE_STATIC_KEY_FALSE(lull_waeas_key);
+
+extern struct lull_waeas_settings lull_waeas;
+
+void __lull_waeas_ran(struct task_struct *p, u64 ns);
+void lull_waeas_fork(struct task_struct *p);
+int __lull_waeas_select(struct task_struct *p, int prev, bool overutilized);
+bool __lull_waeas_local(int cpu);
+bool __lull_waeas_balances(struct sched_domain *sd);
+unsigned long __lull_waeas_cpu_util(int cpu, unsigned long util);
+
+/* For waeas.c */
+int lull_waeas_add_files(void);
+void lull_waeas_sum(struct lull_waeas_counts *sum);
+int lull_waeas_mark(pid_t pid, bool sensitive);
+
+/* A task has run on this CPU for so long. All of these are nops while the system is off. */
+static __always_inline void lull_waeas_ran(struct task_struct *p, u64 ns)
+{
+	if (static_branch_unlikely(&lull_waeas_key))
+		__lull_waeas_ran(p, ns);
+}
+
+/* The CPU for a task that wakes, or -1 if upstream is to decide. */
+static __always_inline int lull_waeas_select(struct task_struct *p, int prev, bool overutilized)
+{
+	return static_branch_unlikely(&lull_waeas_key) ?
+		       __lull_waeas_select(p, prev, overutilized) : -1;
+}
+
+/* Whether it is a matter of its cluster alone that a CPU is over-utilised. */
+static __always_inline bool lull_waeas_local(int cpu)
+{
+	return static_branch_unlikely(&lull_waeas_key) && __lull_waeas_local(cpu);
+}
+
+/* Whether a domain is balanced although the machine is not over-utilised. */
+static __always_inline bool lull_waeas_balances(struct sched_domain *sd)
+{
+	return static_branch_unlikely(&lull_waeas_key) && __lull_waeas_balances(sd);
+}
+
+/* What schedutil goes by in place of @util. */
+static __always_inline unsigned long lull_waeas_cpu_util(int cpu, unsigned long util)
+{
+	return static_branch_unlikely(&lull_waeas_key) ? __lull_waeas_cpu_util(cpu, util) : util;
+}
+
+#else
+
+static inline void lull_waeas_ran(struct task_struct *p, u64 ns)
+{
+}
+
+static inline void lull_waeas_fork(struct task_struct *p)
+{
+}
+
+static inline int lull_waeas_select(struct task_struct *p, int prev, bool overutilized)
+{
+	return -1;
+}
+
+static inline bool lull_waeas_local(int cpu)
+{
+	return false;
+}
+
+static inline bool lull_waeas_balances(struct sched_domain *sd)
+{
+	return false;
+}
+
+static inline unsigned long lull_waeas_cpu_util(int cpu, unsigned long util)
+{
+	return util;
+}
+
+#endif
+
+#endif /* _LULL_WAEAS_H */

@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Loads by windows. All numbers are integers: a prediction is at most one part of
+ * 1024 below the exact one for each step of smoothing.
+ */
+#include <linux/limits.h>
+#include <linux/math64.h>
+#include <linux/minmax.h>
+
+#include "waeas_load.h"
+
+static void lull_waeas_push(struct lull_waeas_load *load, u32 ns)
+{
+	int i;
+
+	for (i = LULL_WAEAS_WINDOWS - 1; i > 0; i--)
+		load->ns[i] = load->ns[i - 1];
+	load->ns[0] = ns;
+	load->count = min(load->count + 1, LULL_WAEAS_WINDOWS);
+}
+
+/*
+ * The window in progress becomes number @number. A task's windows without work are
+ * not remembered, because a task that sleeps does not need less when it wakes. A
+ * CPU's are.
+ */
+static void lull_waeas_roll(struct lull_waeas_load *load, u64 number, bool idle_counts)
+{
+	u64 missed;
+
+	/* The length of windows was changed: numbers from before mean nothing. */
+	if (number + 1 < load->number)
+		*load = (struct lull_waeas_load){ .number = number };
+	/* Clocks of two CPUs may differ by a little. */
+	if (number <= load->number)
+		return;
+
+	if (load->current_ns || idle_counts)
+		lull_waeas_push(load, load->current_ns);
+	missed = min_t(u64, number - load->number - 1, LULL_WAEAS_WINDOWS);
+	while (idle_counts && missed--)
+		lull_waeas_push(load, 0);
+	load->current_ns = 0;
+	load->number = number;
+}
+
+/**
+ * lull_waeas_add - work was done
+ * @load: whose
+ * @start: from when, in ns since boot
+ * @end: and until when; not before what was added last
+ * @window_ns: length of a window
+ * @speed: of the CPU, LULL_WAEAS_ONE for the fastest at its fastest
+ * @idle_counts: whether windows without work are remembered
+ */
+void lull_waeas_add(struct lull_waeas_load *load, u64 start, u64 end, u64 window_ns,
+		    unsigned int speed, bool idle_counts)
+{
+	u64 number, part;
+
+	/* What is longer than all windows is cut. */
+	if (end - start > LULL_WAEAS_WINDOWS * window_ns)
+		start = end - LULL_WAEAS_WINDOWS * window_ns;
+	while (start < end) {
+		number = div64_u64(start, window_ns);
+		lull_waeas_roll(load, number, idle_counts);
+		part = min(end, (number + 1) * window_ns) - start;
+		load->current_ns += part * speed / LULL_WAEAS_ONE;
+		start += part;
+	}
+}
+
+/**
+ * lull_waeas_predict - what the next window will need
+ * @load: whose
+ * @now: in ns since boot
+ * @window_ns: length of a window
+ * @alpha: the weight of the newest window in exponential smoothing, of
+ * LULL_WAEAS_ONE; 0 for the mean of all
+ * @idle_counts: as it was added
+ *
+ * Never less than in the last window (eq. 5 of the paper), nor in the one in
+ * progress.
+ *
+ * Return: LULL_WAEAS_ONE for the fastest CPU at its fastest, all the time.
+ */
+unsigned int lull_waeas_predict(const struct lull_waeas_load *load, u64 now, u64 window_ns,
+				unsigned int alpha, bool idle_counts)
+{
+	struct lull_waeas_load own = *load;
+	u64 sum = 0, ns;
+	int i;
+
+	lull_waeas_roll(&own, div64_u64(now, window_ns), idle_counts);
+	if (!own.count)
+		return div64_u64((u64)own.current_ns * LULL_WAEAS_ONE, window_ns);
+
+	if (alpha) {
+		/* Eq. 4: begin with the mean of the two oldest. */
+		i = own.count - 1;
+		sum = i ? (own.ns[i] + (u64)own.ns[i - 1]) / 2 : own.ns[i];
+		for (; i >= 0; i--)
+			sum = (alpha * (u64)own.ns[i] + (LULL_WAEAS_ONE - alpha) * sum) /
+			      LULL_WAEAS_ONE;
+	} else {
+		for (i = 0; i < own.count; i++)
+			sum += own.ns[i];
+		sum = div_u64(sum, own.count);
+	}
+	ns = max3(sum, (u64)own.ns[0], (u64)own.current_ns);
+	return min_t(u64, div64_u64(ns * LULL_WAEAS_ONE, window_ns), LULL_WAEAS_ONE);
+}

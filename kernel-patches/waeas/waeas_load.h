@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* Loads by windows: what a task or a CPU did in each of its last windows, and what it will do in the next. */
+#ifndef _LULL_WAEAS_LOAD_H
+#define _LULL_WAEAS_LOAD_H
+
+#include <linux/types.h>
+
+/* Windows that are remembered, as in the paper. */
+#define LULL_WAEAS_WINDOWS	5
+/* One, in the fixed point of loads and weights. */
+#define LULL_WAEAS_ONE	1024
+
+/**
+ * struct lull_waeas_load - a history of windows
+ * @number: of the window in progress; windows are numbered from boot
+ * @current_ns: work in that window, in ns of the fastest CPU at its fastest
+ * @ns: work in those before it, the newest first
+ * @count: how many there are
+ */
+struct lull_waeas_load {
+	u64 number;
+	u32 current_ns;
+	u32 ns[LULL_WAEAS_WINDOWS];
+	u8 count;
+};
+
+void lull_waeas_add(struct lull_waeas_load *load, u64 start, u64 end, u64 window_ns,
+		    unsigned int speed, bool idle_counts);
+unsigned int lull_waeas_predict(const struct lull_waeas_load *load, u64 now, u64 window_ns,
+				unsigned int alpha, bool idle_counts);
+
+#endif /* _LULL_WAEAS_LOAD_H */

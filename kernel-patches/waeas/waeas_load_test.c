@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include <kunit/test.h>
+
+#include "waeas_load.h"
+
+#define MS	1000000ULL
+#define WINDOW	(20 * MS)
+#define HALF	(LULL_WAEAS_ONE / 2)
+
+/* The work of five windows in ms, oldest first; then the time is that of a sixth. */
+static struct lull_waeas_load lull_waeas_history(const unsigned int *ms, bool idle_counts)
+{
+	struct lull_waeas_load load = {};
+	u64 i;
+
+	for (i = 0; i < LULL_WAEAS_WINDOWS; i++)
+		lull_waeas_add(&load, (i + 1) * WINDOW, (i + 1) * WINDOW + ms[i] * MS, WINDOW,
+			       LULL_WAEAS_ONE, idle_counts);
+	return load;
+}
+
+/* As a share of a window: what LULL_WAEAS_ONE is 20 ms of. */
+static void lull_waeas_expect(struct kunit *test, const unsigned int *ms, unsigned int alpha,
+			      unsigned int us)
+{
+	struct lull_waeas_load load = lull_waeas_history(ms, false);
+	unsigned int exact = us * LULL_WAEAS_ONE / 20000;
+	unsigned int is = lull_waeas_predict(&load, 6 * WINDOW, WINDOW, alpha, false);
+
+	KUNIT_EXPECT_LE(test, is, exact);
+	KUNIT_EXPECT_GE(test, is + LULL_WAEAS_WINDOWS, exact);
+}
+
+static void lull_waeas_mean_or_last(struct kunit *test)
+{
+	static const unsigned int falls[] = { 6, 5, 4, 3, 2 }, grows[] = { 1, 2, 3, 4, 10 };
+
+	lull_waeas_expect(test, falls, 0, 4000);
+	lull_waeas_expect(test, grows, 0, 10000);
+}
+
+/* By hand: (6 + 5) / 2, then five times half of the next and half of what was. */
+static void lull_waeas_smoothed_or_last(struct kunit *test)
+{
+	static const unsigned int falls[] = { 6, 5, 4, 3, 2 }, grows[] = { 1, 2, 3, 4, 10 };
+
+	lull_waeas_expect(test, falls, HALF, 2921);
+	lull_waeas_expect(test, grows, HALF, 10000);
+	/* With a weight of almost one it is the last. */
+	lull_waeas_expect(test, falls, LULL_WAEAS_ONE - 1, 2000);
+}
+
+static void lull_waeas_splits_at_the_edge(struct kunit *test)
+{
+	struct lull_waeas_load load = {};
+
+	lull_waeas_add(&load, 15 * MS, 25 * MS, WINDOW, LULL_WAEAS_ONE, false);
+	KUNIT_EXPECT_EQ(test, load.number, 1);
+	KUNIT_EXPECT_EQ(test, load.ns[0], 5 * MS);
+	KUNIT_EXPECT_EQ(test, load.current_ns, 5 * MS);
+}
+
+static void lull_waeas_goes_by_speed(struct kunit *test)
+{
+	struct lull_waeas_load load = {};
+
+	lull_waeas_add(&load, 0, 8 * MS, WINDOW, HALF / 2, false);
+	KUNIT_EXPECT_EQ(test, load.current_ns, 2 * MS);
+	KUNIT_EXPECT_EQ(test, lull_waeas_predict(&load, 9 * MS, WINDOW, HALF, false),
+			LULL_WAEAS_ONE / 10);
+}
+
+static void lull_waeas_sleep_of_a_task_is_no_window(struct kunit *test)
+{
+	static const unsigned int same[] = { 4, 4, 4, 4, 4 };
+	struct lull_waeas_load task = lull_waeas_history(same, false);
+	struct lull_waeas_load cpu = lull_waeas_history(same, true);
+
+	KUNIT_EXPECT_EQ(test, lull_waeas_predict(&task, 60 * WINDOW, WINDOW, HALF, false),
+			4 * LULL_WAEAS_ONE / 20);
+	KUNIT_EXPECT_EQ(test, lull_waeas_predict(&cpu, 60 * WINDOW, WINDOW, HALF, true), 0);
+	KUNIT_EXPECT_GT(test, lull_waeas_predict(&cpu, 8 * WINDOW, WINDOW, HALF, true), 0);
+}
+
+static void lull_waeas_never_more_than_all(struct kunit *test)
+{
+	struct lull_waeas_load load = {};
+
+	lull_waeas_add(&load, 0, 100 * WINDOW, WINDOW, LULL_WAEAS_ONE, true);
+	KUNIT_EXPECT_EQ(test, lull_waeas_predict(&load, 100 * WINDOW, WINDOW, HALF, true),
+			LULL_WAEAS_ONE);
+	/* A window that was made shorter. */
+	KUNIT_EXPECT_EQ(test, lull_waeas_predict(&load, 100 * WINDOW, WINDOW / 20, HALF, true),
+			0);
+}
+
+static struct kunit_case lull_waeas_cases[] = {
+	KUNIT_CASE(lull_waeas_mean_or_last),
+	KUNIT_CASE(lull_waeas_smoothed_or_last),
+	KUNIT_CASE(lull_waeas_splits_at_the_edge),
+	KUNIT_CASE(lull_waeas_goes_by_speed),
+	KUNIT_CASE(lull_waeas_sleep_of_a_task_is_no_window),
+	KUNIT_CASE(lull_waeas_never_more_than_all),
+	{}
+};
+
+static struct kunit_suite lull_waeas_suite = {
+	.name = "lull-waeas-load",
+	.test_cases = lull_waeas_cases,
+};
+kunit_test_suite(lull_waeas_suite);

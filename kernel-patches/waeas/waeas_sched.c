@@ -1,0 +1,413 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * The scheduler's part of WAEAS. kernel/sched/fair.c includes this file, because
+ * run queues and utilisations are known only there.
+ *
+ * Where the paper's algorithms cannot be meant as printed:
+ *
+ *   Algorithm 1 begins with null and takes a CPU whose capacity is at most null, so
+ *   that no CPU is ever taken. Here the first that suffices is taken. It asks for
+ *   less capacity and a lighter state, both, so that the order of CPUs decides. Here
+ *   capacity comes first and the state breaks a tie, as the text says.
+ *
+ *   Algorithm 2 remembers the fullest CPU in temp_maximum_utilization and compares
+ *   with temp_utilization, which stays 0, so that the last CPU is taken. Here the
+ *   two are one.
+ *
+ * Whatever finds no CPU leaves the question to upstream.
+ */
+#include "waeas.h"
+#include "waeas_task.h"
+
+#ifdef CONFIG_LULL_WAEAS
+
+/* Who was not woken for so long is no partner any more. */
+#define LULL_WAEAS_FORGET	(HZ / 2)
+
+DEFINE_STATIC_KEY_FALSE(lull_waeas_key);
+
+struct lull_waeas_settings lull_waeas = {
+	.tracking = LULL_WAEAS_BES,
+	.frequency = 1,
+	.window_us = 20000,
+	.alpha = LULL_WAEAS_ONE / 2,
+	.select = 1,
+	.pack = 1,
+	.pack_percent = 80,
+	.associate = 1,
+	.balance = 1,
+};
+
+/* Its rq->lock protects it, but for readers, who may see one that is half rolled. */
+static DEFINE_PER_CPU(struct lull_waeas_load, lull_waeas_cpu_load);
+static DEFINE_PER_CPU(struct lull_waeas_counts, lull_waeas_counts);
+
+static u64 lull_waeas_window_ns(void)
+{
+	return READ_ONCE(lull_waeas.window_us) * (u64)NSEC_PER_USEC;
+}
+
+static u64 lull_waeas_now(void)
+{
+	return sched_clock_cpu(raw_smp_processor_id());
+}
+
+/* For lull_waeas_predict(): 0 is the mean of WALT. */
+static unsigned int lull_waeas_weight(void)
+{
+	return READ_ONCE(lull_waeas.tracking) == LULL_WAEAS_BES ? READ_ONCE(lull_waeas.alpha) : 0;
+}
+
+void __lull_waeas_ran(struct task_struct *p, u64 ns)
+{
+	struct rq *rq = task_rq(p);
+	unsigned int speed = arch_scale_cpu_capacity(cpu_of(rq)) *
+			     arch_scale_freq_capacity(cpu_of(rq)) >> SCHED_CAPACITY_SHIFT;
+	u64 window = lull_waeas_window_ns(), now = rq_clock(rq);
+
+	lockdep_assert_rq_held(rq);
+
+	if (READ_ONCE(lull_waeas.tracking) == LULL_WAEAS_PELT)
+		return;
+	lull_waeas_add(&p->waeas.load, now - ns, now, window, speed, false);
+	lull_waeas_add(per_cpu_ptr(&lull_waeas_cpu_load, cpu_of(rq)), now - ns, now, window, speed,
+		       true);
+}
+
+void lull_waeas_fork(struct task_struct *p)
+{
+	p->waeas = (struct lull_waeas_task){};
+}
+
+static unsigned long lull_waeas_demand(struct task_struct *p)
+{
+	if (READ_ONCE(lull_waeas.tracking) == LULL_WAEAS_PELT)
+		return task_util_est(p);
+
+	return data_race(lull_waeas_predict(&p->waeas.load, lull_waeas_now(),
+					    lull_waeas_window_ns(), lull_waeas_weight(), false));
+}
+
+/* A CPU's, without a task if that was there. */
+static unsigned long lull_waeas_util(int cpu, struct task_struct *without)
+{
+	unsigned long util;
+
+	if (READ_ONCE(lull_waeas.tracking) == LULL_WAEAS_PELT)
+		return cpu_util(cpu, without, -1, 0);
+
+	util = data_race(lull_waeas_predict(per_cpu_ptr(&lull_waeas_cpu_load, cpu),
+					    lull_waeas_now(), lull_waeas_window_ns(),
+					    lull_waeas_weight(), true));
+	if (without && task_cpu(without) == cpu)
+		util -= min(util, lull_waeas_demand(without));
+
+	return util;
+}
+
+unsigned long __lull_waeas_cpu_util(int cpu, unsigned long util)
+{
+	if (!READ_ONCE(lull_waeas.frequency) ||
+	    READ_ONCE(lull_waeas.tracking) == LULL_WAEAS_PELT)
+		return util;
+
+	return lull_waeas_util(cpu, NULL);
+}
+
+static bool lull_waeas_usable(struct task_struct *p, int cpu)
+{
+	return cpumask_test_cpu(cpu, p->cpus_ptr) && cpu_active(cpu) && !lull_pseudo_offline(cpu);
+}
+
+static bool lull_waeas_fits(struct task_struct *p, unsigned long util, int cpu)
+{
+	return util_fits_cpu(util, uclamp_eff_value(p, UCLAMP_MIN), uclamp_eff_value(p, UCLAMP_MAX),
+			     cpu) > 0;
+}
+
+static bool lull_waeas_is_sensitive(struct task_struct *p)
+{
+	return READ_ONCE(p->waeas.sensitive) || READ_ONCE(task_group(p)->latency_sensitive);
+}
+
+/* How unwelcome it is to wake an idle CPU: what leaving takes, and how much of its sleep is lost. */
+struct lull_waeas_sleep {
+	u64 exit_ns;
+	u64 left_ns;
+};
+
+static struct lull_waeas_sleep lull_waeas_sleep_of(int cpu)
+{
+	struct cpuidle_state *state = idle_get_state(cpu_rq(cpu));
+	u64 slept, since = READ_ONCE(cpu_rq(cpu)->idle_stamp);
+	struct lull_waeas_sleep sleep = {};
+
+	if (!state)
+		return sleep;
+	sleep.exit_ns = state->exit_latency_ns;
+	slept = since ? sched_clock_cpu(cpu) - since : 0;
+	if (slept < state->target_residency_ns)
+		sleep.left_ns = state->target_residency_ns - slept;
+	return sleep;
+}
+
+/* Algorithm 1: the least idle CPU that suffices, in the lightest state. */
+static int lull_waeas_light(struct task_struct *p, int prev, const struct cpumask *span)
+{
+	unsigned long demand = lull_waeas_demand(p), capacity, least = ULONG_MAX;
+	struct lull_waeas_sleep sleep, lightest = {};
+	int cpu, best = -1;
+
+	for_each_cpu_and(cpu, span, p->cpus_ptr) {
+		if (!lull_waeas_usable(p, cpu) || !available_idle_cpu(cpu) ||
+		    !lull_waeas_fits(p, demand, cpu))
+			continue;
+
+		capacity = arch_scale_cpu_capacity(cpu);
+		sleep = lull_waeas_sleep_of(cpu);
+		if (capacity > least)
+			continue;
+		if (capacity == least) {
+			if (sleep.exit_ns > lightest.exit_ns)
+				continue;
+			if (sleep.exit_ns == lightest.exit_ns &&
+			    (sleep.left_ns > lightest.left_ns ||
+			     (sleep.left_ns == lightest.left_ns && cpu != prev)))
+				continue;
+		}
+		least = capacity;
+		lightest = sleep;
+		best = cpu;
+	}
+
+	return best;
+}
+
+static unsigned long lull_waeas_least(const struct cpumask *span)
+{
+	unsigned long least = ULONG_MAX;
+	int cpu;
+
+	for_each_cpu(cpu, span)
+		least = min(least, arch_scale_cpu_capacity(cpu));
+
+	return least;
+}
+
+/* Algorithm 2: the fullest little CPU at work that has room. */
+static int lull_waeas_pack(struct task_struct *p, const struct cpumask *span)
+{
+	unsigned long demand = lull_waeas_demand(p), little = lull_waeas_least(span);
+	unsigned long util, fullest = 0;
+	int cpu, best = -1;
+
+	for_each_cpu_and(cpu, span, p->cpus_ptr) {
+		if (arch_scale_cpu_capacity(cpu) != little || !lull_waeas_usable(p, cpu) ||
+		    idle_cpu(cpu))
+			continue;
+
+		util = lull_waeas_util(cpu, p) + demand;
+		if (util * 100 >= capacity_of(cpu) * READ_ONCE(lull_waeas.pack_percent) ||
+		    !lull_waeas_fits(p, util, cpu))
+			continue;
+		if (best < 0 || util > fullest) {
+			fullest = util;
+			best = cpu;
+		}
+	}
+
+	return best;
+}
+
+static struct lull_waeas_partner *lull_waeas_find(struct task_struct *p, pid_t pid)
+{
+	int i;
+
+	for (i = 0; i < LULL_WAEAS_PARTNERS; i++)
+		if (data_race(p->waeas.partners[i].pid) == pid)
+			return &p->waeas.partners[i];
+
+	return NULL;
+}
+
+/* Current wakes @p. The one that was woken the longest ago is forgotten. */
+static void lull_waeas_note(struct task_struct *p)
+{
+	struct lull_waeas_partner *partner = lull_waeas_find(current, p->pid);
+	int i;
+
+	if (!partner)
+		partner = lull_waeas_find(current, 0);
+	if (!partner) {
+		partner = &current->waeas.partners[0];
+		for (i = 1; i < LULL_WAEAS_PARTNERS; i++)
+			if (time_before(current->waeas.partners[i].when, partner->when))
+				partner = &current->waeas.partners[i];
+	}
+	WRITE_ONCE(partner->pid, p->pid);
+	WRITE_ONCE(partner->cpu, smp_processor_id());
+	WRITE_ONCE(partner->when, jiffies);
+}
+
+/* Where @p was when it woke current the last time, if it did so and that CPU is idle. */
+static int lull_waeas_return(struct task_struct *p)
+{
+	struct lull_waeas_partner *partner = lull_waeas_find(p, current->pid);
+	int cpu;
+
+	if (!partner || time_after(jiffies, READ_ONCE(partner->when) + LULL_WAEAS_FORGET))
+		return -1;
+	cpu = READ_ONCE(partner->cpu);
+
+	return lull_waeas_usable(p, cpu) && available_idle_cpu(cpu) &&
+	       lull_waeas_fits(p, lull_waeas_demand(p), cpu) ? cpu : -1;
+}
+
+/**
+ * __lull_waeas_select - choose a CPU for a task that wakes
+ * @p: the task, its pi_lock held
+ * @prev: where it was
+ * @overutilized: whether the machine is; then CPUs are not chosen by energy
+ *
+ * Return: the CPU, or -1 if none of the algorithms has an answer.
+ */
+int __lull_waeas_select(struct task_struct *p, int prev, bool overutilized)
+{
+	struct lull_waeas_counts *counts = this_cpu_ptr(&lull_waeas_counts);
+	const struct cpumask *span = this_rq()->rd->span;
+	int cpu = -1;
+
+	lockdep_assert_held(&p->pi_lock);
+
+	if (in_task() && !is_idle_task(current))
+		lull_waeas_note(p);
+
+	if (overutilized) {
+		if (READ_ONCE(lull_waeas.associate) && in_task() && !is_idle_task(current))
+			cpu = lull_waeas_return(p);
+		counts->returned += cpu >= 0;
+	} else if (lull_waeas_is_sensitive(p)) {
+		if (READ_ONCE(lull_waeas.select))
+			cpu = lull_waeas_light(p, prev, span);
+		counts->selected += cpu >= 0;
+	} else {
+		if (READ_ONCE(lull_waeas.pack))
+			cpu = lull_waeas_pack(p, span);
+		counts->packed += cpu >= 0;
+	}
+
+	return cpu;
+}
+
+/**
+ * __lull_waeas_local - whether a cluster can help itself
+ * @cpu: one of its CPUs, which is over-utilised
+ *
+ * Return: false if the machine has to be balanced: a task does not fit on the CPU,
+ * or the cluster is asked for more than it has.
+ */
+bool __lull_waeas_local(int cpu)
+{
+	struct sched_domain *sd;
+	unsigned long util = 0, capacity = 0;
+	int i;
+
+	if (!READ_ONCE(lull_waeas.balance) || READ_ONCE(cpu_rq(cpu)->misfit_task_load))
+		return false;
+
+	guard(rcu)();
+	sd = rcu_dereference(per_cpu(sd_llc, cpu));
+	if (!sd)
+		return false;
+	for_each_cpu(i, sched_domain_span(sd)) {
+		util += lull_waeas_util(i, NULL);
+		capacity += capacity_of(i);
+	}
+
+	return util < capacity;
+}
+
+/**
+ * __lull_waeas_balances - whether a domain is balanced by itself
+ * @sd: the domain
+ *
+ * Return: true if the domain is a cluster, or a part of one, and a CPU of it is
+ * over-utilised.
+ */
+bool __lull_waeas_balances(struct sched_domain *sd)
+{
+	int cpu;
+
+	if (!READ_ONCE(lull_waeas.balance) || !(sd->flags & SD_SHARE_LLC))
+		return false;
+
+	for_each_cpu(cpu, sched_domain_span(sd)) {
+		if (!cpu_overutilized(cpu))
+			continue;
+		this_cpu_inc(lull_waeas_counts.local);
+		return true;
+	}
+
+	return false;
+}
+
+void lull_waeas_sum(struct lull_waeas_counts *sum)
+{
+	const struct lull_waeas_counts *one;
+	int cpu;
+
+	for_each_possible_cpu(cpu) {
+		one = per_cpu_ptr(&lull_waeas_counts, cpu);
+		sum->selected += data_race(one->selected);
+		sum->packed += data_race(one->packed);
+		sum->returned += data_race(one->returned);
+		sum->local += data_race(one->local);
+	}
+}
+
+int lull_waeas_mark(pid_t pid, bool sensitive)
+{
+	struct task_struct *p;
+
+	guard(rcu)();
+	p = find_task_by_vpid(pid);
+	if (!p)
+		return -ESRCH;
+	WRITE_ONCE(p->waeas.sensitive, sensitive);
+	return 0;
+}
+
+static struct task_group *lull_waeas_tg(struct cgroup_subsys_state *css)
+{
+	return container_of(css, struct task_group, css);
+}
+
+static u64 latency_sensitive_read(struct cgroup_subsys_state *css, struct cftype *file)
+{
+	return READ_ONCE(lull_waeas_tg(css)->latency_sensitive);
+}
+
+static int latency_sensitive_write(struct cgroup_subsys_state *css, struct cftype *file, u64 value)
+{
+	if (value > 1)
+		return -EINVAL;
+	WRITE_ONCE(lull_waeas_tg(css)->latency_sensitive, value);
+	return 0;
+}
+
+static struct cftype lull_waeas_files[] = {
+	{
+		.name = "uclamp.latency_sensitive",
+		.flags = CFTYPE_NOT_ON_ROOT,
+		.read_u64 = latency_sensitive_read,
+		.write_u64 = latency_sensitive_write,
+	},
+	{ }
+};
+
+int lull_waeas_add_files(void)
+{
+	return cgroup_add_dfl_cftypes(&cpu_cgrp_subsys, lull_waeas_files);
+}
+
+#endif /* CONFIG_LULL_WAEAS */
