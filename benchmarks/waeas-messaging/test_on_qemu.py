@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Both experiments of `sched-bench` on QEMU: messages flow in each way, by processes and by threads."""
+"""Three experiments on QEMU: messages flow and kernels compute, in each way, by processes and by threads."""
 
 from pathlib import Path
 
@@ -13,7 +13,7 @@ pytestmark = pytest.mark.guest
 
 @pytest.mark.parametrize(
     ("name", "points"),
-    [("waeas-messaging", ["groups/1-*", "threads/*"]), ("waeas-pipe", ["pairs/1-*"])],
+    [("waeas-messaging", ["groups/1-*", "threads/*"]), ("waeas-pipe", ["pairs/1-*"]), ("waeas-parmi", ["kernels/*"])],
 )
 def test_messages_flow(lull: Lull, tmp_path: Path, name: str, points: list[str]) -> None:
     words = [word for point in points for word in ("--points", point)]
