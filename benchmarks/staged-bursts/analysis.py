@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """The analysis of the scenario `staged-bursts`: the server of the engagement paper, section 3."""
 
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -32,13 +33,20 @@ Row = dict[str, Any]
 
 def analyse(runs: Runs) -> Result:
     requests, windows = df_requests(runs), waiting.df_windows(runs, _place)
-    points = df_points(runs, requests, windows)
+    tables = {"requests": requests, "windows": windows, "points": df_points(runs, requests, windows)}
+    return conclude(tables, [run.name for run in runs.runs])
+
+
+def conclude(tables: Mapping[str, pa.Table], points: Sequence[str]) -> Result:
+    """From the tables of those points that have run, of all."""
+    table = tables["points"]
     return Result(
         summary="## Response time and power\n\n"
-        "Response: from the moment when a request comes until its answer is there. Bound: two periods. Power of the "
-        "machine and of its CPUs with their L2s: mean with a 95 % interval over windows.\n\n" + _points_text(points),
-        tables={"requests": requests, "windows": windows, "points": points},
-        checks=checks(points) if runs.timed else [],
+        + waiting.so_far(table, points)
+        + "Response: from the moment when a request comes until its answer is there. Bound: two periods. Power of the "
+        "machine and of its CPUs with their L2s: mean with a 95 % interval over windows.\n\n" + _points_text(table),
+        tables={**tables, **_savings(table)},
+        checks=checks(table) if waiting.is_timed(table) else [],
     )
 
 
@@ -127,6 +135,20 @@ def _beside(every: list[Row], row: Row) -> Row | None:
 
 def _saved(row: Row, none: Row) -> float:
     return float(1 - row["power_w"] / none["power_w"])
+
+
+def _savings(points: pa.Table) -> dict[str, pa.Table]:
+    """What each point saves beside the one where nothing is done, as shares of 1, and the power that is no CPU's."""
+    every = points.to_pylist()
+    rows = [
+        {
+            "one": row["point"], "other": none["point"], "power": _saved(row, none),
+            "cpus": 1 - row["cpus_w"] / none["cpus_w"], "rest_w": none["power_w"] - none["cpus_w"],
+        }
+        for row in every
+        if row["way"] != "none" and "power_w" in row and (none := _beside(every, row)) is not None
+    ]  # fmt: skip
+    return {"savings": pa.Table.from_pylist(rows)} if rows else {}
 
 
 def _points_text(points: pa.Table) -> str:

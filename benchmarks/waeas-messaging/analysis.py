@@ -1,6 +1,10 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """The analysis of the scenario `waeas-messaging`: figure 11 of the WAEAS paper."""
 
+from collections.abc import Mapping, Sequence
+
+import pyarrow as pa
+
 from lull.figures import throughput
 from lull.results.against import Against
 from lull.results.drawing import Drawing, Stored
@@ -10,6 +14,10 @@ from lull.scenario.runs import Runs
 
 def analyse(runs: Runs) -> Result:
     return throughput.analyse(runs)
+
+
+def conclude(tables: Mapping[str, pa.Table], points: Sequence[str]) -> Result:
+    return throughput.conclude(tables, points)
 
 
 def draw(stored: Stored) -> list[Drawing]:

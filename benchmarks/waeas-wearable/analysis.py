@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """The analysis of the scenario `waeas-wearable`: figure 13 of the WAEAS paper, and which of its parts does it."""
 
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -28,13 +29,20 @@ Row = dict[str, Any]
 
 def analyse(runs: Runs) -> Result:
     samples, windows = df_samples(runs), waiting.df_windows(runs, _place)
-    points = df_points(runs, samples, windows)
+    tables = {"samples": samples, "windows": windows, "points": df_points(runs, samples, windows)}
+    return conclude(tables, [run.name for run in runs.runs])
+
+
+def conclude(tables: Mapping[str, pa.Table], points: Sequence[str]) -> Result:
+    """From the tables of those points that have run, of all."""
+    table = tables["points"]
     return Result(
         summary="## Samples and power\n\n"
-        "Response: from the sensor's interrupt until the sample is shown. Power of the machine and of its CPUs with "
-        "their L2s: mean with a 95 % interval over windows.\n\n" + _points_text(points),
-        tables={"samples": samples, "windows": windows, "points": points},
-        checks=checks(points) if runs.timed else [],
+        + waiting.so_far(table, points)
+        + "Response: from the sensor's interrupt until the sample is shown. Power of the machine and of its CPUs with "
+        "their L2s: mean with a 95 % interval over windows.\n\n" + _points_text(table),
+        tables=dict(tables),
+        checks=checks(table) if waiting.is_timed(table) else [],
     )
 
 

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """The analysis of the scenario `wake-ssd`: figure 1 of the engagement paper, and what it leaves out."""
 
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -32,15 +33,23 @@ def analyse(runs: Runs) -> Result:
     requests, windows = df_requests(runs), waiting.df_windows(runs, _place)
     points = df_points(runs, requests, windows)
     models = df_models(runs)
+    tables = {"requests": requests, "windows": windows, "points": points, **({"models": models} if models else {})}
+    return conclude(tables, [run.name for run in runs.runs])
+
+
+def conclude(tables: Mapping[str, pa.Table], points: Sequence[str]) -> Result:
+    """From the tables of those points that have run, of all."""
+    table = tables["points"]
     return Result(
         summary="## A read, by what is done about sleep\n\n"
-        "Latency: from the program's call to its return, with 95 % bootstrap intervals. Slowdown: beside the way "
+        + waiting.so_far(table, points)
+        + "Latency: from the program's call to its return, with 95 % bootstrap intervals. Slowdown: beside the way "
         f"`{FASTEST}` with the same pause. Power of the machine: mean with a 95 % interval over windows.\n\n"
-        + _points_text(points)
+        + _points_text(table)
         + "\n## What was predicted\n\nThe line that the block layer learned, how far it was off, and when "
-        "the requests came: in their window, before it, or after it.\n\n" + _models_text(models),
-        tables={"requests": requests, "windows": windows, "points": points, "models": models},
-        checks=checks(points) if runs.timed else [],
+        "the requests came: in their window, before it, or after it.\n\n" + _models_text(tables.get("models")),
+        tables=dict(tables),
+        checks=checks(table) if waiting.is_timed(table) else [],
     )
 
 
@@ -57,9 +66,8 @@ def draw(stored: Stored) -> list[Drawing]:
 
 
 def against(stored: Stored) -> list[Against]:
-    points = stored.rows("points")
     found = []
-    for row in points.to_pylist() if points else []:
+    for row in _slowed(stored.rows("points")):
         paper = {"none": PAPER_SLOWDOWN, "ahead": PAPER_AHEAD}.get(row["way"])
         if row["group"] == "gaps" and row["gap_us"] == PAPER_GAP_US and paper and row["p99_slowdown"] is not None:
             found.append(
@@ -89,7 +97,7 @@ def _place(run: Run) -> Row:
     return {"point": run.name, "group": run.group, **{name: run.values[name] for name in PLACE}}
 
 
-def df_models(runs: Runs) -> pa.Table:
+def df_models(runs: Runs) -> pa.Table | None:
     """A row per point whose reads were predicted: what the block layer learned, and how good it was."""
     found = []
     for run in runs.runs:
@@ -101,22 +109,28 @@ def df_models(runs: Runs) -> pa.Table:
                 for line in run.lines(MODEL)
                 if line["what"] == "reads"
             ]
-    return pa.Table.from_pylist(found) if found else pa.table({"point": pa.array([], pa.string())})
+    return pa.Table.from_pylist(found) if found else None
 
 
 def df_points(runs: Runs, requests: pa.Table, windows: pa.Table) -> pa.Table:
-    """A row per point: quantiles of the latency, power, and both beside the same pause without sleep."""
+    """A row per point: quantiles of the latency, and power."""
     every, all_windows = requests.to_pylist(), windows.to_pylist()
     found = []
     for run in runs.runs:
         latencies = np.array([row["latency_us"] for row in every if row["point"] == run.name])
         own = [row for row in all_windows if row["point"] == run.name]
         found.append({**_place(run), **waiting.point(latencies, own)})
+    return pa.Table.from_pylist(found)
+
+
+def _slowed(points: pa.Table | None) -> list[Row]:
+    """The rows with how much slower each is than the same pause without sleep; None where that has not run."""
+    found = points.to_pylist() if points is not None else []
     for row in found:
         fastest = _beside(found, row, FASTEST)
-        row["median_slowdown"] = row["median_us"] / fastest["median_us"] - 1 if fastest else None
-        row["p99_slowdown"] = row["p99_us"] / fastest["p99_us"] - 1 if fastest else None
-    return pa.Table.from_pylist(found)
+        for name in ("median", "p99"):
+            row[f"{name}_slowdown"] = row[f"{name}_us"] / fastest[f"{name}_us"] - 1 if fastest else None
+    return found
 
 
 def _beside(every: list[Row], row: Row, way: str) -> Row | None:
@@ -151,13 +165,13 @@ def _points_text(points: pa.Table) -> str:
                 waiting.quantile_text(row, "p99"), _percent(row["p99_slowdown"]),
                 *((waiting.watts_text(row, "power_w"),) if timed else ()),
             )
-            for row in points.to_pylist()
+            for row in _slowed(points)
         ],
     )  # fmt: skip
 
 
-def _models_text(models: pa.Table) -> str:
-    if not models.num_rows:
+def _models_text(models: pa.Table | None) -> str:
+    if models is None:
         return "No point predicts.\n"
     return markdown_table(
         ("point", "latency without bytes, µs", "off on average, µs", "reads", "predicted", "in time", "early", "late"),
@@ -173,7 +187,7 @@ def _models_text(models: pa.Table) -> str:
 
 def checks(points: pa.Table) -> list[Check]:
     """A predicted read is as quick as without sleep, for the power of a governor's guess."""
-    every = points.to_pylist()
+    every = _slowed(points)
     found = []
     for row in every:
         fastest, none = _beside(every, row, FASTEST), _beside(every, row, "none")
@@ -200,7 +214,7 @@ def checks(points: pa.Table) -> list[Check]:
 
 
 def plot_gaps(points: pa.Table, label: str) -> Figure:
-    rows = [row for row in points.to_pylist() if row["group"] == "gaps"]
+    rows = [row for row in _slowed(points) if row["group"] == "gaps"]
     figure, axes = style.panels(2, 2, 2.6)
     gaps = sorted({row["gap_us"] for row in rows})
     for number, way in enumerate(dict.fromkeys(row["way"] for row in rows)):
@@ -216,7 +230,7 @@ def plot_gaps(points: pa.Table, label: str) -> Figure:
     for axis in axes:
         axis.set_xticks(range(len(gaps)), [f"{gap / 1000:g}" for gap in gaps])
         axis.set_xlabel("time between reads (ms)")
-        axis.legend()
+    axes[1].legend()
     axes[0].set_ylabel("slowdown of the p99 (%)")
     axes[1].set_ylabel("power of the machine (mW)")
     figure.suptitle(f"Reads of 4 KiB\n{label}")

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Tables of programs that do the same again and again: how much in a second, with which power."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import pyarrow as pa
@@ -27,13 +27,20 @@ Row = dict[str, Any]
 
 def analyse(runs: Runs) -> Result:
     windows = df_windows(runs)
-    points = df_points(runs, windows)
+    return conclude({"windows": windows, "points": df_points(runs, windows)}, [run.name for run in runs.runs])
+
+
+def conclude(tables: Mapping[str, pa.Table], points: Sequence[str]) -> Result:
+    """From the tables of those points that have run, of all."""
+    table = tables["points"]
     return Result(
         summary="## Throughput and power\n\n"
-        "Messages, trips to and fro, or units of work, a second; power of the machine and of its CPUs with their L2s; "
-        "energy of CPUs and L2s for each of them. Means with 95 % intervals over windows.\n\n" + _points_text(points),
-        tables={"windows": windows, "points": points},
-        checks=checks(points) if runs.timed else [],
+        + waiting.so_far(table, points)
+        + "Messages, trips to and fro, or units of work, a second; power of the machine and of its CPUs with their "
+        "L2s; energy of CPUs and L2s for each of them. Means with 95 % intervals over windows.\n\n"
+        + _points_text(table),
+        tables=dict(tables),
+        checks=checks(table) if waiting.is_timed(table) else [],
     )
 
 

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Tables of programs that wait for a device: quantiles of a latency, and the power of windows beside them."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -51,6 +51,18 @@ def point(latencies: NDArray[np.float64], windows: list[Row]) -> Row:
         if name in windows[0]:
             row[name], row[f"{name}_pm"] = student.mean([each[name] for each in windows])
     return row
+
+
+def so_far(points: pa.Table, names: Sequence[str]) -> str:
+    """Says how many of all points there are, where some are still to come."""
+    if points.num_rows >= len(names):
+        return ""
+    return f"{points.num_rows} of {len(names)} points have run so far.\n\n"
+
+
+def is_timed(points: pa.Table) -> bool:
+    """Whether the points have watts, which only gem5's do."""
+    return "power_w" in points.column_names
 
 
 def quantile_text(row: Row, name: str) -> str:

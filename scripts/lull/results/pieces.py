@@ -39,6 +39,8 @@ def joined(made: Path, published: Path) -> tuple[Tables, dict[str, Any]]:
         )
     known = {point for table in there.values() for point in table[POINT].to_pylist()}
     tables = {name: _added(there.get(name), table, known, made / name) for name, table in _tables(made).items()}
+    # A piece may have no row of a table, and then not the table either.
+    tables = {**there, **tables}
     return tables, _manifest(before, manifest, known)
 
 
