@@ -9,8 +9,8 @@ from tests.conftest import Lull
 
 pytestmark = pytest.mark.guest
 
-# The platform with every device, so that its kernel has every system's settings.
-ALL_DEVICES = ("-p", "exynos5422")
+# The platform with every device, and a shadow core, so that its kernel takes every system's settings.
+ALL_DEVICES = ("-p", "exynos5422", "--set", "shadow.enabled=true")
 
 
 def words(key: str, setting: Setting) -> str:
