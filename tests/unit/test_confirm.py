@@ -350,7 +350,7 @@ def test_the_page_of_results_says_what_was_confirmed_and_what_was_refuted(place:
 
 
 def test_names_are_completed() -> None:
-    assert complete_result("wake-") == ["wake-latency"]
+    assert complete_result("wake-l") == ["wake-latency"]
     assert {"soak", "soak-atomic"} <= set(complete_result(""))
 
 
