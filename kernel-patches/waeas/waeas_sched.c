@@ -278,6 +278,8 @@ int __lull_waeas_select(struct task_struct *p, int prev, bool overutilized)
 	int cpu = -1;
 
 	lockdep_assert_held(&p->pi_lock);
+	/* For idle_get_state(). */
+	guard(rcu)();
 
 	if (in_task() && !is_idle_task(current))
 		lull_waeas_note(p);
