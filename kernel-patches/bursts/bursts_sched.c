@@ -96,6 +96,12 @@ static struct task_group *lull_bursts_tg(struct cgroup_subsys_state *css)
 	return container_of(css, struct task_group, css);
 }
 
+static struct lull_burst_group *lull_bursts_group(struct task_group *tg)
+{
+	/* Pairs with lull_bursts_of(). */
+	return smp_load_acquire(&tg->bursts);
+}
+
 /* The stage of a group's tasks, or NULL; and the bound that the way there gives. */
 static struct lull_burst_group *lull_bursts_stage_of(struct task_group *tg, u64 *bound_ns)
 {
@@ -104,7 +110,7 @@ static struct lull_burst_group *lull_bursts_stage_of(struct task_group *tg, u64 
 
 	*bound_ns = 0;
 	for (; tg && tg != &root_task_group; tg = tg->parent) {
-		group = smp_load_acquire(&tg->bursts);
+		group = lull_bursts_group(tg);
 		if (!group)
 			continue;
 		bound = READ_ONCE(group->own_bound_ns);
@@ -289,7 +295,7 @@ bool __lull_bursts_hold(struct task_struct *p, unsigned int state)
 		return false;
 	if (in_task() && lull_bursts_stage_of(task_group(current), &unused) == group)
 		return false;
-	/* It slept again before its release came round. */
+	/* It slept again before its release came round. Pairs with lull_bursts_take(). */
 	if (smp_load_acquire(&p->bursts_since))
 		return true;
 
@@ -334,6 +340,7 @@ static bool lull_bursts_waiting(struct task_group *tg, int this_cpu)
 	for_each_online_cpu(cpu) {
 		if (cpu == this_cpu || READ_ONCE(cpu_rq(cpu)->nr_running) < 2)
 			continue;
+		/* Another CPU's count, which may change at any time. */
 		if (data_race(tg->cfs_rq[cpu]->nr_running))
 			return true;
 	}
@@ -359,7 +366,7 @@ bool __lull_bursts_eager(struct rq *this_rq)
 
 	guard(rcu)();
 	list_for_each_entry_rcu(tg, &task_groups, list) {
-		group = smp_load_acquire(&tg->bursts);
+		group = lull_bursts_group(tg);
 		if (group && READ_ONCE(group->stage.period_ns) &&
 		    lull_bursts_waiting(tg, cpu_of(this_rq)))
 			return true;
@@ -387,7 +394,7 @@ static struct lull_burst_group *lull_bursts_of(struct task_group *tg)
 	group->due = U64_MAX;
 	hrtimer_init(&group->timer, CLOCK_MONOTONIC, HRTIMER_MODE_ABS_HARD);
 	group->timer.function = lull_bursts_fire;
-	/* Pairs with lull_bursts_stage_of(). */
+	/* Pairs with lull_bursts_group(). */
 	smp_store_release(&tg->bursts, group);
 	return group;
 }
@@ -418,7 +425,7 @@ static bool lull_bursts_is_time(u64 us)
 
 static u64 period_us_read(struct cgroup_subsys_state *css, struct cftype *file)
 {
-	struct lull_burst_group *group = smp_load_acquire(&lull_bursts_tg(css)->bursts);
+	struct lull_burst_group *group = lull_bursts_group(lull_bursts_tg(css));
 
 	return group ? READ_ONCE(group->stage.period_ns) / NSEC_PER_USEC : 0;
 }
@@ -442,7 +449,7 @@ static int period_us_write(struct cgroup_subsys_state *css, struct cftype *file,
 
 static u64 bound_us_read(struct cgroup_subsys_state *css, struct cftype *file)
 {
-	struct lull_burst_group *group = smp_load_acquire(&lull_bursts_tg(css)->bursts);
+	struct lull_burst_group *group = lull_bursts_group(lull_bursts_tg(css));
 
 	return group ? READ_ONCE(group->own_bound_ns) / NSEC_PER_USEC : 0;
 }
@@ -467,7 +474,7 @@ static int bound_us_write(struct cgroup_subsys_state *css, struct cftype *file, 
 
 static u64 parallel_read(struct cgroup_subsys_state *css, struct cftype *file)
 {
-	struct lull_burst_group *group = smp_load_acquire(&lull_bursts_tg(css)->bursts);
+	struct lull_burst_group *group = lull_bursts_group(lull_bursts_tg(css));
 
 	return group ? READ_ONCE(group->stage.parallel) : 1;
 }
@@ -490,7 +497,7 @@ static int parallel_write(struct cgroup_subsys_state *css, struct cftype *file, 
 
 static int lull_bursts_stat_show(struct seq_file *file, void *unused)
 {
-	struct lull_burst_group *group = smp_load_acquire(&lull_bursts_tg(seq_css(file))->bursts);
+	struct lull_burst_group *group = lull_bursts_group(lull_bursts_tg(seq_css(file)));
 	u64 wakes = 0, bursts = 0, early = 0, sum = 0, most = 0;
 	unsigned int count = 0;
 
@@ -557,7 +564,7 @@ void lull_bursts_stop(void)
 	WRITE_ONCE(lull_bursts_on, false);
 	scoped_guard(rcu) {
 		list_for_each_entry_rcu(tg, &task_groups, list) {
-			group = smp_load_acquire(&tg->bursts);
+			group = lull_bursts_group(tg);
 			if (group)
 				lull_bursts_release_all(group);
 		}

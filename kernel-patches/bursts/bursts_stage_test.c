@@ -94,4 +94,5 @@ static struct kunit_suite lull_stage_suite = {
 	.name = "lull-bursts-stage",
 	.test_cases = lull_stage_cases,
 };
+
 kunit_test_suite(lull_stage_suite);

@@ -2,7 +2,8 @@
 /*
  * The switches of WAEAS. What they do is in waeas_sched.c.
  *
- *   /sys/kernel/lull/waeas/{tracking,frequency,window_us,alpha,select,pack,pack_percent,associate,balance}
+ *   /sys/kernel/lull/waeas/tracking, frequency, window_us, alpha       loads
+ *   /sys/kernel/lull/waeas/select, pack, pack_percent, associate, balance   the parts
  *   /sys/kernel/lull/waeas/latency_sensitive   root's: "+PID" or "-PID"
  *   /sys/kernel/lull/waeas/stats               root's: decisions since boot
  */

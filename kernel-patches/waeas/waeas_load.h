@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Loads by windows: what a task or a CPU did in each of its last windows, and what it will do in the next. */
+/* Loads by windows: what a task or a CPU did in its last windows, and will do in the next. */
 #ifndef _LULL_WAEAS_LOAD_H
 #define _LULL_WAEAS_LOAD_H
 

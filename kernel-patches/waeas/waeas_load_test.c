@@ -108,4 +108,5 @@ static struct kunit_suite lull_waeas_suite = {
 	.name = "lull-waeas-load",
 	.test_cases = lull_waeas_cases,
 };
+
 kunit_test_suite(lull_waeas_suite);

@@ -84,6 +84,7 @@ static unsigned long lull_waeas_demand(struct task_struct *p)
 	if (READ_ONCE(lull_waeas.tracking) == LULL_WAEAS_PELT)
 		return task_util_est(p);
 
+	/* The task may be counted on another CPU meanwhile. */
 	return data_race(lull_waeas_predict(&p->waeas.load, lull_waeas_now(),
 					    lull_waeas_window_ns(), lull_waeas_weight(), false));
 }
@@ -96,6 +97,7 @@ static unsigned long lull_waeas_util(int cpu, struct task_struct *without)
 	if (READ_ONCE(lull_waeas.tracking) == LULL_WAEAS_PELT)
 		return cpu_util(cpu, without, -1, 0);
 
+	/* And so may a CPU be. */
 	util = data_race(lull_waeas_predict(per_cpu_ptr(&lull_waeas_cpu_load, cpu),
 					    lull_waeas_now(), lull_waeas_window_ns(),
 					    lull_waeas_weight(), true));
@@ -130,7 +132,7 @@ static bool lull_waeas_is_sensitive(struct task_struct *p)
 	return READ_ONCE(p->waeas.sensitive) || READ_ONCE(task_group(p)->latency_sensitive);
 }
 
-/* How unwelcome it is to wake an idle CPU: what leaving takes, and how much of its sleep is lost. */
+/* How unwelcome it is to wake an idle CPU: what leaving takes, and what sleep is lost. */
 struct lull_waeas_sleep {
 	u64 exit_ns;
 	u64 left_ns;
@@ -224,6 +226,7 @@ static struct lull_waeas_partner *lull_waeas_find(struct task_struct *p, pid_t p
 	int i;
 
 	for (i = 0; i < LULL_WAEAS_PARTNERS; i++)
+		/* Another task's, which it may change meanwhile. */
 		if (data_race(p->waeas.partners[i].pid) == pid)
 			return &p->waeas.partners[i];
 
@@ -355,15 +358,16 @@ bool __lull_waeas_balances(struct sched_domain *sd)
 
 void lull_waeas_sum(struct lull_waeas_counts *sum)
 {
-	const struct lull_waeas_counts *one;
+	struct lull_waeas_counts one;
 	int cpu;
 
 	for_each_possible_cpu(cpu) {
-		one = per_cpu_ptr(&lull_waeas_counts, cpu);
-		sum->selected += data_race(one->selected);
-		sum->packed += data_race(one->packed);
-		sum->returned += data_race(one->returned);
-		sum->local += data_race(one->local);
+		/* Counters of CPUs that go on counting. */
+		one = data_race(*per_cpu_ptr(&lull_waeas_counts, cpu));
+		sum->selected += one.selected;
+		sum->packed += one.packed;
+		sum->returned += one.returned;
+		sum->local += one.local;
 	}
 }
 
