@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* CLOCK_MONOTONIC, without a system call. */
+/* CLOCK_MONOTONIC: the time without a system call, and sleeps, which signals do not shorten. */
 #ifndef LULL_CLOCK_H
 #define LULL_CLOCK_H
 
+#include <errno.h>
 #include <stdint.h>
 #include <time.h>
 
@@ -18,6 +19,22 @@ static inline struct timespec clock_time(uint64_t ns)
 {
 	return (struct timespec){.tv_sec = (time_t)(ns / 1000000000),
 				 .tv_nsec = (long)(ns % 1000000000)};
+}
+
+static inline void clock_sleep_until(uint64_t ns)
+{
+	struct timespec time = clock_time(ns);
+
+	while (clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &time, NULL) == EINTR)
+		;
+}
+
+static inline void clock_sleep(uint64_t ns)
+{
+	struct timespec time = clock_time(ns);
+
+	while (nanosleep(&time, &time) && errno == EINTR)
+		;
 }
 
 #endif

@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 static void member(struct jsonl *line, const char *key)
 {
@@ -169,4 +170,15 @@ void jsonl_null(struct jsonl *line, const char *key)
 {
 	member(line, key);
 	fputs_unlocked("null", line->out);
+}
+
+void jsonl_counts(struct jsonl *line, char *text)
+{
+	char *rest, *number;
+
+	for (char *word = strtok_r(text, " \n", &rest); word; word = strtok_r(NULL, " \n", &rest)) {
+		number = strtok_r(NULL, " \n", &rest);
+		if (number)
+			jsonl_int(line, word, strtoll(number, NULL, 10));
+	}
 }

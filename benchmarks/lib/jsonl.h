@@ -33,6 +33,9 @@ void jsonl_close(struct jsonl *line);
 /* Bytes that are not UTF-8 become U+FFFD. A NULL string is null. */
 void jsonl_string(struct jsonl *line, const char *key, const char *value);
 void jsonl_int(struct jsonl *line, const char *key, int64_t value);
+/* A text of words that each have a number behind them, as the kernel's counts have. It is cut up.
+ */
+void jsonl_counts(struct jsonl *line, char *text);
 /* 17 significant digits, so that the value survives; not-a-number and infinities are null. */
 void jsonl_real(struct jsonl *line, const char *key, double value);
 void jsonl_bool(struct jsonl *line, const char *key, bool value);

@@ -85,3 +85,19 @@ int exchange_text(const char *path, const char *text, char *now, size_t size)
 	close(fd);
 	return error;
 }
+
+int read_count(const char *path, const char *word, uint64_t *number)
+{
+	size_t length = strlen(word);
+	char text[512];
+	int error = read_text(path, text, sizeof(text));
+
+	for (char *at = error ? NULL : text; at; at = strchr(at, '\n')) {
+		at += *at == '\n';
+		if (strncmp(at, word, length) || at[length] != ' ')
+			continue;
+		*number = strtoull(at + length, NULL, 10);
+		return 0;
+	}
+	return error ? error : -ENOENT;
+}

@@ -17,6 +17,9 @@ int read_text(const char *path, char *text, size_t size);
 int write_text(const char *path, const char *text);
 /* Writes, and reads what the file says then: a write may have no effect and no error. */
 int exchange_text(const char *path, const char *text, char *now, size_t size);
+/* A file of lines of a word and a number: the number of a word. -ENOENT if the word is not there.
+ */
+int read_count(const char *path, const char *word, uint64_t *number);
 /* The same of an open file. It can be read again and again: most of the work is to open it. */
 int read_text_of(int fd, char *text, size_t size);
 int read_number_of(int fd, uint64_t *number);

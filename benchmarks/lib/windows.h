@@ -17,4 +17,10 @@ struct windows {
  */
 void windows_order(const struct windows *times);
 
+/*
+ * Writes a line for each window, by which an analysis finds them: ordered is the counter when they
+ * were ordered. 0 or -errno.
+ */
+int windows_save(const char *path, const struct windows *times, uint64_t ordered);
+
 #endif

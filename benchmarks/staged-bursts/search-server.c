@@ -237,14 +237,6 @@ static int prepare(void)
 	return error ? error : write_text(BURSTS "enabled", "1");
 }
 
-static void sleep_until(uint64_t ns)
-{
-	struct timespec time = clock_time(ns);
-
-	while (clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &time, NULL) == EINTR)
-		;
-}
-
 /* -ln of a number from 0 to 1, for the time between two queries; in 2^-16. */
 static uint64_t exponential(uint64_t *random)
 {
@@ -275,7 +267,7 @@ static int client(int socket, uint64_t start, uint64_t end)
 			return 0;
 		shared->requests[count].came_ns = at;
 		/* Its timer is as late as a packet's interrupt is. */
-		sleep_until(is("proxy") ? (at / period_ns + 1) * period_ns : at);
+		clock_sleep_until(is("proxy") ? (at / period_ns + 1) * period_ns : at);
 		if (send(socket, &count, sizeof(count), 0) != sizeof(count))
 			return -errno;
 		count++;
@@ -312,28 +304,10 @@ static int save_requests(uint64_t start)
 	return jsonl_finish(file);
 }
 
-static int save_windows(uint64_t ordered)
-{
-	FILE *file = fopen(totals, "w");
-	struct jsonl line;
-
-	if (!file)
-		return -errno;
-	for (uint64_t i = 0; i < windows; i++) {
-		jsonl_begin(&line, file);
-		jsonl_int(&line, "window", (int64_t)i);
-		jsonl_int(&line, "ordered", (int64_t)ordered);
-		jsonl_int(&line, "settle_us", (int64_t)(settle_us + i * window_us));
-		jsonl_int(&line, "window_us", (int64_t)window_us);
-		jsonl_end(&line);
-	}
-	return jsonl_finish(file);
-}
-
 /* What the kernel counted of the stage. */
 static int save_stage(void)
 {
-	char text[512], *word, *number, *rest;
+	char text[512];
 	FILE *file;
 	struct jsonl line;
 	int error = read_text(GROUP "/cpu.bursts.stat", text, sizeof(text));
@@ -344,11 +318,7 @@ static int save_stage(void)
 	if (!file)
 		return -errno;
 	jsonl_begin(&line, file);
-	for (word = strtok_r(text, " \n", &rest); word; word = strtok_r(NULL, " \n", &rest)) {
-		number = strtok_r(NULL, " \n", &rest);
-		if (number)
-			jsonl_int(&line, word, strtoll(number, NULL, 10));
-	}
+	jsonl_counts(&line, text);
 	jsonl_end(&line);
 	return jsonl_finish(file);
 }
@@ -356,15 +326,16 @@ static int save_stage(void)
 static int ask(int socket)
 {
 	uint64_t ordered = counter_now(), start = clock_ns(), last;
+	struct windows times = {settle_us, window_us, windows};
 	int error;
 
-	windows_order(&(struct windows){settle_us, window_us, windows});
+	windows_order(&times);
 	last = start + (settle_us + windows * window_us) * 1000;
 	error = client(socket, start, last);
 	if (error)
 		return fail("sending a query", error);
 	for (int i = 0; i < GRACE_PERIODS && open_requests(); i++)
-		sleep_until(clock_ns() + period_us * 1000);
+		clock_sleep_until(clock_ns() + period_us * 1000);
 	if (open_requests()) {
 		fprintf(stderr,
 			"search-server: %u of %u queries have no answer: more than the "
@@ -374,7 +345,7 @@ static int ask(int socket)
 	}
 	error = save_requests(start);
 	if (!error)
-		error = save_windows(ordered);
+		error = windows_save(totals, &times, ordered);
 	if (!error)
 		error = save_stage();
 	return error ? fail(out, error) : 0;
@@ -419,7 +390,7 @@ int main(int argc, char **argv)
 	while (atomic_load(&shared->ready) < threads) {
 		if (waitpid(pid, NULL, WNOHANG))
 			return fail("the server", -ECHILD);
-		sleep_until(clock_ns() + 1000000);
+		clock_sleep_until(clock_ns() + 1000000);
 	}
 	error = pin_to_cpu((int)client_cpu);
 	if (!error)

@@ -221,7 +221,7 @@ static int start_pair(void)
 	return error ? error : start(&other);
 }
 
-static int save(uint64_t begun, uint64_t ordered)
+static int save(const struct windows *times, uint64_t begun, uint64_t ordered)
 {
 	uint32_t count = atomic_load(&shared->messages) / EACH;
 	FILE *file = fopen(out, "w");
@@ -242,18 +242,7 @@ static int save(uint64_t begun, uint64_t ordered)
 	if (error)
 		return error;
 
-	file = fopen(totals, "w");
-	if (!file)
-		return -errno;
-	for (uint64_t i = 0; i < windows; i++) {
-		jsonl_begin(&line, file);
-		jsonl_int(&line, "window", (int64_t)i);
-		jsonl_int(&line, "ordered", (int64_t)ordered);
-		jsonl_int(&line, "settle_us", (int64_t)(settle_us + i * window_us));
-		jsonl_int(&line, "window_us", (int64_t)window_us);
-		jsonl_end(&line);
-	}
-	return jsonl_finish(file);
+	return windows_save(totals, times, ordered);
 }
 
 /* In a process of its own, whose group is all that has to end. */
@@ -273,8 +262,8 @@ static int lead(void)
 
 int main(int argc, char **argv)
 {
+	struct windows times;
 	uint64_t begun, ordered;
-	struct timespec until;
 	int error;
 
 	(void)argc;
@@ -299,17 +288,16 @@ int main(int argc, char **argv)
 	usleep(10000);
 	ordered = counter_now();
 	begun = clock_ns();
-	windows_order(&(struct windows){settle_us, window_us, windows});
+	times = (struct windows){settle_us, window_us, windows};
+	windows_order(&times);
 	atomic_store(&shared->go, 1);
-	until = clock_time(begun + (settle_us + windows * window_us) * 1000);
-	while (clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &until, NULL) == EINTR)
-		;
+	clock_sleep_until(begun + (settle_us + windows * window_us) * 1000);
 	kill(-leader, SIGKILL);
 	waitpid(leader, NULL, 0);
 	if (!atomic_load(&shared->messages)) {
 		fputs("sched-bench: nothing was sent\n", stderr);
 		return 1;
 	}
-	error = save(begun, ordered);
+	error = save(&times, begun, ordered);
 	return error ? fail(out, error) : 0;
 }

@@ -75,7 +75,7 @@ static void *work(void *number)
 	return NULL;
 }
 
-static int save(uint64_t begun, uint64_t ordered)
+static int save(const struct windows *times, uint64_t begun, uint64_t ordered)
 {
 	uint32_t count = atomic_load(&units);
 	FILE *file = fopen(out, "w");
@@ -94,25 +94,14 @@ static int save(uint64_t begun, uint64_t ordered)
 	if (error)
 		return error;
 
-	file = fopen(totals, "w");
-	if (!file)
-		return -errno;
-	for (uint64_t i = 0; i < windows; i++) {
-		jsonl_begin(&line, file);
-		jsonl_int(&line, "window", (int64_t)i);
-		jsonl_int(&line, "ordered", (int64_t)ordered);
-		jsonl_int(&line, "settle_us", (int64_t)(settle_us + i * window_us));
-		jsonl_int(&line, "window_us", (int64_t)window_us);
-		jsonl_end(&line);
-	}
-	return jsonl_finish(file);
+	return windows_save(totals, times, ordered);
 }
 
 int main(int argc, char **argv)
 {
 	uint64_t begun, ordered, numbers[MOST_THREADS];
 	pthread_t workers[MOST_THREADS];
-	struct timespec until;
+	struct windows times;
 	int error;
 
 	(void)argc;
@@ -129,16 +118,15 @@ int main(int argc, char **argv)
 		return fail(way, error);
 	ordered = counter_now();
 	begun = clock_ns();
-	windows_order(&(struct windows){settle_us, window_us, windows});
+	times = (struct windows){settle_us, window_us, windows};
+	windows_order(&times);
 	for (uint64_t i = 0; i < threads; i++) {
 		numbers[i] = i;
 		error = pthread_create(&workers[i], NULL, work, &numbers[i]);
 		if (error)
 			return fail("a thread", -error);
 	}
-	until = clock_time(begun + (settle_us + windows * window_us) * 1000);
-	while (clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &until, NULL) == EINTR)
-		;
+	clock_sleep_until(begun + (settle_us + windows * window_us) * 1000);
 	atomic_store(&over, true);
 	for (uint64_t i = 0; i < threads; i++)
 		pthread_join(workers[i], NULL);
@@ -146,6 +134,6 @@ int main(int argc, char **argv)
 		fprintf(stderr, "parmi: %u wrong results\n", atomic_load(&wrong));
 		return 1;
 	}
-	error = save(begun, ordered);
+	error = save(&times, begun, ordered);
 	return error ? fail(out, error) : 0;
 }

@@ -181,7 +181,7 @@ static void show(int from)
 	exit(1);
 }
 
-static int save(uint64_t start, uint64_t ordered)
+static int save(const struct windows *times, uint64_t start, uint64_t ordered)
 {
 	uint32_t count = atomic_load(&shared->shown);
 	FILE *file = fopen(out, "w");
@@ -203,18 +203,7 @@ static int save(uint64_t start, uint64_t ordered)
 	if (error)
 		return error;
 
-	file = fopen(totals, "w");
-	if (!file)
-		return -errno;
-	for (uint64_t i = 0; i < windows; i++) {
-		jsonl_begin(&line, file);
-		jsonl_int(&line, "window", (int64_t)i);
-		jsonl_int(&line, "ordered", (int64_t)ordered);
-		jsonl_int(&line, "settle_us", (int64_t)(settle_us + i * window_us));
-		jsonl_int(&line, "window_us", (int64_t)window_us);
-		jsonl_end(&line);
-	}
-	return jsonl_finish(file);
+	return windows_save(totals, times, ordered);
 }
 
 static int run(pid_t pids[3])
@@ -246,8 +235,8 @@ static int run(pid_t pids[3])
 
 int main(int argc, char **argv)
 {
-	uint64_t start = 0, ordered = 0, end;
-	struct timespec until;
+	struct windows times;
+	uint64_t start = 0, ordered = 0;
 	pid_t pids[3] = {0};
 	int error;
 
@@ -267,18 +256,16 @@ int main(int argc, char **argv)
 	error = load();
 	if (error)
 		return fail(sensors, error);
+	times = (struct windows){settle_us, window_us, windows};
 	error = run(pids);
 	if (!error) {
 		ordered = counter_now();
 		start = clock_ns();
-		windows_order(&(struct windows){settle_us, window_us, windows});
+		windows_order(&times);
 		error = write_text(EVENTS_DIR "enabled", "1");
-		end = start + (settle_us + windows * window_us) * 1000;
-		until = clock_time(end);
-		while (!error &&
-		       clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &until, NULL) == EINTR)
-			;
 	}
+	if (!error)
+		clock_sleep_until(start + (settle_us + windows * window_us) * 1000);
 	for (int i = 0; i < 3; i++)
 		if (pids[i] > 0)
 			kill(pids[i], SIGKILL);
@@ -286,6 +273,6 @@ int main(int argc, char **argv)
 		;
 	write_text(EVENTS_DIR "enabled", "0");
 	if (!error)
-		error = save(start, ordered);
+		error = save(&times, start, ordered);
 	return error ? fail("the run", error) : 0;
 }

@@ -125,7 +125,7 @@ static void work(void)
 		;
 }
 
-static int save(uint64_t ordered)
+static int save(const struct windows *times, uint64_t ordered)
 {
 	FILE *file = fopen(out, "w");
 	struct jsonl line;
@@ -144,23 +144,12 @@ static int save(uint64_t ordered)
 	if (error)
 		return error;
 
-	file = fopen(totals, "w");
-	if (!file)
-		return -errno;
-	for (uint64_t i = 0; i < windows; i++) {
-		jsonl_begin(&line, file);
-		jsonl_int(&line, "window", (int64_t)i);
-		jsonl_int(&line, "ordered", (int64_t)ordered);
-		jsonl_int(&line, "settle_us", (int64_t)((settle + i * wanted) * RUN_US));
-		jsonl_int(&line, "window_us", (int64_t)(wanted * RUN_US));
-		jsonl_end(&line);
-	}
-	return jsonl_finish(file);
+	return windows_save(totals, times, ordered);
 }
 
 static int save_accuracy(void)
 {
-	char text[1024], *at, *rest, *word, *number;
+	char text[1024], *at;
 	uint32_t unused;
 	FILE *file;
 	struct jsonl line;
@@ -172,15 +161,15 @@ static int save_accuracy(void)
 	if (!file)
 		return -errno;
 	jsonl_begin(&line, file);
-	strtok_r(at, " ", &rest);
-	while ((word = strtok_r(NULL, " ", &rest)) && (number = strtok_r(NULL, " ", &rest)))
-		jsonl_int(&line, word, strtoll(number, NULL, 10));
+	/* The kernel's name comes first. */
+	jsonl_counts(&line, at + strlen(kernel));
 	jsonl_end(&line);
 	return jsonl_finish(file);
 }
 
 int main(int argc, char **argv)
 {
+	struct windows times;
 	uint64_t ordered, until;
 	char text[1024], *line;
 	uint32_t number;
@@ -207,14 +196,15 @@ int main(int argc, char **argv)
 
 	ordered = counter_now();
 	until = clock_ns() + (settle + windows * wanted) * RUN_US * 1000;
-	windows_order(&(struct windows){settle * RUN_US, wanted * RUN_US, windows});
+	times = (struct windows){settle * RUN_US, wanted * RUN_US, windows};
+	windows_order(&times);
 	while (!error && clock_ns() < until && count < MOST_RUNS) {
 		error = one(fd, number);
 		work();
 	}
 	if (error)
 		return fail(ACCEL_PATH, error);
-	error = save(ordered);
+	error = save(&times, ordered);
 	if (!error)
 		error = save_accuracy();
 	return error ? fail(out, error) : 0;

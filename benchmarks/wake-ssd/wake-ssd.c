@@ -222,28 +222,10 @@ static int save_requests(void)
 	return jsonl_finish(file);
 }
 
-static int save_windows(uint64_t ordered, uint64_t request_us)
-{
-	FILE *file = fopen(totals, "w");
-	struct jsonl line;
-
-	if (!file)
-		return -errno;
-	for (uint64_t i = 0; i < windows; i++) {
-		jsonl_begin(&line, file);
-		jsonl_int(&line, "window", (int64_t)i);
-		jsonl_int(&line, "ordered", (int64_t)ordered);
-		jsonl_int(&line, "settle_us", (int64_t)((settle + i * requests) * request_us));
-		jsonl_int(&line, "window_us", (int64_t)(requests * request_us));
-		jsonl_end(&line);
-	}
-	return jsonl_finish(file);
-}
-
 /* What the block layer learned: the lines of the disk, each word followed by its number. */
 static int save_model(void)
 {
-	char text[4096] = "", *rest, *name, *what, *word, *number, *next;
+	char text[4096] = "", *rest, *name, *what, *next;
 	FILE *file = fopen(model, "w");
 	struct jsonl line;
 	int error;
@@ -261,8 +243,7 @@ static int save_model(void)
 			continue;
 		jsonl_begin(&line, file);
 		jsonl_string(&line, "what", what);
-		while ((word = strtok_r(NULL, " ", &rest)) && (number = strtok_r(NULL, " ", &rest)))
-			jsonl_int(&line, word, strtoll(number, NULL, 10));
+		jsonl_counts(&line, rest);
 		jsonl_end(&line);
 	}
 	return jsonl_finish(file) ? -EIO : error;
@@ -270,6 +251,7 @@ static int save_model(void)
 
 int main(int argc, char **argv)
 {
+	struct windows times;
 	uint64_t ordered, began, request_us;
 	int fd, error;
 
@@ -292,13 +274,14 @@ int main(int argc, char **argv)
 	request_us = gap_us + REQUEST_US;
 	ordered = counter_now();
 	began = clock_ns();
-	windows_order(&(struct windows){settle * request_us, requests * request_us, windows});
+	times = (struct windows){settle * request_us, requests * request_us, windows};
+	windows_order(&times);
 	error = work_all(fd, began + (settle + windows * requests) * request_us * 1000);
 	if (error)
 		return fail(DISK, error);
 	error = save_requests();
 	if (!error)
-		error = save_windows(ordered, request_us);
+		error = windows_save(totals, &times, ordered);
 	if (!error)
 		error = save_model();
 	return error ? fail(out, error) : 0;

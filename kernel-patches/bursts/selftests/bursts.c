@@ -59,25 +59,12 @@ static void put_number(const char *file, unsigned long number)
 
 static unsigned long stat_of(const char *group, const char *word)
 {
-	char path[128], text[256], *at;
-	size_t length = strlen(word);
+	uint64_t number = 0;
+	char path[128];
 
 	snprintf(path, sizeof(path), "%s/cpu.bursts.stat", group);
-	must(read_text(path, text, sizeof(text)), path);
-	for (at = text; at; at = strchr(at, '\n')) {
-		at += *at == '\n';
-		if (!strncmp(at, word, length) && at[length] == ' ')
-			return strtoul(at + length, NULL, 10);
-	}
-	tap_bail("no %s in %s", word, path);
-}
-
-static void sleep_ns(uint64_t ns)
-{
-	struct timespec time = clock_time(ns);
-
-	while (nanosleep(&time, &time) && errno == EINTR)
-		;
+	must(read_count(path, word, &number), path);
+	return number;
 }
 
 static volatile sig_atomic_t signalled;
@@ -138,7 +125,7 @@ static struct worker start(const char *group, int policy)
 	if (read(worker.from, &hello, sizeof(hello)) != sizeof(hello))
 		tap_bail("a worker did not start");
 	/* Until it has gone to sleep. */
-	sleep_ns(2 * MS);
+	clock_sleep(2 * MS);
 	return worker;
 }
 
@@ -257,7 +244,7 @@ static void test_period(void)
 		uint64_t asked, period = PERIOD_MS * MS;
 		struct answer answer;
 
-		sleep_ns(7 * MS);
+		clock_sleep(7 * MS);
 		asked = clock_ns();
 		ask(&worker);
 		answer = hear(&worker);
@@ -358,14 +345,14 @@ static void test_never(void)
 	tap_ok(stat_of(GROUP, "wakes") == wakes, "a real-time task is not held");
 
 	ask(&worker);
-	sleep_ns(5 * MS);
+	clock_sleep(5 * MS);
 	tap_ok(!has_answered(&worker) && stat_of(GROUP, "held") == 1, "another one is");
 	kill(worker.pid, SIGUSR1);
 	hear(&worker);
 	tap_ok(stat_of(GROUP, "held") == 1, "a signal goes through");
 
 	ask(&worker);
-	sleep_ns(5 * MS);
+	clock_sleep(5 * MS);
 	kill(worker.pid, SIGKILL);
 	tap_ok(waitpid(worker.pid, NULL, 0) == worker.pid, "so does the one that kills");
 	rules(GROUP, 0, 0, 1);
@@ -402,7 +389,7 @@ static void test_inner(void)
 	       "and takes the others of the stage along");
 
 	ask(&outer);
-	sleep_ns(5 * MS);
+	clock_sleep(5 * MS);
 	put(SYSTEM "enabled", "0");
 	hear(&outer);
 	tap_ok(true, "turning it off releases all");

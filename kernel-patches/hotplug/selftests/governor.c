@@ -27,14 +27,6 @@
 /* CPUs that tasks are placed on. */
 static struct cpulist mains;
 
-static void sleep_ns(uint64_t ns)
-{
-	struct timespec time = clock_time(ns);
-
-	while (nanosleep(&time, &time) && errno == EINTR)
-		;
-}
-
 static void must(int error, const char *what)
 {
 	if (error)
@@ -71,7 +63,7 @@ static bool comes_to(int least, int most)
 
 		if (now >= least && now <= most)
 			return true;
-		sleep_ns(20 * MS);
+		clock_sleep(20 * MS);
 	}
 	tap_note("%d are out", out());
 	return false;
@@ -153,11 +145,11 @@ static void test_off(void)
 {
 	put(SYSTEM "enabled", "0");
 	put(GOVERNOR "enabled", "1");
-	sleep_ns(200 * MS);
+	clock_sleep(200 * MS);
 	tap_ok(out() == 0, "while the system is off, no CPU is out");
 	put(GOVERNOR "enabled", "0");
 	put(SYSTEM "enabled", "1");
-	sleep_ns(200 * MS);
+	clock_sleep(200 * MS);
 	tap_ok(out() == 0, "nor while the governor is off");
 }
 
@@ -168,9 +160,9 @@ static void test_load(void)
 
 	put(GOVERNOR "enabled", "1");
 	tap_ok(comes_to(mains.count - 1, mains.count - 1), "with nothing to do, all but one leave");
-	sleep_ns(500 * MS);
+	clock_sleep(500 * MS);
 	samples = counted("samples ");
-	sleep_ns(1000 * MS);
+	clock_sleep(1000 * MS);
 	samples = counted("samples ") - samples;
 	tap_ok(samples < 100, "and the governor sleeps, too: it looked %lu times in a second",
 	       samples);
@@ -181,7 +173,7 @@ static void test_load(void)
 	tap_ok(comes_to(0, mains.count - 2), "two tasks that do not sleep bring one back");
 	tap_ok(counted("in ") > before, "which is counted");
 	for (int i = 0; i < 500 && !atomic_load(&left); i++)
-		sleep_ns(10 * MS);
+		clock_sleep(10 * MS);
 	tap_ok(atomic_load(&left) != 0, "and one of the tasks is there before long");
 	tap_note("%lld us after the second one began",
 		 (long long)(atomic_load(&left) - atomic_load(&began)) / 1000);
@@ -210,9 +202,9 @@ static void test_others(void)
 	       "so it is when its own CPU is taken out");
 	for (int i = 0; i < 5; i++) {
 		done += !write_text(path, "0");
-		sleep_ns(30 * MS);
+		clock_sleep(30 * MS);
 		done += !write_text(path, "1");
-		sleep_ns(30 * MS);
+		clock_sleep(30 * MS);
 	}
 	tap_ok(done == 10, "CPUs go offline and come online meanwhile");
 	tap_ok(comes_to(mains.count - 1, mains.count - 1), "and are governed then");

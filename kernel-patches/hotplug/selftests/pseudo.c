@@ -46,14 +46,6 @@ static struct cpulist mains;
 static int there;
 static cpu_set_t everywhere;
 
-static void sleep_ns(uint64_t ns)
-{
-	struct timespec time = clock_time(ns);
-
-	while (nanosleep(&time, &time) && errno == EINTR)
-		;
-}
-
 static void said(int got, int wanted, const char *text)
 {
 	if (!tap_ok(got == -wanted, "%s", text))
@@ -199,7 +191,7 @@ static void *work(void *data)
 		if (cpu == there)
 			atomic_fetch_add(&worker->there, 1);
 		if (worker->pause_ns)
-			sleep_ns(worker->pause_ns);
+			clock_sleep(worker->pause_ns);
 	}
 	return NULL;
 }
@@ -212,7 +204,7 @@ static void start(struct worker *worker, cpu_set_t first, uint64_t pause_ns)
 	worker->pause_ns = pause_ns;
 	must(-pthread_create(&worker->thread, NULL, work, worker), "start a thread");
 	while (!atomic_load(&worker->rounds))
-		sleep_ns(MS);
+		clock_sleep(MS);
 }
 
 static void stop(struct worker *worker)
@@ -225,7 +217,7 @@ static unsigned long grows_in(uint64_t ns, atomic_ulong *which)
 {
 	unsigned long before = atomic_load(which);
 
-	sleep_ns(ns);
+	clock_sleep(ns);
 	return atomic_load(which) - before;
 }
 
@@ -348,7 +340,7 @@ static void test_running(void)
 	begin = clock_ns();
 	out(there);
 	while (atomic_load(&spinner.cpu) == there && clock_ns() - begin < 1000 * MS)
-		sleep_ns(MS / 10);
+		clock_sleep(MS / 10);
 	took = clock_ns() - begin;
 	tap_ok(atomic_load(&spinner.cpu) == 0, "a task that runs there leaves");
 	/* A tick is 4 ms. On the machine that has time, the stopper needs microseconds. */
@@ -367,7 +359,7 @@ static void test_waking(void)
 	start(&sleeper, set_of(there, -1), MS);
 	allow(atomic_load(&sleeper.tid), set_of(0, there));
 	out(there);
-	sleep_ns(20 * MS);
+	clock_sleep(20 * MS);
 	tap_ok(grows_in(100 * MS, &sleeper.there) == 0 && grows_in(100 * MS, &sleeper.rounds) > 5,
 	       "a task that sleeps there wakes elsewhere");
 	all_in();
@@ -453,7 +445,7 @@ static void test_timers(void)
 		must(-pthread_create(&sleepers[i].thread, NULL, sleep_once, &sleepers[i]),
 		     "start a thread");
 	}
-	sleep_ns(100 * MS);
+	clock_sleep(100 * MS);
 	for (int i = 0; i < 10; i++)
 		allow(atomic_load(&sleepers[i].tid), set_of(0, there));
 	must(write_text(WAKES, "0"), "clear the table");
@@ -464,7 +456,7 @@ static void test_timers(void)
 		if (sleepers[i].late > latest)
 			latest = sleepers[i].late;
 	}
-	sleep_ns(200 * MS);
+	clock_sleep(200 * MS);
 	woken = table("hrtimer_wakeup", true) + table("timerfd_tmrproc", false) +
 		table("posix_timer_fn", false) + table("it_real_fn", false);
 	tap_ok(woken <= 1, "ten tasks that sleep there, and other timers, wake it once: %lu times",
@@ -491,20 +483,20 @@ static void test_bound(void)
 	start(&sleeper, set_of(there, -1), MS);
 	start(&spinner, set_of(there, -1), 0);
 	out(there);
-	sleep_ns(20 * MS);
+	clock_sleep(20 * MS);
 	tap_ok(grows_in(100 * MS, &sleeper.there) > 5, "a task that is bound there wakes there");
 	tap_ok(grows_in(50 * MS, &spinner.there) > 5, "and runs there");
 	tap_ok(counted(there, "stranded") > stranded, "and is counted");
 	allow(atomic_load(&sleeper.tid), set_of(0, there));
 	allow(atomic_load(&spinner.tid), set_of(0, there));
-	sleep_ns(50 * MS);
+	clock_sleep(50 * MS);
 	tap_ok(grows_in(50 * MS, &spinner.there) == 0 && grows_in(50 * MS, &sleeper.there) == 0,
 	       "given another CPU, both leave");
 	allow(atomic_load(&sleeper.tid), set_of(there, -1));
-	sleep_ns(20 * MS);
+	clock_sleep(20 * MS);
 	tap_ok(atomic_load(&sleeper.cpu) == there, "bound there again, it comes");
 	allow(atomic_load(&sleeper.tid), everywhere);
-	sleep_ns(20 * MS);
+	clock_sleep(20 * MS);
 	tap_ok(grows_in(50 * MS, &sleeper.there) == 0, "allowed everywhere, it leaves");
 	all_in();
 	stop(&sleeper);
@@ -542,14 +534,14 @@ static void test_balancing(void)
 		forked += child_strays(false);
 		executed += child_strays(true);
 	}
-	sleep_ns(300 * MS);
+	clock_sleep(300 * MS);
 	for (int i = 0; i < 8; i++)
 		moved += (int)atomic_load(&spinners[i].there);
 	tap_ok(forked == 0, "no forked task comes to a CPU that is out: %d of 100", forked);
 	tap_ok(executed == 0, "no task that executes a program: %d of 100", executed);
 	tap_ok(moved == 0, "nor does any balancing bring one: %d", moved);
 	all_in();
-	sleep_ns(500 * MS);
+	clock_sleep(500 * MS);
 	for (int i = 0; i < 8; i++)
 		moved += (int)atomic_load(&spinners[i].there);
 	tap_ok(moved > 0, "once it is back it has work again");
@@ -571,13 +563,13 @@ static void test_realtime(void)
 		tap_bail("no real-time task: %s", strerror(errno));
 	allow(atomic_load(&audio.tid), set_of(0, there));
 	out(there);
-	sleep_ns(20 * MS);
+	clock_sleep(20 * MS);
 	tap_ok(grows_in(100 * MS, &audio.there) > 5, "a real-time task stays");
 	must(write_text(SYSTEM "realtime", "leave"), "have them leave");
-	sleep_ns(20 * MS);
+	clock_sleep(20 * MS);
 	tap_ok(grows_in(100 * MS, &audio.there) == 0, "told to leave, it leaves");
 	allow(atomic_load(&audio.tid), set_of(there, -1));
-	sleep_ns(20 * MS);
+	clock_sleep(20 * MS);
 	tap_ok(grows_in(100 * MS, &audio.there) > 5, "bound there, it runs there");
 	must(write_text(SYSTEM "realtime", "stay"), "have them stay");
 	all_in();
@@ -712,11 +704,11 @@ static void test_cpuset(void)
 	out(there);
 	snprintf(tid, sizeof(tid), "%d", atomic_load(&sleeper.tid));
 	must(write_text(GROUP "/cgroup.threads", tid), "move a thread into a group");
-	sleep_ns(20 * MS);
+	clock_sleep(20 * MS);
 	tap_ok(grows_in(50 * MS, &sleeper.there) > 2,
 	       "a task whose cpuset has only that CPU runs there");
 	must(write_text(CGROUPS "/cgroup.threads", tid), "move a thread out of a group");
-	sleep_ns(20 * MS);
+	clock_sleep(20 * MS);
 	tap_ok(grows_in(50 * MS, &sleeper.there) == 0, "and leaves with its cpuset");
 	stop(&sleeper);
 	rmdir(GROUP);
@@ -759,7 +751,7 @@ static void test_suspend(void)
 
 static void *change_soon(void *cpu)
 {
-	sleep_ns(20 * MS);
+	clock_sleep(20 * MS);
 	put_cpu(*(int *)cpu, "pseudo_online", "0");
 	return NULL;
 }
@@ -781,7 +773,7 @@ static void test_poll(void)
 	pthread_t changer;
 
 	/* Who waits is told a moment after a change. */
-	sleep_ns(50 * MS);
+	clock_sleep(50 * MS);
 	files[0].fd = opened(LIST);
 	files[1].fd = opened(CPU_DIR "/cpu0/pseudo_online");
 	snprintf(path, sizeof(path), CPU_DIR "/cpu%d/pseudo_online", there);
@@ -834,14 +826,14 @@ static void test_idle(void)
 	double least = 1;
 
 	must(put_list(all_but(0)), "take all out but CPU 0");
-	sleep_ns(500 * MS);
+	clock_sleep(500 * MS);
 	for (int cpu = 1; cpu < CPULIST_MAX; cpu++)
 		if (mains.has[cpu]) {
 			nudge(cpu);
 			deepest[cpu] = entries(cpu, before[cpu], &time[cpu]);
 		}
 	begin = clock_ns();
-	sleep_ns(1000 * MS);
+	clock_sleep(1000 * MS);
 	lasted = clock_ns() - begin;
 	/* A sleep is counted when it ends. */
 	for (int cpu = 1; cpu < CPULIST_MAX; cpu++) {
@@ -868,15 +860,15 @@ static void test_wakes(void)
 
 	must(put_list(all_but(0)), "take all out but CPU 0");
 	start(&sleeper, set_of(there, -1), 10 * MS);
-	sleep_ns(100 * MS);
+	clock_sleep(100 * MS);
 	tap_ok(table("pseudo", false) > 0, "the table names a task that woke a CPU");
 	stop(&sleeper);
 	for (int i = 0; i < 4; i++)
 		start(&others[i], everywhere, 2 * MS);
-	sleep_ns(500 * MS);
+	clock_sleep(500 * MS);
 	must(write_text(WAKES, "0"), "clear the table");
 	tap_ok(table(NULL, false) == 0, "a write clears it");
-	sleep_ns(2000 * MS);
+	clock_sleep(2000 * MS);
 	wakes = table(NULL, true);
 	tap_ok(wakes <= 4 * (unsigned int)(mains.count - 1),
 	       "with work elsewhere hardly anything wakes them: %lu times in 2 s", wakes);
@@ -915,7 +907,7 @@ static void *writes(void *seed)
 			tap_note("concurrent writer: %s", strerror(-error));
 			atomic_fetch_add(&wrong, 1);
 		}
-		sleep_ns(next_random(&random) % (3 * MS));
+		clock_sleep(next_random(&random) % (3 * MS));
 	}
 	return NULL;
 }
@@ -938,7 +930,7 @@ static void *reads(void *unused)
 			tap_note("all are out: %s", text);
 			atomic_fetch_add(&wrong, 1);
 		}
-		sleep_ns(MS);
+		clock_sleep(MS);
 	}
 	return unused;
 }
@@ -985,7 +977,7 @@ static void stress(int toggles)
 			turn("1");
 		}
 		if (next_random(&random) % 4 == 0)
-			sleep_ns(next_random(&random) % MS);
+			clock_sleep(next_random(&random) % MS);
 	}
 	atomic_store(&over, true);
 	for (int i = 0; i < 2; i++)

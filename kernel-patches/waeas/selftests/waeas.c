@@ -61,24 +61,10 @@ static void only(const char *part)
 
 static unsigned long stat_of(const char *word)
 {
-	char text[256], *at;
-	size_t length = strlen(word);
+	uint64_t number = 0;
 
-	must(read_text(SYSTEM "stats", text, sizeof(text)), "read the stats");
-	for (at = text; at; at = strchr(at, '\n')) {
-		at += *at == '\n';
-		if (!strncmp(at, word, length) && at[length] == ' ')
-			return strtoul(at + length, NULL, 10);
-	}
-	tap_bail("no %s", word);
-}
-
-static void sleep_ns(uint64_t ns)
-{
-	struct timespec time = clock_time(ns);
-
-	while (nanosleep(&time, &time) && errno == EINTR)
-		;
+	must(read_count(SYSTEM "stats", word, &number), word);
+	return number;
 }
 
 static void spin_ns(uint64_t ns)
@@ -139,7 +125,7 @@ static bool is_aware(void)
 	for (int i = 0; i < 100; i++) {
 		if (access("/sys/kernel/debug/energy_model/cpu0", F_OK) == 0 && i > 5)
 			return true;
-		sleep_ns(20 * MS);
+		clock_sleep(20 * MS);
 	}
 	return false;
 }
@@ -218,7 +204,7 @@ static int woken(bool sensitive, int by, int cpu)
 	if (!waker) {
 		pin(by);
 		for (int i = 0; i < WARM_UP + RUNS; i++) {
-			sleep_ns(3 * MS);
+			clock_sleep(3 * MS);
 			if (write(to[1], &byte, 1) != 1)
 				_exit(1);
 			spin_ns(100 * US);
@@ -354,7 +340,7 @@ static void test_associate(void)
 	}
 	/* A CPU that is over-utilised, so that EAS does not choose. */
 	pid = hog(last_little);
-	sleep_ns(200 * MS);
+	clock_sleep(200 * MS);
 	only("associate");
 	before = stat_of("returned");
 	in_turn();
@@ -382,18 +368,18 @@ static void test_balance(void)
 			pin(last_little);
 			for (;;) {
 				spin_ns(1500 * US);
-				sleep_ns(4 * MS);
+				clock_sleep(4 * MS);
 			}
 		}
 	}
 	only("balance");
-	sleep_ns(200 * MS);
+	clock_sleep(200 * MS);
 	before = stat_of("local");
-	sleep_ns(300 * MS);
+	clock_sleep(300 * MS);
 	tap_ok(stat_of("local") > before, "a cluster is balanced by itself");
 	only(NULL);
 	before = stat_of("local");
-	sleep_ns(100 * MS);
+	clock_sleep(100 * MS);
 	tap_ok(stat_of("local") == before, "not if that part is off");
 	for (int i = 0; i < 6; i++)
 		stop(pids[i]);
@@ -426,7 +412,7 @@ static void test_storm(int rounds)
 		set("enabled", rand_r(&seed) % 4 ? "1" : "0");
 		snprintf(text, sizeof(text), "%c%d", rand_r(&seed) % 2 ? '+' : '-', pids[1]);
 		put(SYSTEM "latency_sensitive", text);
-		sleep_ns(2 * MS);
+		clock_sleep(2 * MS);
 	}
 	/* Each with the task that it plays with. */
 	for (int i = 0; i < 4; i++) {
@@ -451,7 +437,7 @@ int main(int argc, char **argv)
 	if (mains < 2 || littles == mains || !is_aware()) {
 		tap_ok(true, "placement # SKIP there are no big and little CPUs here");
 	} else {
-		sleep_ns(500 * MS);
+		clock_sleep(500 * MS);
 		put(SENSITIVE, "1");
 		woken(true, mains - 1, -1);
 		woken(false, last_little, last_little);
@@ -474,7 +460,7 @@ int main(int argc, char **argv)
 	tap_ok(stat_of("packed") == before, "off, all is upstream's again");
 	/* What was stopped may not have ended yet. */
 	for (int i = 0; i < 100 && rmdir(GROUP); i++)
-		sleep_ns(10 * MS);
+		clock_sleep(10 * MS);
 	tap_ok(access(GROUP, F_OK) != 0, "nothing keeps the group");
 	govern("performance");
 	return tap_finish();
