@@ -18,7 +18,6 @@
 #include <linux/fs.h>
 #include <linux/init.h>
 #include <linux/interrupt.h>
-#include <linux/kstrtox.h>
 #include <linux/ktime.h>
 #include <linux/list.h>
 #include <linux/miscdevice.h>
@@ -328,13 +327,7 @@ static ssize_t predict_show(struct kobject *kobj, struct kobj_attribute *attr, c
 static ssize_t predict_store(struct kobject *kobj, struct kobj_attribute *attr, const char *buf,
 			     size_t count)
 {
-	bool predicts;
-	int error = kstrtobool(buf, &predicts);
-
-	if (error)
-		return error;
-	WRITE_ONCE(lull_accel_predicts, predicts);
-	return count;
+	return lull_store_bool(&lull_accel_predicts, buf, count);
 }
 
 static struct kobj_attribute predict_attr = __ATTR_RW(predict);

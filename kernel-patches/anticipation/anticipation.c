@@ -23,7 +23,6 @@
 #include <linux/cpumask.h>
 #include <linux/hrtimer.h>
 #include <linux/init.h>
-#include <linux/kstrtox.h>
 #include <linux/ktime.h>
 #include <linux/limits.h>
 #include <linux/lockdep.h>
@@ -192,17 +191,6 @@ static int lull_ahead_choose(struct lull_ahead_cpu *cpu, struct cpuidle_driver *
 	return state;
 }
 
-/* When this CPU had left its last sleep, and when it had begun it. */
-static void lull_ahead_slept(const struct lull_idle_sleep *sleep, u64 *entered, u64 *left)
-{
-	u32 rate = arch_timer_get_cntfrq();
-	u64 now = ktime_get();
-	u64 ago = __arch_counter_get_cntvct() - sleep->left;
-
-	*left = now - mul_u64_u32_div(ago, NSEC_PER_SEC, rate);
-	*entered = *left - mul_u64_u32_div(sleep->left - sleep->entered, NSEC_PER_SEC, rate);
-}
-
 /**
  * __lull_ahead_select - how to sleep by the plan
  * @drv: the CPU's states
@@ -217,15 +205,12 @@ static void lull_ahead_slept(const struct lull_idle_sleep *sleep, u64 *entered, 
 bool __lull_ahead_select(struct cpuidle_driver *drv, struct cpuidle_device *dev, int *state)
 {
 	struct lull_ahead_cpu *cpu = this_cpu_ptr(&lull_ahead_cpus);
-	struct lull_idle_sleep sleep;
 	ktime_t to_tick, to_timer;
-	u64 now, look_ns, entered, left;
+	u64 now, look_ns;
 
 	lockdep_assert_irqs_disabled();
 
-	lull_idle_last(&sleep);
-	lull_ahead_slept(&sleep, &entered, &left);
-	lull_routed_idle(left);
+	lull_routed_idle();
 
 	/* An empty plan stays empty until this CPU is interrupted. */
 	hrtimer_try_to_cancel(&cpu->timer);
@@ -252,6 +237,28 @@ bool __lull_ahead_select(struct cpuidle_driver *drv, struct cpuidle_device *dev,
 		tick_nohz_idle_retain_tick();
 
 	return true;
+}
+
+/* When this CPU had left its last sleep, and when it had begun it. */
+static void lull_ahead_slept(const struct lull_idle_sleep *sleep, u64 *entered, u64 *left)
+{
+	u32 rate = arch_timer_get_cntfrq();
+	u64 now = ktime_get();
+	u64 ago = __arch_counter_get_cntvct() - sleep->left;
+
+	*left = now - mul_u64_u32_div(ago, NSEC_PER_SEC, rate);
+	*entered = *left - mul_u64_u32_div(sleep->left - sleep->entered, NSEC_PER_SEC, rate);
+}
+
+/* lull_ahead_left_at - when this CPU had left its last sleep, in ns of CLOCK_MONOTONIC */
+u64 lull_ahead_left_at(void)
+{
+	struct lull_idle_sleep sleep;
+	u64 entered, left;
+
+	lull_idle_last(&sleep);
+	lull_ahead_slept(&sleep, &entered, &left);
+	return left;
 }
 
 /*
@@ -513,13 +520,7 @@ static ssize_t learn_show(struct kobject *kobj, struct kobj_attribute *attr, cha
 static ssize_t learn_store(struct kobject *kobj, struct kobj_attribute *attr, const char *buf,
 			   size_t count)
 {
-	bool learns;
-	int error = kstrtobool(buf, &learns);
-
-	if (error)
-		return error;
-	WRITE_ONCE(lull_ahead_learns, learns);
-	return count;
+	return lull_store_bool(&lull_ahead_learns, buf, count);
 }
 
 static struct kobj_attribute learn_attr = __ATTR_RW(learn);

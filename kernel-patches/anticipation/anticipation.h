@@ -58,6 +58,9 @@ bool wake_ahead_end(struct wake_ahead *ahead);
 bool wake_ahead_planned(struct wake_ahead *ahead);
 u64 wake_ahead_arrival(void);
 
+/* For routed.c */
+u64 lull_ahead_left_at(void);
+
 bool __lull_ahead_select(struct cpuidle_driver *drv, struct cpuidle_device *dev, int *state);
 
 /* The hook in the idle loop. */

@@ -13,7 +13,6 @@
  * not predicted, until its errors are small again.
  */
 #include <linux/blk-mq.h>
-#include <linux/kstrtox.h>
 #include <linux/smp.h>
 #include <linux/spinlock.h>
 #include <linux/string.h>
@@ -21,6 +20,7 @@
 
 #include "block.h"
 #include "expect.h"
+#include "lull.h"
 
 #define LULL_BLOCK_DEVICES	4
 /* Requests of a device that are watched at a time. */
@@ -155,13 +155,7 @@ static ssize_t block_show(struct kobject *kobj, struct kobj_attribute *attr, cha
 static ssize_t block_store(struct kobject *kobj, struct kobj_attribute *attr, const char *buf,
 			   size_t count)
 {
-	bool predicts;
-	int error = kstrtobool(buf, &predicts);
-
-	if (error)
-		return error;
-	WRITE_ONCE(lull_block_predicts, predicts);
-	return count;
+	return lull_store_bool(&lull_block_predicts, buf, count);
 }
 
 static struct kobj_attribute block_attr = __ATTR_RW(block);

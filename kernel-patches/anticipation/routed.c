@@ -17,7 +17,6 @@
 #include <linux/bitops.h>
 #include <linux/interrupt.h>
 #include <linux/kernel_stat.h>
-#include <linux/kstrtox.h>
 #include <linux/ktime.h>
 #include <linux/percpu.h>
 #include <linux/spinlock.h>
@@ -26,6 +25,7 @@
 #include <trace/events/irq.h>
 
 #include "anticipation.h"
+#include "lull.h"
 #include "routed.h"
 #include "routing.h"
 
@@ -125,20 +125,19 @@ static void lull_routed_probe(void *unused, int irq, struct irqaction *action)
 	lull_routed_begin(routed, irq, cpu);
 }
 
-/**
- * lull_routed_idle - this CPU has nothing to do
- * @left: when it had left its last sleep, in ns of CLOCK_MONOTONIC
- */
-void lull_routed_idle(u64 left)
+/* lull_routed_idle - this CPU has nothing to do */
+void lull_routed_idle(void)
 {
 	unsigned long awaited = READ_ONCE(*this_cpu_ptr(&lull_routed_awaited));
 	struct lull_routed *routed;
 	unsigned int slot;
+	u64 left;
 	bool ran;
 
 	if (likely(!awaited))
 		return;
 
+	left = lull_ahead_left_at();
 	guard(raw_spinlock_irqsave)(&lull_routed_lock);
 	for_each_set_bit(slot, &awaited, LULL_ROUTES) {
 		routed = &lull_routed[slot];
@@ -188,13 +187,7 @@ static ssize_t routed_show(struct kobject *kobj, struct kobj_attribute *attr, ch
 static ssize_t routed_store(struct kobject *kobj, struct kobj_attribute *attr, const char *buf,
 			    size_t count)
 {
-	bool predicts;
-	int error = kstrtobool(buf, &predicts);
-
-	if (error)
-		return error;
-	WRITE_ONCE(lull_routed_predicts, predicts);
-	return count;
+	return lull_store_bool(&lull_routed_predicts, buf, count);
 }
 
 static struct kobj_attribute routed_attr = __ATTR_RW(routed);

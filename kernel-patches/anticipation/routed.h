@@ -10,7 +10,7 @@ extern const struct attribute *const lull_routed_attrs[];
 
 int lull_routed_start(void);
 void lull_routed_stop(void);
-void lull_routed_idle(u64 left);
+void lull_routed_idle(void);
 
 #else
 
@@ -25,7 +25,7 @@ static inline void lull_routed_stop(void)
 {
 }
 
-static inline void lull_routed_idle(u64 left)
+static inline void lull_routed_idle(void)
 {
 }
 

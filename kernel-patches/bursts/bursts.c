@@ -6,7 +6,6 @@
  *   /sys/kernel/lull/bursts/eager    1: a CPU without work takes a burst's waiting tasks
  */
 #include <linux/init.h>
-#include <linux/kstrtox.h>
 #include <linux/sysfs.h>
 
 #include "bursts.h"
@@ -33,17 +32,6 @@ static struct lull_system lull_bursts_system = {
 	.disable = lull_bursts_disable,
 };
 
-static ssize_t lull_bursts_store(bool *value, const char *buf, size_t count)
-{
-	bool is;
-	int error = kstrtobool(buf, &is);
-
-	if (error)
-		return error;
-	WRITE_ONCE(*value, is);
-	return count;
-}
-
 static ssize_t spread_show(struct kobject *kobj, struct kobj_attribute *attr, char *buf)
 {
 	return sysfs_emit(buf, "%d\n", READ_ONCE(lull_bursts_spread));
@@ -52,7 +40,7 @@ static ssize_t spread_show(struct kobject *kobj, struct kobj_attribute *attr, ch
 static ssize_t spread_store(struct kobject *kobj, struct kobj_attribute *attr,
 			    const char *buf, size_t count)
 {
-	return lull_bursts_store(&lull_bursts_spread, buf, count);
+	return lull_store_bool(&lull_bursts_spread, buf, count);
 }
 
 static struct kobj_attribute spread_attr = __ATTR_RW(spread);
@@ -65,7 +53,7 @@ static ssize_t eager_show(struct kobject *kobj, struct kobj_attribute *attr, cha
 static ssize_t eager_store(struct kobject *kobj, struct kobj_attribute *attr,
 			   const char *buf, size_t count)
 {
-	return lull_bursts_store(&lull_bursts_pulls, buf, count);
+	return lull_store_bool(&lull_bursts_pulls, buf, count);
 }
 
 static struct kobj_attribute eager_attr = __ATTR_RW(eager);

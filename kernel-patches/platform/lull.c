@@ -109,6 +109,26 @@ int lull_set_enabled(struct lull_system *system, bool enable)
 	return error;
 }
 
+/**
+ * lull_store_bool - what is written to a file of sysfs that takes 0 and 1
+ * @value: takes it; may be read at any time
+ * @buf: the text
+ * @count: its length
+ *
+ * Return: what the file's store() is to return.
+ */
+ssize_t lull_store_bool(bool *value, const char *buf, size_t count)
+{
+	bool is;
+	int error = kstrtobool(buf, &is);
+
+	if (error)
+		return error;
+	WRITE_ONCE(*value, is);
+
+	return count;
+}
+
 static ssize_t enabled_show(struct kobject *kobj, struct kobj_attribute *attr, char *buf)
 {
 	struct lull_system *system = container_of(attr, struct lull_system, switch_attr);

@@ -43,6 +43,7 @@ extern struct kobj_attribute lull_cstates_attr;
 int lull_register_system(struct lull_system *system);
 int lull_unregister_system(struct lull_system *system);
 int lull_set_enabled(struct lull_system *system, bool enable);
+ssize_t lull_store_bool(bool *value, const char *buf, size_t count);
 
 /**
  * lull_enabled - whether a system is on; takes no lock, for hot paths

@@ -64,7 +64,7 @@ extern struct lull_waeas_settings lull_waeas;
 
 void __lull_waeas_ran(struct task_struct *p, u64 ns);
 void lull_waeas_fork(struct task_struct *p);
-int __lull_waeas_select(struct task_struct *p, int prev, bool overutilized);
+int __lull_waeas_select(struct task_struct *p, int prev);
 bool __lull_waeas_local(int cpu);
 bool __lull_waeas_balances(struct sched_domain *sd);
 unsigned long __lull_waeas_cpu_util(int cpu, unsigned long util);
@@ -82,10 +82,9 @@ static __always_inline void lull_waeas_ran(struct task_struct *p, u64 ns)
 }
 
 /* The CPU for a task that wakes, or -1 if upstream is to decide. */
-static __always_inline int lull_waeas_select(struct task_struct *p, int prev, bool overutilized)
+static __always_inline int lull_waeas_select(struct task_struct *p, int prev)
 {
-	return static_branch_unlikely(&lull_waeas_key) ?
-		       __lull_waeas_select(p, prev, overutilized) : -1;
+	return static_branch_unlikely(&lull_waeas_key) ? __lull_waeas_select(p, prev) : -1;
 }
 
 /* Whether it is a matter of its cluster alone that a CPU is over-utilised. */
@@ -116,7 +115,7 @@ static inline void lull_waeas_fork(struct task_struct *p)
 {
 }
 
-static inline int lull_waeas_select(struct task_struct *p, int prev, bool overutilized)
+static inline int lull_waeas_select(struct task_struct *p, int prev)
 {
 	return -1;
 }

@@ -270,11 +270,10 @@ static int lull_waeas_return(struct task_struct *p)
  * __lull_waeas_select - choose a CPU for a task that wakes
  * @p: the task, its pi_lock held
  * @prev: where it was
- * @overutilized: whether the machine is; then CPUs are not chosen by energy
  *
  * Return: the CPU, or -1 if none of the algorithms has an answer.
  */
-int __lull_waeas_select(struct task_struct *p, int prev, bool overutilized)
+int __lull_waeas_select(struct task_struct *p, int prev)
 {
 	struct lull_waeas_counts *counts = this_cpu_ptr(&lull_waeas_counts);
 	const struct cpumask *span = this_rq()->rd->span;
@@ -287,7 +286,8 @@ int __lull_waeas_select(struct task_struct *p, int prev, bool overutilized)
 	if (in_task() && !is_idle_task(current))
 		lull_waeas_note(p);
 
-	if (overutilized) {
+	/* Then CPUs are not chosen by energy. */
+	if (is_rd_overutilized(this_rq()->rd)) {
 		if (READ_ONCE(lull_waeas.associate) && in_task() && !is_idle_task(current))
 			cpu = lull_waeas_return(p);
 		counts->returned += cpu >= 0;
