@@ -25,8 +25,8 @@ COUNTS = ("wakes", "bursts", "early")
 """What the kernel counted of the stage; 0 where nothing is staged."""
 BOUND_PERIODS = 2
 """The paper's bound, 0.5 s, in periods of its bursts, 250 ms."""
-PAPER_POWER, PAPER_P999_MS = 0.22, 284
-"""Power saved by bursts; the response time that 99.9 % keep without them."""
+PAPER_POWER = 0.22
+"""Power saved by bursts."""
 
 Row = dict[str, Any]
 
@@ -51,8 +51,8 @@ def conclude(tables: Mapping[str, pa.Table], points: Sequence[str]) -> Result:
 
 
 def draw(stored: Stored) -> list[Drawing]:
-    points = stored.rows("points")
-    if points is None or not stored.origin.timed or "power_w" not in points.column_names:
+    points = waiting.drawable(stored)
+    if points is None:
         return []
     return [
         Drawing(
@@ -104,7 +104,7 @@ def _requests(run: Run) -> list[Row]:
 
 
 def _place(run: Run) -> Row:
-    return {"point": run.name, "group": run.group, **{name: run.values[name] for name in PLACE}}
+    return waiting.place(run, PLACE)
 
 
 def df_points(runs: Runs, requests: pa.Table, windows: pa.Table) -> pa.Table:
@@ -128,9 +128,7 @@ def df_points(runs: Runs, requests: pa.Table, windows: pa.Table) -> pa.Table:
 
 def _beside(every: list[Row], row: Row) -> Row | None:
     """The same machine and load with nothing done."""
-    return next(
-        (other for other in every if other["way"] == "none" and all(other[name] == row[name] for name in SAME)), None
-    )
+    return waiting.beside(every, row, "none", SAME)
 
 
 def _saved(row: Row, none: Row) -> float:
@@ -152,7 +150,7 @@ def _savings(points: pa.Table) -> dict[str, pa.Table]:
 
 
 def _points_text(points: pa.Table) -> str:
-    timed = "power_w" in points.column_names
+    timed = waiting.is_timed(points)
     headings = (
         "point", "requests", "handled in, µs", "response, median µs", "p99", "longest", "bound, µs", "bursts", "early",
     ) + (("power, mW", "CPUs, mW") if timed else ())  # fmt: skip
@@ -200,7 +198,6 @@ def checks(points: pa.Table) -> list[Check]:
 
 def plot_ways(points: pa.Table, label: str) -> Figure:
     rows = points.to_pylist()
-    names = [row["point"] for row in rows]
     figure, axes = style.panels(2, 2, 3.2)
     at = range(len(rows))
     axes[0].barh(at, [1e3 * row["power_w"] for row in rows], color=style.GREYS[0], edgecolor="black", label="machine")
@@ -215,9 +212,8 @@ def plot_ways(points: pa.Table, label: str) -> Figure:
         )  # fmt: skip
     axes[1].set_xscale("log")
     axes[1].set_xlabel("response (ms)")
+    waiting.label_points(axes, [row["point"] for row in rows])
     for axis in axes:
-        axis.set_yticks(at, names if axis is axes[0] else [""] * len(names))
-        axis.invert_yaxis()
         axis.legend()
     figure.suptitle(f"A search server\n{label}")
     return figure

@@ -47,8 +47,8 @@ def conclude(tables: Mapping[str, pa.Table], points: Sequence[str]) -> Result:
 
 
 def draw(stored: Stored) -> list[Drawing]:
-    points = stored.rows("points")
-    if points is None or not stored.origin.timed or "power_w" not in points.column_names:
+    points = waiting.drawable(stored)
+    if points is None:
         return []
     return [Drawing("ways", plot_ways(points, stored.label), "Power of the CPUs, and response times (median, 99 %).")]
 
@@ -85,7 +85,7 @@ def _samples(run: Run) -> list[Row]:
 
 
 def _place(run: Run) -> Row:
-    return {"point": run.name, "group": run.group, **{name: run.values[name] for name in PLACE}}
+    return waiting.place(run, PLACE)
 
 
 def df_points(runs: Runs, samples: pa.Table, windows: pa.Table) -> pa.Table:
@@ -100,9 +100,7 @@ def df_points(runs: Runs, samples: pa.Table, windows: pa.Table) -> pa.Table:
 
 def _eas(every: list[Row], row: Row) -> Row | None:
     """The same load with upstream's energy-aware scheduling."""
-    return next(
-        (other for other in every if other["way"] == "eas" and all(other[name] == row[name] for name in SAME)), None
-    )
+    return waiting.beside(every, row, "eas", SAME)
 
 
 def _saved(every: list[Row], row: Row) -> float | None:
@@ -112,7 +110,7 @@ def _saved(every: list[Row], row: Row) -> float | None:
 
 def _points_text(points: pa.Table) -> str:
     every = points.to_pylist()
-    timed = "power_w" in points.column_names
+    timed = waiting.is_timed(points)
     headings = ("sensors", "way", "governor", "samples", "response, median µs", "p99") + (
         ("power, mW", "CPUs, mW", "saved against EAS, CPUs") if timed else ()
     )
@@ -167,8 +165,6 @@ def plot_ways(points: pa.Table, label: str) -> Figure:
         )  # fmt: skip
     axes[1].set_xlabel("response (ms)")
     axes[1].legend()
-    for axis in axes:
-        axis.set_yticks(at, [row["point"] for row in rows] if axis is axes[0] else [""] * len(rows))
-        axis.invert_yaxis()
+    waiting.label_points(axes, [row["point"] for row in rows])
     figure.suptitle(f"A watch\n{label}")
     return figure

@@ -44,8 +44,8 @@ def analyse(runs: Runs) -> Result:
 
 
 def draw(stored: Stored) -> list[Drawing]:
-    points = stored.rows("points")
-    if points is None or not stored.origin.timed or "power_w" not in points.column_names:
+    points = waiting.drawable(stored)
+    if points is None:
         return []
     return [
         Drawing(
@@ -71,7 +71,7 @@ def _events(run: Run) -> list[Row]:
 
 
 def _place(run: Run) -> Row:
-    return {"point": run.name, "group": run.group, **{name: run.values[name] for name in PLACE}}
+    return waiting.place(run, PLACE)
 
 
 def df_points(runs: Runs, events: pa.Table, windows: pa.Table) -> pa.Table:
@@ -90,7 +90,7 @@ def df_points(runs: Runs, events: pa.Table, windows: pa.Table) -> pa.Table:
 
 
 def _points_text(points: pa.Table) -> str:
-    timed = "power_w" in points.column_names
+    timed = waiting.is_timed(points)
     headings = ("way", "deepest", "exit, µs", "learn", "governor", "events", "median, µs", "p99") + (
         ("power, mW", "clusters") if timed else ()
     )

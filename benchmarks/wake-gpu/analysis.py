@@ -45,8 +45,8 @@ def analyse(runs: Runs) -> Result:
 
 
 def draw(stored: Stored) -> list[Drawing]:
-    points = stored.rows("points")
-    if points is None or not stored.origin.timed or "power_w" not in points.column_names:
+    points = waiting.drawable(stored)
+    if points is None:
         return []
     return [
         Drawing(
@@ -95,7 +95,7 @@ def _runs(run: Run) -> list[Row]:
 
 
 def _place(run: Run) -> Row:
-    return {"point": run.name, "group": run.group, **{name: run.values[name] for name in PLACE}}
+    return waiting.place(run, PLACE)
 
 
 def df_points(runs: Runs, ends: pa.Table, windows: pa.Table) -> pa.Table:
@@ -125,18 +125,11 @@ def _accuracy(row: Row) -> float:
 
 
 def _beside(every: list[Row], row: Row, way: str) -> Row | None:
-    return next(
-        (
-            other
-            for other in every
-            if (other["way"], other["kernel"], other["group"]) == (way, row["kernel"], row["group"])
-        ),
-        None,
-    )
+    return waiting.beside(every, row, way, ("kernel", "group"))
 
 
 def _points_text(points: pa.Table) -> str:
-    timed = "power_w" in points.column_names
+    timed = waiting.is_timed(points)
     headings = ("kernel", "way", "governor", "runs", "late, median µs", "p99", "run, µs", "cycle, µs") + (
         ("power, mW",) if timed else ()
     )

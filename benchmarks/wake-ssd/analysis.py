@@ -54,8 +54,8 @@ def conclude(tables: Mapping[str, pa.Table], points: Sequence[str]) -> Result:
 
 
 def draw(stored: Stored) -> list[Drawing]:
-    points = stored.rows("points")
-    if points is None or not stored.origin.timed or "power_w" not in points.column_names:
+    points = waiting.drawable(stored)
+    if points is None:
         return []
     return [
         Drawing(
@@ -94,7 +94,7 @@ def _requests(run: Run) -> list[Row]:
 
 
 def _place(run: Run) -> Row:
-    return {"point": run.name, "group": run.group, **{name: run.values[name] for name in PLACE}}
+    return waiting.place(run, PLACE)
 
 
 def df_models(runs: Runs) -> pa.Table | None:
@@ -150,7 +150,7 @@ def _percent(value: float | None) -> str:
 
 
 def _points_text(points: pa.Table) -> str:
-    timed = "power_w" in points.column_names
+    timed = waiting.is_timed(points)
     headings = (
         "group", "drive", "pause, µs", "way", "governor", "exit, µs", "reads", "median, µs", "slowdown", "p99, µs",
         "slowdown",

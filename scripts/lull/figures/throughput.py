@@ -45,8 +45,8 @@ def conclude(tables: Mapping[str, pa.Table], points: Sequence[str]) -> Result:
 
 
 def draw(stored: Stored) -> list[Drawing]:
-    points = stored.rows("points")
-    if points is None or not stored.origin.timed or "power_w" not in points.column_names:
+    points = waiting.drawable(stored)
+    if points is None:
         return []
     return [Drawing("ways", plot_ways(points, stored.label), "Messages a second, and power of the CPUs.")]
 
@@ -66,11 +66,7 @@ def against(stored: Stored, paper: Callable[[Row], str], source: str) -> list[Ag
 
 
 def _place(run: Run) -> Row:
-    return {
-        "point": run.name,
-        "group": run.group,
-        **{name: run.values[name] for name in ("way", *LOAD) if name in run.values},
-    }
+    return waiting.place(run, ("way", *LOAD))
 
 
 def df_windows(runs: Runs) -> pa.Table:
@@ -107,15 +103,12 @@ def df_points(runs: Runs, windows: pa.Table) -> pa.Table:
 
 
 def _eas(every: list[Row], row: Row) -> Row | None:
-    return next(
-        (other for other in every if other["way"] == "eas" and all(other.get(name) == row.get(name) for name in LOAD)),
-        None,
-    )
+    return waiting.beside(every, row, "eas", LOAD)
 
 
 def _points_text(points: pa.Table) -> str:
     every = points.to_pylist()
-    timed = "power_w" in points.column_names
+    timed = waiting.is_timed(points)
     headings = ("point", "way", "a second", "against EAS") + (
         ("power, mW", "CPUs, mW", "CPUs, µJ each") if timed else ()
     )
@@ -161,8 +154,6 @@ def plot_ways(points: pa.Table, label: str) -> Figure:
     axes[0].set_xlabel("thousands a second")
     axes[1].barh(at, [1e3 * row["cpus_w"] for row in rows], color=style.GREYS[0], edgecolor="black")
     axes[1].set_xlabel("power of CPUs and L2s (mW)")
-    for axis in axes:
-        axis.set_yticks(at, [row["point"] for row in rows] if axis is axes[0] else [""] * len(rows))
-        axis.invert_yaxis()
+    waiting.label_points(axes, [row["point"] for row in rows])
     figure.suptitle(f"Tasks that wake each other\n{label}")
     return figure

@@ -6,10 +6,12 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
+from matplotlib.axes import Axes
 from numpy.typing import NDArray
 
 from lull.energy import rows
 from lull.figures import repetitions
+from lull.results.drawing import Stored
 from lull.rundir.run import Run
 from lull.scenario.runs import Runs
 from lull.statistics import bootstrap, student
@@ -63,6 +65,32 @@ def so_far(points: pa.Table, names: Sequence[str]) -> str:
 def is_timed(points: pa.Table) -> bool:
     """Whether the points have watts, which only gem5's do."""
     return "power_w" in points.column_names
+
+
+def drawable(stored: Stored) -> pa.Table | None:
+    """The stored points, if there are watts to draw."""
+    points = stored.rows("points")
+    return points if points is not None and stored.origin.timed and is_timed(points) else None
+
+
+def beside(every: Sequence[Row], row: Row, way: str, same: Sequence[str]) -> Row | None:
+    """The first point by another way that has these values in common. A value that neither has is one in common."""
+    return next(
+        (other for other in every if other["way"] == way and all(other.get(name) == row.get(name) for name in same)),
+        None,
+    )
+
+
+def place(run: Run, names: Sequence[str]) -> Row:
+    """What says which point a row is of: its name, its group, and those of these values that it has."""
+    return {"point": run.name, "group": run.group, **{name: run.values[name] for name in names if name in run.values}}
+
+
+def label_points(axes: Sequence[Axes], names: Sequence[str]) -> None:
+    """A line for each point, from top to bottom, with names at the first panel."""
+    for number, axis in enumerate(axes):
+        axis.set_yticks(range(len(names)), [""] * len(names) if number else list(names))
+        axis.invert_yaxis()
 
 
 def quantile_text(row: Row, name: str) -> str:
