@@ -1,14 +1,14 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """The analysis of the scenario `hotplug-dynamic`: what it costs, and gives, to take CPUs out again and again."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
 
 from lull.energy import rows
-from lull.figures import repetitions
+from lull.figures import repetitions, waiting
 from lull.plotting.markdown import markdown_table
 from lull.results.result import Check, Result
 from lull.rundir.run import Run
@@ -37,20 +37,26 @@ Row = dict[str, Any]
 
 
 def analyse(runs: Runs) -> Result:
-    windows, jobs = df_windows(runs), df_jobs(runs)
-    points = df_points(windows, jobs)
-    differences = df_differences(windows, points)
+    return conclude({"windows": df_windows(runs), "jobs": df_jobs(runs)}, [run.name for run in runs.runs])
+
+
+def conclude(tables: Mapping[str, pa.Table], points: Sequence[str]) -> Result:
+    """From the tables of those points that have run, of all."""
+    windows, jobs = tables["windows"], tables["jobs"]
+    means = df_points(windows, jobs)
+    differences = df_differences(windows, means)
     compared = "" if differences is None else COMPARED + _text_of_differences(differences)
     return Result(
         summary="## Points\n\n"
-        "`toggles/s` is what took place, and `toggle` the mean time of one. `begun` and `done` are times from when "
+        + waiting.so_far(means, points)
+        + "`toggles/s` is what took place, and `toggle` the mean time of one. `begun` and `done` are times from when "
         "a job was due. Power is a mean with a 95 % interval over windows; times are "
         "quantiles of all jobs with 95 % bootstrap intervals. The governor's toggles are CPUs that went out or in.\n\n"
-        + _text(points)
+        + _text(means)
         + compared,
-        tables={"windows": windows, "jobs": jobs, "points": points}
+        tables={"windows": windows, "jobs": jobs, "points": means}
         | ({} if differences is None else {"differences": differences}),
-        checks=[*checks(points), *([] if differences is None else checks_of_governor(differences))],
+        checks=[*checks(means), *([] if differences is None else checks_of_governor(differences))],
     )
 
 

@@ -2,13 +2,14 @@
 """The analysis of the scenario `hotplug-latency`: figures 1, 3 and 5 and table II of the pseudo hotplug paper."""
 
 import itertools
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
 from matplotlib.figure import Figure
 
+from lull.figures import waiting
 from lull.plotting import style
 from lull.plotting.markdown import markdown_table
 from lull.results.drawing import Drawing, Stored
@@ -32,12 +33,18 @@ Row = dict[str, Any]
 
 
 def analyse(runs: Runs) -> Result:
-    table = df_toggles(runs.runs)
-    summary, slopes, parts = df_summary(table), df_slopes(table), steps.df_steps(runs.runs)
-    ratios = df_ratios(table)
+    tables = {"toggles": df_toggles(runs.runs), "steps": steps.df_steps(runs.runs)}
+    return conclude(tables, [run.name for run in runs.runs])
+
+
+def conclude(tables: Mapping[str, pa.Table], points: Sequence[str]) -> Result:
+    """From the tables of those points that have run, of all."""
+    table, parts = tables["toggles"], tables["steps"]
+    summary, slopes, ratios = df_summary(table), df_slopes(table), df_ratios(table)
     return Result(
         summary="## Time of a toggle, µs\n\n"
-        "`write`: from the write to its return. `asleep`: from the write until the CPU's last event before it was "
+        + waiting.so_far(table, points)
+        + "`write`: from the write to its return. `asleep`: from the write until the CPU's last event before it was "
         "off, or until it entered the deepest idle state; a dash where it never did before it came back. With 95 % "
         "bootstrap intervals.\n\n"
         + _summary_text(summary)

@@ -1,14 +1,14 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """The analysis of the scenario `hotplug-power`: figure 6 and table V of the pseudo hotplug paper."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
 
 from lull.energy import rows
-from lull.figures import repetitions
+from lull.figures import repetitions, waiting
 from lull.plotting.markdown import markdown_table
 from lull.results.against import Against
 from lull.results.drawing import Stored
@@ -31,17 +31,23 @@ Row = dict[str, Any]
 
 
 def analyse(runs: Runs) -> Result:
-    windows = df_windows(runs)
-    points = df_points(windows)
-    differences = df_differences(windows) if runs.timed else None
-    tables = {"windows": windows, "points": points}
+    return conclude({"windows": df_windows(runs)}, [run.name for run in runs.runs])
+
+
+def conclude(tables: Mapping[str, pa.Table], points: Sequence[str]) -> Result:
+    """From the windows of those points that have run, of all."""
+    windows = tables["windows"]
+    means = df_points(windows)
+    differences = df_differences(windows) if waiting.is_timed(windows) else None
+    found = {"windows": windows, "points": means}
     return Result(
         summary="## Power by way and load\n\n"
-        "Means with 95 % intervals over windows. `out` is what the CPUs that are out burn themselves. A unit is always "
-        "the same work of one load.\n\n"
-        + _points_text(points)
+        + waiting.so_far(windows, points)
+        + "Means with 95 % intervals over windows. `out` is what the CPUs that are out burn themselves. A unit is "
+        "always the same work of one load.\n\n"
+        + _points_text(means)
         + ("\n## Beside conventional hotplug\n\n" + _differences_text(differences) if differences else ""),
-        tables={**tables, "differences": differences} if differences else tables,
+        tables={**found, "differences": differences} if differences else found,
         checks=checks(differences) if differences else [],
     )
 

@@ -2,13 +2,14 @@
 """The analysis of the scenario `hotplug-residency`: tables III and VI of the pseudo hotplug paper."""
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
 
+from lull.figures import waiting
 from lull.plotting.markdown import markdown_table
 from lull.results.result import Check, Result
 from lull.rundir.run import Run
@@ -48,18 +49,25 @@ class _Window:
 
 
 def analyse(runs: Runs) -> Result:
-    windows = df_windows(runs.runs)
-    points, causes = df_points(windows), df_wakes(runs.runs)
+    tables = {"windows": df_windows(runs.runs), "wakes": df_wakes(runs.runs)}
+    return conclude(tables, [run.name for run in runs.runs])
+
+
+def conclude(tables: Mapping[str, pa.Table], points: Sequence[str]) -> Result:
+    """From the tables of those points that have run, of all."""
+    windows, causes = tables["windows"], tables["wakes"]
+    means = df_points(windows)
     return Result(
         summary="## Time in the deepest idle state\n\n"
-        "Share of the time of the CPUs that are out, and of all others, in the deepest state or off, and how often a "
+        + waiting.so_far(windows, points)
+        + "Share of the time of the CPUs that are out, and of all others, in the deepest state or off, and how often a "
         "CPU that is out is woken. Means with 95 % intervals over repetitions. A frame's time is from when it was due "
-        "to its last tile.\n\n" + _points_text(points) + "\n## Who wakes CPUs that are out\n\n"
+        "to its last tile.\n\n" + _points_text(means) + "\n## Who wakes CPUs that are out\n\n"
         "Wake-ups a second of all CPUs that are out together, by what armed the timer or made the call, where that is "
         "known. The last column is the time that such wake-ups keep a CPU from the deepest state, as a share of the "
         "time out: the sum of a point's rows is what its CPUs lack to 100 %.\n\n" + _causes_text(causes),
-        tables={"windows": windows, "points": points, "wakes": causes},
-        checks=checks(points),
+        tables={"windows": windows, "points": means, "wakes": causes},
+        checks=checks(means),
     )
 
 

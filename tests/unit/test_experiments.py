@@ -69,6 +69,17 @@ def test_a_faulty_analysis_is_told_of_when_the_scenario_is_loaded(mine: Path, te
     assert sentence in str(error.value)
 
 
+def test_pieces_without_conclude_are_told_of_when_the_scenario_is_loaded(mine: Path, tmp_path: Path) -> None:
+    with (mine / "scenario.yaml").open("a") as file:
+        file.write("in_pieces: true\n")
+    whole = Path(shutil.copytree(mine, tmp_path / "whole" / "my-own"))
+    with pytest.raises(UserError, match=r"in_pieces: its analysis\.py has no function `conclude\(tables, points\)`"):
+        load_scenario(str(mine))
+    with (whole / "analysis.py").open("a") as file:
+        file.write("\n\ndef conclude(tables, points): ...\n")
+    assert load_scenario(str(whole)).in_pieces
+
+
 def _run(argv: Sequence[str], cwd: Path) -> None:
     subprocess.run(argv, cwd=cwd, check=True, capture_output=True)
 

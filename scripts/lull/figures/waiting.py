@@ -55,11 +55,10 @@ def point(latencies: NDArray[np.float64], windows: list[Row]) -> Row:
     return row
 
 
-def so_far(points: pa.Table, names: Sequence[str]) -> str:
-    """Says how many of all points there are, where some are still to come."""
-    if points.num_rows >= len(names):
-        return ""
-    return f"{points.num_rows} of {len(names)} points have run so far.\n\n"
+def so_far(rows_of_points: pa.Table, names: Sequence[str]) -> str:
+    """Says how many of all points have a row in the table, where some points are still to come."""
+    there = len(set(rows_of_points["point"].to_pylist()))
+    return "" if there >= len(names) else f"{there} of {len(names)} points have run so far.\n\n"
 
 
 def is_timed(points: pa.Table) -> bool:

@@ -83,12 +83,11 @@ def publish(runs: Runs, made: Path) -> Path:
         tables, manifest = pieces.joined(made, target)
         conclude = runs.analysis.conclude
         write(conclude(tables, runs.names), runs, target, manifest)
-        index.write(RESULTS)
-        return target
-    if missing := runs.missing:
-        raise UserError(f"{runs.path}: {len(missing)} points are missing, such as {missing[0]}; run them first")
-    with whole.replaced(target) as place:
-        shutil.copytree(made, place, dirs_exist_ok=True)
+    else:
+        if missing := runs.missing:
+            raise UserError(f"{runs.path}: {len(missing)} points are missing, such as {missing[0]}; run them first")
+        with whole.replaced(target) as place:
+            shutil.copytree(made, place, dirs_exist_ok=True)
     requote(experiments.BENCHMARKS / runs.scenario / "README.md", drawing.tables_of(target))
     requote_docs()
     index.write(RESULTS)

@@ -23,7 +23,12 @@ def load_scenario(name_or_path: str) -> Scenario:
     with explained(name, Scenario):
         scenario = Scenario.model_validate(data)
     scenario.place(_analysed_in(file, name, scenario), _programs(file))
-    experiments.analysis_in(scenario.folder)
+    analysis = experiments.analysis_in(scenario.folder)
+    if scenario.in_pieces and not callable(getattr(analysis, "conclude", None)):
+        raise UserError(
+            f"{name}: in_pieces: its {experiments.ANALYSIS}.py has no function `conclude(tables, points)`; write one "
+            "that returns a Result, or remove the key"
+        )
     return scenario
 
 
