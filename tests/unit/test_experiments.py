@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Experiments are found, in benchmarks/ and elsewhere, and what is wrong with one is said before anything runs."""
 
+import json
 import shutil
 import subprocess
 from collections.abc import Sequence
@@ -11,6 +12,7 @@ import pytest
 from lull.artifacts import cpio, rootfs
 from lull.errors import UserError
 from lull.files.paths import ROOT
+from lull.page import of_results
 from lull.scenario import experiments
 from lull.scenario.load import load_scenario
 
@@ -78,6 +80,21 @@ def test_pieces_without_conclude_are_told_of_when_the_scenario_is_loaded(mine: P
     with (whole / "analysis.py").open("a") as file:
         file.write("\n\ndef conclude(tables, points): ...\n")
     assert load_scenario(str(whole)).in_pieces
+
+
+def test_every_headline_is_a_check_of_the_published_result() -> None:
+    found = {name: headline for name in experiments.names() if (headline := load_scenario(name).headline)}
+    published = [ROOT / "results" / name for name in found if (ROOT / "results" / name).is_dir()]
+    ranks = [headline.rank for headline in found.values()]
+    assert len(set(ranks)) == len(ranks)
+    assert published
+    for folder in published:
+        names = [check["name"] for check in json.loads((folder / "checks.json").read_text())]
+        assert any(name.startswith(found[folder.name].check) for name in names), f"{folder.name} has no such check"
+    first = min(published, key=lambda folder: found[folder.name].rank)
+    sentences = of_results.sentences(published)
+    assert len(sentences) == of_results.SENTENCES
+    assert sentences[0].startswith(f"{first.name}: ")
 
 
 def _run(argv: Sequence[str], cwd: Path) -> None:

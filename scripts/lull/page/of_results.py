@@ -16,16 +16,11 @@ from lull.results import manifest as about_result
 from lull.results.drawing import SUMMARY
 from lull.results.result import CHECKS
 from lull.rundir.origin import Origin
+from lull.scenario import experiments
+from lull.scenario.load import load_scenario
 
-HEADLINES = (
-    ("esm-keyboard", "ESM answers sooner"),
-    ("esm-idle", "an idle ESM application uses no CPU"),
-    ("energy-validation", "a busy core of rk3399"),
-    ("platform-check", "gem5 and linux agree"),
-    ("wake-latency", "exit of C3 on big"),
-    ("platform-check", "only the shadow wakes"),
-)
-"""Experiments in the order of their weight, each with the beginning of the check that says most in a sentence."""
+SENTENCES = 3
+"""The number of main sentences."""
 
 _MARKDOWN = MarkdownIt("commonmark", {"html": False}).enable("table")
 _LINK = re.compile(r'<a href="(?!#)([^"]*)">(.*?)</a>', re.DOTALL)
@@ -73,16 +68,20 @@ def show(section: Section, folder: Path, beside: Set[str] = frozenset()) -> None
 
 
 def sentences(folders: Sequence[Path]) -> list[str]:
-    """The main ones: of the first three experiments of HEADLINES that are published, one check with its numbers."""
-    known = {folder.name: folder for folder in folders}
+    """Return the main sentences: one check with its numbers of the experiments whose `headline` ranks first."""
+    ranked = sorted(
+        (headline.rank, folder, headline.check)
+        for folder in folders
+        if folder.name in experiments.names() and (headline := load_scenario(folder.name).headline)
+    )
     found = []
-    for name, beginning in HEADLINES:
-        for check in _checks(known[name]) if name in known else ():
+    for _, folder, beginning in ranked:
+        for check in _checks(folder):
             if check["name"].startswith(beginning):
                 outcome = "holds" if check["passed"] else "FAILS"
-                found.append(f"{name}: {check['name']} ({outcome}): {check['says']}")
+                found.append(f"{folder.name}: {check['name']} ({outcome}): {check['says']}")
                 break
-    return found[:3]
+    return found[:SENTENCES]
 
 
 def title(folder: Path) -> str:

@@ -90,6 +90,15 @@ class Group(Block):
     chose is the only one."""
 
 
+class Headline(Block):
+    """What a reader of all results should see first of this one."""
+
+    rank: Annotated[int, Field(ge=1)]
+    """1 comes first."""
+    check: Annotated[str, Field(min_length=1)]
+    """The beginning of the name of the check that says most in a sentence."""
+
+
 class Scenario(Block):
     name: Name
     title: Annotated[str, Field(min_length=1, max_length=100)]
@@ -116,6 +125,8 @@ class Scenario(Block):
     analysis: Annotated[str, Field(pattern=r"^[a-z][a-z0-9_-]*$")] | None = None
     """The project's experiment whose `analysis.py` makes tables and figures of the points; None for this
     experiment's own."""
+    headline: Headline | None = None
+    """The check that `lull demo` quotes of the published result; None for none."""
     confirm: Confirm | None = None
     """A few points of the published result, and what is compared of them, for `lull confirm`."""
     _folder: Path = PrivateAttr(default=Path())
