@@ -28,9 +28,10 @@ def counted(lull: Lull, place: Path, name: str, *settings: str) -> dict[str, flo
 def test_the_count_repeats_and_sees_what_is_on(lull: Lull, tmp_path: Path) -> None:
     off = counted(lull, tmp_path, "off")
     again = counted(lull, tmp_path, "again")
-    on = counted(lull, tmp_path, "on", "--set", "esm.enabled=1")
+    on = counted(lull, tmp_path, "on", "--set", "hotplug.enabled=1")
     assert off == again
-    assert on["input"] > off["input"] + 1, "somebody looks whether anybody has registered"
+    # 400 more. What the scheduler has on a queue makes up to 90 in some paths, from one boot to the next.
+    assert on["wake"] > off["wake"] + 200, "whoever chooses a CPU asks whether it is out"
     assert off["fork"] > off["switch"] > 100, "each is a way through the kernel"
 
 

@@ -4,6 +4,8 @@
 Costs are counts of instructions. QEMU's clock counts the instructions of all CPUs, so there the time of a run in
 which some CPU always works is how many there were. That is no timing: caches and pipelines do not exist. gem5's
 statistics count them. Of all runs of a path the cheapest counts: an interrupt that comes between only ever adds.
+Two boots can differ by some 90 instructions in `input` and by 400 in `timer`, because the scheduler has other tasks on
+its queue. `wake` and `switch` differ by one instruction at most.
 """
 
 import json
