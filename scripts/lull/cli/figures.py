@@ -20,8 +20,8 @@ def figures(
         bool,
         typer.Option(
             "--publish",
-            help="copy them into results/; only for runs on gem5 in which every point has finished (the soak may have "
-            "fewer)",
+            help="copy them into results/; only for runs on gem5 in which every point has finished (an "
+            "experiment with `in_pieces` may have fewer)",
         ),
     ] = False,
 ) -> None:
