@@ -24,6 +24,7 @@ KERNEL = (
     *("clock/fixed-clock.yaml", "cpu/idle-states.yaml", "dvfs/performance-domain.yaml"),
     *("firmware/qemu,fw-cfg-mmio.yaml", "interrupt-controller/arm,gic-v3.yaml"),
     *("opp/opp-v2-base.yaml", "opp/opp-v2.yaml", "rtc/arm,pl031.yaml", "rtc/rtc.yaml"),
+    "pci/host-generic-pci.yaml",
     *("serial/pl011.yaml", "serial/serial.yaml", "timer/arm,arch_timer.yaml"),
     *("vendor-prefixes.yaml", "virtio/mmio.yaml"),
 )
