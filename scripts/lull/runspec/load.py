@@ -65,6 +65,8 @@ def load_spec(
     if len(spec.script().encode()) > SCRIPT_MAX:
         what, remedy = ("--schedule", "use periodic and poisson lines") if schedule else ("--exec", "shorten it")
         raise UserError(f"{what}: the guest takes a script of at most {SCRIPT_MAX >> 20} MiB; {remedy}, or split it")
+    if spec.peer is not None and len(spec.peer_script().encode()) > SCRIPT_MAX:
+        raise UserError(f"--peer: a peer takes a script of at most {SCRIPT_MAX >> 20} MiB; shorten it")
     return spec
 
 
