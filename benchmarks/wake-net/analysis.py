@@ -70,12 +70,13 @@ def draw(stored: Stored) -> list[Drawing]:
 
 
 def against(stored: Stored) -> list[Against]:
+    sleeps = stored.rows("sleeps")
     return [
         Against(
             f"what {row['state']} adds to a ping-pong, on CPU {row['cpu']}", "us", f"{row['added_us']:.3g}",
             f"{PAPER_EXTRA_US}", source="engagement paper",
         )
-        for row in stored.rows("sleeps").to_pylist()
+        for row in (sleeps.to_pylist() if sleeps is not None else [])
         if row["state"] == "C4" and row["group"] == "states"
     ]  # fmt: skip
 
