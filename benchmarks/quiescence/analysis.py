@@ -18,9 +18,11 @@ from lull.rundir.run import Run
 from lull.scenario.runs import Runs
 from lull.statistics import student
 
+from . import causes
+
 LOADS, OTHERS, COUNTS = "loads.jsonl", "others.jsonl", "counts.jsonl"
-PLACE = ("way", "background", "wait_us", "governor", "helpers")
-SAME = ("background", "wait_us", "governor", "helpers")
+PLACE = ("way", "page", "background", "wait_us", "governor", "helpers")
+SAME = ("page", "background", "wait_us", "governor", "helpers")
 """What two points share that are compared by their way."""
 QUIET = ("big", "all")
 KERNEL = ("waits", "holds", "by_path", "by_deadline", "mistaken", "tasks", "held_sum_us")
@@ -36,6 +38,9 @@ Row = dict[str, Any]
 def analyse(runs: Runs) -> Result:
     loads, windows = df_loads(runs), waiting.df_windows(runs, _place)
     tables = {"loads": loads, "windows": windows, "points": df_points(runs, loads, windows)}
+    chains = causes.df_chains(runs.runs, _place)
+    if chains is not None:
+        tables["chains"] = chains
     return conclude(tables, [run.name for run in runs.runs])
 
 
@@ -48,7 +53,10 @@ def conclude(tables: Mapping[str, pa.Table], points: Sequence[str]) -> Result:
         + waiting.so_far(table, points)
         + "Load: from the key press until the page is there. Power of the machine and of its CPUs with their L2s: mean "
         "with a 95 % interval over loads. Latest: how late a job of an update or a helper was done. False holds: those "
-        "that the user's path waited for.\n\n" + _points_text(table) + _savings_text(savings),
+        "that the user's path waited for.\n\n"
+        + _points_text(table)
+        + _savings_text(savings)
+        + causes.text(tables.get("chains")),
         tables={**tables, **({"savings": pa.Table.from_pylist(savings)} if savings else {})},
         checks=[*kernel_checks(table), *checks(savings)] if waiting.is_timed(table) else [],
     )
@@ -205,9 +213,9 @@ def kernel_checks(points: pa.Table) -> list[Check]:
             found.append(
                 Check(
                     f"{row['point']}: no false hold",
-                    row["mistaken"] == 0 and row["held_sum_us"] <= row["holds"] * (row["slack_us"] + row["late_us"]),
+                    row["mistaken"] == 0 and row["held_sum_us"] <= row["loads"] * (row["slack_us"] + row["late_us"]),
                     f"{row['mistaken']} of {row['holds']} holds; tasks were held for {row['held_sum_us']} µs, and "
-                    f"nobody could be missed for {row['loads'] + 1} times {row['slack_us']} µs",
+                    f"nobody could be missed for {row['loads']} times {row['slack_us']} µs",
                 )
             )
     return found

@@ -149,6 +149,15 @@ static int load_keys(void)
 	return write_text(EVENTS_DIR "schedule", text);
 }
 
+static int network_timer(void)
+{
+	int timer = timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC);
+
+	if (timer < 0)
+		exit(fail("a timer", -errno));
+	return timer;
+}
+
 static void answer_of_network(struct load *load, int timer)
 {
 	struct itimerspec when = {.it_value = clock_time(wait_us * 1000)};
@@ -192,18 +201,16 @@ static void join(const char *group)
 
 static void take_stages(enum role role)
 {
-	int timer = timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC);
+	int timer = network_timer();
 	uint8_t number;
 
-	if (timer < 0)
-		exit(fail("a timer", -errno));
 	join(BROWSER);
 	while (read(pipes[role][0], &number, 1) == 1)
 		do_stage(number, timer);
 	exit(fail(role_names[role], -errno));
 }
 
-static void begin_load(const struct event *event)
+static void begin_load(const struct event *event, int timer)
 {
 	uint32_t number = atomic_load(&shared->loaded);
 
@@ -213,27 +220,27 @@ static void begin_load(const struct event *event)
 		exit(fail("a key too many", -EOVERFLOW));
 	shared->loads[number].pressed_ns = event->time_ns;
 	shared->loads[number].read_ns = clock_ns();
-	do_stage(0, -1);
+	do_stage(0, timer);
 }
 
 static void take_keys(struct events *events)
 {
 	struct pollfd both[] = {{.fd = events->fd, .events = POLLIN},
 				{.fd = pipes[UI][0], .events = POLLIN}};
+	int timer = network_timer(), got;
 	struct event event;
 	uint8_t number;
-	int got;
 
 	join(BROWSER);
 	for (;;) {
 		if (poll(both, 2, -1) < 0 && errno != EINTR)
 			exit(fail("waiting for keys", -errno));
 		while ((got = events_next(events, &event)) > 0)
-			begin_load(&event);
+			begin_load(&event, timer);
 		if (got < 0)
 			exit(fail("reading keys", got));
 		if (both[1].revents && read(pipes[UI][0], &number, 1) == 1)
-			do_stage(number, -1);
+			do_stage(number, timer);
 	}
 }
 

@@ -65,7 +65,7 @@ DECLARE_STATIC_KEY_FALSE(lull_quiet_key);
 void lull_quiet_fork(struct task_struct *p);
 void __lull_quiet_waking(struct task_struct *p, unsigned int state);
 bool __lull_quiet_hold(struct task_struct *p, unsigned int state);
-void __lull_quiet_input(dev_t device, u16 code);
+void __lull_quiet_input(dev_t device, u16 type, u16 code, s32 value);
 
 /* For quiescence.c */
 extern unsigned int lull_quiet_bound_ms;
@@ -91,11 +91,11 @@ static __always_inline bool lull_quiet_hold(struct task_struct *p, unsigned int 
 	return static_branch_unlikely(&lull_quiet_key) && __lull_quiet_hold(p, state);
 }
 
-/* Current has read that a key was pressed. */
-static __always_inline void lull_quiet_input(dev_t device, u16 code)
+/* Current has read an event. */
+static __always_inline void lull_quiet_input(dev_t device, u16 type, u16 code, s32 value)
 {
 	if (static_branch_unlikely(&lull_quiet_key))
-		__lull_quiet_input(device, code);
+		__lull_quiet_input(device, type, code, value);
 }
 
 #else
@@ -113,7 +113,7 @@ static inline bool lull_quiet_hold(struct task_struct *p, unsigned int state)
 	return false;
 }
 
-static inline void lull_quiet_input(dev_t device, u16 code)
+static inline void lull_quiet_input(dev_t device, u16 type, u16 code, s32 value)
 {
 }
 

@@ -65,23 +65,30 @@ static void lull_memory_keep(struct lull_memory *memory)
 }
 
 /**
+ * lull_memory_input - the user has done something, for example released a key
+ * @memory: the memory
+ *
+ * A wait that this has ended was one for the user, and no wait of the action.
+ */
+void lull_memory_input(struct lull_memory *memory)
+{
+	if (memory->user)
+		memory->now.count--;
+	memory->user = false;
+}
+
+/**
  * lull_memory_begin - an action begins, which ends the one before
  * @memory: the memory
  * @key: of the action, not 0
- *
- * The wait that the action itself has ended was the user's time to think, and
- * not a wait of the action before.
  */
 void lull_memory_begin(struct lull_memory *memory, u64 key)
 {
 	memory->clock++;
-	if (memory->now.key) {
-		if (memory->fresh)
-			memory->now.count--;
+	lull_memory_input(memory);
+	if (memory->now.key)
 		lull_memory_keep(memory);
-	}
 	memory->now = (struct lull_action){ .key = key };
-	memory->fresh = false;
 }
 
 /**
@@ -95,7 +102,7 @@ s64 lull_memory_expect(struct lull_memory *memory)
 {
 	const struct lull_action *action;
 
-	memory->fresh = false;
+	memory->user = false;
 	if (!memory->now.key)
 		return LULL_WAIT_UNKNOWN;
 	action = lull_memory_find(memory, memory->now.key);
@@ -110,13 +117,15 @@ s64 lull_memory_expect(struct lull_memory *memory)
  * @memory: the memory
  * @us: its length
  * @least_us: a shorter one does not count. Whether it is there may differ from time to time
+ * @user: whether it may have been the user who has ended it
  */
-void lull_memory_waited(struct lull_memory *memory, u64 us, unsigned int least_us)
+void lull_memory_waited(struct lull_memory *memory, u64 us, unsigned int least_us, bool user)
 {
+	memory->user = false;
 	if (!memory->now.key || us < least_us || memory->now.count == LULL_MEMORY_WAITS)
 		return;
 	memory->now.waits_us[memory->now.count++] = min_t(u64, us, U32_MAX);
-	memory->fresh = true;
+	memory->user = user;
 }
 
 /**

@@ -28,13 +28,13 @@ struct lull_action {
  * struct lull_memory - actions, and the one in progress
  * @actions: in no order
  * @now: the one in progress, with the waits so far; its key is 0 if there is none
- * @fresh: nothing was waited for since the last of them
+ * @user: nothing was waited for since the last of them, which the user may have ended
  * @clock: counts actions
  */
 struct lull_memory {
 	struct lull_action actions[LULL_MEMORY_ACTIONS];
 	struct lull_action now;
-	bool fresh;
+	bool user;
 	u64 clock;
 };
 
@@ -44,7 +44,8 @@ struct lull_memory {
 void lull_memory_clear(struct lull_memory *memory);
 void lull_memory_begin(struct lull_memory *memory, u64 key);
 s64 lull_memory_expect(struct lull_memory *memory);
-void lull_memory_waited(struct lull_memory *memory, u64 us, unsigned int least_us);
+void lull_memory_waited(struct lull_memory *memory, u64 us, unsigned int least_us, bool user);
+void lull_memory_input(struct lull_memory *memory);
 
 /**
  * struct lull_budget - how much time tasks may be held

@@ -29,6 +29,7 @@
  */
 #include <linux/hash.h>
 #include <linux/hrtimer.h>
+#include <linux/input-event-codes.h>
 #include <linux/irq_work.h>
 #include <linux/sched/isolation.h>
 #include <linux/seq_file.h>
@@ -68,6 +69,8 @@ static unsigned int lull_quiet_items;
 /* The number of the wait, the first is 1; and since when it is, 0 if nobody waits. */
 static u64 lull_quiet_wait;
 static u64 lull_quiet_wait_since;
+/* Who has read the key press; only compared. */
+static const struct task_struct *lull_quiet_consumer;
 
 static DEFINE_RAW_SPINLOCK(lull_quiet_hold_lock);
 
@@ -147,7 +150,8 @@ static void lull_quiet_begin_wait(void)
 		irq_work_queue(&lull_quiet_begin_work);
 }
 
-static void lull_quiet_end_wait(struct task_struct *by)
+/* @p ends it, whom @by has woken, or an interrupt. */
+static void lull_quiet_end_wait(struct task_struct *p, struct task_struct *by)
 {
 	u64 length;
 
@@ -158,7 +162,7 @@ static void lull_quiet_end_wait(struct task_struct *by)
 	length = ktime_get_ns() - lull_quiet_wait_since;
 	lull_quiet_wait_since = 0;
 	lull_memory_waited(&lull_quiet_memory, div_u64(length, NSEC_PER_USEC),
-			   READ_ONCE(lull_quiet_least_us));
+			   READ_ONCE(lull_quiet_least_us), !by && p == lull_quiet_consumer);
 	if (by && by->quiet.wait == lull_quiet_wait && !lull_quiet_acts(by)) {
 		lull_quiet_counts.mistaken++;
 		trace_lull_quiet_mistake(lull_quiet_wait, by);
@@ -187,7 +191,8 @@ static int lull_quiet_join(struct task_struct *p)
 		return slot;
 	WRITE_ONCE(p->quiet.slot, slot + 1);
 	lull_quiet_names[slot].pid = p->pid;
-	get_task_comm(lull_quiet_names[slot].comm, p);
+	/* Without a lock, as trace points do: it is for readers. */
+	memcpy(lull_quiet_names[slot].comm, p->comm, TASK_COMM_LEN);
 	return slot;
 }
 
@@ -211,7 +216,7 @@ static void lull_quiet_wakes(void *unused, struct task_struct *p)
 		trace_lull_quiet_join(p, by);
 	}
 	lull_path_set(&lull_quiet_path, slot, true);
-	lull_quiet_end_wait(by);
+	lull_quiet_end_wait(p, by);
 }
 
 /*
@@ -230,7 +235,7 @@ static void lull_quiet_awake(void *unused, struct task_struct *p)
 	if (slot < 0)
 		return;
 	lull_path_set(&lull_quiet_path, slot, true);
-	lull_quiet_end_wait(NULL);
+	lull_quiet_end_wait(p, NULL);
 }
 
 static void lull_quiet_switches(void *unused, bool preempt, struct task_struct *prev,
@@ -303,7 +308,7 @@ static void lull_quiet_works(void *unused, struct work_struct *work)
 		return;
 	WRITE_ONCE(current->quiet.item, work);
 	lull_path_set(&lull_quiet_path, slot, true);
-	lull_quiet_end_wait(NULL);
+	lull_quiet_end_wait(NULL, NULL);
 }
 
 static void lull_quiet_worked(void *unused, struct work_struct *work, work_func_t function)
@@ -654,18 +659,28 @@ bool __lull_quiet_hold(struct task_struct *p, unsigned int state)
 }
 
 /**
- * __lull_quiet_input - current has read that a key was pressed
- * @device: where
- * @code: of the key
+ * __lull_quiet_input - current has read an event
+ * @device: of which device
+ * @type: of the event
+ * @code: of the event
+ * @value: of the event
  *
- * The path begins anew, with current.
+ * When a key or button was pressed, the path begins anew with current.
  */
-void __lull_quiet_input(dev_t device, u16 code)
+void __lull_quiet_input(dev_t device, u16 type, u16 code, s32 value)
 {
 	u64 key = hash_64(((u64)device << 32) | code, 64) ^ current->tgid;
 
+	if (type != EV_KEY || value != 1) {
+		guard(raw_spinlock_irqsave)(&lull_quiet_lock);
+		if (type != EV_SYN && current == lull_quiet_consumer)
+			lull_memory_input(&lull_quiet_memory);
+		return;
+	}
+
 	scoped_guard(raw_spinlock_irqsave, &lull_quiet_lock) {
 		lull_quiet_clear();
+		lull_quiet_consumer = current;
 		lull_memory_begin(&lull_quiet_memory, key ?: 1);
 		lull_quiet_counts.actions++;
 		lull_quiet_join(current);

@@ -96,14 +96,14 @@ static void lull_memory_load(struct lull_memory *memory, u64 key)
 {
 	lull_memory_begin(memory, key);
 	lull_memory_expect(memory);
-	lull_memory_waited(memory, 100000, LEAST);
+	lull_memory_waited(memory, 100000, LEAST, false);
 	lull_memory_expect(memory);
-	lull_memory_waited(memory, 300, LEAST);
+	lull_memory_waited(memory, 300, LEAST, false);
 	lull_memory_expect(memory);
-	lull_memory_waited(memory, 40000, LEAST);
+	lull_memory_waited(memory, 40000, LEAST, false);
 	/* The user thinks; the next key press ends that. */
 	lull_memory_expect(memory);
-	lull_memory_waited(memory, 5000000, LEAST);
+	lull_memory_waited(memory, 5000000, LEAST, true);
 }
 
 static void lull_memory_knows_nothing_at_first(struct kunit *test)
@@ -122,12 +122,12 @@ static void lull_memory_tells_the_waits_of_last_time(struct kunit *test)
 	lull_memory_load(memory, 7);
 	lull_memory_begin(memory, 7);
 	KUNIT_EXPECT_EQ(test, lull_memory_expect(memory), 100000);
-	lull_memory_waited(memory, 100000, LEAST);
+	lull_memory_waited(memory, 100000, LEAST, false);
 	KUNIT_EXPECT_EQ(test, lull_memory_expect(memory), 40000);
 	/* One that is too short does not count. */
-	lull_memory_waited(memory, LEAST - 1, LEAST);
+	lull_memory_waited(memory, LEAST - 1, LEAST, false);
 	KUNIT_EXPECT_EQ(test, lull_memory_expect(memory), 40000);
-	lull_memory_waited(memory, LEAST, LEAST);
+	lull_memory_waited(memory, LEAST, LEAST, false);
 	/* Then the user thought. */
 	KUNIT_EXPECT_EQ(test, lull_memory_expect(memory), 0);
 }
@@ -153,13 +153,33 @@ static void lull_memory_goes_half_way(struct kunit *test)
 	lull_memory_load(memory, 7);
 	lull_memory_begin(memory, 7);
 	lull_memory_expect(memory);
-	lull_memory_waited(memory, 20000, LEAST);
-	/* It goes on, so that this was no time to think. */
-	lull_memory_expect(memory);
+	lull_memory_waited(memory, 20000, LEAST, false);
 	lull_memory_begin(memory, 7);
 	KUNIT_EXPECT_EQ(test, lull_memory_expect(memory), 60000);
-	lull_memory_waited(memory, 60000, LEAST);
+	lull_memory_waited(memory, 60000, LEAST, false);
 	KUNIT_EXPECT_EQ(test, lull_memory_expect(memory), 0);
+}
+
+/* The key is released while the network is waited for, and read at once. */
+static void lull_memory_leaves_out_the_user(struct kunit *test)
+{
+	struct lull_memory *memory = lull_memory_of(test);
+
+	lull_memory_begin(memory, 7);
+	lull_memory_expect(memory);
+	lull_memory_waited(memory, 80000, LEAST, true);
+	lull_memory_input(memory);
+	lull_memory_expect(memory);
+	lull_memory_waited(memory, 20000, LEAST, false);
+	/* Something that is read later has ended no wait. */
+	lull_memory_input(memory);
+	lull_memory_begin(memory, 7);
+	KUNIT_EXPECT_EQ(test, lull_memory_expect(memory), 20000);
+	/* A wait that does not count is not taken back either. */
+	lull_memory_waited(memory, 20000, LEAST, false);
+	lull_memory_waited(memory, 10, LEAST, true);
+	lull_memory_input(memory);
+	KUNIT_EXPECT_EQ(test, memory->now.count, 1);
 }
 
 static void lull_memory_forgets_the_oldest(struct kunit *test)
@@ -183,7 +203,7 @@ static void lull_memory_has_an_end(struct kunit *test)
 	lull_memory_begin(memory, 7);
 	for (i = 0; i < 3 * LULL_MEMORY_WAITS; i++) {
 		lull_memory_expect(memory);
-		lull_memory_waited(memory, 5000, LEAST);
+		lull_memory_waited(memory, 5000, LEAST, false);
 	}
 	KUNIT_EXPECT_EQ(test, memory->now.count, LULL_MEMORY_WAITS);
 }
@@ -229,6 +249,7 @@ static struct kunit_case lull_quiet_cases[] = {
 	KUNIT_CASE(lull_memory_tells_the_waits_of_last_time),
 	KUNIT_CASE(lull_memory_keeps_actions_apart),
 	KUNIT_CASE(lull_memory_goes_half_way),
+	KUNIT_CASE(lull_memory_leaves_out_the_user),
 	KUNIT_CASE(lull_memory_forgets_the_oldest),
 	KUNIT_CASE(lull_memory_has_an_end),
 	KUNIT_CASE(lull_budget_ends_a_hold),
