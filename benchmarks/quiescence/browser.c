@@ -52,7 +52,7 @@ static const char usage[] =
 	"  --background: work of each update, per cent of a fast core's time\n";
 
 static struct ways ways = {
-	.bound_ms = 200, .least_us = 2000, .boost = 60, .cap = 20, .quota = 10, .slack_us = 50000};
+	.bound_ms = 1000, .least_us = 2000, .boost = 60, .cap = 20, .quota = 10, .slack_us = 50000};
 static const char *page_file = "/usr/share/lull/page.trace", *out = "/out/loads.jsonl",
 		  *totals = "/out/windows.jsonl", *others_out = "/out/others.jsonl",
 		  *counts_out = "/out/counts.jsonl";
