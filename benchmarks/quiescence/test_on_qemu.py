@@ -15,7 +15,8 @@ def test_others_are_held_while_the_network_is_waited_for(lull: Lull, tmp_path: P
     words = ["--set", "windows=2", "--points", "ways/*", "--points", "others/5-*", "--points", "alone/*"]
     ran = lull("run", "quiescence", "-e", "qemu", *words, "--out", "out")
     assert ran.returncode == 0, ran.stderr
-    points = {row["point"]: row for row in pq.read_table(tmp_path / "out" / "figures" / "points.parquet").to_pylist()}
+    figures = tmp_path / "out" / "figures"
+    points = {row["point"]: row for row in pq.read_table(figures / "points.parquet").to_pylist()}
     assert len(points) == 12
     for row in points.values():
         assert row["loads"] == 2
@@ -26,3 +27,8 @@ def test_others_are_held_while_the_network_is_waited_for(lull: Lull, tmp_path: P
         assert row["holds"] == row["by_path"] == (2 if quiet else 0)
         assert row["mistaken"] == row["by_deadline"] == 0
         assert (row["held_sum_us"] > 2 * 90000) == quiet
+    chains = pq.read_table(figures / "chains.parquet").to_pylist()
+    assert len(chains) == 5
+    for row in chains:
+        assert row["right"] >= 5 * row["actions"] > 0, "each load goes through five processes"
+        assert row["found"] == row["right"], "the tracker names all tasks that the user waits for"
