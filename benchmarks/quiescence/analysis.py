@@ -1,0 +1,259 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The analysis of the scenario `quiescence`: the phone of the engagement paper, section 3."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+from matplotlib.figure import Figure
+
+from lull.figures import waiting
+from lull.plotting import style
+from lull.plotting.markdown import markdown_table
+from lull.results.against import Against
+from lull.results.drawing import Drawing, Stored
+from lull.results.result import Check, Result
+from lull.rundir.run import Run
+from lull.scenario.runs import Runs
+from lull.statistics import student
+
+from . import causes
+
+LOADS, OTHERS, COUNTS = "loads.jsonl", "others.jsonl", "counts.jsonl"
+PLACE = ("way", "page", "background", "wait_us", "governor", "helpers")
+SAME = ("page", "background", "wait_us", "governor", "helpers")
+"""What two points share that are compared by their way."""
+QUIET = ("big", "all")
+KERNEL = ("waits", "holds", "by_path", "by_deadline", "mistaken", "tasks", "held_sum_us")
+"""What the kernel counted; 0 where nothing is held."""
+PAPER_ENERGY = 0.06
+"""Energy saved."""
+SLOWDOWN = 0.01
+"""Of a load, at most: the paper says that none was to be seen."""
+
+Row = dict[str, Any]
+
+
+def analyse(runs: Runs) -> Result:
+    loads, windows = df_loads(runs), waiting.df_windows(runs, _place)
+    tables = {"loads": loads, "windows": windows, "points": df_points(runs, loads, windows)}
+    chains = causes.df_chains(runs.runs, _place)
+    if chains is not None:
+        tables["chains"] = chains
+    return conclude(tables, [run.name for run in runs.runs])
+
+
+def conclude(tables: Mapping[str, pa.Table], points: Sequence[str]) -> Result:
+    """From the tables of those points that have run, of all."""
+    table = tables["points"]
+    savings = df_savings(tables)
+    return Result(
+        summary="## Energy, and time of a load\n\n"
+        + waiting.so_far(table, points)
+        + "Load: from the key press until the page is there. Power of the machine and of its CPUs with their L2s: mean "
+        "with a 95 % interval over loads. Latest: how late a job of an update or a helper was done. False holds: those "
+        "that the user's path waited for.\n\n"
+        + _points_text(table)
+        + _savings_text(savings)
+        + causes.text(tables.get("chains")),
+        tables={**tables, **({"savings": pa.Table.from_pylist(savings)} if savings else {})},
+        checks=[*kernel_checks(table), *checks(savings)] if waiting.is_timed(table) else [],
+    )
+
+
+def draw(stored: Stored) -> list[Drawing]:
+    points = waiting.drawable(stored)
+    if points is None:
+        return []
+    return [
+        Drawing("ways", plot_ways(points, stored.label), "Power, and time of a load, by what is done about others.")
+    ]
+
+
+def against(stored: Stored) -> list[Against]:
+    table = stored.rows("savings")
+    found = []
+    for row in table.to_pylist() if table else []:
+        if row["way"] not in QUIET:
+            continue
+        source = "engagement paper, section 3"
+        found += [
+            Against(
+                f"{row['point']}: energy saved", "%", f"{100 * row['saved']:.3g}", f"{100 * PAPER_ENERGY:.3g}",
+                source=source,
+            ),
+            Against(f"{row['point']}: slowdown", "%", f"{100 * row['slower']:.3g}", "none visible", source=source),
+        ]  # fmt: skip
+    return found
+
+
+def df_loads(runs: Runs) -> pa.Table:
+    """A row per load but the first, from which the kernel learns."""
+    return pa.Table.from_pylist([row for run in runs.runs for row in _loads(run)])
+
+
+def _loads(run: Run) -> list[Row]:
+    with run.understanding(LOADS):
+        return [
+            {
+                **_place(run), "load": int(line["load"]),
+                "response_us": (int(line["loaded_ns"]) - int(line["pressed_ns"])) / 1e3,
+                "read_us": (int(line["read_ns"]) - int(line["pressed_ns"])) / 1e3,
+                "waited_us": int(line["waited_ns"]) / 1e3, "late_us": int(line["late_ns"]) / 1e3,
+            }
+            for line in run.lines(LOADS)
+            if int(line["load"]) > 0
+        ]  # fmt: skip
+
+
+def _place(run: Run) -> Row:
+    return waiting.place(run, PLACE)
+
+
+def df_points(runs: Runs, loads: pa.Table, windows: pa.Table) -> pa.Table:
+    every, all_windows = loads.to_pylist(), windows.to_pylist()
+    found = []
+    for run in runs.runs:
+        own = [row for row in every if row["point"] == run.name]
+        row = {
+            **_place(run),
+            **waiting.point(
+                np.array([row["response_us"] for row in own]),
+                [each for each in all_windows if each["point"] == run.name],
+            ),
+            "late_us": float(np.mean([row["late_us"] for row in own])),
+            "loads": len(own),
+        }
+        with run.understanding(COUNTS):
+            counts = next(iter(run.lines(COUNTS)))
+            row |= {"slack_us": int(counts["slack_us"]), **{name: int(counts.get(name, 0)) for name in KERNEL}}
+        with run.understanding(OTHERS):
+            others = list(run.lines(OTHERS))
+            row["undone"] = sum(int(line["due"]) - int(line["jobs"]) for line in others)
+            row["latest_us"] = max((int(line["latest_ns"]) / 1e3 for line in others), default=0.0)
+        found.append(row)
+    return pa.Table.from_pylist(found)
+
+
+def df_savings(tables: Mapping[str, pa.Table]) -> list[Row]:
+    """What each point saves beside the one where nothing is done: shares of 1, load by load, with 95 % intervals."""
+    points = tables["points"].to_pylist()
+    if not waiting.is_timed(tables["points"]):
+        return []
+    found = []
+    for row in points:
+        none = waiting.beside(points, row, "none", SAME)
+        if row["way"] == "none" or none is None:
+            continue
+        pairs = {
+            "saved": _ratios(tables["windows"], "power_w", row, none),
+            "cpus_saved": _ratios(tables["windows"], "cpus_w", row, none),
+            "slower": _ratios(tables["loads"], "response_us", row, none),
+        }
+        saved: Row = {name: row[name] for name in ("point", "group", *PLACE)} | {"other": none["point"]}
+        for name, ratios in pairs.items():
+            sign = 1 if name == "slower" else -1
+            saved[name], saved[f"{name}_pm"] = student.mean([sign * (ratio - 1) for ratio in ratios])
+        found.append(saved)
+    return found
+
+
+def _ratios(table: pa.Table, column: str, row: Row, none: Row) -> list[float]:
+    """One point's values over the other's, each at its place in the run: the events of both are the same."""
+    every = table.to_pylist()
+    one, other = ([each[column] for each in every if each["point"] == point["point"]] for point in (row, none))
+    return [first / second for first, second in zip(one, other, strict=True)]
+
+
+def _points_text(points: pa.Table) -> str:
+    timed = waiting.is_timed(points)
+    headings = (
+        "point", "loads", "load, median µs", "answer taken late, µs", "waits", "holds", "ended by the path",
+        "by the bound", "false", "jobs not done", "latest, µs",
+    ) + (("power, mW", "CPUs, mW") if timed else ())  # fmt: skip
+    return markdown_table(
+        headings,
+        [
+            (
+                row["point"], row["loads"], waiting.quantile_text(row, "median"), f"{row['late_us']:.4g}",
+                row["waits"], row["holds"], row["by_path"], row["by_deadline"], row["mistaken"], row["undone"],
+                f"{row['latest_us']:.5g}",
+                *((waiting.watts_text(row, "power_w"), waiting.watts_text(row, "cpus_w")) if timed else ()),
+            )
+            for row in points.to_pylist()
+        ],
+    )  # fmt: skip
+
+
+def _savings_text(savings: Sequence[Row]) -> str:
+    if not savings:
+        return ""
+    rows = [
+        (row["point"], _percent(row, "saved"), _percent(row, "cpus_saved"), _percent(row, "slower")) for row in savings
+    ]
+    return "\n\n## Beside nothing done, %\n\n" + markdown_table(
+        ("point", "energy saved", "of CPUs and L2s", "load is slower by"), rows
+    )
+
+
+def _percent(row: Row, name: str) -> str:
+    half = row[f"{name}_pm"]
+    return f"{100 * row[name]:.3g}" + ("" if half is None else f" ± {100 * half:.2g}")
+
+
+def kernel_checks(points: pa.Table) -> list[Check]:
+    """Nobody is held when the user could see it, and all work is done."""
+    found = []
+    for row in points.to_pylist():
+        found.append(
+            Check(f"{row['point']}: all jobs are done", row["undone"] == 0, f"{row['undone']} jobs are not")
+        )  # fmt: skip
+        if row["way"] in QUIET:
+            found.append(
+                Check(
+                    f"{row['point']}: no false hold",
+                    row["mistaken"] == 0 and row["held_sum_us"] <= row["loads"] * (row["slack_us"] + row["late_us"]),
+                    f"{row['mistaken']} of {row['holds']} holds; tasks were held for {row['held_sum_us']} µs, and "
+                    f"nobody could be missed for {row['loads']} times {row['slack_us']} µs",
+                )
+            )
+    return found
+
+
+def checks(savings: Sequence[Row]) -> list[Check]:
+    """The goal, judged by intervals: the end of each that is nearer to a miss."""
+    found = []
+    for row in savings:
+        if row["way"] not in QUIET or not row["group"].startswith("ways"):
+            continue
+        least, most = row["saved"] - (row["saved_pm"] or 0), row["slower"] + (row["slower_pm"] or 0)
+        found += [
+            Check(
+                f"{row['point']}: at least {100 * PAPER_ENERGY:g} % of the machine's energy is saved",
+                least >= PAPER_ENERGY, f"{_percent(row, 'saved')} %; of CPUs and L2s {_percent(row, 'cpus_saved')} %",
+            ),
+            Check(
+                f"{row['point']}: a load is at most {100 * SLOWDOWN:g} % slower",
+                most <= SLOWDOWN, f"{_percent(row, 'slower')} %",
+            ),
+        ]  # fmt: skip
+    return found
+
+
+def plot_ways(points: pa.Table, label: str) -> Figure:
+    rows = points.to_pylist()
+    at = range(len(rows))
+    figure, axes = style.panels(2, 2, 4.8)
+    axes[0].barh(at, [1e3 * row["power_w"] for row in rows], color=style.GREYS[0], edgecolor="black", label="machine")
+    axes[0].barh(at, [1e3 * row["cpus_w"] for row in rows], color=style.GREYS[1], edgecolor="black", label="CPUs, L2s")
+    axes[0].set_xlabel("power (mW)")
+    axes[0].legend()
+    axes[1].plot(
+        [(row["median_us"] - row["slack_us"]) / 1e3 for row in rows], at, linestyle="none", marker=style.MARKERS[0],
+        color="black", markerfacecolor="white",
+    )  # fmt: skip
+    axes[1].set_xlabel("load without the wait, median (ms)")
+    waiting.label_points(axes, [row["point"] for row in rows])
+    figure.suptitle(f"A browser\n{label}")
+    return figure

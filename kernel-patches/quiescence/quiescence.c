@@ -1,0 +1,160 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * The switches of quiescence. What they do is in quiescence_sched.c.
+ *
+ *   /sys/kernel/lull/quiescence/hold                 big or all
+ *   /sys/kernel/lull/quiescence/bound_ms, least_us   how long tasks are held
+ *   /sys/kernel/lull/quiescence/stats                root's: counts since boot
+ *   /sys/kernel/debug/lull/quiescence/path           root's: who is on the path; what is remembered
+ */
+#include <linux/debugfs.h>
+#include <linux/init.h>
+#include <linux/kstrtox.h>
+#include <linux/math64.h>
+#include <linux/seq_file.h>
+#include <linux/string.h>
+#include <linux/sysfs.h>
+
+#include "lull.h"
+#include "quiescence.h"
+
+#define CREATE_TRACE_POINTS
+#include "quiescence_trace.h"
+
+#define LULL_QUIET_BOUND_LEAST	1
+#define LULL_QUIET_BOUND_MOST	10000
+#define LULL_QUIET_LEAST_MOST	1000000
+
+static int lull_quiet_enable(struct lull_system *system)
+{
+	return lull_quiet_start();
+}
+
+static int lull_quiet_disable(struct lull_system *system)
+{
+	lull_quiet_stop();
+	return 0;
+}
+
+static struct lull_system lull_quiet_system = {
+	.name = "quiescence",
+	.enable = lull_quiet_enable,
+	.disable = lull_quiet_disable,
+};
+
+static const char * const lull_quiet_holds[] = {
+	[LULL_QUIET_BIG] = "big",
+	[LULL_QUIET_ALL] = "all",
+};
+
+static ssize_t hold_show(struct kobject *kobj, struct kobj_attribute *attr, char *buf)
+{
+	return sysfs_emit(buf, "%s\n", lull_quiet_holds[lull_quiet_get_hold()]);
+}
+
+static ssize_t hold_store(struct kobject *kobj, struct kobj_attribute *attr,
+			  const char *buf, size_t count)
+{
+	int error, hold = sysfs_match_string(lull_quiet_holds, buf);
+
+	if (hold < 0)
+		return -EINVAL;
+	error = lull_quiet_set_hold(hold);
+
+	return error ?: count;
+}
+
+static struct kobj_attribute hold_attr = __ATTR_RW(hold);
+
+static ssize_t bound_ms_show(struct kobject *kobj, struct kobj_attribute *attr, char *buf)
+{
+	return sysfs_emit(buf, "%u\n", READ_ONCE(lull_quiet_bound_ms));
+}
+
+static ssize_t bound_ms_store(struct kobject *kobj, struct kobj_attribute *attr,
+			      const char *buf, size_t count)
+{
+	unsigned int ms;
+
+	if (kstrtouint(buf, 10, &ms) || ms < LULL_QUIET_BOUND_LEAST || ms > LULL_QUIET_BOUND_MOST)
+		return -EINVAL;
+	WRITE_ONCE(lull_quiet_bound_ms, ms);
+
+	return count;
+}
+
+static struct kobj_attribute bound_ms_attr = __ATTR_RW(bound_ms);
+
+static ssize_t least_us_show(struct kobject *kobj, struct kobj_attribute *attr, char *buf)
+{
+	return sysfs_emit(buf, "%u\n", READ_ONCE(lull_quiet_least_us));
+}
+
+static ssize_t least_us_store(struct kobject *kobj, struct kobj_attribute *attr,
+			      const char *buf, size_t count)
+{
+	unsigned int us;
+
+	if (kstrtouint(buf, 10, &us) || us > LULL_QUIET_LEAST_MOST)
+		return -EINVAL;
+	WRITE_ONCE(lull_quiet_least_us, us);
+
+	return count;
+}
+
+static struct kobj_attribute least_us_attr = __ATTR_RW(least_us);
+
+static ssize_t stats_show(struct kobject *kobj, struct kobj_attribute *attr, char *buf)
+{
+	struct lull_quiet_counts counts;
+	int length;
+
+	lull_quiet_count(&counts);
+	length = sysfs_emit(buf, "actions %llu\njoined %llu\nevicted %llu\nlost %llu\n",
+			    counts.actions, counts.joined, counts.evicted, counts.lost);
+	length += sysfs_emit_at(buf, length, "waits %llu\nunknown %llu\nbrief %llu\nrefused %llu\n",
+				counts.waits, counts.unknown, counts.brief, counts.refused);
+	length += sysfs_emit_at(buf, length, "holds %llu\nby_path %llu\nby_deadline %llu\n",
+				counts.holds, counts.by_path, counts.by_deadline);
+	length += sysfs_emit_at(buf, length, "tasks %llu\nmistaken %llu\n", counts.tasks,
+				counts.mistaken);
+	length += sysfs_emit_at(buf, length, "held_sum_us %llu\nheld_most_us %llu\n",
+				div_u64(counts.held_ns, NSEC_PER_USEC),
+				div_u64(counts.most_ns, NSEC_PER_USEC));
+	return length;
+}
+
+static struct kobj_attribute stats_attr = __ATTR_RO_MODE(stats, 0400);
+
+static const struct attribute *const lull_quiet_attrs[] = {
+	&hold_attr.attr,
+	&bound_ms_attr.attr,
+	&least_us_attr.attr,
+	&stats_attr.attr,
+	NULL
+};
+
+static int lull_quiet_path_show(struct seq_file *file, void *unused)
+{
+	lull_quiet_show(file);
+	return 0;
+}
+
+DEFINE_SHOW_ATTRIBUTE(lull_quiet_path);
+
+static int __init lull_quiet_init(void)
+{
+	int error = lull_register_system(&lull_quiet_system);
+
+	if (error)
+		return error;
+	error = sysfs_create_files(lull_quiet_system.kobj, lull_quiet_attrs);
+	if (error) {
+		lull_unregister_system(&lull_quiet_system);
+		return error;
+	}
+	debugfs_create_file("path", 0400, debugfs_create_dir("quiescence", lull_debugfs), NULL,
+			    &lull_quiet_path_fops);
+	return 0;
+}
+device_initcall(lull_quiet_init);

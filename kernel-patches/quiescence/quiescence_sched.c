@@ -1,0 +1,812 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Quiescence: while all tasks wait that act on the user's last key press, other
+ * tasks are held back. kernel/sched/core.c includes this file, because run queues
+ * are known only there.
+ *
+ * The path begins with the task that reads the key press. Who is woken by a task
+ * on the path joins it, and so does whom a work item wakes that the path queued.
+ * The path waits when nobody on it can run. The memory says how long that wait
+ * was the last time; if that is long enough, a hold begins. It ends when somebody
+ * on the path is woken, before a CPU is chosen for that task; or when its time is
+ * over.
+ *
+ * A hold is one of two:
+ *
+ *   big   the big CPUs leave, by pseudo hotplug. What runs there goes on elsewhere
+ *   all   wake-ups of other tasks are held as those of a stage are (bursts_sched.c),
+ *         by the same rules; and those that run are stopped on their way back to
+ *         their programs, where they have no lock of the kernel
+ *
+ * Locking. lull_quiet_hold_lock makes beginnings and ends of holds one after the
+ * other. It is taken where a task may be woken, never with a lock of the scheduler
+ * held. Below it are those of pseudo hotplug and of the scheduler; and below these
+ * lull_quiet_lock, of the path and what is remembered, and lull_quiet_held_lock, of
+ * who is held. Probes of trace points take only these two.
+ *
+ * No task on the path is followed by its address, which is only compared: the
+ * path has no references. A task leaves the path when it ends.
+ */
+#include <linux/hash.h>
+#include <linux/hrtimer.h>
+#include <linux/input-event-codes.h>
+#include <linux/irq_work.h>
+#include <linux/sched/isolation.h>
+#include <linux/seq_file.h>
+#include <linux/task_work.h>
+#include <trace/events/workqueue.h>
+
+#include "quiescence.h"
+#include "quiescence_memory.h"
+#include "quiescence_path.h"
+#include "quiescence_trace.h"
+
+#ifdef CONFIG_LULL_QUIESCENCE
+
+/* Tasks that are woken at a time, so that interrupts are not off for long. */
+#define LULL_QUIET_BATCH	32
+
+DEFINE_STATIC_KEY_FALSE(lull_quiet_key);
+
+unsigned int lull_quiet_bound_ms = 200;
+unsigned int lull_quiet_least_us = 2000;
+
+static unsigned int lull_quiet_kind = LULL_QUIET_BIG;
+
+static DEFINE_RAW_SPINLOCK(lull_quiet_lock);
+
+/* What follows is under this lock; some of it is read without. */
+static struct lull_path lull_quiet_path;
+/* For readers: who was where on the path. */
+static struct {
+	pid_t pid;
+	char comm[TASK_COMM_LEN];
+} lull_quiet_names[LULL_PATH_MEMBERS];
+static struct lull_memory lull_quiet_memory;
+static struct lull_quiet_counts lull_quiet_counts;
+/* Work items on the path. */
+static unsigned int lull_quiet_items;
+/* The number of the wait, the first is 1; and since when it is, 0 if nobody waits. */
+static u64 lull_quiet_wait;
+static u64 lull_quiet_wait_since;
+/* Who has read the key press; only compared. */
+static const struct task_struct *lull_quiet_consumer;
+
+static DEFINE_RAW_SPINLOCK(lull_quiet_hold_lock);
+
+/* An enum lull_quiet_hold plus one while there is a hold, else 0. */
+static unsigned int lull_quiet_holding;
+static bool lull_quiet_on;
+static u64 lull_quiet_hold_since;
+static u64 lull_quiet_hold_until;
+static struct cpumask lull_quiet_cpus;
+static struct lull_budget lull_quiet_budget;
+static struct hrtimer lull_quiet_timer;
+
+static DEFINE_RAW_SPINLOCK(lull_quiet_held_lock);
+
+/* Tasks by task_struct.quiet.next. */
+struct lull_quiet_list {
+	struct task_struct *first;
+	struct task_struct *last;
+};
+
+static struct lull_quiet_list lull_quiet_held, lull_quiet_leaving;
+static u64 lull_quiet_tasks;
+
+static void lull_quiet_begin(struct irq_work *work);
+static void lull_quiet_woken(struct irq_work *work);
+static void lull_quiet_release(struct irq_work *work);
+
+static struct irq_work lull_quiet_begin_work = IRQ_WORK_INIT_HARD(lull_quiet_begin);
+static struct irq_work lull_quiet_woken_work = IRQ_WORK_INIT_HARD(lull_quiet_woken);
+static struct irq_work lull_quiet_release_work = IRQ_WORK_INIT_HARD(lull_quiet_release);
+
+/* Its place on the path, or -1. Without the lock the answer may be old. */
+static int lull_quiet_slot(struct task_struct *p)
+{
+	unsigned int slot = READ_ONCE(p->quiet.slot);
+
+	return slot && READ_ONCE(lull_quiet_path.members[slot - 1].id) == p ? slot - 1 : -1;
+}
+
+/* Whether what a task does now, it does for the user. */
+static bool lull_quiet_acts(struct task_struct *p)
+{
+	return lull_quiet_slot(p) >= 0 || READ_ONCE(p->quiet.item);
+}
+
+/* Whether a task may be held at all. */
+static bool lull_quiet_may_hold(struct task_struct *p)
+{
+	return p->sched_class == &fair_sched_class &&
+	       !(p->flags & (PF_KTHREAD | PF_USER_WORKER | PF_EXITING)) && lull_quiet_slot(p) < 0;
+}
+
+/* The task that causes what happens here, if it is one. */
+static struct task_struct *lull_quiet_cause(void)
+{
+	return in_task() && !is_idle_task(current) ? current : NULL;
+}
+
+static void lull_quiet_begin_wait(void)
+{
+	s64 expected;
+
+	lockdep_assert_held(&lull_quiet_lock);
+
+	if (!lull_path_waits(&lull_quiet_path) || lull_quiet_wait_since)
+		return;
+	lull_quiet_wait_since = ktime_get_ns();
+	WRITE_ONCE(lull_quiet_wait, lull_quiet_wait + 1);
+	lull_quiet_counts.waits++;
+	expected = lull_memory_expect(&lull_quiet_memory);
+	trace_lull_quiet_wait(lull_quiet_wait, expected);
+	if (expected == LULL_WAIT_UNKNOWN)
+		lull_quiet_counts.unknown++;
+	else if (expected <= 0 || expected < READ_ONCE(lull_quiet_least_us))
+		lull_quiet_counts.brief++;
+	else
+		irq_work_queue(&lull_quiet_begin_work);
+}
+
+/* @p ends it, whom @by has woken, or an interrupt. */
+static void lull_quiet_end_wait(struct task_struct *p, struct task_struct *by)
+{
+	u64 length;
+
+	lockdep_assert_held(&lull_quiet_lock);
+
+	if (!lull_quiet_wait_since)
+		return;
+	length = ktime_get_ns() - lull_quiet_wait_since;
+	lull_quiet_wait_since = 0;
+	lull_memory_waited(&lull_quiet_memory, div_u64(length, NSEC_PER_USEC),
+			   READ_ONCE(lull_quiet_least_us), !by && p == lull_quiet_consumer);
+	if (by && by->quiet.wait == lull_quiet_wait && !lull_quiet_acts(by)) {
+		lull_quiet_counts.mistaken++;
+		trace_lull_quiet_mistake(lull_quiet_wait, by);
+	}
+	/* It began after the task's waker had looked; pairs with lull_quiet_begin(). */
+	if (READ_ONCE(lull_quiet_holding))
+		irq_work_queue(&lull_quiet_woken_work);
+}
+
+static int lull_quiet_add(const void *id, bool active)
+{
+	bool evicted;
+	int slot = lull_path_add(&lull_quiet_path, id, active, &evicted);
+
+	lull_quiet_counts.joined += slot >= 0;
+	lull_quiet_counts.lost += slot < 0;
+	lull_quiet_counts.evicted += evicted;
+	return slot;
+}
+
+static int lull_quiet_join(struct task_struct *p)
+{
+	int slot = lull_quiet_add(p, true);
+
+	if (slot < 0)
+		return slot;
+	WRITE_ONCE(p->quiet.slot, slot + 1);
+	lull_quiet_names[slot].pid = p->pid;
+	/* Without a lock, as trace points do: it is for readers. */
+	memcpy(lull_quiet_names[slot].comm, p->comm, TASK_COMM_LEN);
+	return slot;
+}
+
+/* sched_waking, and sched_wakeup_new. */
+static void lull_quiet_wakes(void *unused, struct task_struct *p)
+{
+	struct task_struct *by = lull_quiet_cause();
+	int slot = lull_quiet_slot(p);
+
+	if ((slot < 0 && !(by && lull_quiet_acts(by))) || p->flags & PF_KTHREAD)
+		return;
+
+	guard(raw_spinlock_irqsave)(&lull_quiet_lock);
+	slot = lull_quiet_slot(p);
+	if (slot < 0) {
+		if (!by || !lull_quiet_acts(by))
+			return;
+		slot = lull_quiet_join(p);
+		if (slot < 0)
+			return;
+		trace_lull_quiet_join(p, by);
+	}
+	lull_path_set(&lull_quiet_path, slot, true);
+	lull_quiet_end_wait(p, by);
+}
+
+/*
+ * sched_wakeup: the task is on a run queue. Who was woken on its way to sleep is
+ * seen going to sleep after sched_waking, and before this.
+ */
+static void lull_quiet_awake(void *unused, struct task_struct *p)
+{
+	int slot;
+
+	if (lull_quiet_slot(p) < 0)
+		return;
+
+	guard(raw_spinlock_irqsave)(&lull_quiet_lock);
+	slot = lull_quiet_slot(p);
+	if (slot < 0)
+		return;
+	lull_path_set(&lull_quiet_path, slot, true);
+	lull_quiet_end_wait(p, NULL);
+}
+
+static void lull_quiet_switches(void *unused, bool preempt, struct task_struct *prev,
+				struct task_struct *next, unsigned int prev_state)
+{
+	int slot;
+
+	if (preempt || !prev_state || lull_quiet_slot(prev) < 0)
+		return;
+
+	guard(raw_spinlock_irqsave)(&lull_quiet_lock);
+	slot = lull_quiet_slot(prev);
+	if (slot < 0)
+		return;
+	lull_path_set(&lull_quiet_path, slot, false);
+	lull_quiet_begin_wait();
+}
+
+static void lull_quiet_exits(void *unused, struct task_struct *p)
+{
+	int slot;
+
+	if (lull_quiet_slot(p) < 0)
+		return;
+
+	guard(raw_spinlock_irqsave)(&lull_quiet_lock);
+	slot = lull_quiet_slot(p);
+	if (slot < 0)
+		return;
+	lull_path_remove(&lull_quiet_path, slot);
+	lull_quiet_begin_wait();
+}
+
+/* A work item counts from when a worker runs it: until then it may be taken back. */
+static void lull_quiet_queues(void *unused, int cpu, struct pool_workqueue *pwq,
+			      struct work_struct *work)
+{
+	struct task_struct *by = lull_quiet_cause();
+	bool acts = by && lull_quiet_acts(by);
+	int slot;
+
+	if (!acts && !READ_ONCE(lull_quiet_items))
+		return;
+
+	guard(raw_spinlock_irqsave)(&lull_quiet_lock);
+	slot = lull_path_find(&lull_quiet_path, work);
+	if (slot >= 0 && !acts) {
+		lull_path_remove(&lull_quiet_path, slot);
+		lull_quiet_begin_wait();
+	} else if (slot < 0 && acts) {
+		slot = lull_quiet_add(work, false);
+		if (slot < 0)
+			return;
+		WRITE_ONCE(lull_quiet_items, lull_quiet_items + 1);
+		lull_quiet_names[slot].pid = 0;
+		strscpy(lull_quiet_names[slot].comm, "(work)");
+	}
+}
+
+static void lull_quiet_works(void *unused, struct work_struct *work)
+{
+	int slot;
+
+	if (!READ_ONCE(lull_quiet_items))
+		return;
+
+	guard(raw_spinlock_irqsave)(&lull_quiet_lock);
+	slot = lull_path_find(&lull_quiet_path, work);
+	if (slot < 0)
+		return;
+	WRITE_ONCE(current->quiet.item, work);
+	lull_path_set(&lull_quiet_path, slot, true);
+	lull_quiet_end_wait(NULL, NULL);
+}
+
+static void lull_quiet_worked(void *unused, struct work_struct *work, work_func_t function)
+{
+	int slot;
+
+	if (!current->quiet.item)
+		return;
+
+	guard(raw_spinlock_irqsave)(&lull_quiet_lock);
+	WRITE_ONCE(current->quiet.item, NULL);
+	slot = lull_path_find(&lull_quiet_path, work);
+	if (slot < 0)
+		return;
+	lull_path_remove(&lull_quiet_path, slot);
+	lull_quiet_begin_wait();
+}
+
+static void lull_quiet_clear(void)
+{
+	lockdep_assert_held(&lull_quiet_lock);
+
+	lull_path_clear(&lull_quiet_path);
+	WRITE_ONCE(lull_quiet_items, 0);
+	lull_quiet_wait_since = 0;
+}
+
+/* A wake-up of @p is to be held, or it has stopped itself. Returns whether it is held. */
+static bool lull_quiet_keep(struct task_struct *p)
+{
+	guard(raw_spinlock_irqsave)(&lull_quiet_held_lock);
+	if (READ_ONCE(lull_quiet_holding) != LULL_QUIET_ALL + 1)
+		return false;
+	/* It slept again before its release came round. */
+	if (p->quiet.since)
+		return true;
+
+	get_task_struct(p);
+	WRITE_ONCE(p->quiet.since, ktime_get_ns());
+	WRITE_ONCE(p->quiet.wait, READ_ONCE(lull_quiet_wait));
+	if (lull_quiet_held.first)
+		lull_quiet_held.last->quiet.next = p;
+	else
+		lull_quiet_held.first = p;
+	lull_quiet_held.last = p;
+	lull_quiet_tasks++;
+	return true;
+}
+
+/* On its way back to its program. A signal ends it, and so does the freezer. */
+static void lull_quiet_stopped(struct callback_head *head)
+{
+	struct lull_quiet_task *quiet = &current->quiet;
+
+	WRITE_ONCE(quiet->stopping, 0);
+	if (!lull_quiet_may_hold(current) || signal_pending(current) || !lull_quiet_keep(current))
+		return;
+
+	for (;;) {
+		set_current_state(TASK_INTERRUPTIBLE | TASK_FREEZABLE);
+		/* Pairs with lull_quiet_take(). */
+		if (!smp_load_acquire(&quiet->since) || signal_pending(current))
+			break;
+		schedule();
+	}
+	__set_current_state(TASK_RUNNING);
+}
+
+static void lull_quiet_stop_soon(struct task_struct *p)
+{
+	if (xchg(&p->quiet.stopping, 1))
+		return;
+	init_task_work(&p->quiet.stop, lull_quiet_stopped);
+	if (task_work_add(p, &p->quiet.stop, TWA_RESUME | TWAF_NO_ALLOC))
+		WRITE_ONCE(p->quiet.stopping, 0);
+}
+
+static void lull_quiet_stop_all(void)
+{
+	struct task_struct *p;
+	struct rq_flags rf;
+	struct rq *rq;
+	int cpu;
+
+	for_each_online_cpu(cpu) {
+		rq = cpu_rq(cpu);
+		rq_lock(rq, &rf);
+		list_for_each_entry(p, &rq->cfs_tasks, se.group_node)
+			if (lull_quiet_may_hold(p))
+				lull_quiet_stop_soon(p);
+		rq_unlock(rq, &rf);
+	}
+}
+
+/* Takes a task that leaves. The caller wakes it without the lock. */
+static struct task_struct *lull_quiet_take(void)
+{
+	struct task_struct *p = lull_quiet_leaving.first;
+
+	lockdep_assert_held(&lull_quiet_held_lock);
+
+	if (!p)
+		return NULL;
+	lull_quiet_leaving.first = p->quiet.next;
+	p->quiet.next = NULL;
+	/* The next wake-up of the task, which is ours as a rule, is not held. */
+	WRITE_ONCE(p->quiet.released, true);
+	/* Pairs with lull_quiet_stopped(): who sees this goes on. */
+	smp_store_release(&p->quiet.since, 0);
+	return p;
+}
+
+static void lull_quiet_release(struct irq_work *work)
+{
+	unsigned int most = LULL_QUIET_BATCH;
+	struct task_struct *p;
+	unsigned long flags;
+	bool more;
+
+	raw_spin_lock_irqsave(&lull_quiet_held_lock, flags);
+	while (most-- && (p = lull_quiet_take())) {
+		raw_spin_unlock_irqrestore(&lull_quiet_held_lock, flags);
+		wake_up_state(p, TASK_INTERRUPTIBLE);
+		put_task_struct(p);
+		raw_spin_lock_irqsave(&lull_quiet_held_lock, flags);
+	}
+	more = lull_quiet_leaving.first;
+	raw_spin_unlock_irqrestore(&lull_quiet_held_lock, flags);
+	if (more)
+		irq_work_queue(work);
+}
+
+/* What is held leaves, as soon as whoever ends the hold has done what it is about. */
+static void lull_quiet_let_go(void)
+{
+	scoped_guard(raw_spinlock_irqsave, &lull_quiet_held_lock) {
+		if (!lull_quiet_held.first)
+			return;
+		if (lull_quiet_leaving.first)
+			lull_quiet_leaving.last->quiet.next = lull_quiet_held.first;
+		else
+			lull_quiet_leaving.first = lull_quiet_held.first;
+		lull_quiet_leaving.last = lull_quiet_held.last;
+		lull_quiet_held = (struct lull_quiet_list){};
+	}
+	irq_work_queue(&lull_quiet_release_work);
+}
+
+static void lull_quiet_end_locked(enum lull_quiet_end why)
+{
+	unsigned int holding = lull_quiet_holding;
+	u64 held, now;
+
+	lockdep_assert_held(&lull_quiet_hold_lock);
+
+	if (!holding)
+		return;
+	now = ktime_get_ns();
+	held = now - lull_quiet_hold_since;
+	WRITE_ONCE(lull_quiet_holding, 0);
+	/* If it fires now, it finds nothing to do. */
+	hrtimer_try_to_cancel(&lull_quiet_timer);
+	if (holding == LULL_QUIET_BIG + 1) {
+		pseudo_cpu_up(&lull_quiet_cpus);
+	} else {
+		lull_budget_spend(&lull_quiet_budget, now, held);
+		lull_quiet_let_go();
+	}
+
+	guard(raw_spinlock)(&lull_quiet_lock);
+	lull_quiet_counts.by_path += why == LULL_QUIET_BY_PATH;
+	lull_quiet_counts.by_deadline += why == LULL_QUIET_BY_DEADLINE;
+	lull_quiet_counts.held_ns += held;
+	lull_quiet_counts.most_ns = max(lull_quiet_counts.most_ns, held);
+	trace_lull_quiet_release(lull_quiet_wait, why, held);
+}
+
+static void lull_quiet_end(enum lull_quiet_end why)
+{
+	guard(raw_spinlock_irqsave)(&lull_quiet_hold_lock);
+	lull_quiet_end_locked(why);
+}
+
+/* The path was woken while a hold began. */
+static void lull_quiet_woken(struct irq_work *work)
+{
+	guard(raw_spinlock_irqsave)(&lull_quiet_hold_lock);
+	scoped_guard(raw_spinlock, &lull_quiet_lock)
+		if (lull_path_waits(&lull_quiet_path))
+			return;
+	lull_quiet_end_locked(LULL_QUIET_BY_PATH);
+}
+
+static enum hrtimer_restart lull_quiet_expired(struct hrtimer *timer)
+{
+	guard(raw_spinlock_irqsave)(&lull_quiet_hold_lock);
+	/* Another hold may have begun meanwhile. */
+	if (ktime_get_ns() >= lull_quiet_hold_until)
+		lull_quiet_end_locked(LULL_QUIET_BY_DEADLINE);
+	return HRTIMER_NORESTART;
+}
+
+/* The CPUs with the most capacity that are not out. Not all CPUs, which pseudo hotplug refuses. */
+static void lull_quiet_find_big(struct cpumask *big)
+{
+	unsigned long most = 0;
+	int cpu;
+
+	cpumask_clear(big);
+	for_each_possible_cpu(cpu)
+		most = max(most, arch_scale_cpu_capacity(cpu));
+	for_each_online_cpu(cpu)
+		if (arch_scale_cpu_capacity(cpu) == most && !lull_pseudo_offline(cpu))
+			cpumask_set_cpu(cpu, big);
+}
+
+static bool lull_quiet_can_hold_big(void)
+{
+	const struct cpumask *home = housekeeping_cpumask(HK_TYPE_DOMAIN);
+	unsigned long first = arch_scale_cpu_capacity(cpumask_first(home));
+	int cpu;
+
+	if (!static_key_enabled(&lull_hotplug_key.key))
+		return false;
+	for_each_cpu(cpu, home)
+		if (arch_scale_cpu_capacity(cpu) != first)
+			return true;
+
+	return false;
+}
+
+/* Whether the path waits still. Who wakes it from now on sees the hold. */
+static bool lull_quiet_still_waits(void)
+{
+	guard(raw_spinlock)(&lull_quiet_lock);
+	return lull_path_waits(&lull_quiet_path) && lull_quiet_wait_since;
+}
+
+static bool lull_quiet_leave_big(void)
+{
+	u64 tasks = 0;
+	int cpu;
+
+	lull_quiet_find_big(&lull_quiet_cpus);
+	for_each_cpu(cpu, &lull_quiet_cpus)
+		/* A count of others, which may change at any time. */
+		tasks += data_race(cpu_rq(cpu)->nr_running);
+	if (cpumask_empty(&lull_quiet_cpus) || pseudo_cpu_down(&lull_quiet_cpus))
+		return false;
+
+	guard(raw_spinlock)(&lull_quiet_held_lock);
+	lull_quiet_tasks += tasks;
+	return true;
+}
+
+/* In an interrupt of its own, because the path was seen to wait with a run queue's lock held. */
+static void lull_quiet_begin(struct irq_work *work)
+{
+	unsigned int kind = READ_ONCE(lull_quiet_kind);
+	u64 now, bound;
+	bool done = false;
+
+	guard(raw_spinlock_irqsave)(&lull_quiet_hold_lock);
+	if (!lull_quiet_on || lull_quiet_holding)
+		return;
+	now = ktime_get_ns();
+	bound = READ_ONCE(lull_quiet_bound_ms) * (u64)NSEC_PER_MSEC;
+	if (kind == LULL_QUIET_ALL)
+		bound = lull_budget_left(&lull_quiet_budget, now, bound);
+
+	/* Pairs with lull_quiet_end_wait(): the path's waker sees this, or is seen. */
+	WRITE_ONCE(lull_quiet_holding, kind + 1);
+	if (!lull_quiet_still_waits()) {
+		WRITE_ONCE(lull_quiet_holding, 0);
+		return;
+	}
+	if (bound >= max(READ_ONCE(lull_quiet_least_us), 1U) * (u64)NSEC_PER_USEC) {
+		done = kind == LULL_QUIET_ALL || lull_quiet_leave_big();
+		if (done && kind == LULL_QUIET_ALL)
+			lull_quiet_stop_all();
+	}
+	if (!done)
+		WRITE_ONCE(lull_quiet_holding, 0);
+	else
+		trace_lull_quiet_hold(READ_ONCE(lull_quiet_wait), kind == LULL_QUIET_ALL, bound);
+	scoped_guard(raw_spinlock, &lull_quiet_lock) {
+		lull_quiet_counts.holds += done;
+		lull_quiet_counts.refused += !done;
+	}
+	if (!done)
+		return;
+	lull_quiet_hold_since = now;
+	lull_quiet_hold_until = now + bound;
+	hrtimer_start(&lull_quiet_timer, ns_to_ktime(now + bound), HRTIMER_MODE_ABS_HARD);
+}
+
+/**
+ * __lull_quiet_waking - a task is about to be woken
+ * @p: the task
+ * @state: the states that it may be woken from
+ *
+ * If it is on the path, the hold ends before a CPU is chosen for it.
+ */
+void __lull_quiet_waking(struct task_struct *p, unsigned int state)
+{
+	struct task_struct *by;
+
+	if (!READ_ONCE(lull_quiet_holding) || lull_quiet_slot(p) < 0 ||
+	    !(READ_ONCE(p->__state) & state))
+		return;
+
+	by = lull_quiet_cause();
+	/* It has had to do without big CPUs, and the path waited for it. */
+	if (by && READ_ONCE(lull_quiet_holding) == LULL_QUIET_BIG + 1 && lull_quiet_may_hold(by))
+		WRITE_ONCE(by->quiet.wait, READ_ONCE(lull_quiet_wait));
+	lull_quiet_end(LULL_QUIET_BY_PATH);
+}
+
+/**
+ * __lull_quiet_hold - whether a wake-up is held
+ * @p: the task that is to wake, its pi_lock held; it has left its run queue
+ * @state: the states that it may be woken from
+ *
+ * A sleep that cannot be interrupted is not held, because the task may have a lock
+ * then. It is stopped on its way back to its program.
+ *
+ * Return: true if the task is held from now on, or was held before.
+ */
+bool __lull_quiet_hold(struct task_struct *p, unsigned int state)
+{
+	lockdep_assert_held(&p->pi_lock);
+
+	if (READ_ONCE(p->quiet.released)) {
+		WRITE_ONCE(p->quiet.released, false);
+		return false;
+	}
+	if (READ_ONCE(lull_quiet_holding) != LULL_QUIET_ALL + 1 || !lull_quiet_may_hold(p))
+		return false;
+	if (signal_pending(p))
+		return false;
+	if ((state != TASK_NORMAL && state != TASK_INTERRUPTIBLE) ||
+	    !(READ_ONCE(p->__state) & TASK_INTERRUPTIBLE)) {
+		lull_quiet_stop_soon(p);
+		return false;
+	}
+
+	return lull_quiet_keep(p);
+}
+
+/**
+ * __lull_quiet_input - current has read an event
+ * @device: of which device
+ * @type: of the event
+ * @code: of the event
+ * @value: of the event
+ *
+ * When a key or button was pressed, the path begins anew with current.
+ */
+void __lull_quiet_input(dev_t device, u16 type, u16 code, s32 value)
+{
+	u64 key = hash_64(((u64)device << 32) | code, 64) ^ current->tgid;
+
+	if (type != EV_KEY || value != 1) {
+		guard(raw_spinlock_irqsave)(&lull_quiet_lock);
+		if (type != EV_SYN && current == lull_quiet_consumer)
+			lull_memory_input(&lull_quiet_memory);
+		return;
+	}
+
+	scoped_guard(raw_spinlock_irqsave, &lull_quiet_lock) {
+		lull_quiet_clear();
+		lull_quiet_consumer = current;
+		lull_memory_begin(&lull_quiet_memory, key ?: 1);
+		lull_quiet_counts.actions++;
+		lull_quiet_join(current);
+		trace_lull_quiet_action(current, code);
+	}
+	/* Who is held waits no longer for another path. */
+	lull_quiet_end(LULL_QUIET_BY_PATH);
+}
+
+/**
+ * lull_quiet_fork - a task is born, and is neither on the path nor held
+ * @p: the task
+ */
+void lull_quiet_fork(struct task_struct *p)
+{
+	p->quiet = (struct lull_quiet_task){};
+}
+
+static void lull_quiet_unprobe(void)
+{
+	unregister_trace_sched_waking(lull_quiet_wakes, NULL);
+	unregister_trace_sched_wakeup_new(lull_quiet_wakes, NULL);
+	unregister_trace_sched_wakeup(lull_quiet_awake, NULL);
+	unregister_trace_sched_switch(lull_quiet_switches, NULL);
+	unregister_trace_sched_process_exit(lull_quiet_exits, NULL);
+	unregister_trace_workqueue_queue_work(lull_quiet_queues, NULL);
+	unregister_trace_workqueue_execute_start(lull_quiet_works, NULL);
+	unregister_trace_workqueue_execute_end(lull_quiet_worked, NULL);
+	tracepoint_synchronize_unregister();
+}
+
+static int lull_quiet_probe(void)
+{
+	return register_trace_sched_waking(lull_quiet_wakes, NULL) ?:
+	       register_trace_sched_wakeup_new(lull_quiet_wakes, NULL) ?:
+	       register_trace_sched_wakeup(lull_quiet_awake, NULL) ?:
+	       register_trace_sched_switch(lull_quiet_switches, NULL) ?:
+	       register_trace_sched_process_exit(lull_quiet_exits, NULL) ?:
+	       register_trace_workqueue_queue_work(lull_quiet_queues, NULL) ?:
+	       register_trace_workqueue_execute_start(lull_quiet_works, NULL) ?:
+	       register_trace_workqueue_execute_end(lull_quiet_worked, NULL);
+}
+
+int lull_quiet_start(void)
+{
+	int error;
+
+	if (READ_ONCE(lull_quiet_kind) == LULL_QUIET_BIG && !lull_quiet_can_hold_big())
+		return -EOPNOTSUPP;
+
+	hrtimer_init(&lull_quiet_timer, CLOCK_MONOTONIC, HRTIMER_MODE_ABS_HARD);
+	lull_quiet_timer.function = lull_quiet_expired;
+	scoped_guard(raw_spinlock_irqsave, &lull_quiet_lock) {
+		lull_quiet_clear();
+		lull_memory_clear(&lull_quiet_memory);
+	}
+	error = lull_quiet_probe();
+	if (error) {
+		lull_quiet_unprobe();
+		return error;
+	}
+	scoped_guard(raw_spinlock_irqsave, &lull_quiet_hold_lock)
+		lull_quiet_on = true;
+	static_branch_enable(&lull_quiet_key);
+	return 0;
+}
+
+void lull_quiet_stop(void)
+{
+	scoped_guard(raw_spinlock_irqsave, &lull_quiet_hold_lock) {
+		lull_quiet_on = false;
+		lull_quiet_end_locked(LULL_QUIET_BY_SWITCH);
+	}
+	lull_quiet_unprobe();
+	irq_work_sync(&lull_quiet_begin_work);
+	irq_work_sync(&lull_quiet_woken_work);
+	hrtimer_cancel(&lull_quiet_timer);
+	/* It queues itself again until all are released. */
+	do {
+		irq_work_sync(&lull_quiet_release_work);
+	} while (READ_ONCE(lull_quiet_leaving.first));
+	static_branch_disable(&lull_quiet_key);
+}
+
+int lull_quiet_set_hold(enum lull_quiet_hold hold)
+{
+	if (hold == LULL_QUIET_BIG && static_key_enabled(&lull_quiet_key.key) &&
+	    !lull_quiet_can_hold_big())
+		return -EOPNOTSUPP;
+	WRITE_ONCE(lull_quiet_kind, hold);
+	return 0;
+}
+
+enum lull_quiet_hold lull_quiet_get_hold(void)
+{
+	return READ_ONCE(lull_quiet_kind);
+}
+
+void lull_quiet_count(struct lull_quiet_counts *counts)
+{
+	unsigned long flags;
+
+	raw_spin_lock_irqsave(&lull_quiet_lock, flags);
+	*counts = lull_quiet_counts;
+	raw_spin_unlock_irqrestore(&lull_quiet_lock, flags);
+	scoped_guard(raw_spinlock_irqsave, &lull_quiet_held_lock)
+		counts->tasks = lull_quiet_tasks;
+}
+
+/* A line for each task or work item on the path, and one for what is remembered of a wait. */
+void lull_quiet_show(struct seq_file *file)
+{
+	struct lull_action *action;
+	unsigned int i, k;
+
+	guard(raw_spinlock_irqsave)(&lull_quiet_lock);
+	for (i = 0; i < LULL_PATH_MEMBERS; i++)
+		if (lull_quiet_path.members[i].id)
+			seq_printf(file, "member %d %d %s\n", lull_quiet_names[i].pid,
+				   lull_quiet_path.members[i].active, lull_quiet_names[i].comm);
+	for (i = 0; i < LULL_MEMORY_ACTIONS; i++) {
+		action = &lull_quiet_memory.actions[i];
+		for (k = 0; action->key && k < action->count; k++)
+			seq_printf(file, "wait %016llx %u %u\n", action->key, k,
+				   action->waits_us[k]);
+	}
+}
+
+#endif /* CONFIG_LULL_QUIESCENCE */

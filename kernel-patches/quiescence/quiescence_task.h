@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* What quiescence knows of a task; in struct task_struct. */
+#ifndef _LULL_QUIESCENCE_TASK_H
+#define _LULL_QUIESCENCE_TASK_H
+
+#include <linux/types.h>
+
+struct task_struct;
+
+/**
+ * struct lull_quiet_task - whether a task is on the user's path, or held
+ * @next: the next task that is held
+ * @since: when it was held, in ns; 0 if it is not
+ * @wait: the number of the wait of the path in which it was held last
+ * @stop: runs when the task is about to return to its program
+ * @stopping: that is queued
+ * @released: its next wake-up, as a rule the release, is not held
+ * @slot: its place on the path plus one, if the path has it there
+ * @item: the work item that the path queued, while a worker runs it; else NULL
+ */
+struct lull_quiet_task {
+	struct task_struct *next;
+	u64 since;
+	u64 wait;
+	struct callback_head stop;
+	unsigned int stopping;
+	bool released;
+	u8 slot;
+	const void *item;
+};
+
+#endif /* _LULL_QUIESCENCE_TASK_H */

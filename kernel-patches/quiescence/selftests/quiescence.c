@@ -1,0 +1,692 @@
+// SPDX-License-Identifier: BSD-3-Clause
+/* quiescence [ROUNDS]: while the user's path waits, others are held, for no longer than the bound.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "clock.h"
+#include "cpulist.h"
+#include "events.h"
+#include "sysfs.h"
+#include "tap.h"
+
+#define SYSTEM "/sys/kernel/lull/quiescence/"
+#define HOTPLUG "/sys/kernel/lull/hotplug/enabled"
+#define OUT CPU_DIR "/pseudo_offline"
+#define PATH "/sys/kernel/debug/lull/quiescence/path"
+#define MS 1000000ULL
+#define WAIT_MS 60
+/* From the begin of a wait until all others are held, on the slowest engine. */
+#define SLACK_MS 8
+#define LOG 4096
+/* More than the path has room for. */
+#define CROWD 40
+
+/* What the consumer does when a key is pressed. */
+enum act {
+	/* Asks the network, which waits and answers. */
+	CHAIN,
+	/* Waits for somebody whom nobody of the path has woken. */
+	STRAY,
+	/* Writes to a file whose reader is told by a work item. */
+	WORK,
+	/* Wakes many. */
+	MANY,
+	/* A child asks the network. */
+	CHILD,
+};
+
+/* Others, which run every 2 ms or all the time, and say so. */
+enum other {
+	SLEEPER,
+	HOG,
+	FIFO,
+	OTHERS,
+};
+
+struct log {
+	_Atomic uint32_t count;
+	uint64_t ns[LOG];
+	int cpu[LOG];
+};
+
+static struct shared {
+	_Atomic int act;
+	_Atomic int stray;
+	_Atomic uint32_t done;
+	_Atomic uint32_t signals;
+	_Atomic uint64_t begun, ended;
+	struct log logs[OTHERS];
+} * shared;
+
+static pid_t others[OTHERS], ui, net;
+static int to_net[2], to_ui[2], crowd[CROWD][2];
+static uint32_t actions;
+
+static void must(int error, const char *what)
+{
+	if (error)
+		tap_bail("cannot %s: %s", what, strerror(-error));
+}
+
+static void put(const char *file, const char *value)
+{
+	must(write_text(file, value), file);
+}
+
+static unsigned long stat_of(const char *word)
+{
+	uint64_t number = 0;
+
+	must(read_count(SYSTEM "stats", word, &number), word);
+	return number;
+}
+
+/* Forgets what was learned. */
+static void restart(const char *hold, const char *bound_ms, const char *least_us)
+{
+	put(SYSTEM "enabled", "0");
+	put(SYSTEM "hold", hold);
+	put(SYSTEM "bound_ms", bound_ms);
+	put(SYSTEM "least_us", least_us);
+	put(SYSTEM "enabled", "1");
+}
+
+static void tell(int to)
+{
+	if (write(to, "", 1) != 1)
+		_exit(2);
+}
+
+static void hear(int from)
+{
+	char byte;
+
+	while (read(from, &byte, 1) != 1)
+		if (errno != EINTR)
+			_exit(3);
+}
+
+static void work_around(void)
+{
+	struct cpulist online;
+	char rest[256] = "";
+	size_t used = 0;
+
+	if (cpulist_read(&online, "online"))
+		_exit(4);
+	/* All but this one: then no other CPU is asked to wake the worker. */
+	for (int cpu = 0; cpu < CPULIST_MAX; cpu++)
+		if (online.has[cpu] && cpu != sched_getcpu())
+			used += (size_t)snprintf(rest + used, sizeof(rest) - used, "%s%d",
+						 used ? "," : "", cpu);
+	if (write_text(OUT, rest))
+		_exit(5);
+	hear(to_ui[0]);
+	write_text(OUT, "\n");
+}
+
+static void consume(void)
+{
+	struct events events;
+	struct event event;
+	struct pollfd ready = {.events = POLLIN};
+
+	if (events_open(&events))
+		_exit(4);
+	ready.fd = events.fd;
+	for (;;) {
+		int got = events_next(&events, &event);
+
+		if (got < 0)
+			_exit(5);
+		if (!got) {
+			poll(&ready, 1, -1);
+			continue;
+		}
+		if (event.type != EV_KEY || event.value != 1)
+			continue;
+		switch ((enum act)atomic_load(&shared->act)) {
+		case CHAIN:
+			tell(to_net[1]);
+			hear(to_ui[0]);
+			break;
+		case STRAY:
+			hear(to_ui[0]);
+			break;
+		case WORK:
+			work_around();
+			break;
+		case MANY:
+			for (int i = 0; i < CROWD; i++)
+				tell(crowd[i][1]);
+			break;
+		case CHILD:
+			if (!fork()) {
+				tell(to_net[1]);
+				hear(to_ui[0]);
+				_exit(0);
+			}
+			wait(NULL);
+			break;
+		}
+		atomic_fetch_add(&shared->done, 1);
+	}
+}
+
+static void answer(void)
+{
+	atomic_store(&shared->begun, clock_ns());
+	clock_sleep(WAIT_MS * MS);
+	atomic_store(&shared->ended, clock_ns());
+	tell(to_ui[1]);
+}
+
+static void wait_for_network(void)
+{
+	for (;;) {
+		hear(to_net[0]);
+		answer();
+	}
+}
+
+/* Is told by a work item when CPUs leave. */
+static void watch(void)
+{
+	struct pollfd file = {.fd = open(OUT, O_RDONLY), .events = POLLPRI};
+	char text[256];
+
+	if (pread(file.fd, text, sizeof(text), 0) < 0 || poll(&file, 1, -1) != 1)
+		_exit(6);
+	answer();
+	pause();
+}
+
+static void on_signal(int number)
+{
+	(void)number;
+	atomic_fetch_add(&shared->signals, 1);
+}
+
+static void say(struct log *log)
+{
+	uint32_t i = atomic_load(&log->count) % LOG;
+
+	log->ns[i] = clock_ns();
+	log->cpu[i] = sched_getcpu();
+	atomic_fetch_add(&log->count, 1);
+}
+
+static void be(enum other which)
+{
+	struct sigaction action = {.sa_handler = on_signal};
+	struct sched_param param = {.sched_priority = 1};
+	uint64_t last = clock_ns();
+
+	sigaction(SIGUSR1, &action, NULL);
+	if (which == FIFO && sched_setscheduler(0, SCHED_FIFO, &param))
+		_exit(8);
+	for (;;) {
+		if (which == HOG) {
+			while (clock_ns() < last + MS)
+				;
+			last = clock_ns();
+		} else {
+			clock_sleep(2 * MS);
+		}
+		say(&shared->logs[which]);
+		if (which == SLEEPER && atomic_exchange(&shared->stray, 0))
+			tell(to_ui[1]);
+	}
+}
+
+static pid_t start(void (*run)(void))
+{
+	pid_t pid = fork();
+
+	if (pid < 0)
+		tap_bail("no process: %s", strerror(errno));
+	if (!pid) {
+		run();
+		_exit(9);
+	}
+	return pid;
+}
+
+static void stop(pid_t pid)
+{
+	kill(pid, SIGKILL);
+	waitpid(pid, NULL, 0);
+}
+
+static void start_other(enum other which)
+{
+	others[which] = fork();
+	if (others[which] < 0)
+		tap_bail("no process: %s", strerror(errno));
+	if (!others[which])
+		be(which);
+}
+
+/* How often one of the others ran from one moment to another. */
+static unsigned int ran(enum other which, uint64_t from, uint64_t to)
+{
+	struct log *log = &shared->logs[which];
+	uint32_t count = atomic_load(&log->count), first = count > LOG ? count - LOG : 0;
+	unsigned int times = 0;
+
+	for (uint32_t i = first; i < count; i++)
+		times += log->ns[i % LOG] > from && log->ns[i % LOG] < to;
+	return times;
+}
+
+static void press(enum act act)
+{
+	atomic_store(&shared->act, act);
+	put(EVENTS_DIR "enabled", "0");
+	put(EVENTS_DIR "enabled", "1");
+}
+
+static void finish(void)
+{
+	actions++;
+	for (int i = 0; atomic_load(&shared->done) != actions; i++) {
+		if (i == 20000)
+			tap_bail("the consumer did not finish");
+		clock_sleep(MS);
+	}
+	/* Until it waits for the next key. */
+	clock_sleep(5 * MS);
+}
+
+static void do_all(enum act act)
+{
+	press(act);
+	finish();
+}
+
+/* While the wait of the last action was on, from when all others had to be held. */
+static unsigned int ran_in_wait(enum other which)
+{
+	return ran(which, atomic_load(&shared->begun) + SLACK_MS * MS, atomic_load(&shared->ended));
+}
+
+static void test_files(void)
+{
+	static const char *const holds[] = {"none", "", "bigger", "0"};
+	static const char *const bounds[] = {"0", "10001", "-1", "x", "1 2"};
+	static const char *const leasts[] = {"1000001", "-1", "x"};
+	static const char *const switches[] = {"2x", "-1", "\n"};
+	bool refused = true;
+	char text[32];
+	pid_t pid;
+	int status;
+
+	tap_ok(!read_text(SYSTEM "hold", text, sizeof(text)) && !strcmp(text, "big") &&
+		       !read_text(SYSTEM "bound_ms", text, sizeof(text)) && !strcmp(text, "200") &&
+		       !read_text(SYSTEM "least_us", text, sizeof(text)) && !strcmp(text, "2000"),
+	       "the settings after boot");
+	for (size_t i = 0; i < sizeof(holds) / sizeof(*holds); i++)
+		refused &= !*holds[i] || write_text(SYSTEM "hold", holds[i]) == -EINVAL;
+	for (size_t i = 0; i < sizeof(bounds) / sizeof(*bounds); i++)
+		refused &= write_text(SYSTEM "bound_ms", bounds[i]) == -EINVAL;
+	for (size_t i = 0; i < sizeof(leasts) / sizeof(*leasts); i++)
+		refused &= write_text(SYSTEM "least_us", leasts[i]) == -EINVAL;
+	for (size_t i = 0; i < sizeof(switches) / sizeof(*switches); i++)
+		refused &= write_text(SYSTEM "enabled", switches[i]) == -EINVAL;
+	tap_ok(refused, "EINVAL: other words, numbers out of range, no number");
+
+	pid = fork();
+	if (!pid) {
+		if (setuid(1000))
+			_exit(2);
+		_exit(!(write_text(SYSTEM "enabled", "0") == -EACCES &&
+			write_text(SYSTEM "hold", "all") == -EACCES &&
+			write_text(SYSTEM "bound_ms", "1") == -EACCES &&
+			write_text(SYSTEM "least_us", "1") == -EACCES &&
+			read_text(SYSTEM "stats", text, sizeof(text)) == -EACCES &&
+			read_text(PATH, text, sizeof(text)) == -EACCES));
+	}
+	tap_ok(waitpid(pid, &status, 0) == pid && WIFEXITED(status) && !WEXITSTATUS(status),
+	       "EACCES: only root writes, or reads counts and the path");
+
+	put(HOTPLUG, "0");
+	put(SYSTEM "hold", "big");
+	tap_ok(write_text(SYSTEM "enabled", "1") == -EOPNOTSUPP,
+	       "EOPNOTSUPP: big CPUs cannot leave without pseudo hotplug");
+	put(SYSTEM "hold", "all");
+	tap_ok(!write_text(SYSTEM "enabled", "1") &&
+		       write_text(SYSTEM "hold", "big") == -EOPNOTSUPP,
+	       "nor be chosen while it is on");
+	put(SYSTEM "enabled", "0");
+}
+
+static void test_off(void)
+{
+	unsigned long before = stat_of("actions");
+
+	do_all(CHAIN);
+	do_all(CHAIN);
+	tap_ok(stat_of("actions") == before, "off: nobody follows the path");
+}
+
+static void test_all(void)
+{
+	unsigned long holds, by_path, tasks;
+
+	restart("all", "200", "2000");
+	holds = stat_of("holds");
+	by_path = stat_of("by_path");
+	do_all(CHAIN);
+	tap_ok(stat_of("holds") == holds && ran_in_wait(SLEEPER) && ran_in_wait(HOG),
+	       "what was never done before holds nobody");
+	tasks = stat_of("tasks");
+	do_all(CHAIN);
+	tap_ok(stat_of("holds") == holds + 1 && stat_of("by_path") == by_path + 1,
+	       "the second time there is one hold, and the path ends it");
+	tap_ok(!ran_in_wait(SLEEPER), "all: who would wake is held");
+	tap_ok(!ran_in_wait(HOG), "and who runs is stopped");
+	tap_ok(stat_of("tasks") >= tasks + 2, "both are counted");
+	tap_ok(ran_in_wait(FIFO) > WAIT_MS / 10, "a real-time task is not held");
+	clock_sleep(20 * MS);
+	tap_ok(ran(SLEEPER, atomic_load(&shared->ended), clock_ns()) &&
+		       ran(HOG, atomic_load(&shared->ended), clock_ns()),
+	       "both go on when the path wakes");
+	tap_ok(stat_of("holds") == holds + 1, "the time in which the user thinks holds nobody");
+}
+
+static void test_bound(void)
+{
+	unsigned long deadlines;
+	uint64_t begun;
+
+	restart("all", "20", "2000");
+	do_all(CHAIN);
+	deadlines = stat_of("by_deadline");
+	do_all(CHAIN);
+	begun = atomic_load(&shared->begun);
+	tap_ok(stat_of("by_deadline") == deadlines + 1, "the bound ends a hold");
+	tap_ok(!ran(HOG, begun + SLACK_MS * MS, begun + 18 * MS), "not before it is over");
+	tap_ok(ran(HOG, begun + 18 * MS, begun + 40 * MS) &&
+		       ran(SLEEPER, begun + 18 * MS, begun + 40 * MS),
+	       "and then others run, though the path still waits");
+	tap_ok(stat_of("held_most_us") < 10 * 200 * 1000, "no hold was much longer than its bound");
+}
+
+/* Whoever holds all the time leaves half of it. */
+static void test_starvation(void)
+{
+	uint64_t from, to;
+	unsigned long held, first;
+
+	restart("all", "40", "2000");
+	do_all(CHAIN);
+	first = stat_of("held_sum_us");
+	from = clock_ns();
+	for (int i = 0; i < 8; i++)
+		do_all(CHAIN);
+	to = clock_ns();
+	held = stat_of("held_sum_us") - first;
+	tap_ok(held > 40000 && held <= (to - from) / 2000 + 40000,
+	       "in a row of actions others are held for half of the time at most");
+}
+
+static void test_least(void)
+{
+	unsigned long holds = stat_of("holds"), brief;
+
+	restart("all", "200", "500000");
+	do_all(CHAIN);
+	brief = stat_of("brief");
+	do_all(CHAIN);
+	tap_ok(stat_of("holds") == holds && stat_of("brief") > brief,
+	       "a wait that is too short holds nobody");
+}
+
+static void test_signal(void)
+{
+	uint32_t signals = atomic_load(&shared->signals);
+	pid_t dead = others[HOG];
+
+	restart("all", "1000", "2000");
+	do_all(CHAIN);
+	press(CHAIN);
+	clock_sleep((SLACK_MS + 10) * MS);
+	kill(others[SLEEPER], SIGUSR1);
+	kill(dead, SIGKILL);
+	clock_sleep(5 * MS);
+	tap_ok(atomic_load(&shared->signals) == signals + 1,
+	       "a signal goes through to who is held");
+	tap_ok(waitpid(dead, NULL, WNOHANG) == dead, "so does the one that kills");
+	finish();
+	tap_ok(ran(SLEEPER, atomic_load(&shared->ended), clock_ns()), "which loses nobody");
+	start_other(HOG);
+}
+
+static void test_switch(void)
+{
+	uint64_t now;
+
+	restart("all", "10000", "2000");
+	do_all(CHAIN);
+	press(CHAIN);
+	clock_sleep((SLACK_MS + 10) * MS);
+	put(SYSTEM "enabled", "0");
+	now = clock_ns();
+	clock_sleep(15 * MS);
+	tap_ok(ran(SLEEPER, now, clock_ns()) && ran(HOG, now, clock_ns()),
+	       "turning it off releases all");
+	finish();
+}
+
+static void test_mistake(const char *hold)
+{
+	unsigned long mistaken;
+
+	/* Somebody else's wait, as long as the chain's, is learned. */
+	restart(hold, "30", "2000");
+	do_all(CHAIN);
+	mistaken = stat_of("mistaken");
+	press(STRAY);
+	clock_sleep((SLACK_MS + 10) * MS);
+	atomic_store(&shared->stray, 1);
+	finish();
+	tap_ok(stat_of("mistaken") == mistaken + 1,
+	       "%s: a hold of whom the path waited for is counted", hold);
+	mistaken = stat_of("mistaken");
+	do_all(CHAIN);
+	tap_ok(stat_of("mistaken") == mistaken, "and no other one is");
+}
+
+static bool on_path(pid_t pid)
+{
+	char text[4096], member[32];
+
+	must(read_text(PATH, text, sizeof(text)), PATH);
+	snprintf(member, sizeof(member), "member %d ", pid);
+	return strstr(text, member);
+}
+
+static void test_chain(void)
+{
+	unsigned long evicted, holds;
+	pid_t pids[CROWD];
+
+	restart("all", "200", "2000");
+	do_all(CHAIN);
+	tap_ok(on_path(ui) && on_path(net) && !on_path(others[SLEEPER]) && !on_path(others[FIFO]),
+	       "who is woken by the path joins it, and nobody else");
+	do_all(CHAIN);
+	holds = stat_of("holds");
+	do_all(CHILD);
+	tap_ok(on_path(net) && stat_of("holds") == holds + 1, "a child's cause is its parent's");
+
+	for (int i = 0; i < CROWD; i++) {
+		if (pipe(crowd[i]))
+			tap_bail("no pipe: %s", strerror(errno));
+	}
+	stop(ui);
+	for (int i = 0; i < CROWD; i++) {
+		int mine = crowd[i][0];
+
+		pids[i] = fork();
+		if (!pids[i])
+			for (;;)
+				hear(mine);
+	}
+	ui = start(consume);
+	clock_sleep(20 * MS);
+	evicted = stat_of("evicted");
+	do_all(MANY);
+	tap_ok(stat_of("evicted") > evicted || stat_of("lost"),
+	       "a path of more tasks than there is room for forgets some");
+	do_all(CHAIN);
+	tap_ok(on_path(ui) && on_path(net), "and goes on");
+	for (int i = 0; i < CROWD; i++) {
+		stop(pids[i]);
+		close(crowd[i][0]);
+		close(crowd[i][1]);
+	}
+}
+
+static void test_big(void)
+{
+	struct cpulist out;
+	struct log *log = &shared->logs[HOG];
+	char text[64];
+	bool away = true;
+	unsigned long holds;
+	pid_t watcher;
+	uint32_t from;
+
+	restart("big", "200", "2000");
+	holds = stat_of("holds");
+	do_all(CHAIN);
+	press(CHAIN);
+	clock_sleep((SLACK_MS + 10) * MS);
+	must(read_text(OUT, text, sizeof(text)), OUT);
+	must(cpulist_parse(&out, text), text);
+	from = atomic_load(&log->count);
+	clock_sleep(10 * MS);
+	for (uint32_t i = from; i < atomic_load(&log->count); i++)
+		away &= !out.has[log->cpu[i % LOG]];
+	tap_ok(*text && stat_of("holds") == holds + 1, "big: the big CPUs leave");
+	tap_ok(away && atomic_load(&log->count) > from, "and others go on elsewhere");
+	finish();
+	must(read_text(OUT, text, sizeof(text)), OUT);
+	tap_ok(!*text, "all are back when the path wakes");
+
+	watcher = start(watch);
+	clock_sleep(20 * MS);
+	do_all(WORK);
+	tap_ok(on_path(watcher), "whom a work item of the path wakes is on the path");
+	stop(watcher);
+}
+
+/* Settings and the switch change while actions go on. */
+static void test_storm(int rounds)
+{
+	static const char *const bounds[] = {"1", "5", "20", "200"};
+	static const char *const leasts[] = {"0", "1000", "20000"};
+	unsigned int seed = 1;
+	uint64_t now;
+	pid_t storm = fork();
+
+	if (!storm) {
+		for (;;) {
+			write_text(SYSTEM "hold", rand_r(&seed) % 2 ? "all" : "big");
+			write_text(SYSTEM "bound_ms", bounds[rand_r(&seed) % 4]);
+			write_text(SYSTEM "least_us", leasts[rand_r(&seed) % 3]);
+			if (rand_r(&seed) % 4 == 0)
+				write_text(SYSTEM "enabled", rand_r(&seed) % 2 ? "1" : "0");
+			if (rand_r(&seed) % 16 == 0)
+				write_text(HOTPLUG, rand_r(&seed) % 4 ? "1" : "0");
+			if (rand_r(&seed) % 4 == 0)
+				clock_sleep(rand_r(&seed) % 10 * MS);
+		}
+	}
+	for (int round = 0; round < rounds; round++)
+		do_all(rand_r(&seed) % 4 ? CHAIN : CHILD);
+	stop(storm);
+	put(SYSTEM "enabled", "0");
+	now = clock_ns();
+	clock_sleep(30 * MS);
+	tap_ok(ran(SLEEPER, now, clock_ns()) && ran(HOG, now, clock_ns()),
+	       "nobody is lost in %d rounds of changes", rounds);
+}
+
+int main(int argc, char **argv)
+{
+	struct sched_param param = {.sched_priority = 2};
+	int rounds = argc > 1 ? atoi(argv[1]) : 20;
+	char was[8], hotplug[8];
+
+	must(read_text(SYSTEM "enabled", was, sizeof(was)), "read the switch");
+	must(read_text(HOTPLUG, hotplug, sizeof(hotplug)), "read that of pseudo hotplug");
+	put(SYSTEM "enabled", "0");
+	put(EVENTS_DIR "enabled", "0");
+	put(EVENTS_DIR "schedule", "1000 1 30 1\n2000 1 30 0\nend\n");
+	shared = mmap(NULL, sizeof(*shared), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1,
+		      0);
+	if (shared == MAP_FAILED || pipe(to_net) || pipe(to_ui))
+		tap_bail("no memory: %s", strerror(errno));
+
+	test_files();
+
+	/* So that this program is never held; its children are. */
+	if (sched_setscheduler(0, SCHED_FIFO | SCHED_RESET_ON_FORK, &param))
+		tap_bail("cannot be a real-time task: %s", strerror(errno));
+	net = start(wait_for_network);
+	ui = start(consume);
+	for (int i = 0; i < OTHERS; i++)
+		start_other((enum other)i);
+	clock_sleep(20 * MS);
+
+	test_off();
+	test_all();
+	test_bound();
+	test_signal();
+	test_switch();
+	/* What runs all the time makes all the rest slow, where time is instructions. */
+	stop(others[HOG]);
+	test_starvation();
+	test_least();
+	test_mistake("all");
+	test_chain();
+	start_other(HOG);
+	put(SYSTEM "enabled", "0");
+	put(HOTPLUG, "1");
+	put(SYSTEM "hold", "big");
+	if (!write_text(SYSTEM "enabled", "1")) {
+		test_big();
+		test_mistake("big");
+	} else {
+		tap_ok(write_text(SYSTEM "enabled", "1") == -EOPNOTSUPP,
+		       "EOPNOTSUPP: no CPU is bigger than another");
+	}
+	test_storm(rounds);
+
+	for (int i = 0; i < OTHERS; i++)
+		stop(others[i]);
+	stop(ui);
+	stop(net);
+	put(EVENTS_DIR "enabled", "0");
+	put(SYSTEM "enabled", "0");
+	put(HOTPLUG, hotplug);
+	put(SYSTEM "hold", "big");
+	put(SYSTEM "bound_ms", "200");
+	put(SYSTEM "least_us", "2000");
+	put(SYSTEM "enabled", was);
+	return tap_finish();
+}
