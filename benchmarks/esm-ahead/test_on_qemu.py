@@ -15,6 +15,8 @@ def test_events_come_as_ever(lull: Lull, tmp_path: Path) -> None:
     small = ("-e", "qemu", "-p", "tiny", "--set", "windows=1", "--set", "wanted=50", "--points", "share-*")
     ran = lull("run", "esm-ahead", *small, "--out", "out")
     assert ran.returncode == 0, ran.stderr
+    figures = lull("figures", "out")
+    assert figures.returncode == 0, figures.stderr
     rows = pq.read_table(tmp_path / "out" / "figures" / "points.parquet").to_pylist()
     ways = {"shadow", "home", "rest", "wake", "rest-wake", "alone"}
     assert {row["way"] for row in rows} == ways
