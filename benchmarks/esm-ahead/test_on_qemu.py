@@ -12,7 +12,8 @@ pytestmark = pytest.mark.guest
 
 
 def test_events_come_as_ever(lull: Lull, tmp_path: Path) -> None:
-    small = ("-e", "qemu", "-p", "tiny", "--set", "windows=1", "--set", "wanted=50", "--points", "share-*")
+    only = ("--set", "windows=1", "--set", "window_ms=500", "--set", "wanted=50", "--points", "share-*")
+    small = ("-e", "qemu", "-p", "tiny", *only)
     ran = lull("run", "esm-ahead", *small, "--out", "out")
     assert ran.returncode == 0, ran.stderr
     figures = lull("figures", "out")
