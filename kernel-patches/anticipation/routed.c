@@ -93,6 +93,8 @@ static bool lull_routed_expected(const struct lull_routed *routed)
 
 static void lull_routed_settle(struct lull_routed *routed, bool wanted)
 {
+	bool keep;
+
 	lockdep_assert_held(&lull_routed_lock);
 
 	clear_bit(routed - lull_routed, per_cpu_ptr(&lull_routed_awaited, routed->cpu));
@@ -102,8 +104,8 @@ static void lull_routed_settle(struct lull_routed *routed, bool wanted)
 	routed->wanted += wanted;
 	routed->hits += wanted && routed->predicted;
 	routed->vain += !wanted && routed->predicted;
-	lull_route_keep(routed - lull_routed, READ_ONCE(lull_routed_how) == LULL_ROUTED_HOME &&
-					      lull_routed_expected(routed));
+	keep = READ_ONCE(lull_routed_how) == LULL_ROUTED_HOME && lull_routed_expected(routed);
+	lull_route_keep(routed - lull_routed, keep);
 	/* One that was not wanted is a miss, and ends with its window. */
 	if (wanted)
 		wake_ahead_end(&routed->request);

@@ -326,7 +326,7 @@ static void lull_route_settle(struct lull_route *route, struct irq_desc *desc,
 	enum lull_route_reason reason;
 	unsigned int depth;
 	int owner, from, to;
-	bool keep;
+	bool keep, held;
 
 	lockdep_assert_held(&desc->lock);
 
@@ -342,9 +342,9 @@ static void lull_route_settle(struct lull_route *route, struct irq_desc *desc,
 
 	to = lull_route_target(policy, READ_ONCE(lull_routing_depth), owner, depth, keep, shadow,
 			       cpu_online_mask, &reason);
-	lull_route_hold(route, reason == LULL_ROUTE_BY_ALWAYS || reason == LULL_ROUTE_BY_SLEEP ||
-			       (reason == LULL_ROUTE_BY_AWAKE && !keep && owner != shadow),
-			shadow);
+	held = reason == LULL_ROUTE_BY_ALWAYS || reason == LULL_ROUTE_BY_SLEEP ||
+	       (reason == LULL_ROUTE_BY_AWAKE && !keep && owner != shadow);
+	lull_route_hold(route, held, shadow);
 	from = lull_route_current(data);
 	/* One that is not started gets a target, and comes here, when it is. */
 	if (from == to || !irqd_is_started(data))
