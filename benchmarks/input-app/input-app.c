@@ -41,6 +41,7 @@ static const char usage[] =
 	"usage: input-app --mode pull|epoll|masked|esm [--delay-us N] [--look STEPS]\n"
 	"                 [--dispatch direct|thread]\n"
 	"                 [--keys PER_MINUTE] [--clicks PER_SECOND] [--moves PER_SECOND]\n"
+	"                 [--events PER_SECOND --of-clicks PERCENT]\n"
 	"                 [--listen all|keys] [--work STEPS] [--work-kib N] [--cpu N]\n"
 	"                 [--settle-ms N] [--window-ms N] [--windows N] [--drain-ms N] [--seed "
 	"N]\n";
@@ -48,6 +49,8 @@ static const char usage[] =
 static const char *mode, *dispatch = "direct", *listen_to = "all";
 static uint64_t delay_us = 16000, look, work = 4000, work_kib = 32, cpu;
 static uint64_t settle_ms = 200, window_ms = 1000, drain_ms = 100, seed = 1;
+/* Clicks and motions together; 0: each by its own rate. */
+static uint64_t events, of_clicks;
 static struct rates rates;
 static struct times times = {.windows = 10};
 
@@ -59,6 +62,8 @@ static const struct option_to command_line[] = {
 	{.name = "keys", .number = &rates.keys_per_minute, .most = 60000},
 	{.name = "clicks", .number = &rates.clicks_per_second, .most = 1000},
 	{.name = "moves", .number = &rates.moves_per_second, .most = 1000},
+	{.name = "events", .number = &events, .most = 1000},
+	{.name = "of-clicks", .number = &of_clicks, .most = 100},
 	{.name = "listen", .text = &listen_to},
 	{.name = "work", .number = &work, .most = 100000000},
 	{.name = "work-kib", .number = &work_kib, .most = 65536},
@@ -230,6 +235,11 @@ int main(int argc, char **argv)
 	if (!receiver || (strcmp(listen_to, "all") != 0 && strcmp(listen_to, "keys") != 0)) {
 		fputs(usage, stderr);
 		return 2;
+	}
+	if (events) {
+		/* A click is two events. */
+		rates.clicks_per_second = events * of_clicks / 200;
+		rates.moves_per_second = events - 2 * rates.clicks_per_second;
 	}
 	times.settle_us = settle_ms * 1000;
 	times.window_us = window_ms * 1000;

@@ -21,7 +21,7 @@ SAMPLES = "samples.jsonl"
 PLACE = ("way", "sensors", "governor")
 SAME = ("sensors", "governor")
 """What two points share that are compared by their way."""
-PAPER_SAVED = {"gps": 0.0990, "barometer": 0.1097, "thermo": 0.1540, "heart": 0.0493, "all": 0.0805}
+PAPER_SAVED = {"gps": 0.0990, "barometer": 0.1097, "thermo": 0.1540, "heart": 0.0493, "all": 0.0805, "transfer": 0.0452}
 """Power that WAEAS saves against EAS."""
 
 Row = dict[str, Any]

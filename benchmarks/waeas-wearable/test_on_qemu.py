@@ -24,3 +24,14 @@ def test_every_sample_is_shown(lull: Lull, tmp_path: Path) -> None:
     # 66 samples a second, for a second; the last ones may come after the end.
     assert all(62 <= row["events"] <= 68 for row in points), [row["events"] for row in points]
     assert "power_w" not in points[0], "QEMU's time is no timing"
+
+
+def test_every_piece_of_a_file_is_sent(lull: Lull, tmp_path: Path) -> None:
+    ran = lull("run", "waeas-wearable", "-e", "qemu", "--set", "windows=2", "--points", "transfer/*", "--out", "out")
+    assert ran.returncode == 0, ran.stderr
+    figures = lull("figures", "out")
+    assert figures.returncode == 0, figures.stderr
+    points = pq.read_table(tmp_path / "out" / "figures" / "points.parquet").to_pylist()
+    assert {row["way"] for row in points} == {"smp", "eas", "waeas"}
+    # 64 KiB every 12.8 ms, for a second.
+    assert all(76 <= row["events"] <= 79 for row in points), [row["events"] for row in points]

@@ -6,6 +6,8 @@
  *   /sys/kernel/lull/routing/policy      none, shadow-when-asleep or always-shadow
  *   /sys/kernel/lull/routing/depth       the lightest state that counts as asleep
  *   /sys/kernel/lull/routing/shadow      the shadow CPU
+ *   /sys/kernel/lull/routing/shadow_rest the deepest state of the shadow CPU while
+ *                                        event interrupts may come to it
  *   /sys/kernel/lull/routing/interrupts  what is an event interrupt, and whose
  *   /sys/kernel/lull/routing/stats       what routing did and how long it took
  *
@@ -28,6 +30,10 @@
  * leaves that mask only when all others have them off too and wait, so no
  * target goes away before desc->lock is released. After that genirq moves what
  * the dead CPU had.
+ *
+ * Anticipation. Who expects the next event of an interrupt to be wanted says so by
+ * lull_route_keep(): then the consumer sleeps with the interrupt at home, and one
+ * way out of sleep is enough.
  *
  * An interrupt that is pending when its target changes is not lost: it stays
  * pending in the distributor and is looked at again by lull_route_present().
@@ -53,6 +59,7 @@
 #include <linux/percpu.h>
 #include <linux/printk.h>
 #include <linux/rcupdate.h>
+#include <linux/sched.h>
 #include <linux/smp.h>
 #include <linux/string.h>
 #include <linux/sysfs.h>
@@ -101,6 +108,7 @@ struct lull_route_passes {
  * struct lull_route_cpu - what the idle path needs to know
  * @mine: the routes whose consumer this CPU is, while its sleep matters
  * @depth: the state it sleeps in if deep enough to count, else 0
+ * @slept: the @depth of the sleep that this CPU left last, 0 once it enters the next
  * @enter: falling asleep with routes to settle, and the time that took
  * @exit: likewise waking up
  * @moves: targets changed by this CPU
@@ -109,6 +117,7 @@ struct lull_route_passes {
 struct lull_route_cpu {
 	unsigned long mine;
 	unsigned int depth;
+	unsigned int slept;
 	struct lull_route_passes enter;
 	struct lull_route_passes exit;
 	u64 moves;
@@ -116,6 +125,7 @@ struct lull_route_cpu {
 };
 
 DEFINE_STATIC_KEY_FALSE(lull_routing_key);
+DEFINE_STATIC_KEY_FALSE(lull_route_rest_key);
 
 static DEFINE_MUTEX(lull_route_mutex);
 static struct lull_route lull_routes[LULL_ROUTES];
@@ -126,6 +136,12 @@ static bool lull_routing_on;
 static enum lull_route_policy lull_routing_policy;
 static unsigned int lull_routing_depth = 2;
 static int lull_routing_shadow = -1;
+static unsigned int lull_routing_rest = LULL_DEPTH_MAX;
+
+/* A bit per route: its next event is expected to be wanted. */
+static unsigned long lull_routes_kept;
+/* A bit per route: its interrupt comes to the shadow, or will when its consumer sleeps. */
+static unsigned long lull_routes_held;
 
 static bool lull_route_watching;
 
@@ -155,7 +171,7 @@ VISIBLE_IF_KUNIT int lull_route_owner(int consumer, int home, const struct cpuma
 }
 
 VISIBLE_IF_KUNIT int lull_route_target(enum lull_route_policy policy, unsigned int threshold,
-				       int owner, unsigned int depth, int shadow,
+				       int owner, unsigned int depth, bool keep, int shadow,
 				       const struct cpumask *online,
 				       enum lull_route_reason *reason)
 {
@@ -173,6 +189,10 @@ VISIBLE_IF_KUNIT int lull_route_target(enum lull_route_policy policy, unsigned i
 	}
 	if (depth < threshold) {
 		*reason = LULL_ROUTE_BY_AWAKE;
+		return owner;
+	}
+	if (keep) {
+		*reason = LULL_ROUTE_BY_WANTED;
 		return owner;
 	}
 
@@ -277,6 +297,26 @@ static bool lull_route_move(struct lull_route *route, struct irq_data *data, int
 	return true;
 }
 
+/*
+ * Who rests deeper than it may while it holds routes is told of the first of them.
+ * The bit is set before the others are looked at: of two who set and clear at the
+ * same time, the one who sets sees what is left.
+ */
+static void lull_route_hold(struct lull_route *route, bool held, int shadow)
+{
+	unsigned int slot = route - lull_routes;
+
+	if (!held) {
+		clear_bit(slot, &lull_routes_held);
+		return;
+	}
+	if (test_and_set_bit(slot, &lull_routes_held))
+		return;
+	if (static_branch_unlikely(&lull_route_rest_key) &&
+	    READ_ONCE(lull_routes_held) == BIT(slot))
+		lull_route_kick(shadow);
+}
+
 /* Sends an interrupt where it belongs. */
 static void lull_route_settle(struct lull_route *route, struct irq_desc *desc,
 			      enum lull_route_policy policy)
@@ -286,6 +326,7 @@ static void lull_route_settle(struct lull_route *route, struct irq_desc *desc,
 	enum lull_route_reason reason;
 	unsigned int depth;
 	int owner, from, to;
+	bool keep, held;
 
 	lockdep_assert_held(&desc->lock);
 
@@ -297,9 +338,13 @@ static void lull_route_settle(struct lull_route *route, struct irq_desc *desc,
 				 route->home, irq_data_get_affinity_mask(data), cpu_online_mask);
 	lull_route_own(route, policy == LULL_ROUTE_ASLEEP && owner != shadow ? owner : -1);
 	depth = READ_ONCE(per_cpu_ptr(&lull_route_cpus, owner)->depth);
+	keep = test_bit(route - lull_routes, &lull_routes_kept);
 
-	to = lull_route_target(policy, READ_ONCE(lull_routing_depth), owner, depth, shadow,
+	to = lull_route_target(policy, READ_ONCE(lull_routing_depth), owner, depth, keep, shadow,
 			       cpu_online_mask, &reason);
+	held = reason == LULL_ROUTE_BY_ALWAYS || reason == LULL_ROUTE_BY_SLEEP ||
+	       (reason == LULL_ROUTE_BY_AWAKE && !keep && owner != shadow);
+	lull_route_hold(route, held, shadow);
 	from = lull_route_current(data);
 	/* One that is not started gets a target, and comes here, when it is. */
 	if (from == to || !irqd_is_started(data))
@@ -356,12 +401,20 @@ static void lull_route_refresh_all(void)
 		lull_route_refresh(&lull_routes[slot]);
 }
 
+/* The slot is about to be another interrupt's, or nobody's. */
+static void lull_route_forget(struct lull_route *route)
+{
+	lull_route_own(route, -1);
+	lull_route_hold(route, false, -1);
+	clear_bit(route - lull_routes, &lull_routes_kept);
+}
+
 static void lull_route_take(struct lull_route *route, struct irq_desc *desc)
 {
 	struct irq_data *data = irq_desc_get_irq_data(desc);
 
 	if (!lull_route_is(route, desc)) {
-		lull_route_own(route, -1);
+		lull_route_forget(route);
 		route->resends = false;
 		route->domain = data->domain;
 		route->hwirq = data->hwirq;
@@ -375,7 +428,7 @@ static void lull_route_release(struct lull_route *route, struct irq_desc *desc)
 {
 	if (lull_route_is(route, desc))
 		lull_route_settle(route, desc, LULL_ROUTE_NONE);
-	lull_route_own(route, -1);
+	lull_route_forget(route);
 	WRITE_ONCE(route->irq, 0);
 }
 
@@ -438,6 +491,7 @@ static void lull_route_enter(unsigned int cpu, unsigned int depth)
 
 	if (likely(!READ_ONCE(this->mine)))
 		return;
+	this->slept = 0;
 	if (depth < READ_ONCE(lull_routing_depth))
 		return;
 
@@ -453,23 +507,32 @@ static void lull_route_exit(unsigned int cpu, unsigned int depth)
 	if (likely(!READ_ONCE(this->depth)))
 		return;
 
+	this->slept = this->depth;
 	WRITE_ONCE(this->depth, 0);
 	/* Pairs with lull_route_own(). */
 	smp_mb();
 	lull_route_pass(this, &this->exit);
 }
 
+/* This CPU left a deep sleep, and has run nothing since. */
+static bool lull_route_just_woke(void)
+{
+	return is_idle_task(current) && this_cpu_read(lull_route_cpus.slept);
+}
+
 /**
- * lull_route_sleeper - whose sleep an interrupt spares
+ * lull_route_sleeper - whose sleep an interrupt spares, or ends
  * @irq: the interrupt, which is being handled
  * @slot: is set to its place among event interrupts, below LULL_ROUTES
+ * @kept: is set to whether it came to that CPU, by lull_route_keep()
  *
  * What is found may be over already; who asks must not depend on it.
  *
  * Return: the CPU that the interrupt's events are for, if that CPU sleeps deeply
- * and the interrupt is routed for that reason; else -1.
+ * and the interrupt is routed for that reason, or if it has ended that CPU's deep
+ * sleep because it was kept; else -1.
  */
-int lull_route_sleeper(unsigned int irq, int *slot)
+int lull_route_sleeper(unsigned int irq, int *slot, bool *kept)
 {
 	int owner;
 
@@ -481,11 +544,68 @@ int lull_route_sleeper(unsigned int irq, int *slot)
 			continue;
 
 		owner = READ_ONCE(lull_routes[*slot].owner);
-		return owner >= 0 && READ_ONCE(per_cpu_ptr(&lull_route_cpus, owner)->depth) ?
-			       owner : -1;
+		if (owner < 0)
+			return -1;
+		*kept = owner == smp_processor_id();
+		if (*kept)
+			return test_bit(*slot, &lull_routes_kept) && lull_route_just_woke() ?
+				       owner : -1;
+		return READ_ONCE(per_cpu_ptr(&lull_route_cpus, owner)->depth) ? owner : -1;
 	}
 
 	return -1;
+}
+
+/**
+ * lull_route_keep - leave an interrupt with its consumer, or no longer
+ * @slot: its place among event interrupts, from lull_route_sleeper()
+ * @keep: whether it stays there while the consumer sleeps
+ *
+ * It counts from the consumer's next sleep on.
+ */
+void lull_route_keep(int slot, bool keep)
+{
+	if (keep != test_bit(slot, &lull_routes_kept))
+		change_bit(slot, &lull_routes_kept);
+}
+
+/**
+ * lull_route_keep_none - leave no interrupt with its consumer
+ *
+ * It counts at once. Nobody may call lull_route_keep() meanwhile.
+ */
+void lull_route_keep_none(void)
+{
+	WRITE_ONCE(lull_routes_kept, 0);
+	lull_route_refresh_all();
+}
+
+/* How long the deepest state takes to leave, of those that are not deeper than @depth. */
+VISIBLE_IF_KUNIT s64 lull_route_rest_of(const struct cpuidle_driver *drv, unsigned int depth)
+{
+	int index = drv->state_count - 1;
+
+	while (index > 0 && lull_idle_depth(drv, index) > depth)
+		index--;
+
+	return drv->states[index].exit_latency_ns;
+}
+
+/**
+ * __lull_route_rest - how long a CPU may take to leave an idle state
+ * @cpu: the CPU, which is this one
+ *
+ * Return: what the shadow may take while it holds routes; no bound for others.
+ */
+s64 __lull_route_rest(unsigned int cpu)
+{
+	struct cpuidle_driver *drv;
+
+	if (cpu != READ_ONCE(lull_routing_shadow) || !READ_ONCE(lull_routes_held))
+		return S64_MAX;
+	drv = cpuidle_get_cpu_driver(__this_cpu_read(cpuidle_devices));
+
+	return drv ? lull_route_rest_of(drv, READ_ONCE(lull_routing_rest)) : S64_MAX;
 }
 
 static struct lull_idle_watcher lull_route_watcher = {
@@ -506,6 +626,24 @@ static void lull_route_apply(void)
 	for_each_online_cpu(cpu)
 		if (READ_ONCE(per_cpu_ptr(&lull_route_cpus, cpu)->mine))
 			lull_route_kick(cpu);
+	preempt_enable();
+}
+
+/* Likewise for how the shadow may rest, which it sees when it idles next. */
+static void lull_route_apply_rest(void)
+{
+	bool bound = lull_routing_on && lull_routing_rest < LULL_DEPTH_MAX;
+
+	lockdep_assert_held(&lull_route_mutex);
+
+	if (bound)
+		static_branch_enable(&lull_route_rest_key);
+	else
+		static_branch_disable(&lull_route_rest_key);
+
+	preempt_disable();
+	if (lull_routing_shadow >= 0)
+		lull_route_kick(lull_routing_shadow);
 	preempt_enable();
 }
 
@@ -552,6 +690,7 @@ static int lull_route_enable(struct lull_system *system)
 		WRITE_ONCE(lull_routing_on, false);
 		static_branch_disable(&lull_routing_key);
 	}
+	lull_route_apply_rest();
 
 	mutex_unlock(&lull_route_mutex);
 	return error;
@@ -579,6 +718,7 @@ static int lull_route_disable(struct lull_system *system)
 	mutex_lock(&lull_route_mutex);
 	WRITE_ONCE(lull_routing_on, false);
 	lull_route_apply_policy();
+	lull_route_apply_rest();
 	static_branch_disable(&lull_routing_key);
 	for (slot = 0; slot < LULL_ROUTES; slot++)
 		lull_route_give_back(&lull_routes[slot], lull_routes[slot].irq);
@@ -665,7 +805,7 @@ static int lull_route_unmark(unsigned int irq)
 		return -EINVAL;
 
 	if (!lull_route_locked(route, irq, lull_route_release)) {
-		lull_route_own(route, -1);
+		lull_route_forget(route);
 		WRITE_ONCE(route->irq, 0);
 	}
 	lull_route_give_back(route, irq);
@@ -774,6 +914,15 @@ static ssize_t policy_store(struct kobject *kobj, struct kobj_attribute *attr,
 
 static struct kobj_attribute policy_attr = __ATTR_RW(policy);
 
+static int lull_route_read_depth(const char *buf, unsigned int *depth)
+{
+	if (kstrtouint(buf + (*buf == 'C'), 10, depth) || *depth < LULL_DEPTH_MIN ||
+	    *depth > LULL_DEPTH_MAX)
+		return -EINVAL;
+
+	return 0;
+}
+
 static ssize_t depth_show(struct kobject *kobj, struct kobj_attribute *attr, char *buf)
 {
 	return sysfs_emit(buf, "C%u\n", READ_ONCE(lull_routing_depth));
@@ -783,10 +932,10 @@ static ssize_t depth_store(struct kobject *kobj, struct kobj_attribute *attr,
 			   const char *buf, size_t count)
 {
 	unsigned int depth;
+	int error = lull_route_read_depth(buf, &depth);
 
-	if (kstrtouint(buf + (*buf == 'C'), 10, &depth) || depth < LULL_DEPTH_MIN ||
-	    depth > LULL_DEPTH_MAX)
-		return -EINVAL;
+	if (error)
+		return error;
 
 	mutex_lock(&lull_route_mutex);
 	WRITE_ONCE(lull_routing_depth, depth);
@@ -814,12 +963,37 @@ static ssize_t shadow_store(struct kobject *kobj, struct kobj_attribute *attr,
 	mutex_lock(&lull_route_mutex);
 	WRITE_ONCE(lull_routing_shadow, cpu);
 	lull_route_apply();
+	lull_route_apply_rest();
 	mutex_unlock(&lull_route_mutex);
 
 	return count;
 }
 
 static struct kobj_attribute shadow_attr = __ATTR_RW(shadow);
+
+static ssize_t shadow_rest_show(struct kobject *kobj, struct kobj_attribute *attr, char *buf)
+{
+	return sysfs_emit(buf, "C%u\n", READ_ONCE(lull_routing_rest));
+}
+
+static ssize_t shadow_rest_store(struct kobject *kobj, struct kobj_attribute *attr,
+				 const char *buf, size_t count)
+{
+	unsigned int depth;
+	int error = lull_route_read_depth(buf, &depth);
+
+	if (error)
+		return error;
+
+	mutex_lock(&lull_route_mutex);
+	WRITE_ONCE(lull_routing_rest, depth);
+	lull_route_apply_rest();
+	mutex_unlock(&lull_route_mutex);
+
+	return count;
+}
+
+static struct kobj_attribute shadow_rest_attr = __ATTR_RW(shadow_rest);
 
 static ssize_t interrupts_show(struct kobject *kobj, struct kobj_attribute *attr, char *buf)
 {
@@ -914,6 +1088,7 @@ static const struct attribute *const lull_route_attrs[] = {
 	&policy_attr.attr,
 	&depth_attr.attr,
 	&shadow_attr.attr,
+	&shadow_rest_attr.attr,
 	&interrupts_attr.attr,
 	&stats_attr.attr,
 	NULL

@@ -4,6 +4,7 @@
  * no particular machine: a CPU here is a bit in a mask.
  */
 #include <kunit/test.h>
+#include <linux/cpuidle.h>
 #include <linux/cpumask.h>
 
 #include "routing.h"
@@ -63,24 +64,32 @@ static void lull_route_test_target(struct kunit *test)
 		enum lull_route_policy policy;
 		unsigned int threshold;
 		unsigned int depth;
+		bool keep;
 		int shadow;
 		unsigned long online;
 		int target;
 		enum lull_route_reason reason;
 	} cases[] = {
-		{ LULL_ROUTE_NONE, 2, 0, SHADOW, 0xf, 1, LULL_ROUTE_BY_NONE },
-		{ LULL_ROUTE_NONE, 2, 4, SHADOW, 0xf, 1, LULL_ROUTE_BY_NONE },
-		{ LULL_ROUTE_ASLEEP, 2, 0, SHADOW, 0xf, 1, LULL_ROUTE_BY_AWAKE },
-		{ LULL_ROUTE_ASLEEP, 2, 1, SHADOW, 0xf, 1, LULL_ROUTE_BY_AWAKE },
-		{ LULL_ROUTE_ASLEEP, 2, 2, SHADOW, 0xf, SHADOW, LULL_ROUTE_BY_SLEEP },
-		{ LULL_ROUTE_ASLEEP, 2, 4, SHADOW, 0xf, SHADOW, LULL_ROUTE_BY_SLEEP },
-		{ LULL_ROUTE_ASLEEP, 4, 3, SHADOW, 0xf, 1, LULL_ROUTE_BY_AWAKE },
-		{ LULL_ROUTE_ASLEEP, 4, 4, SHADOW, 0xf, SHADOW, LULL_ROUTE_BY_SLEEP },
-		{ LULL_ROUTE_ASLEEP, 2, 4, SHADOW, 0x7, 1, LULL_ROUTE_BY_OFFLINE },
-		{ LULL_ROUTE_ASLEEP, 2, 4, -1, 0xf, 1, LULL_ROUTE_BY_OFFLINE },
-		{ LULL_ROUTE_ALWAYS, 2, 0, SHADOW, 0xf, SHADOW, LULL_ROUTE_BY_ALWAYS },
-		{ LULL_ROUTE_ALWAYS, 2, 0, SHADOW, 0x7, 1, LULL_ROUTE_BY_OFFLINE },
-		{ LULL_ROUTE_ALWAYS, 2, 0, -1, 0xf, 1, LULL_ROUTE_BY_OFFLINE },
+		{ LULL_ROUTE_NONE, 2, 0, false, SHADOW, 0xf, 1, LULL_ROUTE_BY_NONE },
+		{ LULL_ROUTE_NONE, 2, 4, false, SHADOW, 0xf, 1, LULL_ROUTE_BY_NONE },
+		{ LULL_ROUTE_ASLEEP, 2, 0, false, SHADOW, 0xf, 1, LULL_ROUTE_BY_AWAKE },
+		{ LULL_ROUTE_ASLEEP, 2, 1, false, SHADOW, 0xf, 1, LULL_ROUTE_BY_AWAKE },
+		{ LULL_ROUTE_ASLEEP, 2, 2, false, SHADOW, 0xf, SHADOW, LULL_ROUTE_BY_SLEEP },
+		{ LULL_ROUTE_ASLEEP, 2, 4, false, SHADOW, 0xf, SHADOW, LULL_ROUTE_BY_SLEEP },
+		{ LULL_ROUTE_ASLEEP, 4, 3, false, SHADOW, 0xf, 1, LULL_ROUTE_BY_AWAKE },
+		{ LULL_ROUTE_ASLEEP, 4, 4, false, SHADOW, 0xf, SHADOW, LULL_ROUTE_BY_SLEEP },
+		/* Left with its consumer, whatever that does. */
+		{ LULL_ROUTE_NONE, 2, 4, true, SHADOW, 0xf, 1, LULL_ROUTE_BY_NONE },
+		{ LULL_ROUTE_ASLEEP, 2, 1, true, SHADOW, 0xf, 1, LULL_ROUTE_BY_AWAKE },
+		{ LULL_ROUTE_ASLEEP, 2, 4, true, SHADOW, 0xf, 1, LULL_ROUTE_BY_WANTED },
+		{ LULL_ROUTE_ASLEEP, 2, 4, true, SHADOW, 0x7, 1, LULL_ROUTE_BY_OFFLINE },
+		/* But the other policy asks nobody. */
+		{ LULL_ROUTE_ALWAYS, 2, 4, true, SHADOW, 0xf, SHADOW, LULL_ROUTE_BY_ALWAYS },
+		{ LULL_ROUTE_ASLEEP, 2, 4, false, SHADOW, 0x7, 1, LULL_ROUTE_BY_OFFLINE },
+		{ LULL_ROUTE_ASLEEP, 2, 4, false, -1, 0xf, 1, LULL_ROUTE_BY_OFFLINE },
+		{ LULL_ROUTE_ALWAYS, 2, 0, false, SHADOW, 0xf, SHADOW, LULL_ROUTE_BY_ALWAYS },
+		{ LULL_ROUTE_ALWAYS, 2, 0, false, SHADOW, 0x7, 1, LULL_ROUTE_BY_OFFLINE },
+		{ LULL_ROUTE_ALWAYS, 2, 0, false, -1, 0xf, 1, LULL_ROUTE_BY_OFFLINE },
 	};
 	struct cpumask *online = kunit_kzalloc(test, cpumask_size(), GFP_KERNEL);
 	enum lull_route_reason reason;
@@ -90,10 +99,28 @@ static void lull_route_test_target(struct kunit *test)
 	for (i = 0; i < ARRAY_SIZE(cases); i++) {
 		lull_route_cpus_of(online, cases[i].online);
 		target = lull_route_target(cases[i].policy, cases[i].threshold, 1,
-					   cases[i].depth, cases[i].shadow, online, &reason);
+					   cases[i].depth, cases[i].keep, cases[i].shadow,
+					   online, &reason);
 		KUNIT_EXPECT_EQ_MSG(test, target, cases[i].target, "case %d", i);
 		KUNIT_EXPECT_EQ_MSG(test, reason, cases[i].reason, "case %d", i);
 	}
+}
+
+/* The bound is what the deepest state takes that is not deeper than wished. */
+static void lull_route_test_rest(struct kunit *test)
+{
+	struct cpuidle_driver *drv = kunit_kzalloc(test, sizeof(*drv), GFP_KERNEL);
+
+	KUNIT_ASSERT_NOT_NULL(test, drv);
+	drv->state_count = 3;
+	drv->states[0] = (struct cpuidle_state){ .desc = "WFI", .exit_latency_ns = 1000 };
+	drv->states[1] = (struct cpuidle_state){ .desc = "C2", .exit_latency_ns = 10000 };
+	drv->states[2] = (struct cpuidle_state){ .desc = "C4", .exit_latency_ns = 500000 };
+
+	KUNIT_EXPECT_EQ(test, lull_route_rest_of(drv, 1), 1000);
+	KUNIT_EXPECT_EQ(test, lull_route_rest_of(drv, 2), 10000);
+	KUNIT_EXPECT_EQ(test, lull_route_rest_of(drv, 3), 10000);
+	KUNIT_EXPECT_EQ(test, lull_route_rest_of(drv, 4), 500000);
 }
 
 static void lull_route_test_parse(struct kunit *test)
@@ -147,6 +174,7 @@ static void lull_route_test_malformed(struct kunit *test)
 static struct kunit_case lull_route_test_cases[] = {
 	KUNIT_CASE(lull_route_test_owner),
 	KUNIT_CASE(lull_route_test_target),
+	KUNIT_CASE(lull_route_test_rest),
 	KUNIT_CASE(lull_route_test_parse),
 	KUNIT_CASE(lull_route_test_malformed),
 	{}

@@ -28,7 +28,8 @@ TRACE_EVENT(lull_route,
 						    { 1, "awake" },
 						    { 2, "sleep" },
 						    { 3, "always" },
-						    { 4, "offline" }))
+						    { 4, "offline" },
+						    { 5, "wanted" }))
 );
 
 #endif /* _LULL_ROUTING_TRACE_H */

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-/* waeas [ROUNDS]: for each part a load for which one CPU is right; and switches that change while
- * tasks run. */
+/*
+ * waeas [ROUNDS [SWITCHES]]: for each part a load for which one CPU is right; and switches that
+ * change while tasks run, ROUNDS times, and on until tasks were switched SWITCHES times.
+ */
 #include <errno.h>
 #include <sched.h>
 #include <signal.h>
@@ -24,6 +26,9 @@
 #define US 1000ULL
 #define MS 1000000ULL
 #define RUNS 50
+/* Messages that a sender has for each receiver; then it waits for their answers. */
+#define BATCH 20
+#define RECEIVERS 4
 /* Wake-ups before those that count, as nobody knows what a new task will do. */
 #define WARM_UP 25
 
@@ -211,14 +216,15 @@ static int woken(bool sensitive, int by, int cpu)
 		}
 		_exit(0);
 	}
+	/* A sleeper that has failed ends what is read. */
+	close(to[0]);
+	close(to[1]);
+	close(from[1]);
 	if (read(from[0], on, sizeof(on)) != sizeof(on))
 		tap_bail("a task did not run");
 	waitpid(waker, NULL, 0);
 	waitpid(sleeper, NULL, 0);
-	for (int i = 0; i < 2; i++) {
-		close(to[i]);
-		close(from[i]);
-	}
+	close(from[0]);
 	for (int i = 0; i < mains; i++) {
 		here += cpu < 0 ? is_little[i] * on[i] : (i == cpu) * on[i];
 		if (on[i])
@@ -260,18 +266,32 @@ static void test_select(void)
 	}
 }
 
-static void test_pack(void)
+/* Whether a task is packed. A machine that new tasks have over-utilised is not packed for a while.
+ */
+static bool is_packed(void)
 {
 	unsigned long before;
 	int count;
 
+	for (int tries = 0; tries < 4; tries++) {
+		before = stat_of("packed");
+		count = woken(false, last_little, last_little);
+		if (count >= RUNS * 9 / 10 && stat_of("packed") >= before + RUNS * 9 / 10)
+			return true;
+		tap_note("%d, and %lu packed", count, stat_of("packed") - before);
+	}
+	return false;
+}
+
+static void test_pack(void)
+{
+	unsigned long before;
+
 	for (size_t i = 0; i < sizeof(trackings) / sizeof(*trackings); i++) {
 		only("pack");
 		set("tracking", trackings[i]);
-		before = stat_of("packed");
-		count = woken(false, last_little, last_little);
-		tap_ok(count >= RUNS * 9 / 10 && stat_of("packed") >= before + RUNS * 9 / 10,
-		       "%s: a task is packed on the little CPU that is at work", trackings[i]);
+		tap_ok(is_packed(), "%s: a task is packed on the little CPU that is at work",
+		       trackings[i]);
 	}
 	only(NULL);
 	before = stat_of("packed");
@@ -385,8 +405,55 @@ static void test_balance(void)
 		stop(pids[i]);
 }
 
-static void test_storm(int rounds)
+/* As hackbench: many tasks are woken at once, and wake one that waits for all of them. */
+static void messages(void)
 {
+	int to[RECEIVERS][2], back[2];
+	char message[100] = {0};
+
+	if (pipe(back))
+		_exit(1);
+	for (int i = 0; i < RECEIVERS; i++) {
+		if (pipe(to[i]))
+			_exit(1);
+		if (fork())
+			continue;
+		for (int got = 0;; got++) {
+			if (read(to[i][0], message, sizeof(message)) != sizeof(message))
+				_exit(1);
+			if (got % BATCH == BATCH - 1 && write(back[1], message, 1) != 1)
+				_exit(1);
+		}
+	}
+	for (;;) {
+		for (int i = 0; i < BATCH * RECEIVERS; i++)
+			if (write(to[i % RECEIVERS][1], message, sizeof(message)) < 0)
+				_exit(1);
+		for (int i = 0; i < RECEIVERS; i++)
+			if (read(back[0], message, 1) != 1)
+				_exit(1);
+	}
+}
+
+static unsigned long switches(void)
+{
+	FILE *file = fopen("/proc/stat", "r");
+	unsigned long number = 0;
+	static char *line;
+	static size_t size;
+
+	while (file && getline(&line, &size, file) > 0)
+		if (sscanf(line, "ctxt %lu", &number) == 1)
+			break;
+	if (!number)
+		tap_bail("nobody counts switches");
+	fclose(file);
+	return number;
+}
+
+static void test_storm(int rounds, unsigned long least)
+{
+	unsigned long before = switches();
 	unsigned int seed = 1;
 	char text[16];
 	pid_t pids[4];
@@ -397,11 +464,13 @@ static void test_storm(int rounds)
 			setpgid(0, 0);
 			if (i == 0 && write_text(GROUP "/cgroup.procs", "0"))
 				_exit(1);
+			if (i % 2)
+				messages();
 			for (;;)
 				in_turn();
 		}
 	}
-	for (int i = 0; i < rounds; i++) {
+	for (int i = 0; i < rounds || switches() - before < least; i++) {
 		for (size_t part = 0; part < sizeof(parts) / sizeof(*parts); part++)
 			set(parts[part], rand_r(&seed) % 2 ? "1" : "0");
 		set("tracking", trackings[rand_r(&seed) % 3]);
@@ -419,12 +488,15 @@ static void test_storm(int rounds)
 		kill(-pids[i], SIGKILL);
 		stop(pids[i]);
 	}
-	tap_ok(true, "tasks run on in %d rounds of changes", rounds);
+	tap_note("%lu switches", switches() - before);
+	tap_ok(switches() - before >= least && switches() > before,
+	       "tasks run on in %d rounds of changes", rounds);
 }
 
 int main(int argc, char **argv)
 {
 	int rounds = argc > 1 ? atoi(argv[1]) : 40;
+	unsigned long least = argc > 2 ? strtoul(argv[2], NULL, 10) : 0;
 	unsigned long before;
 
 	put(SYSTEM "enabled", "0");
@@ -448,7 +520,7 @@ int main(int argc, char **argv)
 		test_associate();
 		test_balance();
 	}
-	test_storm(rounds);
+	test_storm(rounds, least);
 	put(SYSTEM "enabled", "0");
 	for (size_t i = 0; i < sizeof(parts) / sizeof(*parts); i++)
 		set(parts[i], "1");

@@ -20,7 +20,7 @@ TIMELINE = "timeline.json.gz"
 STATES, TASKS, INTERRUPTS = "idle state", "task", "interrupt"
 FREQUENCY, POWER = "frequency, MHz", "power, W"
 ROUTING, MACHINE = "routing of event interrupts", "machine"
-_REASONS = ("none", "awake", "sleep", "always", "offline")
+_REASONS = ("none", "awake", "sleep", "always", "offline", "wanted")
 """`kernel-patches/platform/routing_trace.h`."""
 
 
