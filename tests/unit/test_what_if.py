@@ -10,6 +10,7 @@ import pytest
 
 from lull.artifacts import store
 from lull.errors import UserError
+from lull.host.progress import Progress
 from lull.platform.load import load_platform
 from lull.rundir import cpuidle
 from lull.rundir.folder import RunDir
@@ -233,6 +234,31 @@ def test_a_grid_has_each_combination_and_marks_the_best() -> None:
             other["energy_j"] < row["energy_j"] and other["latency_p99_us"] < row["latency_p99_us"] for other in rows
         )
         assert not (row["pareto"] and beaten)
+
+
+def test_many_points_are_shared_among_processes_and_told_of_one_by_one(monkeypatch: pytest.MonkeyPatch) -> None:
+    run = made_up()
+    asked = [(f"cstates.C3.exit_us={number}", "idle.deepest=C3") for number in range(80)]
+    monkeypatch.setattr("os.cpu_count", lambda: 2)
+    progress = Progress("points", len(asked))
+    together = grid.numbers(run, asked, progress)
+    assert progress.done == len(asked)
+    monkeypatch.setattr("os.cpu_count", lambda: 1)
+    assert together == grid.numbers(run, asked)
+    assert len({row["latency_p99_us"] for row in together}) == len(asked)
+
+
+def test_the_joules_of_a_point_are_those_of_its_table() -> None:
+    run = made_up()
+    asked = run.machine.changed(["idle.deepest=C3"])
+    table = prediction.measures(run, asked, run.wakes(asked))
+    point = prediction.totals(run, asked)
+    assert point["energy_j"] == pytest.approx(table["energy", prediction.ALL, "all"])
+    assert point["latency_p99_us"] == table["latency", prediction.ALL, "p99"]
+    every = sum(value for (what, cpu, _), value in table.items() if what == "energy" and cpu != prediction.ALL)
+    assert table["energy", prediction.ALL, prediction.CORES] == pytest.approx(every)
+    asleep = sum(value for (what, cpu, _), value in table.items() if what == "residency" and cpu == 0)
+    assert 0 < asleep <= 100
 
 
 @pytest.mark.parametrize(
