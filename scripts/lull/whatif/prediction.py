@@ -66,13 +66,13 @@ UNITS = {"residency": "%", "entries": "", "wake-ups": "", "latency": "us", "ener
 
 def rows(source: Replay, machine: Setup) -> list[Predicted]:
     """The whole table of one set of settings."""
-    truth = _of_trace(source)
+    truth = of_trace(source)
     model = measures(source, source.machine, source.as_recorded)
     own = measures(source, source.machine, source.wakes(source.machine))
     wakes = source.wakes(machine)
     new = measures(source, machine, wakes)
     best = _best(source, machine, new)
-    unseen = _unseen(source, wakes)
+    strange = unseen(source, wakes)
     cores = new["energy", ALL, CORES]
     found = []
     for key in sorted({*truth, *new}):
@@ -80,7 +80,7 @@ def rows(source: Replay, machine: Setup) -> list[Predicted]:
         before, base, after = (one.get(key, 0.0) for one in (truth, own, new))
         said = max(0.0, before + after - base)
         fault = max(abs(base - before), abs(model.get(key, 0.0) - before))
-        share = 1.0 if cpu in unseen or (cpu == ALL and unseen) else SHARE_OF_CHANGE
+        share = 1.0 if cpu in strange or (cpu == ALL and strange) else SHARE_OF_CHANGE
         error = fault + share * abs(after - base) + _chance(key, said, cores)
         found.append(
             Predicted(what, UNITS[what], cpu, of, before, said, error, max(0.0, before + best.get(key, 0.0) - base))
@@ -104,7 +104,7 @@ def _chance(key: Key, said: float, cores: float) -> float:
     return CHANCE_OF_ENERGY[of] * cores
 
 
-def _unseen(source: Replay, wakes: npt.NDArray[np.void]) -> set[int]:
+def unseen(source: Replay, wakes: npt.NDArray[np.void]) -> set[int]:
     """The CPUs that would enter a state that the run never left on them."""
     pairs = np.unique(np.stack([wakes["cpu"], wakes["state"]]), axis=1).T.tolist()
     return {cpu for cpu, state in pairs if state >= 0 and source.chains.unseen(cpu, state)}
@@ -179,7 +179,7 @@ def _causes(source: Replay, cpu: int, own: npt.NDArray[np.void]) -> Mapping[str,
     return {cause: int(which.sum()) for cause, which in found.items()}
 
 
-def _of_trace(source: Replay) -> dict[Key, float]:
+def of_trace(source: Replay) -> dict[Key, float]:
     """The same numbers of the trace itself. Energy is the model's with the recorded choices."""
     found = dict(measures(source, source.machine, source.as_recorded))
     length = source.chains.last - source.chains.first
