@@ -293,7 +293,11 @@ def test_numbers_of_the_power_models_scale_the_power_of_a_state() -> None:
     run = made_up()
     base = run.machine.changed(["idle.deepest=C3"])
     asked = base.changed(["power-models.core.C3.leakage=0.06"])
-    assert run.power(asked).of(0)["C3"] == pytest.approx(0.06 * WATTS["C1"])
+    assert run.power(asked).of(0)["C3"] == pytest.approx(2 * WATTS["C3"]), "0.06 in place of 0.03"
+    same = base.changed(["power-models.core.C3.leakage=0.03"])
+    assert run.power(same).of(0) == pytest.approx(run.watts.of(0))
+    clocked = base.changed(["power-models.core.C3.clock=0.015"])
+    assert run.power(clocked).of(0)["C3"] == pytest.approx(WATTS["C3"]), "the made-up C1 has leakage alone"
     joules = [prediction.totals(run, machine)["energy_j"] for machine in (base, asked)]
     assert joules[0] != joules[1]
     smaller = base.changed([f"power-models.l2.retained_when_off.{PLATFORM.resolved_clusters()[0].core}=0"])
