@@ -241,6 +241,8 @@ def test_a_sweeps_page_asks_its_first_traced_run(monkeypatch: pytest.MonkeyPatch
     assert asked == [("what-if", "poll")]
     (section,) = [section for section in made.sections if section.id == "what-if"]
     assert section.parts[0]["text"].startswith("Of the first point that has a trace, poll: ")
+    without = of_sweep.page(Samples(RUN.parent, "sweep", "two", "./lull sweep", tuple(points)), with_sliders=False)
+    assert "what-if" not in [section.id for section in without.sections]
 
 
 def _sample(name: str) -> Sample:

@@ -31,7 +31,7 @@ _LATENCY = (r"wake:total_us:p99", r".*latency.*:p99", r"wake:out_us:p99", r".*:p
 """Measures of latency, in order of preference. The page begins with the first that any point has."""
 
 
-def page(samples: Samples) -> Page:
+def page(samples: Samples, with_sliders: bool = True) -> Page:
     spec = samples.points[0].run.spec
     platforms = ", ".join(dict.fromkeys(point.run.spec.platform.name for point in samples.points))
     version = str(samples.points[0].run.manifest["engine"]["version"])
@@ -46,7 +46,8 @@ def page(samples: Samples) -> Page:
     _residency(made.section("Idle states", "residency"), samples)
     _wake_ups(made.section("Wake-ups"), samples)
     _power(made.section("Power over time", "power"), samples)
-    _what_if(made, samples)
+    if with_sliders:
+        _what_if(made, samples)
     made_already = samples.path / FIGURES
     if (made_already / MANIFEST).is_file():
         of_results.show(made.section("Analysis"), made_already)
