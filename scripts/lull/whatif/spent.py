@@ -14,7 +14,7 @@ ACTIVE, ENTRY, SWITCH, EXIT = "active", "entry", "switch", "exit"
 
 
 @dataclass(frozen=True)
-class Spent:
+class Spending:
     """Nanoseconds of each CPU: `times` by what it did, `slept` by the state it had chosen."""
 
     times: dict[int, dict[str, float]]
@@ -40,7 +40,7 @@ class Spent:
         }
 
 
-def of_wakes(source: Replay, machine: Setup, wakes: npt.NDArray[np.void]) -> Spent:
+def of_wakes(source: Replay, machine: Setup, wakes: npt.NDArray[np.void]) -> Spending:
     """All CPUs at once: a grid asks this for each of its points."""
     length = source.chains.last - source.chains.first
     places = [(list(cpus), cluster) for cpus, cluster in machine.platform.cpu_ranges()]
@@ -65,7 +65,7 @@ def of_wakes(source: Replay, machine: Setup, wakes: npt.NDArray[np.void]) -> Spe
     switch = by_cpu(np.where(given_up, 0, slept["entry"] + slept["exit"]))
     out = by_cpu(np.where(given_up, 0, slept["end"] - late - slept["exit"]))
     off_by_cpu = np.bincount(wakes["cpu"], wakes["cluster_off"], cpus)
-    found = Spent({}, {}, {}, {}, length)
+    found = Spending({}, {}, {}, {}, length)
     for members, cluster in places:
         inside = [one for one in members if one in source.chains.sleeps]
         for one in inside:
