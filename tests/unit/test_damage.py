@@ -159,7 +159,7 @@ def _of_run(out: Path) -> dict[str, Command]:
         "show": lambda folder: ["show", str(folder)],
         "energy": lambda folder: ["energy", str(folder)],
         "timeline": lambda folder: ["timeline", str(folder), "--out", str(out / "timeline.json.gz")],
-        "report": lambda folder: ["report", str(folder), "--out", str(out / "page.html")],
+        "report": lambda folder: ["report", str(folder), "--no-what-if", "--out", str(out / "page.html")],
         "compare": lambda folder: ["compare", str(folder), str(RECORDED)],
         "what-if": lambda folder: ["what-if", str(folder), "--set", "governor=teo"],
     }
@@ -167,7 +167,7 @@ def _of_run(out: Path) -> dict[str, Command]:
 
 def _of_sweep(out: Path) -> dict[str, Command]:
     return {
-        "report": lambda folder: ["report", str(folder), "--out", str(out / "page.html")],
+        "report": lambda folder: ["report", str(folder), "--no-what-if", "--out", str(out / "page.html")],
         "compare": lambda folder: ["compare", str(folder), str(folder)],
         "figures": lambda folder: ["figures", str(folder)],
     }

@@ -8,11 +8,9 @@ from pathlib import Path
 
 import pyarrow.parquet as pq
 import pytest
-from typer.testing import CliRunner
 
 import lull as lull_api
 from lull.artifacts import store
-from lull.cli.app import app
 from lull.energy import run_ledger
 from lull.engines.base import Engine, Sink
 from lull.engines.gem5 import Gem5
@@ -198,15 +196,19 @@ def _without_ledger(folder: Path) -> None:
         (_without_ledger, "energy.parquet: missing; run `lull energy "),
     ],
 )
-def test_a_run_that_cannot_be_asked_is_one_sentence(damage: Callable[[Path], None], said: str, tmp_path: Path) -> None:
+def test_a_run_that_cannot_be_asked_is_one_sentence(
+    damage: Callable[[Path], None], said: str, tmp_path: Path, lull: Lull
+) -> None:
     folder = tmp_path / "run"
     shutil.copytree(ONE, folder)
     damage(folder)
-    told = CliRunner().invoke(app, ["what-if", str(folder), "--set", "governor=teo"], standalone_mode=False)
-    assert isinstance(told.exception, UserError)
-    assert str(told.exception).startswith(str(folder))
-    assert said in str(told.exception)
-    assert "\n" not in str(told.exception)
+    for words in (["what-if", str(folder), "--set", "governor=teo"], ["tune", str(folder), "--p99-us", "100"]):
+        refused = lull(*words)
+        assert refused.returncode == 2, refused.stderr
+        lines = refused.stderr.strip().splitlines()
+        assert [line for line in lines if line.startswith("lull: ")] == lines[-1:], refused.stderr
+        assert lines[-1].startswith(f"lull: {folder}")
+        assert said in lines[-1]
 
 
 def test_settings_out_of_order_end_with_status_2_and_write_nothing(tmp_path: Path, lull: Lull) -> None:

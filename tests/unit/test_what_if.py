@@ -10,6 +10,7 @@ import pytest
 
 from lull.artifacts import store
 from lull.errors import UserError
+from lull.host.progress import Progress
 from lull.platform.load import load_platform
 from lull.rundir import cpuidle
 from lull.rundir.folder import RunDir
@@ -235,6 +236,31 @@ def test_a_grid_has_each_combination_and_marks_the_best() -> None:
         assert not (row["pareto"] and beaten)
 
 
+def test_many_points_are_shared_among_processes_and_told_of_one_by_one(monkeypatch: pytest.MonkeyPatch) -> None:
+    run = made_up()
+    asked = [(f"cstates.C3.exit_us={number}", "idle.deepest=C3") for number in range(80)]
+    monkeypatch.setattr("os.cpu_count", lambda: 2)
+    progress = Progress("points", len(asked))
+    together = grid.numbers(run, asked, progress)
+    assert progress.done == len(asked)
+    monkeypatch.setattr("os.cpu_count", lambda: 1)
+    assert together == grid.numbers(run, asked)
+    assert len({row["latency_p99_us"] for row in together}) == len(asked)
+
+
+def test_the_joules_of_a_point_are_those_of_its_table() -> None:
+    run = made_up()
+    asked = run.machine.changed(["idle.deepest=C3"])
+    table = prediction.measures(run, asked, run.wakes(asked))
+    point = prediction.totals(run, asked)
+    assert point["energy_j"] == pytest.approx(table["energy", prediction.ALL, "all"])
+    assert point["latency_p99_us"] == table["latency", prediction.ALL, "p99"]
+    every = sum(value for (what, cpu, _), value in table.items() if what == "energy" and cpu != prediction.ALL)
+    assert table["energy", prediction.ALL, prediction.CORES] == pytest.approx(every)
+    asleep = sum(value for (what, cpu, _), value in table.items() if what == "residency" and cpu == 0)
+    assert 0 < asleep <= 100
+
+
 @pytest.mark.parametrize(
     ("asked", "message"),
     [
@@ -267,7 +293,11 @@ def test_numbers_of_the_power_models_scale_the_power_of_a_state() -> None:
     run = made_up()
     base = run.machine.changed(["idle.deepest=C3"])
     asked = base.changed(["power-models.core.C3.leakage=0.06"])
-    assert run.power(asked).of(0)["C3"] == pytest.approx(0.06 * WATTS["C1"])
+    assert run.power(asked).of(0)["C3"] == pytest.approx(2 * WATTS["C3"]), "0.06 in place of 0.03"
+    same = base.changed(["power-models.core.C3.leakage=0.03"])
+    assert run.power(same).of(0) == pytest.approx(run.watts.of(0))
+    clocked = base.changed(["power-models.core.C3.clock=0.015"])
+    assert run.power(clocked).of(0)["C3"] == pytest.approx(WATTS["C3"]), "the made-up C1 has leakage alone"
     joules = [prediction.totals(run, machine)["energy_j"] for machine in (base, asked)]
     assert joules[0] != joules[1]
     smaller = base.changed([f"power-models.l2.retained_when_off.{PLATFORM.resolved_clusters()[0].core}=0"])

@@ -31,11 +31,16 @@ def report(
             metavar="FILE",
         ),
     ] = None,
+    what_if: Annotated[
+        bool,
+        typer.Option(help="sliders for other idle states: seconds to minutes, for a run with a trace and a ledger"),
+    ] = True,
 ) -> None:
     """Write one self-contained HTML page of a run, a sweep or the results.
 
     The page has interactive figures and needs no network and no other file. The page of a run shows idle states,
-    wake-ups, power over time and the manifest. The page of a sweep shows energy against latency, and the points. The
+    wake-ups, power over time, what would have been with other idle states, and the manifest. The page of a sweep shows
+    energy against latency, and the points. The
     page of the results shows every figure and check, beside the figures of papers.
 
     Example: lull report runs/mine --out mine.html
@@ -55,7 +60,7 @@ def report(
         found = samples.read(path)
         target = out or found.path / PAGE
         with Progress(f"make the page of {path}"):
-            text = render(of_run.page(found) if found.kind == "run" else of_sweep.page(found))
+            text = render((of_run if found.kind == "run" else of_sweep).page(found, what_if))
     try:
         target.write_text(text, encoding="utf-8")
     except OSError as error:

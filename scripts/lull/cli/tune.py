@@ -43,8 +43,8 @@ def tune(
         raise UserError(f"{place}: exists; remove it, or choose another --out")
     with Progress(f"read {run}"):
         replay = source.load(run)
-    with Progress(f"tune {run}"):
-        found = tuning.best(replay, p99_us, top)
+    with Progress(f"tune {run}") as progress:
+        found = tuning.best(replay, p99_us, top, progress)
     console = Console(highlight=False)
     table = Table("settings", "energy J", "latency p99 us", box=None, pad_edge=False)
     base = tuning.as_run(replay)

@@ -30,6 +30,7 @@ function theme() {
 const data = JSON.parse(document.getElementById("data").textContent);
 for (const spec of data.charts) new Chart(document.getElementById(spec.id), spec);
 for (const spec of data.paretos) new Pareto(document.getElementById(spec.id), spec);
+for (const spec of data.whatIfs) new WhatIf(document.getElementById(spec.id), document.getElementById(spec.front), spec);
 document.querySelectorAll("table.sortable").forEach(sortable);
 theme();
 document.documentElement.dataset.ready = "yes";

@@ -10,7 +10,7 @@ from lull.energy import view
 from lull.errors import UserError
 from lull.figures import time_asleep, traced_wakes
 from lull.figures.sample import Sample
-from lull.page import manifest
+from lull.page import manifest, what_if
 from lull.page.page import Page, Section
 from lull.rundir.folder import STDOUT, TRACE
 from lull.rundir.origin import Origin
@@ -29,7 +29,7 @@ _FACTS = {
 }
 
 
-def page(samples: Samples) -> Page:
+def page(samples: Samples, with_sliders: bool = True) -> Page:
     (point,) = samples.points
     spec, told = point.run.spec, point.run.manifest
     origin = Origin(spec.engine, str(told["engine"]["version"]), spec.cpu, spec.platform.name)
@@ -43,6 +43,8 @@ def page(samples: Samples) -> Page:
     _residency(made.section("Idle states", "residency"), point)
     _wake_ups(made.section("Wake-ups"), point)
     _energy(made.section("Power and energy", "energy"), point)
+    if with_sliders and what_if.can_be_asked(point):
+        what_if.show(made.section("What if"), point)
     section = made.section("All measures", "measures")
     section.table(("measure", "value", "unit"), [(key, f"{found[key]:.6g}", measures.unit_of(key)) for key in found])
     section = made.section("Manifest")

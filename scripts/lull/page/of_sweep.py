@@ -15,7 +15,7 @@ from lull.compare.samples import Samples
 from lull.energy import rows, view
 from lull.figures import time_asleep, traced_wakes
 from lull.figures.sample import Sample
-from lull.page import manifest, of_results
+from lull.page import manifest, of_results, what_if
 from lull.page.page import Page, Section
 from lull.plotting import style
 from lull.results.drawing import MANIFEST
@@ -31,7 +31,7 @@ _LATENCY = (r"wake:total_us:p99", r".*latency.*:p99", r"wake:out_us:p99", r".*:p
 """Measures of latency, in order of preference. The page begins with the first that any point has."""
 
 
-def page(samples: Samples) -> Page:
+def page(samples: Samples, with_sliders: bool = True) -> Page:
     spec = samples.points[0].run.spec
     platforms = ", ".join(dict.fromkeys(point.run.spec.platform.name for point in samples.points))
     version = str(samples.points[0].run.manifest["engine"]["version"])
@@ -46,6 +46,8 @@ def page(samples: Samples) -> Page:
     _residency(made.section("Idle states", "residency"), samples)
     _wake_ups(made.section("Wake-ups"), samples)
     _power(made.section("Power over time", "power"), samples)
+    if with_sliders:
+        _what_if(made, samples)
     made_already = samples.path / FIGURES
     if (made_already / MANIFEST).is_file():
         of_results.show(made.section("Analysis"), made_already)
@@ -139,6 +141,17 @@ def plot_total(curves: Sequence[tuple[str, Sample]]) -> Figure:
     axis.set(xlabel="time (ms)", ylabel="power (W)", ylim=(0, None))
     figure.suptitle("Power over time")
     return figure
+
+
+def _what_if(made: Page, samples: Samples) -> None:
+    """Of one point: each would take a grid of its own."""
+    point = next((point for point in samples.points if what_if.can_be_asked(point)), None)
+    if point is None:
+        return
+    section = made.section("What if")
+    if len(samples.points) > 1:
+        section.text(f"Of the first point that has a trace, {point.run.name}: lull report RUNDIR asks another one.")
+    what_if.show(section, point)
 
 
 def _points(section: Section, samples: Samples, found: Sequence[dict[str, float]]) -> None:

@@ -15,7 +15,7 @@ from lull import __version__
 from lull.page import chart
 
 _HERE = Path(__file__).parent
-_SCRIPTS = ("scale.js", "panel.js", "chart.js", "pareto.js", "main.js")
+_SCRIPTS = ("scale.js", "panel.js", "chart.js", "pareto.js", "what-if.js", "main.js")
 """Scripts of the page, in the order in which they need each other."""
 Part = dict[str, Any]
 """The values of `kind`, by which the template chooses its parts."""
@@ -54,6 +54,13 @@ class Section:
         block = {"kind": "chart", "id": f"{self.id}-pareto", "title": "Pareto view", "caption": caption}
         self.parts.append({**block, "pareto": data})
 
+    def what_if(self, data: Part, caption: str, front: str) -> None:
+        """Add sliders with curves, and below them what is best with the hardware that the sliders say."""
+        curves, best = f"{self.id}-curves", f"{self.id}-front"
+        block = {"kind": "chart", "id": curves, "title": "Other idle states", "caption": caption}
+        self.parts.append({**block, "what_if": {**data, "front": best}})
+        self.parts.append({"kind": "chart", "id": best, "title": "Pareto front", "caption": front})
+
 
 @dataclass
 class Page:
@@ -77,6 +84,7 @@ def render(page: Page) -> str:
     data = {
         "charts": [{**part["chart"], "id": part["id"]} for part in parts if "chart" in part],
         "paretos": [{**part["pareto"], "id": part["id"]} for part in parts if "pareto" in part],
+        "whatIfs": [{**part["what_if"], "id": part["id"]} for part in parts if "what_if" in part],
     }
     environment = jinja2.Environment(
         loader=jinja2.FileSystemLoader(_HERE), autoescape=True, undefined=jinja2.StrictUndefined,

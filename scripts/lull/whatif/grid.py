@@ -2,18 +2,25 @@
 """Many settings of one run: a point each, and those that no other point beats in both energy and latency."""
 
 import os
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from concurrent.futures import ProcessPoolExecutor
+from functools import partial
 from multiprocessing import get_context
+from typing import TypeVar
 
 import pyarrow as pa
 
 from lull.host.progress import Progress
 from lull.whatif import prediction, settings
+from lull.whatif.settings import Setup
 from lull.whatif.source import Replay
 
+T = TypeVar("T")
+Answer = Callable[[Replay, Setup], T]
 _ALONE = 64
 """Fewer points than this are not worth a second process."""
+_CHUNK = 64
+"""Points that a process takes at a time, at most: so often progress is told."""
 _source: Replay | None = None
 
 
@@ -22,8 +29,8 @@ def table(source: Replay, common: Sequence[str], words: Sequence[str]) -> pa.Tab
     asked = [(*common, *point) for point in settings.grid(words)]
     for point in asked:  # a mistake is told before anything is computed
         source.machine.changed(point)
-    with Progress(f"{len(asked)} points of {source.path}"):
-        found = numbers(source, asked)
+    with Progress(f"{len(asked)} points of {source.path}", len(asked)) as progress:
+        found = numbers(source, asked, progress)
     best = _pareto([(row["energy_j"], row["latency_p99_us"]) for row in found])
     rows = [
         {"run": str(source.path), "settings": " ".join(point), **row, "pareto": is_best}
@@ -36,21 +43,47 @@ def together(tables: Sequence[pa.Table]) -> pa.Table:
     return pa.concat_tables(tables)
 
 
-def numbers(source: Replay, asked: Sequence[tuple[str, ...]]) -> list[dict[str, float]]:
-    """The numbers of each point, on all cores."""
+def numbers(
+    source: Replay, asked: Sequence[tuple[str, ...]], progress: Progress | None = None
+) -> list[dict[str, float]]:
+    """The numbers of each point."""
+    return each(source, asked, _totals, progress)
+
+
+def each(
+    source: Replay, asked: Sequence[tuple[str, ...]], answer: Answer[T], progress: Progress | None = None
+) -> list[T]:
+    """What a function of this module or another says of each point, on all cores."""
     global _source
     _source = source
     workers = os.cpu_count() or 1
+    found: list[T] = []
     if len(asked) < _ALONE or workers == 1:
-        return [_point(point) for point in asked]
+        for point in asked:
+            found.append(_point(answer, point))
+            _step(progress)
+        return found
     # A forked process has the run already read.
     with ProcessPoolExecutor(workers, get_context("fork")) as pool:
-        return list(pool.map(_point, asked, chunksize=max(1, len(asked) // (8 * workers))))
+        chunk = max(1, min(_CHUNK, len(asked) // (8 * workers)))
+        for one in pool.map(partial(_point, answer), asked, chunksize=chunk):
+            found.append(one)
+            _step(progress)
+    return found
 
 
-def _point(point: tuple[str, ...]) -> dict[str, float]:
+def _point(answer: Answer[T], point: tuple[str, ...]) -> T:
     assert _source is not None
-    return prediction.totals(_source, _source.machine.changed(point))
+    return answer(_source, _source.machine.changed(point))
+
+
+def _totals(source: Replay, machine: Setup) -> dict[str, float]:
+    return prediction.totals(source, machine)
+
+
+def _step(progress: Progress | None) -> None:
+    if progress is not None:
+        progress.step()
 
 
 def _pareto(points: Sequence[tuple[float, float]]) -> list[bool]:

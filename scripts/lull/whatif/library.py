@@ -38,6 +38,19 @@ class Knowledge(ctypes.Structure):
     )
 
 
+class Lived(ctypes.Structure):
+    """A choice that is over, and how its sleep went. State -1 is the governor's own choice."""
+
+    _fields_ = (
+        ("view", Knowledge),
+        ("end", ctypes.c_int64),
+        ("residency", ctypes.c_int64),
+        ("state", ctypes.c_int32),
+        ("got_tick", ctypes.c_int32),
+        ("refused", ctypes.c_int32),
+    )
+
+
 class Choice(ctypes.Structure):
     _fields_ = (
         ("state", ctypes.c_int32),
@@ -97,6 +110,10 @@ class Governor:
         choice = Choice()
         self._library.shim_select(self.number, cpu, ctypes.byref(view), ctypes.byref(choice))
         return choice
+
+    def live(self, cpu: int, lived: ctypes.Array[Lived]) -> None:
+        """Let the governor choose and learn, sleep after sleep."""
+        self._library.shim_live(self.number, cpu, ctypes.c_int64(len(lived)), lived)
 
     def save(self) -> bytes:
         """All that the governor knows."""

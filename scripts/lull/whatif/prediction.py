@@ -8,7 +8,7 @@ on a CPU, neither the way out nor the power is known, and the difference itself 
 """
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from pathlib import Path
 from typing import NamedTuple
 
@@ -16,11 +16,12 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from lull.whatif import chain
+from lull.whatif import chain, spent
 from lull.whatif.chain import BY_HINDSIGHT, MAX_STATES
 from lull.whatif.settings import Setup
 from lull.whatif.source import Replay
-from lull.whatif.watts import OFF, ON, Watts
+from lull.whatif.spent import ACTIVE, EXIT
+from lull.whatif.watts import OFF, ON
 
 SHARE_OF_CHANGE = 0.5
 """Assumed: the part of a predicted difference that may be wrong."""
@@ -39,9 +40,10 @@ CHANCE_OF_ALL, CHANCE_OF_L2 = 0.06, 0.0042
 `boots`, three programs on tegra-k1, 18 pairs. C4 is taken to differ as C3, and a cause's joules as all of them."""
 CREDITS = (0.0, 0.25, 1.0)
 """Hindsight of one CPU does not know whether others sleep: it counts so much of what its cluster would save."""
-ACTIVE, ENTRY, SWITCH, EXIT = "active", "entry", "switch", "exit"
 ALL = -1
 """In place of a CPU's number."""
+CORES = "cores"
+"""The CPUs without their L2 caches."""
 QUANTILES = (0.5, 0.99)
 
 Key = tuple[str, int, str]
@@ -64,21 +66,21 @@ UNITS = {"residency": "%", "entries": "", "wake-ups": "", "latency": "us", "ener
 
 def rows(source: Replay, machine: Setup) -> list[Predicted]:
     """The whole table of one set of settings."""
-    truth = _of_trace(source)
+    truth = of_trace(source)
     model = measures(source, source.machine, source.as_recorded)
     own = measures(source, source.machine, source.wakes(source.machine))
     wakes = source.wakes(machine)
     new = measures(source, machine, wakes)
     best = _best(source, machine, new)
-    unseen = _unseen(source, wakes)
-    cores = sum(value for (what, cpu, _), value in new.items() if what == "energy" and cpu != ALL)
+    strange = unseen(source, wakes)
+    cores = new["energy", ALL, CORES]
     found = []
     for key in sorted({*truth, *new}):
         what, cpu, of = key
         before, base, after = (one.get(key, 0.0) for one in (truth, own, new))
         said = max(0.0, before + after - base)
         fault = max(abs(base - before), abs(model.get(key, 0.0) - before))
-        share = 1.0 if cpu in unseen or (cpu == ALL and unseen) else SHARE_OF_CHANGE
+        share = 1.0 if cpu in strange or (cpu == ALL and strange) else SHARE_OF_CHANGE
         error = fault + share * abs(after - base) + _chance(key, said, cores)
         found.append(
             Predicted(what, UNITS[what], cpu, of, before, said, error, max(0.0, before + best.get(key, 0.0) - base))
@@ -98,11 +100,11 @@ def _chance(key: Key, said: float, cores: float) -> float:
     if what != "energy":
         return CHANCE_OF_COUNT * math.sqrt(max(1.0, said))
     if cpu == ALL:
-        return said * (CHANCE_OF_ALL if of == "all" else CHANCE_OF_L2)
+        return said * (CHANCE_OF_ALL if of in ("all", CORES) else CHANCE_OF_L2)
     return CHANCE_OF_ENERGY[of] * cores
 
 
-def _unseen(source: Replay, wakes: npt.NDArray[np.void]) -> set[int]:
+def unseen(source: Replay, wakes: npt.NDArray[np.void]) -> set[int]:
     """The CPUs that would enter a state that the run never left on them."""
     pairs = np.unique(np.stack([wakes["cpu"], wakes["state"]]), axis=1).T.tolist()
     return {cpu for cpu, state in pairs if state >= 0 and source.chains.unseen(cpu, state)}
@@ -119,68 +121,43 @@ def totals(source: Replay, machine: Setup) -> dict[str, float]:
 
 def of_wakes(source: Replay, machine: Setup, wakes: npt.NDArray[np.void]) -> dict[str, float]:
     """Joules of all CPUs and L2 caches, the wake-ups, and the p99 of their latency."""
-    late = _latency(wakes[wakes["given_up"] == 0])
-    return {
-        "energy_j": measures(source, machine, wakes)["energy", ALL, "all"],
-        "wake_ups": float(wakes.size),
-        "latency_p99_us": float(np.quantile(late, 0.99)) / 1000 if late.size else 0.0,
-    }
+    power, found = source.power(machine), spent.of_wakes(source, machine, wakes)
+    joules = sum(sum(own.values()) for own in found.cores(power).values()) + sum(found.caches(power).values())
+    return {"energy_j": joules, "wake_ups": float(wakes.size), "latency_p99_us": p99_us(wakes)}
+
+
+def p99_us(wakes: npt.NDArray[np.void]) -> float:
+    """Of the wake-ups of all CPUs."""
+    late = _latency(wakes[(wakes["given_up"] == 0) & (wakes["state"] >= 0)])
+    return float(np.quantile(late, 0.99)) / 1000 if late.size else 0.0
 
 
 def measures(source: Replay, machine: Setup, wakes: npt.NDArray[np.void]) -> dict[Key, float]:
     """What the wake-ups of a model come to."""
     found: dict[Key, float] = {}
-    power_of = source.power(machine)
-    length = source.chains.last - source.chains.first
-    for cpus, cluster in machine.platform.cpu_ranges():
-        names = [state.name for state in cluster.cstates]
-        inside = [cpu for cpu in cpus if cpu in source.chains.sleeps]
-        for cpu in inside:
-            _measure(found, source, power_of, cpu, names, wakes[wakes["cpu"] == cpu], length)
-        if inside:
-            off = float(wakes["cluster_off"][np.isin(wakes["cpu"], inside)].sum())
-            power = power_of.clusters[cluster.name]
-            found["energy", ALL, f"L2 {cluster.name}"] = (power[ON] * (length - off) + power[OFF] * off) / 1e9
-            found["residency", ALL, f"off {cluster.name}"] = 100 * off / length
-    found["energy", ALL, "all"] = sum(value for (what, _, _), value in found.items() if what == "energy")
+    power_of, times = source.power(machine), spent.of_wakes(source, machine, wakes)
+    cores = times.cores(power_of)
+    for cpu, joules in cores.items():
+        for label, value in joules.items():
+            found["energy", cpu, label] = value
+            # Work keeps its causes. A state that the run never had has one cause: that nothing was to do.
+            for cause, share in (power_of.causes.get(cpu, {}).get(label) or {"idle": 1.0}).items():
+                found["cause", ALL, cause] = found.get(("cause", ALL, cause), 0.0) + share * value
+        for name, slept in times.slept[cpu].items():
+            found["entries", cpu, name] = times.entries[cpu][name]
+            found["residency", cpu, name] = 100 * slept / times.length
+        own = wakes[wakes["cpu"] == cpu]
+        found.update(_quantiles(cpu, _latency(own[(own["given_up"] == 0) & (own["state"] >= 0)])))
+        for cause, many in _causes(source, cpu, own).items():
+            found["wake-ups", cpu, cause] = float(many)
+    caches = times.caches(power_of)
+    for name, off in times.off.items():
+        found["energy", ALL, f"L2 {name}"] = caches[name]
+        found["residency", ALL, f"off {name}"] = 100 * off / times.length
+    found["energy", ALL, CORES] = sum(sum(joules.values()) for joules in cores.values())
+    found["energy", ALL, "all"] = found["energy", ALL, CORES] + sum(caches.values())
+    found["latency", ALL, "p99"] = p99_us(wakes)
     return found
-
-
-def _measure(
-    found: dict[Key, float],
-    source: Replay,
-    power_of: Watts,
-    cpu: int,
-    names: Sequence[str],
-    own: npt.NDArray[np.void],
-    length: int,
-) -> None:
-    slept = own[own["state"] >= 0]
-    whole = np.where(slept["given_up"] == 1, 0, np.maximum(slept["woken"], slept["start"]) - slept["start"])
-    asleep = np.maximum(whole - slept["flush"] - slept["entry"], 0)
-    times: dict[str, float] = {}
-    for number, name in enumerate(names):
-        mine = slept["state"] == number
-        times[name] = float(asleep[mine].sum())
-        found["entries", cpu, name] = float(mine.sum())
-        found["residency", cpu, name] = 100 * float((slept["end"] - slept["start"])[mine].sum()) / length
-    given_up = float((slept["end"] - slept["start"])[slept["given_up"] == 1].sum())
-    took = slept[slept["given_up"] == 0]
-    times[ENTRY] = float(took["flush"].sum()) + given_up
-    times[SWITCH] = float(took["entry"].sum() + took["exit"].sum())
-    out = took["end"] - np.maximum(took["woken"], took["start"]) - took["exit"]
-    times[EXIT] = float(out.sum())
-    times[ACTIVE] = max(0.0, length - float((slept["end"] - slept["start"]).sum()))
-    power = power_of.of(cpu)
-    for label, time in times.items():
-        joules = power.get(label, power.get(ACTIVE, 0.0)) * time / 1e9
-        found["energy", cpu, label] = joules
-        # Work keeps its causes. A state that the run never had has one cause: that nothing was to do.
-        for cause, share in (power_of.causes.get(cpu, {}).get(label) or {"idle": 1.0}).items():
-            found["cause", ALL, cause] = found.get(("cause", ALL, cause), 0.0) + share * joules
-    found.update(_quantiles(cpu, _latency(took)))
-    for cause, many in _causes(source, cpu, own).items():
-        found["wake-ups", cpu, cause] = float(many)
 
 
 def _quantiles(cpu: int, late: npt.NDArray[np.int64]) -> dict[Key, float]:
@@ -202,10 +179,11 @@ def _causes(source: Replay, cpu: int, own: npt.NDArray[np.void]) -> Mapping[str,
     return {cause: int(which.sum()) for cause, which in found.items()}
 
 
-def _of_trace(source: Replay) -> dict[Key, float]:
+def of_trace(source: Replay) -> dict[Key, float]:
     """The same numbers of the trace itself. Energy is the model's with the recorded choices."""
     found = dict(measures(source, source.machine, source.as_recorded))
     length = source.chains.last - source.chains.first
+    late: list[npt.NDArray[np.int64]] = []
     for cpus, cluster in source.machine.platform.cpu_ranges():
         for cpu in cpus:
             if cpu not in source.chains.sleeps:
@@ -215,8 +193,9 @@ def _of_trace(source: Replay) -> dict[Key, float]:
                 mine = sleeps["state"] == number
                 found["entries", cpu, state.name] = float(mine.sum())
                 found["residency", cpu, state.name] = 100 * float(sleeps["length"][mine].sum()) / length
-            late = (sleeps["end"] - sleeps["woken"])[sleeps["refused"] == 0]
-            found.update(_quantiles(cpu, late))
+            late.append((sleeps["end"] - sleeps["woken"])[sleeps["refused"] == 0])
+            found.update(_quantiles(cpu, late[-1]))
+    found["latency", ALL, "p99"] = float(np.quantile(np.concatenate(late), 0.99)) / 1000
     return found
 
 

@@ -10,11 +10,12 @@ Two inputs are in no event and are inferred:
 """
 
 from collections.abc import Iterable, Mapping, Sequence
+from ctypes import Array
 from dataclasses import dataclass
 from typing import NamedTuple
 
 from lull.whatif.entries import ChosenSleep, Entries
-from lull.whatif.library import NEVER, Governor, Knowledge, State
+from lull.whatif.library import NEVER, Governor, Knowledge, Lived, State
 
 REMEMBERED = 64
 """Sleeps after which no history before the trace is seen any more: by then a factor of menu kept 1/5000 of it."""
@@ -91,44 +92,68 @@ def again(
     for past in pasts:
         engine = Governor(governor, states)
         for cpu, own in entries.by_cpu.items():
-            _live(engine, cpu, past, own[0].now if own else 0, entries.period)
+            engine.live(cpu, _array(_history(past, _first(entries, cpu), entries.period)))
             fit = _fit(_cpu(engine, cpu, own[:REMEMBERED]))
             if cpu not in fits or fit > fits[cpu]:
                 fits[cpu], chosen[cpu] = fit, past
     engine = Governor(governor, states)
     made: dict[int, list[Made]] = {}
     for cpu, own in entries.by_cpu.items():
-        _live(engine, cpu, chosen[cpu], own[0].now if own else 0, entries.period)
+        engine.live(cpu, _array(_history(chosen[cpu], _first(entries, cpu), entries.period)))
         made[cpu] = _cpu(engine, cpu, own)
     return Again(made, chosen, entries.begin)
+
+
+def lived(entries: Entries, found: Again) -> dict[int, Array[Lived]]:
+    """The sleeps of each CPU before the traced command: the history that fits, and those that the trace has."""
+    return {
+        cpu: _array(
+            [
+                *_history(past, _first(entries, cpu), entries.period),
+                *(_of_entry(one.entry, one.wheel) for one in found.made[cpu] if one.entry.start < entries.begin),
+            ]
+        )
+        for cpu, past in found.pasts.items()
+    }
 
 
 def warmed(
     governor: str,
     states: Mapping[int, Sequence[State]],
-    entries: Entries,
-    found: Again,
+    before: Mapping[int, Array[Lived]],
     tunables: Mapping[str, int] | None = None,
 ) -> Governor:
-    """The governor as it is when the traced command begins: with the histories that fit, and the sleeps since."""
+    """The governor as it is when the traced command begins."""
     engine = Governor(governor, states, tunables)
-    for cpu, past in found.pasts.items():
-        own = entries.by_cpu[cpu]
-        _live(engine, cpu, past, own[0].now if own else 0, entries.period)
-        for made in found.made[cpu]:
-            if made.entry.start < entries.begin:
-                _choose(engine, cpu, made.entry, made.wheel)
+    for cpu, own in before.items():
+        engine.live(cpu, own)
     return engine
 
 
-def _live(engine: Governor, cpu: int, past: Past, until: int, period: int) -> None:
+def _array(sleeps: Sequence[Lived]) -> Array[Lived]:
+    return (Lived * len(sleeps))(*sleeps)
+
+
+def _first(entries: Entries, cpu: int) -> int:
+    own = entries.by_cpu[cpu]
+    return own[0].now if own else 0
+
+
+def _history(past: Past, until: int, period: int) -> list[Lived]:
     """Sleep as often as the history says, so that the last sleep ends before the trace begins."""
     timers = [NEVER] * past.far + [period] * past.near
+    found = []
     for number, timer in enumerate(timers):
         now = until - 2 * SHORT_NS * (len(timers) - number)
         due = NEVER if timer == NEVER else now + timer
-        choice = engine.select(cpu, Knowledge(now, now, due, NEVER, due, NEVER, timer == NEVER))
-        engine.reflect(cpu, now + SHORT_NS, choice.state, SHORT_NS, False)
+        view = Knowledge(now, now, due, NEVER, due, NEVER, timer == NEVER)
+        found.append(Lived(view, now + SHORT_NS, SHORT_NS, -1, False, False))
+    return found
+
+
+def _of_entry(entry: ChosenSleep, wheel: int) -> Lived:
+    view = Knowledge(entry.start, entry.now, entry.tick, entry.hrtimer, wheel, entry.qos, entry.stopped)
+    return Lived(view, entry.end, entry.end - entry.start, entry.state, entry.got_tick, entry.refused)
 
 
 def _cpu(engine: Governor, cpu: int, own: list[ChosenSleep]) -> list[Made]:

@@ -2,6 +2,7 @@
 """A recorded run on gem5, made ready to be asked: its choices made again, its chains and its power."""
 
 from collections.abc import Mapping, Sequence
+from ctypes import Array
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -17,7 +18,7 @@ from lull.rundir.folder import CPUIDLE, TRACE, RunDir
 from lull.whatif import chain, entries, recorded, watts
 from lull.whatif.chain import AS_RECORDED, Chains
 from lull.whatif.entries import Entries
-from lull.whatif.library import State
+from lull.whatif.library import Lived, State
 from lull.whatif.recorded import Again
 from lull.whatif.settings import Setup
 from lull.whatif.watts import Watts
@@ -48,8 +49,12 @@ class Replay:
         """The model's own answer to no change of states or governor: each choice as the trace has it."""
         return chain.run(self.chains, self.machine.platform, AS_RECORDED)
 
+    @cached_property
+    def lived(self) -> dict[int, Array[Lived]]:
+        return recorded.lived(self.entries, self.again)
+
     def wakes(self, machine: Setup) -> npt.NDArray[np.void]:
-        engine = recorded.warmed(machine.governor, self.states(machine), self.entries, self.again, machine.tunables)
+        engine = recorded.warmed(machine.governor, self.states(machine), self.lived, machine.tunables)
         return chain.run(self.chains, machine.platform, engine)
 
     def power(self, machine: Setup) -> Watts:

@@ -15,6 +15,7 @@ from lull.energy import run_ledger
 from lull.engines.base import Engine, Sink
 from lull.engines.execute import execute
 from lull.errors import UserError
+from lull.host.progress import Progress
 from lull.platform.cstates import STATE_NAMES
 from lull.rundir.folder import RunDir
 from lull.runspec import advertised
@@ -54,10 +55,12 @@ def candidates(replay: Replay) -> Iterator[tuple[str, ...]]:
         yield point
 
 
-def best(replay: Replay, bound_us: float, most: int) -> list[Tuned]:
+def best(replay: Replay, bound_us: float, most: int, progress: Progress | None = None) -> list[Tuned]:
     """The least energies of all candidates whose p99 of the wake-up latency is within the bound."""
     asked = list(candidates(replay))
-    numbers = grid.numbers(replay, asked)
+    if progress is not None:
+        progress.total = len(asked)
+    numbers = grid.numbers(replay, asked, progress)
     found = [Tuned(point, row["energy_j"], row["latency_p99_us"]) for point, row in zip(asked, numbers, strict=True)]
     within = sorted((one for one in found if one.latency_p99_us <= bound_us), key=lambda one: one.energy_j)
     if not within:

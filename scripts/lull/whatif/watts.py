@@ -128,9 +128,11 @@ def with_model(watts: Watts, platform: Platform, numbers: Mapping[str, float]) -
                 if cluster.core == last:
                     clusters[cluster.name][OFF] = clusters[cluster.name][ON] * value
             continue
-        kind = _KINDS[last]
+        kind, before = _KINDS[last], getattr(model.core.of(which), last)
         for own in kinds.values():
-            # C1 has both parts of an idle core's power: another state's part is its share of C1's.
-            base = getattr(model.core.of("C1"), last)
-            own[which][kind] = own["C1"].get(kind, 0.0) / base * value if base else 0.0
+            if before and kind in own[which]:  # the number that is there already changes nothing
+                own[which][kind] *= value / before
+            else:  # C1 has both parts of an idle core's power
+                base = getattr(model.core.of("C1"), last)
+                own[which][kind] = own["C1"].get(kind, 0.0) / base * value if base else 0.0
     return replace(watts, kinds=kinds, clusters=clusters)

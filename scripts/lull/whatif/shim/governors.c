@@ -180,6 +180,21 @@ void shim_rejected(int cpu)
 	devices[cpu].last_residency_ns = 0;
 }
 
+/* Sleeps one after the other, from which the governor learns. */
+void shim_live(int governor, int cpu, int64_t count, const struct shim_lived *lived)
+{
+	for (const struct shim_lived *one = lived; one < lived + count; one++) {
+		struct shim_choice choice;
+
+		shim_select(governor, cpu, &one->view, &choice);
+		if (one->refused)
+			shim_rejected(cpu);
+		else
+			shim_reflect(governor, cpu, one->end, one->state < 0 ? choice.state : one->state,
+				     one->residency, one->got_tick);
+	}
+}
+
 /* haltpoll's parameters: window, shrink, grow, start of growth, whether it shrinks. Negative leaves one alone. */
 int shim_haltpoll(const unsigned int *values)
 {

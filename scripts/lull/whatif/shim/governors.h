@@ -25,6 +25,15 @@ struct shim_choice {
 	int64_t length;   /* what it was told */
 };
 
+/* A choice that was made before what is asked about, and how its sleep went. */
+struct shim_lived {
+	struct shim_view view;
+	int64_t end, residency;
+	int32_t state;    /* -1: as the governor chooses */
+	int32_t got_tick;
+	int32_t refused;  /* by the hardware */
+};
+
 int shim_governor(const char *name);
 void shim_states(int cpu, int count, const int64_t *exit_ns, const int64_t *residency_ns, const int32_t *disabled);
 void shim_forget(void);
@@ -35,6 +44,7 @@ void shim_restore(const char *from);
 void shim_select(int governor, int cpu, const struct shim_view *view, struct shim_choice *choice);
 void shim_reflect(int governor, int cpu, int64_t now, int state, int64_t residency_ns, int got_tick);
 void shim_rejected(int cpu);
+void shim_live(int governor, int cpu, int64_t count, const struct shim_lived *lived);
 int shim_haltpoll(const unsigned int *values);
 
 #endif

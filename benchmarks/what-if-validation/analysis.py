@@ -1,0 +1,210 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The analysis of `what-if-validation`: how far a what-if is off where gem5 says what is true."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+from matplotlib.figure import Figure
+
+from lull.errors import UserError
+from lull.plotting import style
+from lull.plotting.markdown import markdown_table
+from lull.results.drawing import Drawing, Stored
+from lull.results.result import Check, Result
+from lull.scenario.runs import Runs
+
+from . import held_out
+
+MOST_CORES, MOST_P99, MOST_RESTS = 3.0, 5.0, 1.0
+"""The largest mean errors: per cent of the cores' joules, per cent of the p99, percentage points of residency."""
+COVERED = 0.95
+FASTER = 1000.0
+_SHOWN = (0.5, 0.95, 1.0)
+"""Quantiles of the errors."""
+
+Row = dict[str, Any]
+Errors = npt.NDArray[np.float64]
+
+
+def analyse(runs: Runs) -> Result:
+    if not runs.timed:
+        raise UserError(
+            f"{runs.path}: made by QEMU, which has no timing to predict; "
+            f"run `./lull run {runs.scenario} -e gem5` where there is a gem5"
+        )
+    found = held_out.tables(runs)
+    if not found:
+        raise UserError(
+            f"{runs.path}: no group has both its recorded run and one to predict; run more points of a group"
+        )
+    return conclude(found, runs.names)
+
+
+def conclude(tables: Mapping[str, pa.Table], points: Sequence[str]) -> Result:
+    """From the tables of those points that have run, of all."""
+    rows, numbers = tables["points"].to_pylist(), tables["numbers"]
+    there = {name for row in rows for name in (row["point"], row["recorded"])}
+    so_far = f"{len(there)} of {len(points)} points have run so far. " if len(there) < len(points) else ""
+    summary = (
+        f"## Errors\n\n{so_far}{len(rows)} runs are held out, and each is predicted from the recorded run of its group "
+        "and platform. Errors are without their sign. Beside them is how far one is off who takes the recorded run "
+        f"itself for the answer.\n\n{_errors_text(rows)}\n## Error bars\n\nShare of the true numbers that lie within "
+        f"the error bar.\n\n{_bars_text(numbers)}\n## What makes it worse\n\n{_conditions_text(rows, numbers)}\n"
+        f"## Every point\n\n{_points_text(rows)}"
+    )
+    return Result(summary, dict(tables), checks(rows, numbers))
+
+
+def draw(stored: Stored) -> list[Drawing]:
+    points, numbers = stored.rows("points"), stored.rows("numbers")
+    if points is None or numbers is None:
+        return []
+    figure = plot_errors(points.to_pylist(), numbers, stored.label)
+    return [Drawing("errors", figure, "Held-out runs: how many are predicted how well, and within the error bar.")]
+
+
+def errors(rows: Sequence[Row], said: str = "said") -> dict[str, Errors]:
+    """By how much each point is off: of the prediction, or of the recorded run in its place."""
+    found: dict[str, Errors] = {}
+    for what in ("cores_j", "p99_us"):
+        true = np.array([row[f"true_{what}"] for row in rows])
+        found[what] = 100 * np.abs(np.array([row[f"{said}_{what}"] for row in rows]) / true - 1)
+    if said == "said":
+        found["rests_pp"] = np.array([row["rests_pp"] for row in rows])
+    return found
+
+
+NAMES = {
+    "cores_j": "joules of the cores, %", "p99_us": "p99 of the wake-up latency, %", "rests_pp": "residencies, points",
+}  # fmt: skip
+
+
+def _errors_text(rows: Sequence[Row]) -> str:
+    said, before = errors(rows), errors(rows, "before")
+    lines = []
+    for what, name in NAMES.items():
+        own = said[what]
+        quantiles = (f"{value:.3g}" for value in np.quantile(own, _SHOWN))
+        lines.append((name, f"{own.mean():.3g}", *quantiles, f"{before[what].mean():.3g}" if what in before else "-"))
+    return markdown_table(("error of", "mean", "median", "95 %", "largest", "mean without a what-if"), lines)
+
+
+def inside(numbers: pa.Table) -> npt.NDArray[np.bool_]:
+    off = np.abs(numbers["predicted"].to_numpy() - numbers["true"].to_numpy())
+    within: npt.NDArray[np.bool_] = off <= numbers["bar"].to_numpy() * (1 + 1e-9)
+    return within
+
+
+def _bars_text(numbers: pa.Table) -> str:
+    within, what = inside(numbers), np.array(numbers["what"].to_pylist())
+    lines = [(kind, int((what == kind).sum()), f"{within[what == kind].mean():.1%}") for kind in dict.fromkeys(what)]
+    return markdown_table(
+        ("numbers of", "numbers", "inside"), [*lines, ("all", len(within), f"{within.mean():.1%}")]
+    )  # fmt: skip
+
+
+def conditions(row: Row) -> dict[str, str]:
+    factor = row["factor"]
+    return {
+        "platform": row["platform"],
+        "load": row["load"],
+        "clocks": row["cpufreq"],
+        "exit": "as recorded" if factor == 1 else "shorter" if factor < 1 else "longer",
+        "governor": f"to {row['governor']}" if row["other_governor"] else "as recorded",
+        "deepest state": f"to {row['state']}" if row["other_state"] else "as recorded",
+        "residency": "longer" if row["other_residency"] else "as recorded",
+    }
+
+
+def _conditions_text(rows: Sequence[Row], numbers: pa.Table) -> str:
+    within, of_point = inside(numbers), np.array(numbers["point"].to_pylist())
+    found: dict[tuple[str, str], list[Row]] = {}
+    for row in rows:
+        for condition in conditions(row).items():
+            found.setdefault(condition, []).append(row)
+    lines = []
+    for (kind, value), own in sorted(found.items()):
+        if len(own) == len(rows):
+            continue  # tells nothing apart
+        off = errors(own)
+        share = within[np.isin(of_point, [row["point"] for row in own])].mean()
+        lines.append(
+            (kind, value, len(own), *(f"{off[what].mean():.3g}" for what in NAMES), f"{share:.1%}")
+        )  # fmt: skip
+    return markdown_table(
+        ("condition", "", "points", *(f"mean error of {name}" for name in NAMES.values()), "inside"), lines
+    )
+
+
+def _points_text(rows: Sequence[Row]) -> str:
+    off = errors(rows)
+    lines = [
+        (
+            row["point"],
+            *(f"{1e3 * row[f'{which}_cores_j']:.4g}" for which in ("before", "said", "true")),
+            f"{off['cores_j'][at]:.2g}",
+            *(f"{row[f'{which}_p99_us']:.5g}" for which in ("before", "said", "true")),
+            f"{off['p99_us'][at]:.2g}", f"{row['rests_pp']:.2g}", f"{row['gem5_s'] / row['what_if_s']:.2g}",
+        )
+        for at, row in enumerate(rows)
+    ]  # fmt: skip
+    heads = (
+        "point", "cores, mJ: recorded", "predicted", "true", "error %", "p99, µs: recorded", "predicted", "true",
+        "error %", "residencies, points", "times as fast",
+    )  # fmt: skip
+    return markdown_table(heads, lines)
+
+
+def checks(rows: Sequence[Row], numbers: pa.Table) -> list[Check]:
+    off = errors(rows)
+    goals = {"cores_j": MOST_CORES, "p99_us": MOST_P99, "rests_pp": MOST_RESTS}
+    found = [
+        Check(
+            f"mean error of {NAMES[what]}: at most {most:g}",
+            bool(off[what].mean() <= most),
+            f"{off[what].mean():.3g}; the largest of {len(rows)} is {off[what].max():.3g}, of "
+            f"{rows[int(off[what].argmax())]['point']}",
+        )
+        for what, most in goals.items()
+    ]
+    within = inside(numbers)
+    found.append(
+        Check(
+            f"the error bar holds {COVERED:.0%} of the true numbers",
+            bool(within.mean() >= COVERED),
+            f"{int(within.sum())} of {len(within)}, {within.mean():.1%}",
+        )
+    )
+    slowest = min(rows, key=lambda row: row["gem5_s"] / row["what_if_s"])
+    found.append(
+        Check(
+            "a further answer takes a thousandth of the time of its run on gem5, or less",
+            slowest["gem5_s"] >= FASTER * slowest["what_if_s"],
+            f"at least {slowest['gem5_s'] / slowest['what_if_s']:.3g} times as fast: "
+            f"{1e3 * slowest['what_if_s']:.3g} ms in place of {slowest['gem5_s']:.3g} s, of {slowest['point']}",
+        )
+    )
+    return found
+
+
+def plot_errors(rows: Sequence[Row], numbers: pa.Table, label: str) -> Figure:
+    figure, axes = style.panels(2, 2, 2.6)
+    for line, (what, name) in zip(style.LINES, NAMES.items(), strict=False):
+        own = np.sort(errors(rows)[what])
+        axes[0].step(
+            own, np.arange(1, len(own) + 1) / len(own), where="post", color="black", linestyle=line, label=name
+        )
+    axes[0].set(xlabel="error", ylabel="share of the held-out runs", ylim=(0, 1.02))
+    axes[0].set_xlim(0, None)
+    axes[0].legend()
+    off = np.abs(numbers["predicted"].to_numpy() - numbers["true"].to_numpy())
+    ratio = np.sort(np.minimum(off / np.maximum(numbers["bar"].to_numpy(), 1e-300), 3))
+    axes[1].step(ratio, np.arange(1, len(ratio) + 1) / len(ratio), where="post", color="black", label="all numbers")
+    axes[1].axvline(1, color="0.5", linestyle=":")
+    axes[1].axhline(COVERED, color="0.5", linestyle=":")
+    axes[1].set(xlabel="error, in error bars", ylabel="share of the numbers", xlim=(0, 2), ylim=(0, 1.02))
+    figure.suptitle(f"A what-if beside runs that it has not seen\n{label}")
+    return figure

@@ -1,0 +1,163 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The analysis on two runs on gem5 that are in results/recordings: one is predicted from the other."""
+
+import shutil
+from collections.abc import Sequence
+from pathlib import Path
+
+import pyarrow as pa
+import pytest
+
+from lull.artifacts import store
+from lull.energy import run_ledger
+from lull.errors import UserError
+from lull.files.paths import ROOT
+from lull.results.result import Result
+from lull.rundir.folder import RunDir
+from lull.rundir.run import Run
+from lull.scenario.load import load_scenario
+from lull.scenario.points import Wishes, resolve
+from lull.scenario.runs import Runs
+from lull_experiments.what_if_validation import analysis, held_out
+from tests import drawn
+
+RECORDINGS = ROOT / "results" / "recordings"
+GROUP = "governors"
+MENU = {"load": "polls", "governor": "menu", "state": "C3", "from_state": "C3", "exit_us": 300.0, "residency_us": 2000}
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _kernel() -> None:
+    if shutil.which("gcc") is None:
+        pytest.skip("gcc is not installed")
+    try:
+        store.kernel_source()
+    except UserError as error:
+        pytest.skip(f"no source of the kernel: {error}")
+
+
+@pytest.fixture(autouse=True)
+def _ledgers_are_there(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(run_ledger, "make_ledger", lambda *_: None)
+
+
+def _run(recording: str, **values: object) -> Run:
+    rundir = RunDir.open(RECORDINGS / recording)
+    asked = {**MENU, "cpufreq": "schedutil", **values}
+    return Run(f"{GROUP}/{recording}", GROUP, asked, rundir.path, rundir.spec(), rundir.manifest())  # type: ignore[arg-type]
+
+
+def _runs(*runs: Run, missing: Sequence[str] = (), engine: str = "gem5") -> Runs:
+    return Runs(
+        path=Path("runs"), scenario="what-if-validation", experiment=Path(__file__).parent, title="", command="",
+        engine=engine, cpu="detailed", platform="tegra-k1", runs=runs, missing=tuple(missing), hung=(),
+    )  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def found() -> Result:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(run_ledger, "make_ledger", lambda *_: None)
+        return analysis.analyse(_runs(_run("drags"), _run("drags-deeper", state="C4"), missing=["exits/tiny-300"]))
+
+
+def test_the_held_out_run_is_predicted_from_the_recorded_one(found: Result) -> None:
+    (point,) = found.tables["points"].to_pylist()
+    assert (point["point"], point["recorded"]) == ("governors/drags-deeper", "governors/drags")
+    assert point["true_cores_j"] == pytest.approx(point["said_cores_j"], rel=0.1)
+    assert point["true_p99_us"] > 5 * point["before_p99_us"], "a prediction of no change would be far off"
+    assert point["said_p99_us"] == pytest.approx(point["true_p99_us"], rel=0.05)
+    assert 0 < point["rests_pp"] < point["worst_rest_pp"] < 100
+    assert point["what_if_s"] < point["gem5_s"] / analysis.FASTER
+    assert "2 of 3 points have run so far. 1 runs are held out" in found.summary
+
+
+def test_every_number_has_its_truth_and_its_bar(found: Result) -> None:
+    rows = found.tables["numbers"].to_pylist()
+    assert {row["what"] for row in rows} == {"energy", "cause", "residency", "entries", "latency", "wake-ups"}
+    assert all(row["recorded"] or row["predicted"] or row["true"] for row in rows)
+    (row,) = [row for row in rows if (row["what"], row["cpu"], row["of"]) == ("residency", 0, "C4")]
+    assert row["recorded"] == 0
+    assert row["true"] > 90
+    assert abs(row["predicted"] - row["true"]) <= row["bar"]
+
+
+def test_a_result_that_comes_in_pieces_is_concluded_from_its_tables_alone(found: Result) -> None:
+    again = analysis.conclude(found.tables, ["governors/drags", "governors/drags-deeper", "exits/tiny-300"])
+    assert (again.summary, again.checks) == (found.summary, found.checks)
+
+
+def _made(**changes: object) -> pa.Table:
+    row: dict[str, object] = {
+        "point": "first/a", "recorded": "first/b", "platform": "tiny", "load": "events", "cpufreq": "performance",
+        "governor": "teo", "state": "C3", "factor": 5.0, "other_governor": True, "other_state": False,
+        "other_residency": False, "before_cores_j": 1.0, "said_cores_j": 2.0, "true_cores_j": 2.0,
+        "before_p99_us": 10.0, "said_p99_us": 20.0, "true_p99_us": 20.0, "rests_pp": 0.5, "gem5_s": 20.0,
+        "what_if_s": 0.002, **changes,
+    }  # fmt: skip
+    return pa.Table.from_pylist([row])
+
+
+def _numbers(off: Sequence[float], point: str = "first/a") -> pa.Table:
+    return pa.Table.from_pylist(
+        [{"point": point, "what": "energy", "predicted": 1.0, "true": 1.0 + by, "bar": 0.1} for by in off]
+    )
+
+
+@pytest.mark.parametrize(
+    ("changes", "off", "failing"),
+    [
+        ({}, [0.0] * 19 + [0.2], ""),
+        ({"said_cores_j": 2.08}, [0.0], "mean error of joules of the cores"),
+        ({"said_p99_us": 21.2}, [0.0], "mean error of p99"),
+        ({"rests_pp": 1.1}, [0.0], "mean error of residencies"),
+        ({}, [0.0] * 18 + [0.2, -0.2], "the error bar holds 95%"),
+        ({"what_if_s": 0.03}, [0.0], "a further answer takes a thousandth"),
+    ],
+)
+def test_each_goal_is_a_check_that_can_fail(changes: dict[str, object], off: list[float], failing: str) -> None:
+    result = analysis.conclude({"points": _made(**changes), "numbers": _numbers(off)}, ["first/a", "first/b"])
+    failed = [check.name for check in result.checks if not check.passed]
+    assert len(failed) == (1 if failing else 0)
+    assert all(name.startswith(failing) for name in failed)
+
+
+def test_what_makes_it_worse_is_told_condition_by_condition() -> None:
+    both = pa.concat_tables([_made(), _made(point="first/c", factor=0.2, said_p99_us=22.0)])
+    numbers = pa.concat_tables([_numbers([0.0]), _numbers([0.2], "first/c")])
+    text = analysis.conclude({"points": both, "numbers": numbers}, ["first/a"] * 3).summary
+    (longer,) = [line for line in text.splitlines() if line.startswith("| exit | longer")]
+    (shorter,) = [line for line in text.splitlines() if line.startswith("| exit | shorter")]
+    assert longer.split("|")[5].strip() == "0"
+    assert shorter.split("|")[5].strip() == "10"
+    assert [line.split("|")[-2].strip() for line in (longer, shorter)] == ["100.0%", "0.0%"]
+    assert "| platform |" not in text, "what all points have in common tells nothing apart"
+
+
+def test_errors_and_bars_are_drawn(found: Result) -> None:
+    figure = drawn.figures("what-if-validation", found)["errors"]
+    assert len(figure.axes) == 2
+    assert len(figure.axes[0].lines) == len(analysis.NAMES)
+
+
+def test_runs_of_qemu_are_refused() -> None:
+    with pytest.raises(UserError, match=r"^runs: made by QEMU, which has no timing to predict; run `\./lull run"):
+        analysis.analyse(_runs(_run("drags"), _run("drags-deeper", state="C4"), engine="qemu"))
+
+
+def test_a_group_waits_for_its_recorded_run() -> None:
+    with pytest.raises(UserError, match="no group has both its recorded run and one to predict"):
+        analysis.analyse(_runs(_run("drags-deeper", state="C4")))
+
+
+def test_each_group_and_platform_has_one_recorded_run() -> None:
+    points = resolve(load_scenario("what-if-validation"), Wishes("gem5"))
+    found: dict[tuple[str, str], list[str]] = {}
+    for point in points:
+        asked = {**held_out.RECORDED, "state": point.values["from_state"]}
+        is_recorded = all(point.values[name] == value for name, value in asked.items())
+        found.setdefault((point.group, point.spec.platform.name), []).extend([point.name] if is_recorded else [])
+    assert all(len(own) == 1 for own in found.values()), found
+    assert len(points) - len(found) >= 60, "held out"
+    assert len([point for point in points if point.group == "first"]) == 8
+    assert {platform for _, platform in found} == {"tiny", "rk3399", "tegra-k1"}
