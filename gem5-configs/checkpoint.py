@@ -44,6 +44,12 @@ class Expected:
     event_timers: tuple[str, ...]
     physmem: str
     memory_bytes: int
+    card: str | None = None
+    """The network card of a machine that has one."""
+
+
+LINK = "link"
+"""The name of what is between two machines."""
 
 
 def write_note(directory: Path, reset_address: int) -> None:
@@ -86,13 +92,22 @@ def read(directory: Path) -> Sections:
     return sections
 
 
-def verify(directory: Path, expected: Expected) -> dict[str, object]:
-    """Return what was found, for the record. The first thing that is wrong is one sentence."""
+def verify(directory: Path, *machines: Expected) -> dict[str, object]:
+    """Return what was found of the machine under test, and of its peer if there is one. What is wrong first is
+    one sentence."""
     check = _Check(directory, read(directory))
+    check.no_other_cpus([path for expected in machines for path in expected.cpus])
+    tested, *peers = [_verify(check, expected) for expected in machines]
+    check.link(bool(peers))
+    return {**tested, "peer": peers[0]} if peers else tested
+
+
+def _verify(check: _Check, expected: Expected) -> dict[str, object]:
     check.cpus(expected)
     check.gic(expected)
     check.timers(expected)
     check.dvfs(expected)
+    check.card(expected)
     stores = check.memory(expected)
     return {
         "cpus": len(expected.cpus),
@@ -150,7 +165,9 @@ class _Check:
             self.section(f"{path}.isa")
             if self.integer(f"{path}.power_state", "currState") == POWERED_OFF:
                 raise self.fail(f"was taken with {path} powered off")
-        known = {f"{path}.xc.0" for path in expected.cpus}
+
+    def no_other_cpus(self, paths: list[str]) -> None:
+        known = {f"{path}.xc.0" for path in paths}
         for name in self.sections:
             if re.search(r"\.xc\.\d+$", name) and name not in known:
                 raise self.fail(f"has the CPU {name.rpartition('.xc.')[0]}, which this platform lacks")
@@ -191,6 +208,25 @@ class _Check:
         for path, levels in expected.domains:
             if self.integer(path, "_perfLevel") >= levels:
                 raise self.fail(f"runs {path} at a level that its {levels} operating points lack")
+
+    def card(self, expected: Expected) -> None:
+        if expected.card is None:
+            return
+        self.section(f"{expected.card}.TxDescCache")
+        self.section(f"{expected.card}.RxDescCache")
+        if self.entry(expected.card, "txPktExists") != "false":
+            raise self.fail(f"was taken while {expected.card} was sending")
+
+    def link(self, wanted: bool) -> None:
+        """A checkpoint without a network lacks the section altogether."""
+        if not wanted:
+            if LINK in self.sections:
+                raise self.fail("has a network, which this run lacks")
+            return
+        for number in range(2):
+            packets = self.entry(LINK, f"link{number}.packet_exists"), self.entry(LINK, f"link{number}.tx_queue_size")
+            if packets != ("false", "0"):
+                raise self.fail("was taken while a packet was under way")
 
     def memory(self, expected: Expected) -> int:
         number = self.integer(expected.physmem, "nbr_of_stores")

@@ -23,6 +23,8 @@ import requires
 import spec as settings
 from failure import Failure
 
+PEER_READY = "peer.ready"
+"""The file that the peer's init makes in the output directory."""
 STEP_S = 0.005
 """Simulated time from one word about the progress to the next."""
 
@@ -56,7 +58,7 @@ def simulate(spec: settings.Spec) -> None:
 
     restored = None
     if spec.stage == "run":
-        restored = checkpoint.verify(spec.checkpoint, machine.expected)
+        restored = checkpoint.verify(spec.checkpoint, *machine.expected)
     m5.instantiate(str(spec.checkpoint) if spec.stage == "run" else None)
     start = m5.curTick()
     if restored is not None and start == 0:
@@ -66,7 +68,7 @@ def simulate(spec: settings.Spec) -> None:
     event = _simulate_telling(spec, machine)
     host_seconds = time.monotonic() - before
     cause = outcome.cause_name(event.getCause())
-    instructions = _instructions(machine)
+    instructions = _instructions(machine.cpus)
     end = m5.curTick()
     if spec.stage == "checkpoint" and cause == "checkpoint":
         _keep(spec.checkpoint, machine.expected, soc.reset_address(spec))
@@ -80,6 +82,7 @@ def simulate(spec: settings.Spec) -> None:
             "start_tick": start,
             "tick_hz": m5.ticks.fromSeconds(1.0),
             "instructions": instructions,
+            **({"peer_instructions": _instructions(machine.peer_cpus)} if machine.peer_cpus else {}),
             "host_seconds": host_seconds,
             "gem5_version": version,
             "restored": restored,
@@ -104,31 +107,46 @@ def _simulate_telling(spec: settings.Spec, machine: Any) -> Any:
         stop = min(end, word, window or end)
         event = m5.simulate(stop - m5.curTick())
         now = m5.curTick()
-        if outcome.cause_name(event.getCause()) != "limit" or now >= end:
+        cause = outcome.cause_name(event.getCause())
+        if cause == "checkpoint" and not _peer_is_ready(spec):
+            continue  # the guest asks again
+        if cause != "limit" or now >= end:
             return event
         if period and window and now >= window:
             m5.stats.dump()
             m5.stats.reset()
             window += period
         if now >= word:
-            outcome.tell(Path(m5.options.outdir), (now - start) / m5.ticks.fromSeconds(1.0), _instructions(machine))
+            outcome.tell(
+                Path(m5.options.outdir), (now - start) / m5.ticks.fromSeconds(1.0), _instructions(machine.cpus)
+            )
             word += step
 
 
-def _instructions(machine: Any) -> int:
-    return sum(int(cpu.totalInsts()) for cpu in machine.cpus)
+def _peer_is_ready(spec: settings.Spec) -> bool:
+    """A peer leaves a file when it too can be part of the checkpoint."""
+    import m5
+
+    return spec.network is None or (Path(m5.options.outdir) / PEER_READY).exists()
+
+
+def _instructions(cpus: list[Any]) -> int:
+    return sum(int(cpu.totalInsts()) for cpu in cpus)
 
 
 def _check_files(spec: settings.Spec) -> None:
     if spec.stage == "checkpoint":
         images.check(list(spec.load), spec.soc.memory.size_bytes)
+        if spec.network is not None:
+            images.check(list(spec.network.peer.load), spec.network.peer.soc.memory.size_bytes)
         if spec.checkpoint.exists():
             raise Failure(f"the checkpoint {spec.checkpoint} is there already; remove it or choose another place")
-    if spec.readfile is not None and not spec.readfile.is_file():
-        raise Failure(f"the script {spec.readfile} is not a file; write it before the simulation")
+    for readfile in (spec.readfile, spec.network.peer.readfile if spec.network is not None else None):
+        if readfile is not None and not readfile.is_file():
+            raise Failure(f"the script {readfile} is not a file; write it before the simulation")
 
 
-def _keep(place: Path, expected: checkpoint.Expected, reset_address: int) -> None:
+def _keep(place: Path, expected: tuple[checkpoint.Expected, ...], reset_address: int) -> None:
     """The checkpoint appears under its name once it is complete and would be accepted."""
     import m5
 
@@ -136,7 +154,7 @@ def _keep(place: Path, expected: checkpoint.Expected, reset_address: int) -> Non
     shutil.rmtree(partial, ignore_errors=True)
     m5.checkpoint(str(partial))
     checkpoint.write_note(partial, reset_address)
-    checkpoint.verify(partial, expected)
+    checkpoint.verify(partial, *expected)
     partial.replace(place)
 
 

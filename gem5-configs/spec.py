@@ -14,8 +14,9 @@ from typing import Any
 
 import images
 from failure import Failure
+from keys import Keys
 
-SCHEMA = 5
+SCHEMA = 6
 STAGES = ("checkpoint", "run")
 CPU_MODES = ("atomic", "timing", "detailed")
 PIPELINES = ("in-order", "out-of-order")
@@ -116,6 +117,22 @@ class Soc:
 
 
 @dataclass(frozen=True)
+class Peer:
+    """The machine at the other end of the network: always on atomic CPUs."""
+
+    readfile: Path | None
+    load: tuple[images.Image, ...]
+    soc: Soc
+
+
+@dataclass(frozen=True)
+class Network:
+    delay_ns: int
+    mbit_s: int
+    peer: Peer
+
+
+@dataclass(frozen=True)
 class Spec:
     stage: str
     cpu: str
@@ -126,100 +143,8 @@ class Spec:
     seed: int
     load: tuple[images.Image, ...]
     soc: Soc
-
-
-class Block:
-    """A JSON object whose keys are taken one by one; `done` complains about what nobody took."""
-
-    def __init__(self, value: object, path: str) -> None:
-        if not isinstance(value, dict):
-            raise Failure(f"{path}: {_shown(value)} is not a block of keys; write the settings again")
-        self._left = dict(value)
-        self._path = path
-
-    def at(self, key: str) -> str:
-        return f"{self._path}.{key}" if self._path else key
-
-    def take(self, key: str) -> Any:
-        if key not in self._left:
-            raise Failure(f"{self.at(key)}: missing; write the settings with the same version of the project")
-        return self._left.pop(key)
-
-    def text(self, key: str) -> str:
-        value = self.take(key)
-        if not isinstance(value, str) or not value:
-            raise Failure(f"{self.at(key)}: {_shown(value)} is not text; give a text")
-        return value
-
-    def choice(self, key: str, known: tuple[str, ...]) -> str:
-        value = self.take(key)
-        if value not in known:
-            raise Failure(f"{self.at(key)}: {_shown(value)} is not known; use {' or '.join(known)}")
-        return str(value)
-
-    def integer(self, key: str, low: int, high: int) -> int:
-        value = self.take(key)
-        if isinstance(value, bool) or not isinstance(value, int):
-            raise Failure(f"{self.at(key)}: {_shown(value)} is not a whole number; give a whole number")
-        if not low <= value <= high:
-            raise Failure(f"{self.at(key)}: {value} is out of range; give {low} to {high}")
-        return value
-
-    def seconds(self, key: str) -> float:
-        value = self.take(key)
-        if isinstance(value, bool) or not isinstance(value, (int, float)) or not 0 < value <= 1e6:
-            raise Failure(f"{self.at(key)}: {_shown(value)} is not a time; give seconds above 0")
-        return float(value)
-
-    def optional_seconds(self, key: str) -> float | None:
-        if self._left.get(key) is None:
-            self.take(key)
-            return None
-        return self.seconds(key)
-
-    def path(self, key: str) -> Path:
-        path = Path(self.text(key))
-        if not path.is_absolute():
-            raise Failure(f"{self.at(key)}: {path} is relative; give an absolute path")
-        return path
-
-    def optional_path(self, key: str) -> Path | None:
-        """Absent, null and empty are all no path."""
-        if self._left.get(key):
-            return self.path(key)
-        self._left.pop(key, None)
-        return None
-
-    def boolean(self, key: str) -> bool:
-        value = self.take(key)
-        if not isinstance(value, bool):
-            raise Failure(f"{self.at(key)}: {_shown(value)} is not true or false; give one of the two")
-        return value
-
-    def has(self, key: str) -> bool:
-        return key in self._left
-
-    def block(self, key: str) -> Block:
-        return Block(self.take(key), self.at(key))
-
-    def optional_block(self, key: str) -> Block | None:
-        value = self.take(key)
-        return None if value is None else Block(value, self.at(key))
-
-    def blocks(self, key: str, low: int, high: int) -> list[Block]:
-        value = self.take(key)
-        if not isinstance(value, list) or not low <= len(value) <= high:
-            raise Failure(f"{self.at(key)}: {_shown(value)} is not a list of {low} to {high}; change the list")
-        return [Block(item, f"{self.at(key)}[{number}]") for number, item in enumerate(value)]
-
-    def done(self) -> None:
-        for key in sorted(self._left):
-            raise Failure(f"{self.at(key)}: unknown key; remove it or use the version of the project that knows it")
-
-
-def _shown(value: object) -> str:
-    text = json.dumps(value)
-    return text if len(text) <= 40 else text[:37] + "..."
+    network: Network | None
+    """None: the machine has no network card, and nothing is beside it."""
 
 
 def read(path: Path) -> Spec:
@@ -237,7 +162,7 @@ def read(path: Path) -> Spec:
 
 
 def parse(data: object) -> Spec:
-    top = Block(data, "")
+    top = Keys(data, "")
     top.integer("schema", SCHEMA, SCHEMA)
     stage = top.choice("stage", STAGES)
     cpu = top.choice("cpu", CPU_MODES)
@@ -250,11 +175,25 @@ def parse(data: object) -> Spec:
     seed = top.integer("seed", 0, 2**63)
     load = _images(top.block("load"), stage)
     soc = _soc(top.block("soc"))
+    network = _network(top, stage)
     top.done()
-    return Spec(stage, cpu, checkpoint, readfile, limit_s, stats_period_s, seed, load, soc)
+    return Spec(stage, cpu, checkpoint, readfile, limit_s, stats_period_s, seed, load, soc, network)
 
 
-def _images(load: Block, stage: str) -> tuple[images.Image, ...]:
+def _network(top: Keys, stage: str) -> Network | None:
+    block = top.optional_block("network")
+    if block is None:
+        return None
+    delay_ns = block.integer("delay_ns", 0, 10**9)
+    mbit_s = block.integer("mbit_s", 1, 10**5)
+    other = block.block("peer")
+    peer = Peer(other.optional_path("readfile"), _images(other.block("load"), stage), _soc(other.block("soc")))
+    other.done()
+    block.done()
+    return Network(delay_ns, mbit_s, peer)
+
+
+def _images(load: Keys, stage: str) -> tuple[images.Image, ...]:
     """All of them to boot; a run has its memory from the checkpoint and may leave them out."""
     found = []
     for name in images.NAMES:
@@ -267,7 +206,7 @@ def _images(load: Block, stage: str) -> tuple[images.Image, ...]:
     return tuple(found)
 
 
-def _soc(block: Block) -> Soc:
+def _soc(block: Keys) -> Soc:
     name = block.text("name")
     memory_block = block.block("memory")
     memory = Memory(
@@ -289,7 +228,7 @@ def _soc(block: Block) -> Soc:
     return Soc(name, memory, clusters, timers, system)
 
 
-def _parts(memory: Block) -> DramParts | None:
+def _parts(memory: Keys) -> DramParts | None:
     block = memory.optional_block("parts")
     if block is None:
         return None
@@ -308,7 +247,7 @@ def _parts(memory: Block) -> DramParts | None:
     return parts
 
 
-def _rail(block: Block) -> Rail:
+def _rail(block: Keys) -> Rail:
     volts, own = block.integer("uv", 1, 5 * 10**6) / 1e6, block.block("ua")
     rail = Rail(volts, {name: own.integer(name, 0, 10**6) / 1e6 for name in CURRENTS})
     own.done()
@@ -316,7 +255,7 @@ def _rail(block: Block) -> Rail:
     return rail
 
 
-def _cluster(block: Block) -> Cluster:
+def _cluster(block: Keys) -> Cluster:
     core = block.take("core")
     if not isinstance(core, dict) or core.get("pipeline") not in PIPELINES:
         raise Failure(f"{block.at('core')}: not a core description; its `pipeline` is {' or '.join(PIPELINES)}")
@@ -340,7 +279,7 @@ def _cluster(block: Block) -> Cluster:
     return cluster
 
 
-def _opps(block: Block) -> tuple[Opp, ...]:
+def _opps(block: Keys) -> tuple[Opp, ...]:
     found: list[Opp] = []
     for item in block.blocks("opps", 1, 32):
         opp = Opp(item.integer("hz", 10**6, 10**10), item.integer("uv", 10**5, 5 * 10**6))
@@ -351,7 +290,7 @@ def _opps(block: Block) -> tuple[Opp, ...]:
     return tuple(found)
 
 
-def _cstate(block: Block) -> CState:
+def _cstate(block: Keys) -> CState:
     actual = block.block("actual")
     keys = ("entry_ns", "exit_ns", "flush_ns", "refill_ns", "fill_ns")
     nanoseconds = [actual.integer(key, 0, 10**10) for key in keys]
@@ -361,7 +300,7 @@ def _cstate(block: Block) -> CState:
     return state
 
 
-def _event_timer(block: Block) -> EventTimer:
+def _event_timer(block: Keys) -> EventTimer:
     timer = EventTimer(
         name=block.text("name"),
         base=block.integer("base", 0, 2**40),

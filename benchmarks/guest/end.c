@@ -16,6 +16,7 @@
 #define MESSAGE_MAX 512
 
 static enum engine engine;
+static bool is_peer;
 static struct channel stdout_channel, status_channel;
 static bool channels_tried, stdout_open, status_open;
 static bool mid_line;
@@ -60,10 +61,25 @@ void set_engine(enum engine on)
 	engine = on;
 }
 
+void set_peer(void)
+{
+	is_peer = true;
+}
+
+static const char *stdout_name(void)
+{
+	return is_peer ? CHANNEL_PEER_STDOUT : CHANNEL_STDOUT;
+}
+
+static const char *status_name(void)
+{
+	return is_peer ? CHANNEL_PEER_STATUS : CHANNEL_STATUS;
+}
+
 static int open_both(void)
 {
-	int status_error = channel_open(&status_channel, engine, CHANNEL_STATUS);
-	int stdout_error = channel_open(&stdout_channel, engine, CHANNEL_STDOUT);
+	int status_error = channel_open(&status_channel, engine, status_name());
+	int stdout_error = channel_open(&stdout_channel, engine, stdout_name());
 
 	status_open = !status_error;
 	stdout_open = !stdout_error;
@@ -76,7 +92,7 @@ void open_channels(void)
 	int error = open_both();
 
 	if (error)
-		fail("cannot open channel %s: %s", status_open ? CHANNEL_STDOUT : CHANNEL_STATUS,
+		fail("cannot open channel %s: %s", status_open ? stdout_name() : status_name(),
 		     strerror(-error));
 }
 
@@ -90,7 +106,7 @@ void send_stdout(const char *data, size_t length)
 	error = channel_write(&stdout_channel, data, length);
 	if (error) {
 		stdout_open = false;
-		fail("cannot write channel %s: %s", CHANNEL_STDOUT, strerror(-error));
+		fail("cannot write channel %s: %s", stdout_name(), strerror(-error));
 	}
 }
 
@@ -115,7 +131,10 @@ static _Noreturn void stop_machine(void)
 		reboot(RB_POWER_OFF);
 	stopping = true;
 	sync();
-	if (engine == ENGINE_GEM5)
+	/* A peer waits for the end of the machine under test, which ends the simulation. */
+	if (is_peer)
+		;
+	else if (engine == ENGINE_GEM5)
 		m5_exit(0);
 	else
 		reboot(RB_POWER_OFF);
@@ -160,7 +179,7 @@ void finish(int status)
 	if (status_open) {
 		error = channel_write(&status_channel, text, (size_t)length);
 		if (error)
-			note("cannot write channel %s: %s", CHANNEL_STATUS, strerror(-error));
+			note("cannot write channel %s: %s", status_name(), strerror(-error));
 	}
 	note("status %d", status);
 	stop_machine();

@@ -16,6 +16,9 @@ __attribute__((format(printf, 1, 2))) void note(const char *format, ...);
 
 /* From here on fail() can tell the host. */
 void set_engine(enum engine engine);
+/* This machine is the peer of the one under test: its channels have other names, and its end is not
+ * the end of the simulation. */
+void set_peer(void);
 /* Opens stdout and status. A checkpoint must not hold them open: gem5 makes the files anew. */
 void open_channels(void);
 

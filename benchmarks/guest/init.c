@@ -4,6 +4,7 @@
  * script, sends its output, its files and its status, and ends the machine.
  */
 #include <limits.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 #include <time.h>
@@ -16,6 +17,7 @@
 #include "m5.h"
 #include "machine.h"
 #include "mounts.h"
+#include "network.h"
 #include "script.h"
 #include "tar.h"
 
@@ -32,12 +34,17 @@ static enum engine find_engine(void)
 	return engine;
 }
 
+static void pause_ms(long ms)
+{
+	const struct timespec pause = {.tv_nsec = ms * 1000000L};
+
+	nanosleep(&pause, NULL);
+}
+
 static void settle(void)
 {
-	const struct timespec pause = {.tv_nsec = SETTLE_MS * 1000000L};
-
 	sync();
-	nanosleep(&pause, NULL);
+	pause_ms(SETTLE_MS);
 }
 
 static int send_part(void *context, const void *data, size_t length)
@@ -58,6 +65,40 @@ static void send_files(enum engine engine)
 		fail("cannot send " OUT_DIR "/%s: %s", failed, strerror(-error));
 }
 
+static bool has_script(void)
+{
+	char byte;
+
+	return m5_read_file(&byte, sizeof(byte), 0) > 0;
+}
+
+/*
+ * A checkpoint of two machines has both of them waiting here: the one under test asks for it until
+ * its peer is ready too. Nobody has a script before the checkpoint is restored, and both have one
+ * from then on.
+ */
+static void checkpoint_both(enum part part)
+{
+	struct channel ready;
+
+	if (part == PART_PEER && channel_open(&ready, ENGINE_GEM5, CHANNEL_PEER_READY))
+		fail("cannot open channel %s", CHANNEL_PEER_READY);
+	do {
+		pause_ms(1);
+		if (part == PART_MACHINE)
+			m5_checkpoint(0, 0);
+	} while (!has_script());
+}
+
+/* Restored, a machine goes on behind this; nothing before it may depend on the run. */
+static void checkpoint(enum part part)
+{
+	if (part == PART_ALONE)
+		m5_checkpoint(0, 0);
+	else
+		checkpoint_both(part);
+}
+
 static int run(enum engine engine)
 {
 	struct script script = fetch_script(engine);
@@ -72,6 +113,7 @@ static int run(enum engine engine)
 int main(void)
 {
 	enum engine engine;
+	enum part part;
 	int status;
 
 	if (getpid() != 1) {
@@ -81,20 +123,25 @@ int main(void)
 	catch_crashes();
 	mount_all();
 	engine = find_engine();
-	set_host_name("lull");
+	part = machine_part();
+	if (part == PART_PEER)
+		set_peer();
+	set_host_name(part == PART_PEER ? "peer" : "lull");
 	bring_up_loopback();
+	bring_up_network();
 	online_all_cpus();
 	disable_deep_idle();
 	start_shell(engine);
 	settle();
 	cpuidle_begin();
 
-	/* Restored, it goes on behind this; nothing before it may depend on the run. */
 	if (engine == ENGINE_GEM5)
-		m5_checkpoint(0, 0);
+		checkpoint(part);
 
 	open_channels();
 	status = run(engine);
+	if (part == PART_PEER)
+		finish(status);
 	cpuidle_report(engine);
 	send_files(engine);
 	finish(status);

@@ -17,6 +17,10 @@
 #define CHANNEL_FILES "files.tar"
 #define CHANNEL_CPUIDLE "cpuidle.jsonl"
 #define CHANNEL_STATUS "status"
+/* Of a network's other end. On QEMU it has no status, because it ends with the machine. */
+#define CHANNEL_PEER_STDOUT "peer.stdout"
+#define CHANNEL_PEER_STATUS "peer.status"
+#define CHANNEL_PEER_READY "peer.ready"
 
 struct channel {
 	enum engine engine;

@@ -28,6 +28,16 @@ enum engine machine_engine(void)
 	return ENGINE_UNKNOWN;
 }
 
+enum part machine_part(void)
+{
+	char name[16];
+
+	machine_property("network", name, sizeof(name));
+	if (strcmp(name, "machine") == 0)
+		return PART_MACHINE;
+	return strcmp(name, "peer") == 0 ? PART_PEER : PART_ALONE;
+}
+
 const char *engine_name(enum engine engine)
 {
 	static const char *const names[] = {

@@ -37,7 +37,7 @@ def test_a_program_and_data_larger_than_a_script_arrive_whole(lull: Lull, tmp_pa
     run = tmp_path / "run"
     assert (run / "files" / "prog").read_bytes() == (tmp_path / "prog").read_bytes()
     assert (run / "files" / "data").read_bytes() == data
-    assert not (run / "readfile").exists()
+    assert not list(run.glob("*.readfile"))
 
 
 def test_without_files_nothing_stands_behind_the_script(lull: Lull) -> None:

@@ -14,8 +14,8 @@ import pytest
 from lull.artifacts import store
 from lull.files.paths import ROOT
 from lull.platform import devicetree
-from lull.platform.devicetree import ENGINES, Engine
-from lull.platform.load import list_platforms, load_platform
+from lull.platform.devicetree import ENGINES, Engine, Part
+from lull.platform.load import list_platforms, load_peer, load_platform
 
 OURS = sorted((ROOT / "platforms" / "bindings").glob("*.yaml"))
 
@@ -24,6 +24,7 @@ KERNEL = (
     *("clock/fixed-clock.yaml", "cpu/idle-states.yaml", "dvfs/performance-domain.yaml"),
     *("firmware/qemu,fw-cfg-mmio.yaml", "interrupt-controller/arm,gic-v3.yaml"),
     *("opp/opp-v2-base.yaml", "opp/opp-v2.yaml", "rtc/arm,pl031.yaml", "rtc/rtc.yaml"),
+    "pci/host-generic-pci.yaml",
     *("serial/pl011.yaml", "serial/serial.yaml", "timer/arm,arch_timer.yaml"),
     *("vendor-prefixes.yaml", "virtio/mmio.yaml"),
 )
@@ -65,6 +66,16 @@ def test_tree_passes_the_bindings(name: str, shadow: str, engine: Engine, schema
         )
         == []
     )
+
+
+@pytest.mark.parametrize(("engine", "part"), [("gem5", "machine"), ("gem5", "peer"), ("qemu", "machine")])
+def test_a_tree_with_a_network_passes_the_bindings(engine: Engine, part: Part, schemas: Path, tmp_path: Path) -> None:
+    platform = load_peer() if part == "peer" else load_platform("tiny")
+    text = devicetree.render(platform, engine, "console=ttyAMA0", (0x8800_0000, 0x8900_0000), part)
+    assert complaints(text, schemas, tmp_path) == []
+    for good, bad in (("pci-host-ecam-generic", "pci-host-generic"), (f'network = "{part}"', 'network = "hub"')):
+        assert good in text
+        assert complaints(text.replace(good, bad), schemas, tmp_path) != []
 
 
 @pytest.mark.parametrize(

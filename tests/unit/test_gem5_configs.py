@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import ast
 import copy
+import dataclasses
 import gzip
 import importlib
 import json
@@ -15,14 +16,15 @@ from typing import Any, get_args
 
 import pytest
 
-from lull.engines import latency_devices
+from lull.engines import gem5_network, latency_devices
 from lull.files.paths import ROOT
 from lull.platform import memory_map, schema
 from lull.platform.cores import OPERATIONS, load_core
 from lull.platform.cstates import StateKind
 from lull.platform.dram import load_device
-from lull.platform.load import list_platforms, load_platform
+from lull.platform.load import list_platforms, load_peer, load_platform
 from lull.platform.machine import describe
+from lull.platform.network import MAC, Network
 from lull.platform.schema import MemoryKind
 from tests import nested
 
@@ -151,7 +153,7 @@ def settings() -> dict[str, Any]:
     }
     addresses = {"firmware": 0x0400_1000, "kernel": 0x8020_0000, "dtb": 0x8F00_0000, "initrd": 0x8800_0000}
     return {
-        "schema": 5,
+        "schema": 6,
         "stage": "run",
         "cpu": "detailed",
         "checkpoint": "/checkpoints/one",
@@ -173,7 +175,14 @@ def settings() -> dict[str, Any]:
             "event_timers": [{"name": "event", "base": 0x1C12_0000, "spi": 3, "clock_hz": 1_000_000}],
             "system": {"clock_hz": 500_000_000, "voltage_uv": 1_000_000},
         },
+        "network": None,
     }
+
+
+def networked() -> dict[str, Any]:
+    plain = settings()
+    peer = {"readfile": "/run/peer-script", "load": plain["load"], "soc": copy.deepcopy(plain["soc"])}
+    return {**plain, "network": {"delay_ns": 10_000, "mbit_s": 1000, "peer": peer}}
 
 
 def test_settings_are_read() -> None:
@@ -231,6 +240,26 @@ def test_settings_and_platforms_have_the_same_words() -> None:
     assert set(get_args(StateKind)) == set(spec.STATE_KINDS)
 
 
+def test_a_network_is_read_with_the_machine_at_its_other_end() -> None:
+    assert spec.parse(settings()).network is None
+    network = spec.parse(networked()).network
+    assert (network.delay_ns, network.mbit_s, str(network.peer.readfile)) == (10_000, 1000, "/run/peer-script")
+    assert network.peer.soc == spec.parse(settings()).soc
+    described = gem5_network.describe(Network(delay_us=2.5, mbit_s=100), "", {})
+    network = spec.parse(json.loads(json.dumps({**settings(), "network": described}))).network
+    assert (network.delay_ns, network.mbit_s, network.peer.readfile, network.peer.load) == (2500, 100, None, ())
+    assert sum(cluster.cpus for cluster in network.peer.soc.clusters) == load_peer().cpu_count == 1
+
+
+def test_all_agree_on_the_addresses_of_the_two_cards() -> None:
+    ours = _constants("network")
+    assert {"machine": ours["MACHINE_MAC"], "peer": ours["PEER_MAC"]} == MAC
+    init = (ROOT / "benchmarks" / "guest" / "network.c").read_text()
+    found = re.findall(r"\[PART_(\w+)\] = {\"[\d.]+\", {([\d, ]+)}}", init)
+    guests = {part.lower(): ":".join(f"{int(byte):02x}" for byte in text.split(", ")) for part, text in found}
+    assert guests == MAC
+
+
 @pytest.mark.parametrize("name", list_platforms())
 def test_every_platform_makes_valid_settings(name: str) -> None:
     for overrides in ((), ("shadow.enabled=true",), ("shadow.enabled=false",)):
@@ -270,10 +299,16 @@ def test_every_platform_makes_valid_settings(name: str) -> None:
         (("soc", "clusters", 0, "cstates", 0, "actual", "fill_ns"), None, r"actual\.fill_ns: missing"),
         (("soc", "clusters", 0, "cstates", 0, "actual", "refill_ns"), -1, r"actual\.refill_ns: -1 is out of range"),
         (("soc", "event_timers", 0, "spi"), 988, r"^soc\.event_timers\[0\]\.spi: 988 is out of range"),
+        (("network",), 1, r"^network: 1 is not a block of keys"),
+        (("network", "mbit_s"), 0, r"^network\.mbit_s: 0 is out of range; give 1 to 100000"),
+        (("network", "delay_ns"), -1, r"^network\.delay_ns: -1 is out of range"),
+        (("network", "jitter"), 1, r"^network\.jitter: unknown key"),
+        (("network", "peer", "cpu"), "timing", r"^network\.peer\.cpu: unknown key"),
+        (("network", "peer", "soc", "clusters"), [], r"^network\.peer\.soc\.clusters: \[\] is not a list of 1 to 4"),
     ],
 )
 def test_wrong_settings_are_refused_with_their_key(path: tuple[str | int, ...], value: object, message: str) -> None:
-    data = settings()
+    data = networked()
     if value is None:
         nested.drop(data, path)
     else:
@@ -491,6 +526,86 @@ def test_a_foreign_or_unfit_checkpoint_is_refused(
     found.setdefault(name, {})[key] = value
     with failing(message):
         checkpoint.verify(write(tmp_path, found), EXPECTED)
+
+
+# Checkpoints of two machines.
+
+CARDS = ("system.realview.network_card", "peer.realview.network_card")
+BOTH = (
+    dataclasses.replace(EXPECTED, card=CARDS[0]),
+    checkpoint.Expected(
+        cpus=("peer.cluster0.cpu0",),
+        gic="peer.realview.gic",
+        timer="peer.realview.generic_timer",
+        counter="peer.realview.sys_counter",
+        energy="peer.realview.energy_ctrl",
+        dvfs="peer.dvfs_handler",
+        domains=(("peer.cluster0.clk_domain", 2),),
+        event_timers=(),
+        physmem="peer.physmem",
+        memory_bytes=MEMORY_BYTES,
+        card=CARDS[1],
+    ),
+)
+
+
+def both_sections() -> dict[str, dict[str, str]]:
+    """The peer has as much as the first CPU of the machine."""
+    found = sections()
+    for name, entries in sections().items():
+        if name.startswith("system.") and not re.search(
+            r"cluster1|cpu1|(redistributors|Interface|mentation)\.?[12]", name
+        ):
+            found[name.replace("system.", "peer.")] = entries
+    found["peer.realview.generic_timer"] = {"cpu_count": "1"}
+    found["peer.dvfs_handler"] = {**found["peer.dvfs_handler"], "domain_ids": "0", "whens": "0"}
+    for card in CARDS:
+        found |= {card: {"txPktExists": "false"}, f"{card}.TxDescCache": {}, f"{card}.RxDescCache": {}}
+    idle = {f"link{number}.{key}": value for number in range(2) for key, value in (IDLE_LINK.items())}
+    return {**found, "link": idle}
+
+
+IDLE_LINK = {"packet_exists": "false", "tx_queue_size": "0"}
+
+
+def test_a_checkpoint_of_two_machines_has_both(tmp_path: Path) -> None:
+    found = checkpoint.verify(write(tmp_path, both_sections()), *BOTH)
+    assert (found["cpus"], found["peer"]["cpus"]) == (3, 1)
+
+
+@pytest.mark.parametrize(
+    ("name", "key", "value", "message"),
+    [
+        ("peer.cluster0.cpu0.power_state", "currState", "4", "taken with peer.cluster0.cpu0 powered off"),
+        ("peer.cluster0.cpu1.xc.0", "_status", "2", "has the CPU peer.cluster0.cpu1, which this platform lacks"),
+        ("peer.realview.sys_counter", "_value", "2", "a system counter that did not count from tick 0 on"),
+        (CARDS[1], "txPktExists", "true", f"was taken while {CARDS[1]} was sending"),
+        ("link", "link1.packet_exists", "true", "was taken while a packet was under way"),
+        ("link", "link0.tx_queue_size", "1", "was taken while a packet was under way"),
+    ],
+)
+def test_an_unfit_checkpoint_of_two_machines_is_refused(
+    tmp_path: Path, name: str, key: str, value: str, message: str
+) -> None:
+    found = both_sections()
+    found.setdefault(name, {})[key] = value
+    with failing(message):
+        checkpoint.verify(write(tmp_path, found), *BOTH)
+
+
+@pytest.mark.parametrize("name", ["link", f"{CARDS[0]}.TxDescCache", "peer.realview.gic", "peer.physmem"])
+def test_each_of_two_machines_needs_its_sections(tmp_path: Path, name: str) -> None:
+    found = both_sections()
+    del found[name]
+    with failing(rf"has no section \[{name}\]"):
+        checkpoint.verify(write(tmp_path, found), *BOTH)
+
+
+def test_one_machine_cannot_go_on_from_a_checkpoint_of_two(tmp_path: Path) -> None:
+    with failing("has the CPU peer.cluster0.cpu0, which this platform lacks"):
+        checkpoint.verify(write(tmp_path, both_sections()), EXPECTED)
+    with failing("has a network, which this run lacks"):
+        checkpoint.verify(write(tmp_path, {**sections(), "link": {}}), EXPECTED)
 
 
 def test_the_reset_address_is_kept_with_the_checkpoint(tmp_path: Path) -> None:

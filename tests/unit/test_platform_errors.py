@@ -83,7 +83,8 @@ MISTAKES = {
     "unknown key at the top": (
         put("frobnicate", value=2),
         "frobnicate: unknown key; "
-        "remove it or use `boot_seed`, `clusters`, `devices`, `memory`, `name`, `shadow`, `system`, `title`",
+        "remove it or use `boot_seed`, `clusters`, `devices`, `memory`, `name`, `network`, `shadow`, `system`, "
+        "`title`",
     ),
     "missing key": (
         drop(*BIG, "opps", "table", 2, "mv"),

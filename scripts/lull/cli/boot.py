@@ -56,6 +56,14 @@ def boot(
             metavar="FILE",
         ),
     ] = None,
+    peer: Annotated[
+        str | None,
+        typer.Option(
+            help="shell command that a second machine runs meanwhile, at the other end of a network: there it is "
+            "10.0.0.2, and the guest 10.0.0.1",
+            metavar="COMMAND",
+        ),
+    ] = None,
     put: Annotated[
         list[str] | None,
         typer.Option(
@@ -110,6 +118,7 @@ def boot(
         settings=settings or (),
         shadow=shadow,
         schedule=schedule,
+        peer=peer,
         put=put or (),
         trace=trace or (),
         trace_buffer=trace_buffer,

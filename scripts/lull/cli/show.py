@@ -84,6 +84,7 @@ def _rows(rundir: RunDir, spec: RunSpec, idle: list[cpuidle.Row]) -> dict[str, s
         "engine": f"{engine['name']} {engine['version']}" + (f", {spec.cpu} CPUs" if spec.cpu else ""),
         "kernel": f"{spec.flavour} flavour",
         "command": spec.command,
+        **({"peer": spec.peer} if spec.peer is not None else {}),
         **({"schedule": f"{len(spec.schedule.splitlines())} lines"} if spec.schedule else {}),
         **({"put": ", ".join(file.guest for file in spec.put)} if spec.put else {}),
         "policy": "; ".join(filter(None, (_policy(spec), _governors(idle)))),

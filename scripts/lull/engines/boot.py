@@ -30,6 +30,7 @@ class Boot:
     settings: Sequence[str] = ()
     shadow: bool | None = None
     schedule: Path | None = None
+    peer: str | None = None
     put: Sequence[str] = ()
     trace: Sequence[str] = ()
     trace_buffer: int | None = None
@@ -55,6 +56,7 @@ class Boot:
             cpu=self.cpu,
             flavour=self.flavour,
             schedule=self.schedule,
+            peer=self.peer,
             put=self.put,
             trace=self.trace,
             trace_kib=self.trace_buffer,

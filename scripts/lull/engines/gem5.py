@@ -15,7 +15,7 @@ from pathlib import Path
 from lull.artifacts import cache, store
 from lull.artifacts import firmware as firmware_build
 from lull.artifacts.cache import Entry
-from lull.engines import bootargs, gem5_binary, put
+from lull.engines import bootargs, gem5_binary, gem5_network, put
 from lull.engines.base import Artifacts, Outcome, Sink, guest_at, guest_panic, status_of, supervise
 from lull.engines.gem5_binary import Gem5Binary
 from lull.errors import LimitReached, UserError
@@ -24,6 +24,8 @@ from lull.host import process
 from lull.host.progress import Progress
 from lull.platform import devicetree, machine
 from lull.platform.cstates import Actual
+from lull.platform.devicetree import Part
+from lull.platform.load import load_peer
 from lull.platform.schema import Cluster, Platform
 from lull.rundir.folder import CONSOLE, RunDir
 from lull.runspec.spec import EngineName, Flavour, RunSpec
@@ -49,8 +51,11 @@ SETTINGS = "gem5.json"
 OUTCOME = "outcome.json"
 TERMINAL = "system.terminal"
 """gem5's name for the console's file."""
+PEER_TERMINAL = "peer.terminal"
+PEER_CONSOLE = "peer-console.log"
+PEER_SCRIPT = "peer-script"
 PROGRESS = "progress"
-UNUSED_UARTS = "system.realview.uart*.device"
+UNUSED_UARTS = ("system.realview.uart*.device", "peer.realview.uart*.device")
 """Files that gem5 opens for the UARTs beside the console's; firmware writes to one of them when it panics."""
 
 
@@ -79,8 +84,11 @@ class Gem5:
         )
 
     def run(self, spec: RunSpec, artifacts: Artifacts, rundir: RunDir, sink: Sink) -> Outcome:
-        checkpoint = self.checkpoint_of(spec.boot_platform(), artifacts)
+        checkpoint = self.checkpoint_of(spec.boot_platform(), artifacts, spec.peer is not None)
         (rundir / "script").write_text(spec.script())
+        peer_script = rundir / PEER_SCRIPT
+        if spec.peer is not None:
+            peer_script.write_text(spec.peer_script())
         settings = {
             **_settings(spec.platform, spec.seed),
             "stage": "run",
@@ -92,8 +100,14 @@ class Gem5:
         }
         started = time.monotonic()
         what = f"run {spec.platform.name} on gem5 ({spec.cpu})"
-        with put.readfile(spec, rundir, rundir / "script") as readfile, Progress(what) as progress:
+        with (
+            put.readfile(spec, rundir, rundir / "script") as readfile,
+            put.readfile(spec, rundir, peer_script) as peer_readfile,
+            Progress(what) as progress,
+        ):
             settings["readfile"] = str(readfile)
+            if spec.peer is not None:
+                settings["network"] = gem5_network.describe(spec.platform.network, str(peer_readfile), {})
             outcome = self._simulate(settings, rundir.path, spec.limits.wall_s, progress, sink)
         if outcome["cause"] == "limit":
             raise LimitReached(
@@ -108,7 +122,7 @@ class Gem5:
             details={"checkpoint": checkpoint.key, **outcome},
         )
 
-    def checkpoint_inputs(self, platform: Platform, artifacts: Artifacts) -> dict[str, object]:
+    def checkpoint_inputs(self, platform: Platform, artifacts: Artifacts, networked: bool = False) -> dict[str, object]:
         """Return all that decides a boot, and with it the checkpoint's key."""
         firmware = artifacts.firmware
         assert firmware is not None
@@ -117,51 +131,61 @@ class Gem5:
             "firmware": firmware.key,
             "kernel": artifacts.kernel.key,
             "rootfs": artifacts.rootfs.key,
-            "machine": self._machine(platform, artifacts),
+            "machine": self._machine(platform, artifacts, "machine" if networked else None),
             "configs": self._configs,
+            **({"peer": self._peer(artifacts)} if networked else {}),
         }
 
-    def _machine(self, platform: Platform, artifacts: Artifacts) -> str:
+    def _peer(self, artifacts: Artifacts) -> str:
+        peer = load_peer()
+        return digest.of_json([self._machine(peer, artifacts, "peer"), machine.describe(peer)])
+
+    def _machine(self, platform: Platform, artifacts: Artifacts, network: Part | None) -> str:
         """Return a hash of the device tree and the addresses.
 
         Points of a sweep share it: they differ in actual latencies, which the device tree does not have.
         """
         platform = _without_actual(platform)
-        key = digest.of_json([platform.model_dump(mode="json"), artifacts.rootfs.key])
+        key = digest.of_json([platform.model_dump(mode="json"), artifacts.rootfs.key, network])
         if key not in self._machines:
-            self._machines[key] = digest.of_json([self._tree(platform, artifacts), ADDRESSES])
+            self._machines[key] = digest.of_json([self._tree(platform, artifacts, network), ADDRESSES])
         return self._machines[key]
 
-    def _tree(self, platform: Platform, artifacts: Artifacts) -> str:
+    def _tree(self, platform: Platform, artifacts: Artifacts, network: Part | None) -> str:
         size = self._image_bytes.get(artifacts.rootfs)
         if size is None:
             size = artifacts.rootfs.file("rootfs.cpio").stat().st_size
             self._image_bytes[artifacts.rootfs] = size
         arguments = bootargs.complete(BOOTARGS, platform)
-        return devicetree.render(platform, "gem5", arguments, (ADDRESSES["initrd"], ADDRESSES["initrd"] + size))
+        initrd = (ADDRESSES["initrd"], ADDRESSES["initrd"] + size)
+        return devicetree.render(platform, "gem5", arguments, initrd, network)
 
-    def checkpoint_of(self, platform: Platform, artifacts: Artifacts) -> Entry:
-        """Return the checkpoint of the settled machine, and boot the machine if there is none.
+    def checkpoint_of(self, platform: Platform, artifacts: Artifacts, networked: bool = False) -> Entry:
+        """Return the checkpoint of the settled machine, and boot the machine if there is none. A networked machine
+        boots together with its peer.
 
         What cannot change a boot is not in the checkpoint's key.
         """
         firmware = artifacts.firmware
         assert firmware is not None
-        inputs = self.checkpoint_inputs(platform, artifacts)
+        inputs = self.checkpoint_inputs(platform, artifacts, networked)
         if self.checkpoint:
             return self._verified(_opened(self.checkpoint, inputs))
 
         def boot(out: Path, work: Path) -> None:
             shutil.rmtree(work)
             work.mkdir()
-            dtb = work / "machine.dtb"
-            devicetree.compile(self._tree(platform, artifacts), dtb)
             files = {
                 "firmware": firmware.file("bl31.bin"),
                 "kernel": artifacts.kernel.file("Image"),
-                "dtb": dtb,
                 "initrd": artifacts.rootfs.file("rootfs.cpio"),
             }
+
+            def load(name: str, platform: Platform, network: Part | None) -> dict[str, object]:
+                devicetree.compile(self._tree(platform, artifacts, network), work / name)
+                own = {**files, "dtb": work / name}
+                return {name: {"path": str(path), "addr": ADDRESSES[name]} for name, path in own.items()}
+
             settings = {
                 **_settings(platform, seed=1),
                 "stage": "checkpoint",
@@ -170,8 +194,11 @@ class Gem5:
                 "readfile": "",
                 "limit_s": BOOT_LIMIT_S,
                 "stats_period_s": None,
-                "load": {name: {"path": str(path), "addr": ADDRESSES[name]} for name, path in files.items()},
+                "load": load("machine.dtb", platform, "machine" if networked else None),
             }
+            if networked:
+                peer = load("peer.dtb", load_peer(), "peer")
+                settings["network"] = gem5_network.describe(platform.network, "", peer)
             try:
                 with Progress(f"boot {platform.name} on gem5, once") as progress:
                     outcome = self._simulate(settings, work, BOOT_WALL_S, progress, None)
@@ -213,9 +240,10 @@ class Gem5:
                 status = supervise(child, folder, wall_s, progress, sink, how_far)
             finally:
                 (folder / PROGRESS).unlink(missing_ok=True)
-                if (folder / TERMINAL).exists():
-                    (folder / TERMINAL).replace(folder / CONSOLE)
-                for file in folder.glob(UNUSED_UARTS):
+                for terminal, console in ((TERMINAL, CONSOLE), (PEER_TERMINAL, PEER_CONSOLE)):
+                    if (folder / terminal).exists():
+                        (folder / terminal).replace(folder / console)
+                for file in (file for pattern in UNUSED_UARTS for file in folder.glob(pattern)):
                     if file.stat().st_size == 0:
                         file.unlink()
         if status != 0:
@@ -235,7 +263,7 @@ def configs() -> str:
 
 
 def _settings(platform: Platform, seed: int) -> dict[str, object]:
-    return {"schema": 5, "seed": seed, "soc": machine.describe(platform)}
+    return {"schema": 6, "seed": seed, "soc": machine.describe(platform), "network": None}
 
 
 def boots_as(spec: RunSpec) -> str:
@@ -244,6 +272,9 @@ def boots_as(spec: RunSpec) -> str:
     The key needs no device tree, which takes a hundred times longer.
     """
     told = spec.model_dump(mode="json", include={"platform", "told_at_boot"})
+    told["platform"].pop("network", None)  # the link is no part of a boot
+    if spec.peer is not None:
+        told["networked"] = True
     for cluster in (*told["platform"]["clusters"], told["platform"]["shadow"]["cluster"]):
         for state in cluster["cstates"]:
             del state["actual"]

@@ -49,12 +49,13 @@ def initrd(spec: RunSpec, rundir: RunDir, image: Path) -> Iterator[Path]:
 
 @contextmanager
 def readfile(spec: RunSpec, rundir: RunDir, script: Path) -> Iterator[Path]:
-    """Yield the script. Where files are put, zeros that end the script follow it, and then the tar."""
-    if not spec.put:
+    """Yield the script. Where files are put, zeros that end the script follow it, and then the tar. So does a peer's
+    script, which may not be there."""
+    if not spec.put or not script.exists():
         yield script
         return
     write_tar(spec.put, rundir / PUT)
-    path = rundir / "readfile"
+    path = rundir / f"{script.name}.readfile"
     try:
         with path.open("wb") as both, (rundir / PUT).open("rb") as second:
             both.write(script.read_bytes())

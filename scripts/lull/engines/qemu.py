@@ -16,7 +16,8 @@ from lull.errors import UserError
 from lull.host import process
 from lull.host.progress import Progress
 from lull.platform import devicetree
-from lull.rundir.folder import CONSOLE, CPUIDLE, FILES_TAR, STATUS, STDOUT, RunDir
+from lull.platform.network import MAC
+from lull.rundir.folder import CONSOLE, CPUIDLE, FILES_TAR, PEER_STDOUT, STATUS, STDOUT, RunDir
 from lull.runspec.spec import EngineName, Flavour, RunSpec
 
 BINARY = "qemu-system-aarch64"
@@ -28,6 +29,16 @@ AT_ONCE = ("-accel", "tcg,thread=multi")
 MACHINE = "virt,gic-version=3,secure=on,dtb-randomness=off"
 """`secure=on` although nothing here runs in secure state: on a GIC with one security state Linux switches interrupts
 off before every state that loses the core and leaves the wake-up to a power controller, which this machine lacks."""
+
+_NETWORK = [
+    word
+    for slot, (part, mac) in enumerate(MAC.items(), start=1)
+    for word in (
+        "-netdev", f"hubport,id={part},hubid=0",
+        "-device", f"e1000,netdev={part},mac={mac},addr={slot},romfile=",
+    )
+]  # fmt: skip
+"""Two cards on one hub: the peer's is in the same guest. The hub has neither a rate nor a delay."""
 
 
 class Qemu:
@@ -51,7 +62,8 @@ class Qemu:
         (rundir / "script").write_text(spec.script())
         dtb = rundir / "machine.dtb"
         arguments = bootargs.complete(BOOTARGS, spec.platform)
-        devicetree.compile(devicetree.render(spec.boot_platform(), "qemu", arguments, None), dtb)
+        network: devicetree.Part | None = "machine" if spec.peer is not None else None
+        devicetree.compile(devicetree.render(spec.boot_platform(), "qemu", arguments, None, network), dtb)
         started = time.monotonic()
         with (
             (rundir / "engine.log").open("wb") as log,
@@ -77,6 +89,8 @@ class Qemu:
 
     def _command(self, spec: RunSpec, artifacts: Artifacts, initrd: Path, dtb: Path) -> list[str]:
         ports = {"lull.stdout": STDOUT, "lull.files": FILES_TAR, "lull.cpuidle": CPUIDLE, "lull.status": STATUS}
+        if spec.peer is not None:
+            ports["lull.peer"] = PEER_STDOUT
         serial = [
             word
             for number, (port, file) in enumerate(ports.items(), start=1)
@@ -99,8 +113,9 @@ class Qemu:
             "-serial", f"file:{CONSOLE}",
             "-global", "virtio-mmio.force-legacy=false",
             "-global", "virtio-mmio.ioeventfd=off",
-            "-device", "virtio-serial-device,max_ports=5",
+            "-device", f"virtio-serial-device,max_ports={len(ports) + 1}",
             *serial,
+            *(_NETWORK if spec.peer is not None else ()),
             "-fw_cfg", "name=opt/lull/script,file=script",
             "-kernel", str(artifacts.kernel.file("Image")),
             "-initrd", str(initrd),

@@ -34,6 +34,7 @@ def boot(
     set: Settings = (),  # noqa: A002 # as --set
     shadow: bool | None = None,
     schedule: Paths = None,
+    peer: str | None = None,
     put: str | Path | Sequence[str | Path] = (),
     trace: str | Sequence[str] = (),
     trace_buffer: int | None = None,
@@ -60,6 +61,7 @@ def boot(
         settings=_words(set),
         shadow=shadow,
         schedule=_path(schedule),
+        peer=peer,
         put=[str(one) for one in ([put] if isinstance(put, str | Path) else put)],
         trace=_list(trace),
         trace_buffer=trace_buffer,

@@ -24,6 +24,8 @@ from lull.platform.schema import ACCEL, LINE_BYTES, SSD, Cluster, Platform
 from lull.platform.storage import load_storage
 
 Engine = Literal["gem5", "qemu"]
+Part = Literal["machine", "peer"]
+"""An end of the network, as `/lull` names it."""
 ENGINES: tuple[Engine, ...] = get_args(Engine)
 
 QEMU_CPUS_PER_AFF1 = 16
@@ -74,8 +76,15 @@ class TreeRejected(UserError):
     """dtc's complaint about a tree of ours: a bug in a template, or a value that no schema rule caught."""
 
 
-def render(platform: Platform, engine: Engine, bootargs: str, initrd: tuple[int, int] | None = None) -> str:
-    """DTS text. `initrd` is where the image starts and the address after its end."""
+def render(
+    platform: Platform,
+    engine: Engine,
+    bootargs: str,
+    initrd: tuple[int, int] | None = None,
+    network: Part | None = None,
+) -> str:
+    """DTS text. `initrd` is where the image starts and the address after its end. None of a `network` is a machine that
+    has none."""
     clusters = _clusters(platform, engine)
     return _template(engine).render(
         platform=platform,
@@ -85,6 +94,7 @@ def render(platform: Platform, engine: Engine, bootargs: str, initrd: tuple[int,
         source=f"platforms/{platform.name}.yaml",
         bootargs=bootargs,
         initrd=initrd,
+        network=network,
         rng_seed=_rng_seed(platform.boot_seed),
         clusters=clusters,
         sockets=[
@@ -107,7 +117,7 @@ def _template(engine: Engine) -> jinja2.Template:
         keep_trailing_newline=True,
         autoescape=False,
     )
-    environment.filters.update(hex=hex, ns=_ns, quoted=_quoted)
+    environment.filters.update(hex=hex, cells=_cells, ns=_ns, quoted=_quoted)
     return environment.get_template(f"{engine}.dts.j2")
 
 
@@ -194,6 +204,11 @@ def _redistributors(platform: Platform, engine: Engine) -> memory_map.Region:
         return memory_map.VIRT_GIC_REDIST
     size = platform.cpu_count * memory_map.GIC_REDIST_STRIDE
     return memory_map.Region("GIC redistributors", memory_map.FOUNDATION_GIC_REDIST, size)
+
+
+def _cells(number: int) -> str:
+    """A number of 64 bits."""
+    return f"{number >> 32:#x} {number & 0xFFFF_FFFF:#x}"
 
 
 def _ns(microseconds: float) -> int:

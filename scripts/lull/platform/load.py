@@ -2,6 +2,7 @@
 """Loads a platform by name or file, and checks it."""
 
 from collections.abc import Sequence
+from functools import cache
 
 from lull.errors import UserError
 from lull.files import yaml_file
@@ -10,6 +11,7 @@ from lull.files.paths import ROOT
 from lull.platform.accelerator import list_kernels, load_kernel
 from lull.platform.cores import list_cores
 from lull.platform.dram import list_devices, load_device
+from lull.platform.network import PEER
 from lull.platform.overrides import apply
 from lull.platform.schema import BUS_BITS, Platform
 from lull.platform.storage import list_storage, load_storage
@@ -33,6 +35,12 @@ def load_platform(name_or_path: str, overrides: Sequence[str] = ()) -> Platform:
     _check_memory(platform, shown)
     _check_devices(platform, shown)
     return platform
+
+
+@cache
+def load_peer() -> Platform:
+    """The machine at the other end of a network on gem5, the same for all platforms."""
+    return load_platform(str(PEER))
 
 
 def _check_cores(platform: Platform, shown: str) -> None:

@@ -30,6 +30,20 @@ class Region:
         return self.base < other.end and other.base < self.end
 
 
+@dataclass(frozen=True)
+class PciHost:
+    """A host bridge that is memory-mapped by the ECAM rules; a machine has it in its device tree with a network."""
+
+    config: Region
+    """Bus 0 alone. No other is behind it."""
+    ports: Region
+    memory: Region
+    bus_base: int
+    """What a card calls the beginning of `memory`. Not 0, which would be a card without an address."""
+    spis: dict[int, int]
+    """The interrupt of each slot's pin A, level-sensitive."""
+
+
 FOUNDATION_DRAM_BASE = 0x8000_0000
 FOUNDATION_GIC_DIST = Region("GIC distributor", 0x2F00_0000, 64 * KIB)
 FOUNDATION_GIC_REDIST = 0x2F10_0000
@@ -116,6 +130,17 @@ FOUNDATION_SPIS: dict[int, str] = {
 }
 """Shared peripheral interrupts that a device of the platform already drives."""
 
+PCI_BUS = MIB
+"""Configuration of 256 functions, by ECAM."""
+FOUNDATION_PCI = PciHost(
+    config=Region("PCI configuration, bus 0", 0x4000_0000, PCI_BUS),
+    ports=Region("PCI ports", 0x5000_0000, 64 * KIB),
+    memory=Region("PCI memory", 0x40_1000_0000, 16 * MIB),
+    bus_base=0x1000_0000,
+    spis={1: 69},
+)
+"""gem5 raises SPI 68 plus the slot, modulo 4, and answers PCI memory at 0x40_0000_0000 plus the card's own address."""
+
 MAX_SPI = 987
 """The GIC's last shared peripheral interrupt is INTID 1019."""
 
@@ -131,6 +156,14 @@ VIRT_VIRTIO_BASE = 0x0A00_0000
 VIRT_VIRTIO_SIZE = 0x200
 VIRT_VIRTIO_COUNT = 32
 VIRT_VIRTIO_SPI = 16
+VIRT_PCI = PciHost(
+    config=Region("PCI configuration, bus 0", 0x40_1000_0000, PCI_BUS),
+    ports=Region("PCI ports", 0x3EFF_0000, 64 * KIB),
+    memory=Region("PCI memory", 0x1000_0000, 16 * MIB),
+    bus_base=0x1000_0000,
+    spis={1: 4, 2: 5},
+)
+"""`virt` turns the four pins by the slot's number, from SPI 3 on."""
 VIRT_EVENT_SPI = 192
 """First of the interrupts that no device of `virt` drives: a stand-in for an event timer sets its own pending."""
 

@@ -11,6 +11,7 @@ from functools import lru_cache
 from typing import Any
 
 import yaml
+from pydantic import BaseModel
 
 from lull.errors import UserError
 from lull.files import yaml_file
@@ -99,6 +100,8 @@ def _resolve(data: Data, key: str, parts: list[str], start: Steps) -> Steps:
         if isinstance(here, list):
             steps, rest = _into_list(here, key, steps, rest)
         elif isinstance(here, dict) and (rest[0] in here or _allowed(steps, rest[0])):
+            if rest[1:] and rest[0] not in here:
+                _fill_in(here, steps, rest[0])
             steps, rest = (*steps, rest[0]), rest[1:]
         elif steps == ("clusters",):
             raise UserError(f"--set {key}: the file has no list of clusters; mend the file first")
@@ -132,6 +135,14 @@ def _allowed(steps: Steps, part: str) -> bool:
     """A key that the file leaves at its default may still be set."""
     model = model_at(Platform, steps)
     return model is not None and part in model.model_fields
+
+
+def _fill_in(here: Data, steps: Steps, part: str) -> None:
+    """Write down a block that the file leaves at its default, so that one number of it can be set."""
+    model = model_at(Platform, steps)
+    default = model.model_fields[part].get_default() if model else None
+    if isinstance(default, BaseModel):
+        here[part] = default.model_dump()
 
 
 def _assign(data: Data, steps: Steps, value: Any, key: str) -> None:

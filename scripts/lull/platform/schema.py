@@ -14,6 +14,7 @@ from pydantic import Field, model_validator
 from lull.files.blocks import Block, fault
 from lull.platform.cstates import CState, check_order
 from lull.platform.memory_map import FOUNDATION_SPIS, MAX_SPI, PAGE, PERIPHERALS, Region, foundation_overlap
+from lull.platform.network import Network
 from lull.platform.values import Name, Source, SourcedInt, SourcedMicroseconds
 
 MAX_CLUSTERS = 4
@@ -252,6 +253,8 @@ class Platform(Block):
     devices: Devices
     boot_seed: Annotated[int, Field(ge=0, le=2**32 - 1, exclude_if=lambda seed: seed == 0)] = 0
     """Another seed is another boot of the same machine: Linux gets other random numbers. 0 gives it none."""
+    network: Annotated[Network, Field(exclude_if=lambda network: network == Network())] = Network()
+    """The link to a peer, where a run has one."""
 
     def resolved_clusters(self) -> list[Cluster]:
         """The clusters that exist, in CPU order: the shadow, when enabled, is the last."""

@@ -61,6 +61,8 @@ class RunSpec(BaseModel):
     schedule: str | None = None
     """The text of a schedule of events. The command finds it as the file SCHEDULE."""
     command: str
+    peer: str | None = None
+    """The command that the other end of the network runs meanwhile. None: the machine has no network."""
     put: tuple[PutFile, ...] = ()
     """Files of the host that the command finds in the guest."""
     trace: tuple[str, ...] = ()
@@ -76,6 +78,8 @@ class RunSpec(BaseModel):
         asked = self.model_dump(mode="json", exclude={"put": {"__all__": {"source"}}})
         if not self.put:  # the same as before there was any
             del asked["put"]
+        if self.peer is None:
+            del asked["peer"]
         return digest.of_json(asked)
 
     def boot_platform(self) -> Platform:
@@ -85,18 +89,15 @@ class RunSpec(BaseModel):
     def script(self) -> str:
         """Return the script of the guest's init: files and policy first, then the command. Only the command is
         traced."""
-        head = f"#lull limit_s={self.limits.simulated_s:g}\n"
-        if self.put:
-            tar = f"lull-m5 read-file {PUT_OFFSET} | tar -x -C /"
-            if self.engine == "qemu":
-                tar = f"tar -x -C / -f {PUT_TAR} && rm {PUT_TAR}"
-            head += f"{tar} || {{ echo 'lull: the files of --put cannot be put there'; exit 125; }}\n"
+        head = f"#lull limit_s={self.limits.simulated_s:g}\n{self._unpacking()}"
         if self.schedule is not None:  # no line of a schedule reads as the one that ends it here
             head += f"cat >{SCHEDULE} <<'END OF SCHEDULE' || exit 125\n{self.schedule}END OF SCHEDULE\n"
         asked = [f"cstate={line}" for line in advertised.lines(self.platform, self.told_at_boot)]
         asked += self.policy.arguments(self.platform)
         if asked:
             head += f"lull-policy {' '.join(map(shlex.quote, asked))} || exit 125\n"
+        if self.peer is not None and self.engine == "qemu":  # on gem5 it is another machine, with its own script
+            head += f"lull-peer {shlex.quote(self.peer)} || exit 125\n"
         if not self.trace:
             return f"{head}{self.command}\n"
         what = [*(["-b", str(self.trace_kib)] if self.trace_kib else []), *self.trace]
@@ -107,3 +108,15 @@ class RunSpec(BaseModel):
             "lull-trace stop /out/trace.dat || exit 125\n"
             "exit $status\n"
         )
+
+    def peer_script(self) -> str:
+        """Return the script of the peer on gem5, which starts when the machine's does and ends with it."""
+        return f"{self._unpacking()}{self.peer}\n"
+
+    def _unpacking(self) -> str:
+        if not self.put:
+            return ""
+        tar = f"lull-m5 read-file {PUT_OFFSET} | tar -x -C /"
+        if self.engine == "qemu":
+            tar = f"tar -x -C / -f {PUT_TAR} && rm {PUT_TAR}"
+        return f"{tar} || {{ echo 'lull: the files of --put cannot be put there'; exit 125; }}\n"

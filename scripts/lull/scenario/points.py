@@ -79,12 +79,14 @@ def divide(scenario: Scenario, wishes: Wishes, only: Sequence[str] = ()) -> Divi
     for cell in cells:
         if not _matches(cell.name, only):
             continue
+        peer = cell.group.peer or scenario.peer
         spec = load_spec(
             cell.platform,
             cell.settings,
             fill(cell.group.command or scenario.command, cell.values, quote=True),
             engine=wishes.engine,
             cpu=cpu,
+            peer=fill(peer, cell.values, quote=True) if peer else None,
             trace=scenario.trace,
             trace_kib=scenario.trace_kib,
             stats_period_s=period,

@@ -85,6 +85,8 @@ class Group(Block):
     """Templates of `--set`, on top of the scenario's and the user's."""
     command: Annotated[str, Field(min_length=1)] | None = None
     """The group's command, in place of the scenario's."""
+    peer: Annotated[str, Field(min_length=1)] | None = None
+    """The command of the group's peer, in place of the scenario's."""
     platforms: list[Name] = Field(default_factory=list)
     """The group's platforms, in place of the scenario's: all points once on each of them. A platform that the user
     chose is the only one."""
@@ -98,6 +100,8 @@ class Scenario(Block):
     """The CPU models of the published figures; a user may choose others."""
     parameters: dict[Key, Parameter]
     command: Annotated[str, Field(min_length=1)]
+    peer: Annotated[str, Field(min_length=1)] | None = None
+    """The command that the other end of the network runs meanwhile. None: the machine has no network."""
     overrides: list[str] = Field(default_factory=list)
     trace: list[str] = Field(default_factory=list)
     trace_kib: Annotated[int, Field(gt=0)] | None = None
@@ -138,6 +142,7 @@ class Scenario(Block):
     @model_validator(mode="after")
     def _names_that_exist(self) -> "Scenario":
         self._check_template(self.command, "command")
+        self._check_template(self.peer or "", "peer")
         self._check_template(self.needs_state or "", "needs_state")
         self._check_template(self.needs_cpus or "", "needs_cpus")
         for number, text in enumerate(self.overrides):
@@ -155,6 +160,7 @@ class Scenario(Block):
             if platform in group.platforms[:index]:
                 raise fault(f"`{platform}` is there twice; drop one", "groups", number, "platforms", index)
         self._check_template(group.command or "", "groups", number, "command")
+        self._check_template(group.peer or "", "groups", number, "peer")
         for index, text in enumerate(group.overrides):
             self._check_template(text, "groups", number, "overrides", index)
         for name, given in (("parameters", group.parameters), ("about", group.about)):

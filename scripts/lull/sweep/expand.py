@@ -11,6 +11,7 @@ from lull.engines.gem5 import boots_as
 from lull.errors import UserError
 from lull.files import digest
 from lull.files.blocks import quoted
+from lull.platform.load import load_peer
 from lull.runspec.spec import AnyCpu, CpuMode, EngineName, RunSpec
 from lull.runspec.values import Value, text_of
 from lull.scenario.points import Wishes, divide
@@ -88,11 +89,16 @@ def expand(asked: SweepAsked, scenario: Scenario, engine: EngineName, where: Whe
         for point in divided.points:
             entry = SweepPoint(point.name, point.group, dict(point.values), cell, seed, point.spec.hash())
             like = like or point.spec.model_dump_json().encode()
-            memory_mib, wall_s = point.spec.platform.memory.size_mib, point.spec.limits.wall_s
+            memory_mib, wall_s = _memory_mib(point.spec), point.spec.limits.wall_s
             packed = Packed.of(point.spec, like)
             planned.append(Planned(entry, packed, point.spec.cpu, memory_mib, wall_s, boots_as(point.spec)))
     _check_settings_matter(planned, where)
     return Expanded(planned, list(lacking))
+
+
+def _memory_mib(spec: RunSpec) -> int:
+    peer = load_peer().memory.size_mib if spec.peer is not None and spec.engine == "gem5" else 0
+    return spec.platform.memory.size_mib + peer
 
 
 def keyed(found: Sequence[Planned], made_of: str) -> list[Planned]:

@@ -98,7 +98,8 @@ def write(path: Path, means: Means, runs: Iterable[tuple[str, bytes]]) -> None:
 def boot(job: Job) -> None:
     """Boot to the checkpoint that the job's first run, and others, will restore."""
     assert isinstance(job.engine, Gem5)
-    job.engine.checkpoint_of(next(job.items()).spec.boot_platform(), job.means.artifacts)
+    spec = next(job.items()).spec
+    job.engine.checkpoint_of(spec.boot_platform(), job.means.artifacts, spec.peer is not None)
 
 
 def run(job: Job, folder: SweepFolder, state: Path) -> Iterator[Done]:

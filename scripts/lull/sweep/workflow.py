@@ -162,7 +162,7 @@ def _missing_boot(engine: Engine, means: Means, planned: Planned) -> str | None:
     """The key of the checkpoint that a run restores, if it is not there."""
     if not isinstance(engine, Gem5):
         return None
-    inputs = engine.checkpoint_inputs(planned.spec.boot_platform(), means.artifacts)
+    inputs = engine.checkpoint_inputs(planned.spec.boot_platform(), means.artifacts, planned.spec.peer is not None)
     return None if cache.find("checkpoint", inputs) else cache.key_of(inputs)
 
 

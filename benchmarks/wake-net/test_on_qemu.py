@@ -1,0 +1,30 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The experiment on QEMU: the peer asks, and the CPU that answers knows when the next request comes."""
+
+from pathlib import Path
+
+import pyarrow.parquet as pq
+import pytest
+
+from tests.conftest import Lull
+
+pytestmark = pytest.mark.guest
+
+
+def test_requests_come_in_the_windows_that_they_announce(lull: Lull, tmp_path: Path) -> None:
+    machine = ["-p", "tiny", "--set", "cpu=1", "--set", "settle=5", "--set", "windows=2"]
+    points = [word for name in ("states/C1-none", "states/C4-*", "others/qos") for word in ("--points", name)]
+    ran = lull("run", "wake-net", "-e", "qemu", *machine, *points, "--out", "out")
+    assert ran.returncode == 0, ran.stderr
+    figures = lull("figures", "out")
+    assert figures.returncode == 0, figures.stderr
+    tables = tmp_path / "out" / "figures"
+    found = pq.read_table(tables / "points.parquet").to_pylist()
+    assert {row["point"] for row in found} == {"states/C1-none", "states/C4-none", "states/C4-ahead", "others/qos"}
+    assert all(row["events"] == 20 for row in found), "every answer came, and none was asked for twice"
+    assert "power_w" not in found[0], "QEMU's time is no timing"
+    for row in pq.read_table(tables / "counts.parquet").to_pylist():
+        # The first learns how long the way is.
+        assert row["hits"] >= 20
+        assert row["dropped"] == 0
+    assert pq.read_table(tables / "sleeps.parquet").num_rows == 1
