@@ -1,0 +1,23 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The experiment on QEMU: the bandwidth follows the target. QEMU's link has no delay, and its time is no timing."""
+
+from pathlib import Path
+
+import pyarrow.parquet as pq
+import pytest
+
+from tests.conftest import Lull
+
+pytestmark = pytest.mark.guest
+
+
+def test_the_bandwidth_follows_the_target(lull: Lull, tmp_path: Path) -> None:
+    points = ["--points", "rtt-1/50000", "--points", "rtt-1/150000", "--points", "rtt-1/300000"]
+    ran = lull("run", "eanem-control", "-e", "qemu", *points, "--out", "out")
+    assert ran.returncode == 0, ran.stderr
+    figures = lull("figures", "out")
+    assert figures.returncode == 0, figures.stderr
+    rows = pq.read_table(tmp_path / "out" / "figures" / "points.parquet").to_pylist()
+    assert [row["target_mbit_s"] for row in rows] == [50, 150, 300]
+    for row in rows:
+        assert abs(row["error"]) < 0.05

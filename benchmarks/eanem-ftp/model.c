@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "model.h"
+
+#include <math.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define LINE 256
+
+static struct model_cluster *find(struct model *model, const char *name)
+{
+	for (int i = 0; i < model->count; i++)
+		if (!strcmp(model->clusters[i].name, name))
+			return &model->clusters[i];
+	return NULL;
+}
+
+static bool is_good(const struct model_cluster *new)
+{
+	return new->cpus > 0 && new->cpus <= 64 && new->first_cpu < 64 && isfinite(new->alpha) &&
+	       new->alpha > 0 && isfinite(new->beta) && isfinite(new->lambda) && new->lambda >= 0 &&
+	       isfinite(new->theta) && new->theta >= 0;
+}
+
+static bool add_cluster(struct model *model, const char *line)
+{
+	struct model_cluster new = {0};
+	int end = 0;
+
+	if (sscanf(line, "cluster %15s %u %u %lf %lf %lf %lf %n", new.name, &new.first_cpu,
+		   &new.cpus, &new.alpha, &new.beta, &new.lambda, &new.theta, &end) != 7 ||
+	    line[end] || model->count == MODEL_CLUSTERS || find(model, new.name) || !is_good(&new))
+		return false;
+	model->clusters[model->count++] = new;
+	return true;
+}
+
+/* From slow to fast, so that the first that suffices is the slowest. */
+static bool add_opp(struct model *model, const char *line)
+{
+	struct model_cluster *cluster;
+	struct model_opp new;
+	char name[MODEL_NAME];
+	int end = 0;
+
+	if (sscanf(line, "opp %15s %u %u %n", name, &new.mhz, &new.mv, &end) != 3 || line[end] ||
+	    !new.mhz || !new.mv)
+		return false;
+	cluster = find(model, name);
+	if (!cluster || cluster->opp_count == MODEL_OPPS ||
+	    (cluster->opp_count && cluster->opps[cluster->opp_count - 1].mhz >= new.mhz))
+		return false;
+	cluster->opps[cluster->opp_count++] = new;
+	return true;
+}
+
+static bool set_limit(struct model *model, const char *line)
+{
+	int end = 0;
+
+	return sscanf(line, "limit %lf %n", &model->limit, &end) == 1 && !line[end] &&
+	       isfinite(model->limit) && model->limit >= 0;
+}
+
+static bool take(struct model *model, const char *line)
+{
+	if (!strncmp(line, "cluster ", 8))
+		return add_cluster(model, line);
+	if (!strncmp(line, "opp ", 4))
+		return add_opp(model, line);
+	return !strncmp(line, "limit ", 6) && set_limit(model, line);
+}
+
+int model_read(FILE *file, struct model *model)
+{
+	char line[LINE];
+	int number = 0;
+
+	*model = (struct model){.limit = INFINITY};
+	while (fgets(line, sizeof(line), file)) {
+		number++;
+		line[strcspn(line, "#\n")] = '\0';
+		if (line[strspn(line, " \t")] && !take(model, line))
+			return number;
+	}
+	for (int i = 0; i < MODEL_CLUSTERS; i++)
+		if (i >= model->count || !model->clusters[i].opp_count)
+			return number + 1;
+	return 0;
+}
+
+double model_need(const struct model_cluster *cluster, double packets_s)
+{
+	double need = (packets_s - cluster->beta) / cluster->alpha;
+
+	return need > 0 ? need : 0;
+}
+
+double model_power(const struct model_cluster *cluster, const struct model_opp *opp, double load)
+{
+	double volt = opp->mv / 1e3;
+
+	return cluster->lambda * load * volt * volt * (opp->mhz / 1e3) + cluster->theta * volt;
+}
+
+const struct model_opp *model_opp_for(const struct model_cluster *cluster, double ghz)
+{
+	for (int i = 0; i < cluster->opp_count; i++)
+		if (cluster->opps[i].mhz / 1e3 >= ghz)
+			return &cluster->opps[i];
+	return NULL;
+}

@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Equations 1 to 3 of the EANeM paper, for the two clusters of a machine.
+ *
+ * A model is a text, one thing a line; # begins a comment:
+ *   cluster NAME FIRST_CPU CPUS ALPHA BETA LAMBDA THETA
+ *   opp NAME MHZ MV
+ *   limit L
+ * ALPHA, BETA: packets a second by load times GHz, and without any. LAMBDA: watts of a busy core by
+ * GHz and volt squared. THETA: watts of the cluster by volt, busy or not. L: of the first cluster,
+ * load times GHz up to which it is tried. The first cluster is the little one.
+ */
+#ifndef EANEM_MODEL_H
+#define EANEM_MODEL_H
+
+#include <stdio.h>
+
+#define MODEL_CLUSTERS 2
+#define MODEL_OPPS 32
+#define MODEL_NAME 16
+
+enum { MODEL_LITTLE, MODEL_BIG };
+
+struct model_opp {
+	unsigned int mhz, mv;
+};
+
+struct model_cluster {
+	char name[MODEL_NAME];
+	unsigned int first_cpu, cpus;
+	double alpha, beta, lambda, theta;
+	struct model_opp opps[MODEL_OPPS];
+	int opp_count;
+};
+
+struct model {
+	struct model_cluster clusters[MODEL_CLUSTERS];
+	int count;
+	double limit;
+};
+
+/* 0, or the number of the line that is wrong; 1 more than there are if something is missing. */
+int model_read(FILE *file, struct model *model);
+
+/* Load times GHz that so many packets a second take. Not less than 0. */
+double model_need(const struct model_cluster *cluster, double packets_s);
+/* Watts at an operating point, with this sum of loads. */
+double model_power(const struct model_cluster *cluster, const struct model_opp *opp, double load);
+/* The slowest operating point that has so many GHz, or NULL. */
+const struct model_opp *model_opp_for(const struct model_cluster *cluster, double ghz);
+
+#endif

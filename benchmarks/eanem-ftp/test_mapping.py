@@ -1,0 +1,133 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Algorithm 2 in C, beside the same in Python; and what is no model."""
+
+import math
+import re
+import subprocess
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+import yaml
+
+from lull.files.paths import ROOT
+
+HERE = Path(__file__).parent
+ROOM, SAVES = 0.8, 0.1
+
+
+@dataclass(frozen=True)
+class Cluster:
+    name: str
+    cpus: int
+    alpha: float
+    beta: float
+    watts: float
+    theta: float
+    opps: tuple[tuple[int, int], ...]
+
+    def need(self, packets: float) -> float:
+        return max((packets - self.beta) / self.alpha, 0.0)
+
+    def power(self, mhz: int, mv: int, load: float) -> float:
+        return self.watts * load * (mv / 1e3) ** 2 * mhz / 1e3 + self.theta * mv / 1e3
+
+    def text(self, first: int) -> str:
+        words = (self.name, first, self.cpus, self.alpha, self.beta, self.watts, self.theta)
+        return "".join(
+            ["cluster ", " ".join(map(str, words)), "\n", *(f"opp {self.name} {mhz} {mv}\n" for mhz, mv in self.opps)]
+        )
+
+
+LITTLE = Cluster("little", 4, 60e3, 100, 0.09, 0.05, ((400, 900), (800, 1100), (1400, 1275)))
+BIG = Cluster("big", 4, 150e3, 200, 0.31, 0.15, ((400, 900), (1000, 1000), (2000, 1312)))
+PACKETS = (1, 500, 3000, 8000, 20e3, 60e3, 100e3, 150e3, 240e3, 500e3, 900e3, 200)
+
+
+@pytest.fixture(scope="module")
+def program(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    out = tmp_path_factory.mktemp("native")
+    subprocess.run(["make", "-s", "-C", HERE, f"O={out}", "native-tests"], check=True)
+    return out / "mapping-print"
+
+
+def said(program: Path, folder: Path, model: str, *packets: float) -> list[str]:
+    file = folder / "model"
+    file.write_text(model)
+    ran = subprocess.run([program, file, str(ROOM), *map(repr, packets)], text=True, capture_output=True, check=False)
+    assert ran.stderr == ""
+    return ran.stdout.splitlines()
+
+
+def chosen(packets: float, limit: float) -> tuple[str, int, int, float] | None:
+    """Every mapping that suffices; of those that need the least power, the one that the paper's order finds first."""
+    best: tuple[str, int, int, float] | None = None
+    for own, other in ((BIG, LITTLE), (LITTLE, BIG)):
+        if own is LITTLE and own.need(packets) > limit:
+            continue
+        for cores in range(1, own.cpus + 1):
+            enough = [opp for opp in own.opps if cores * ROOM * opp[0] / 1e3 >= own.need(packets)]
+            if enough:
+                mhz, mv = enough[0]
+                load = own.need(packets) / (mhz / 1e3)
+                watts = own.power(mhz, mv, load) + other.power(*other.opps[0], 0)
+                if best is None or watts < best[3] * (1 - 1e-12):
+                    best = (own.name, cores, mhz, watts)
+    return best
+
+
+@pytest.mark.parametrize("limit", [0.5, 2.8, 4.5])
+def test_it_is_the_mapping_with_the_least_power(program: Path, tmp_path: Path, limit: float) -> None:
+    lines = said(program, tmp_path, LITTLE.text(0) + BIG.text(4) + f"limit {limit}\n", *PACKETS)
+    for packets, line in zip(PACKETS, lines, strict=True):
+        enough, name, cores, mhz, watts, _ = line.split()
+        expected = chosen(packets, limit)
+        if expected is None:
+            assert (enough, name, cores, mhz) == ("0", "big", "4", "2000"), packets
+            continue
+        assert (enough, name, int(cores), int(mhz)) == ("1", *expected[:3]), packets
+        assert math.isclose(float(watts), expected[3], rel_tol=1e-6)
+
+
+def test_little_savings_are_not_worth_it_and_too_little_is_mended(program: Path, tmp_path: Path) -> None:
+    lines = said(program, tmp_path, LITTLE.text(0) + BIG.text(4), 20e3, 21e3, 19e3, 800e3, 20e3)
+    stays = [line.split()[-1] for line in lines]
+    assert stays == ["0", "1", "1", "0", "0"]
+
+
+@pytest.mark.parametrize(
+    ("model", "line"),
+    [
+        ("", 1),
+        ("# nothing\n", 2),
+        ("cluster little 0 4 1 1 1\n", 1),
+        ("cluster little 0 0 1 1 1 1\n", 1),
+        ("cluster little 0 4 -1 1 1 1\n", 1),
+        ("cluster little 0 4 nan 1 1 1\n", 1),
+        (LITTLE.text(0) + "opp little 1400 1000\n", 5),
+        (LITTLE.text(0) + "opp medium 100 1000\n", 5),
+        (LITTLE.text(0) + LITTLE.text(4), 5),
+        (LITTLE.text(0) + BIG.text(4) + "limit -1\n", 9),
+        (LITTLE.text(0) + BIG.text(4) + "limit 1 2\n", 9),
+        (LITTLE.text(0) + BIG.text(4) + "speed 1\n", 9),
+        (LITTLE.text(0), 5),
+        (LITTLE.text(0) + "cluster big 4 4 1 1 1 1\n", 6),
+    ],
+)
+def test_a_line_that_is_wrong_is_named(program: Path, tmp_path: Path, model: str, line: int) -> None:
+    assert said(program, tmp_path, model, 1000) == [f"line {line}"]
+
+
+def test_the_scenario_s_model_is_the_platform_s() -> None:
+    """Its operating points and coefficients of power, in the script's own order."""
+    script = (HERE / "eanem-way").read_text().replace("\\\n", " ")
+    tables = [words.split() for words in re.findall(r"\tset -- ([0-9 \t]+)\n", script)]
+    platform = yaml.safe_load((ROOT / "platforms/exynos5422.yaml").read_text())
+    first = 0
+    for cluster, words in zip(platform["clusters"], tables, strict=True):
+        expected = [(opp["mhz"], math.floor(opp["mv"] + 0.5)) for opp in cluster["opps"]["table"]]
+        assert list(zip(map(int, words[::2]), map(int, words[1::2]), strict=True)) == expected
+        watts = cluster["dynamic_power_coefficient"]["value"] / 1e3
+        place = rf'echo "cluster {cluster["name"]} {first} {cluster["cpus"]} \$\d \$\d {watts:g} \$\d"'
+        assert re.search(place, script)
+        first += cluster["cpus"]

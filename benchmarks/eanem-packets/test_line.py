@@ -1,0 +1,44 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""A line through points: beside numpy's, and with intervals that hold what they should."""
+
+import math
+
+import numpy as np
+import pytest
+
+from lull.scenario import experiments
+
+
+@pytest.fixture
+def line() -> object:
+    from lull.files.paths import ROOT
+
+    return experiments.analysis_in(ROOT / "benchmarks/eanem-packets").line
+
+
+def test_it_is_least_squares(line) -> None:  # type: ignore[no-untyped-def]
+    x, y = [0.1, 0.4, 0.7, 1.1, 1.3], [1.2, 3.8, 7.4, 10.9, 13.2]
+    fit = line.fit(x, y)
+    alpha, beta = np.polyfit(x, y, 1)
+    assert fit["alpha"] == pytest.approx(alpha)
+    assert fit["beta"] == pytest.approx(beta)
+    assert fit["r2"] == pytest.approx(np.corrcoef(x, y)[0, 1] ** 2)
+
+
+def test_points_on_a_line_leave_nothing(line) -> None:  # type: ignore[no-untyped-def]
+    fit = line.fit([1, 2, 3, 4], [3, 5, 7, 9])
+    assert (fit["alpha"], fit["beta"], fit["r2"]) == pytest.approx((2, 1, 1))
+    assert fit["alpha_pm"] == pytest.approx(0, abs=1e-9)
+
+
+def test_intervals_hold_the_truth_about_19_times_in_20(line) -> None:  # type: ignore[no-untyped-def]
+    random = np.random.default_rng(1)
+    x = np.linspace(0, 1, 8)
+    fits = [line.fit(x, 3 * x + 1 + random.normal(0, 0.1, 8)) for _ in range(400)]
+    for name, truth in (("alpha", 3), ("beta", 1)):
+        held = sum(abs(fit[name] - truth) <= fit[f"{name}_pm"] for fit in fits)
+        assert 365 <= held <= 395
+
+
+def test_one_place_has_no_line(line) -> None:  # type: ignore[no-untyped-def]
+    assert math.isnan(line.fit([1, 1, 1], [1, 2, 3])["r2"])

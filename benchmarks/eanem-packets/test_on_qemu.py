@@ -1,0 +1,27 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The experiment on QEMU: packets are counted, and a line is drawn through them."""
+
+from pathlib import Path
+
+import pyarrow.parquet as pq
+import pytest
+
+from tests.conftest import Lull
+
+pytestmark = pytest.mark.guest
+
+
+def test_packets_are_counted(lull: Lull, tmp_path: Path) -> None:
+    ran = lull("run", "eanem-packets", "-e", "qemu", "--points", "little/800-*", "--out", "out")
+    assert ran.returncode == 0, ran.stderr
+    figures = lull("figures", "out")
+    assert figures.returncode == 0, figures.stderr
+    tables = tmp_path / "out" / "figures"
+    intervals = pq.read_table(tables / "intervals.parquet").to_pylist()
+    assert len(intervals) == 2 * 4 * 3
+    for row in intervals:
+        assert 0 < row["load"] <= 1
+        assert 0.8 * row["rate_mbit_s"] < row["mbit_s"] < 1.2 * row["rate_mbit_s"]
+        assert row["mss"] / 2 < row["mean_bytes"] <= row["mss"]
+    for row in pq.read_table(tables / "coefficients.parquet").to_pylist():
+        assert row["alpha"] > 0

@@ -1,0 +1,179 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Energy-aware network stack management: its switch, its settings, and what is known as text.
+ *
+ *   /sys/kernel/lull/eanem/interval_us, period_us, delta_us   settings
+ *   /sys/kernel/debug/lull/eanem_sockets                      what each socket received
+ *   /sys/kernel/debug/lull/eanem_cpus                         each CPU's time in network softirqs
+ */
+#include <linux/debugfs.h>
+#include <linux/init.h>
+#include <linux/kstrtox.h>
+#include <linux/pid.h>
+#include <linux/seq_file.h>
+#include <linux/sysfs.h>
+
+#include "eanem.h"
+#include "eanem_sock.h"
+#include "lull.h"
+
+#define CREATE_TRACE_POINTS
+#include "eanem_trace.h"
+
+DEFINE_STATIC_KEY_FALSE(lull_eanem_key);
+
+unsigned int lull_eanem_interval_us = 100000;
+unsigned int lull_eanem_period_us = 1000;
+unsigned int lull_eanem_delta_us;
+
+static int lull_eanem_enable(struct lull_system *system)
+{
+	int error = lull_eanem_watch();
+
+	if (!error)
+		static_branch_enable(&lull_eanem_key);
+	return error;
+}
+
+static int lull_eanem_disable(struct lull_system *system)
+{
+	static_branch_disable(&lull_eanem_key);
+	lull_eanem_unwatch();
+	lull_eanem_steer_all_back();
+	return 0;
+}
+
+static struct lull_system lull_eanem_system = {
+	.name = "eanem",
+	.enable = lull_eanem_enable,
+	.disable = lull_eanem_disable,
+};
+
+/* A number of the settings, with its range. */
+struct lull_eanem_number {
+	struct kobj_attribute attr;
+	unsigned int *value;
+	unsigned int least;
+	unsigned int most;
+};
+
+static ssize_t lull_eanem_show(struct kobject *kobj, struct kobj_attribute *attr, char *buf)
+{
+	return sysfs_emit(buf, "%u\n",
+			  READ_ONCE(*container_of(attr, struct lull_eanem_number, attr)->value));
+}
+
+static ssize_t lull_eanem_store(struct kobject *kobj, struct kobj_attribute *attr,
+				const char *buf, size_t count)
+{
+	struct lull_eanem_number *number = container_of(attr, struct lull_eanem_number, attr);
+	unsigned int value;
+
+	if (kstrtouint(buf, 10, &value) || value < number->least || value > number->most)
+		return -EINVAL;
+	WRITE_ONCE(*number->value, value);
+
+	return count;
+}
+
+#define LULL_EANEM_NUMBER(_name, _least, _most)						\
+	static struct lull_eanem_number lull_eanem_number_##_name = {			\
+		.attr = __ATTR(_name, 0644, lull_eanem_show, lull_eanem_store),		\
+		.value = &lull_eanem_##_name,						\
+		.least = _least,							\
+		.most = _most,								\
+	}
+
+LULL_EANEM_NUMBER(interval_us, 1000, 10000000);
+LULL_EANEM_NUMBER(period_us, 100, 100000);
+LULL_EANEM_NUMBER(delta_us, 0, 1000000);
+
+static const struct attribute *const lull_eanem_attrs[] = {
+	&lull_eanem_number_interval_us.attr.attr,
+	&lull_eanem_number_period_us.attr.attr,
+	&lull_eanem_number_delta_us.attr.attr,
+	NULL
+};
+
+static const char * const lull_eanem_stage_names[] = {
+	[LULL_EANEM_DRIVER] = "driver",
+	[LULL_EANEM_LINK] = "link",
+	[LULL_EANEM_IP] = "ip",
+	[LULL_EANEM_TRANSPORT] = "transport",
+	[LULL_EANEM_USER] = "user",
+};
+
+static void lull_eanem_show_socket(struct seq_file *file, const struct lull_eanem_sock *es)
+{
+	struct lull_eanem_socket record;
+	const struct lull_eanem_latency *stage;
+
+	lull_eanem_describe(es, &record);
+	seq_printf(file, "%llu pid %d %s %pI4:%u %pI4:%u\n", record.id, pid_nr(es->owner),
+		   record.protocol == IPPROTO_TCP ? "tcp" : "udp", &record.local,
+		   ntohs((__force __be16)record.local_port), &record.remote,
+		   ntohs((__force __be16)record.remote_port));
+	seq_printf(file, "  packets %llu bytes %llu mean %llu.%03llu variance %llu in %llu us; ",
+		   record.last.packets, record.last.bytes, record.last.mean / 1000,
+		   record.last.mean % 1000, record.last.variance,
+		   record.interval_ns / NSEC_PER_USEC);
+	seq_printf(file, "packets %llu bytes %llu in all\n", record.packets, record.bytes);
+	seq_printf(file, "  target %llu window %llu\n", record.target, record.window);
+	for (unsigned int i = 0; i < LULL_EANEM_STAGES; i++) {
+		stage = &record.last.stages[i];
+		seq_printf(file, "  %s mean %llu most %llu ns\n", lull_eanem_stage_names[i],
+			   stage->count ? stage->sum_ns / stage->count : 0, stage->most_ns);
+	}
+}
+
+static int lull_eanem_sockets_show(struct seq_file *file, void *unused)
+{
+	struct lull_eanem_sock *es;
+
+	spin_lock_bh(&lull_eanem_lock);
+	list_for_each_entry(es, &lull_eanem_socks, node)
+		lull_eanem_show_socket(file, es);
+	spin_unlock_bh(&lull_eanem_lock);
+
+	return 0;
+}
+DEFINE_SHOW_ATTRIBUTE(lull_eanem_sockets);
+
+static int lull_eanem_cpus_show(struct seq_file *file, void *unused)
+{
+	struct lull_eanem_cpu record;
+	unsigned int cpu;
+
+	spin_lock_bh(&lull_eanem_lock);
+	for_each_possible_cpu(cpu) {
+		lull_eanem_cpu_times(cpu, &record);
+		seq_printf(file, "%u net_rx %llu net_tx %llu ksoftirqd %llu of %llu ns\n", cpu,
+			   record.net_rx_ns, record.net_tx_ns, record.ksoftirqd_ns,
+			   record.interval_ns);
+	}
+	spin_unlock_bh(&lull_eanem_lock);
+
+	return 0;
+}
+DEFINE_SHOW_ATTRIBUTE(lull_eanem_cpus);
+
+static int __init lull_eanem_init(void)
+{
+	int error = lull_eanem_netlink_init();
+
+	if (error)
+		return error;
+	error = lull_register_system(&lull_eanem_system);
+	if (error)
+		return error;
+	error = sysfs_create_files(lull_eanem_system.kobj, lull_eanem_attrs);
+	if (error) {
+		lull_unregister_system(&lull_eanem_system);
+		return error;
+	}
+	debugfs_create_file("eanem_sockets", 0400, lull_debugfs, NULL, &lull_eanem_sockets_fops);
+	debugfs_create_file("eanem_cpus", 0400, lull_debugfs, NULL, &lull_eanem_cpus_fops);
+
+	return 0;
+}
+device_initcall(lull_eanem_init);

@@ -1,0 +1,302 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Steering: the network stack's work goes to chosen CPUs, and their frequency is held. What is
+ * moved: the interrupts of network devices, and with them the softirqs; packets that came elsewhere
+ * (RPS); the threads of threaded NAPI, and those that the caller names. Each is remembered as it
+ * was, and comes back when the holder closes its netlink socket or the system is turned off.
+ */
+#include <linux/cleanup.h>
+#include <linux/cpufreq.h>
+#include <linux/interrupt.h>
+#include <linux/irq.h>
+#include <linux/list.h>
+#include <linux/mutex.h>
+#include <linux/netdevice.h>
+#include <linux/pci.h>
+#include <linux/pid.h>
+#include <linux/rtnetlink.h>
+#include <linux/sched.h>
+#include <linux/sched/task.h>
+#include <linux/slab.h>
+#include <net/netdev_rx_queue.h>
+#include <net/rps.h>
+
+#include "../../../net/core/net-sysfs.h"
+#include "eanem.h"
+#include "eanem_sock.h"
+
+/**
+ * struct lull_eanem_moved - something that was moved, and how it was before
+ * @node: in lull_eanem_moved
+ * @irq: an interrupt; 0 if it is something else
+ * @task: a thread; NULL if it is something else
+ * @ifindex: otherwise: a device's receive queues
+ * @queue: which of them
+ * @before: its CPUs
+ */
+struct lull_eanem_moved {
+	struct list_head node;
+	unsigned int irq;
+	struct task_struct *task;
+	int ifindex;
+	unsigned int queue;
+	struct cpumask before;
+};
+
+/* Protects all of this; rtnl nests inside. */
+static DEFINE_MUTEX(lull_eanem_steer_mutex);
+static LIST_HEAD(lull_eanem_moved);
+static struct net *lull_eanem_net;
+static u32 lull_eanem_holder;
+static struct cpufreq_policy *lull_eanem_policy;
+static struct freq_qos_request lull_eanem_least;
+static struct freq_qos_request lull_eanem_most;
+
+static struct lull_eanem_moved *lull_eanem_move(void)
+{
+	struct lull_eanem_moved *moved = kzalloc(sizeof(*moved), GFP_KERNEL);
+
+	if (moved)
+		list_add(&moved->node, &lull_eanem_moved);
+	return moved;
+}
+
+static void lull_eanem_move_irq(unsigned int irq, const struct cpumask *cpus)
+{
+	struct irq_data *data = irq_get_irq_data(irq);
+	struct lull_eanem_moved *moved;
+
+	if (!data || !irq_can_set_affinity(irq))
+		return;
+	moved = lull_eanem_move();
+	if (!moved)
+		return;
+	moved->irq = irq;
+	cpumask_copy(&moved->before, irq_data_get_affinity_mask(data));
+	irq_set_affinity(irq, cpus);
+}
+
+/* Takes the reference. */
+static void lull_eanem_move_task(struct task_struct *task, const struct cpumask *cpus)
+{
+	struct lull_eanem_moved *moved = lull_eanem_move();
+
+	if (!moved) {
+		put_task_struct(task);
+		return;
+	}
+	moved->task = task;
+	cpumask_copy(&moved->before, task->cpus_ptr);
+	set_cpus_allowed_ptr(task, cpus);
+}
+
+static void lull_eanem_set_rps(struct netdev_rx_queue *queue, const struct cpumask *cpus)
+{
+	cpumask_var_t mask;
+
+	if (!alloc_cpumask_var(&mask, GFP_KERNEL))
+		return;
+	cpumask_copy(mask, cpus);
+	netdev_rx_queue_set_rps_mask(queue, mask);
+	free_cpumask_var(mask);
+}
+
+static void lull_eanem_move_queue(struct net_device *dev, unsigned int index,
+				  const struct cpumask *cpus)
+{
+	struct netdev_rx_queue *queue = &dev->_rx[index];
+	struct lull_eanem_moved *moved = lull_eanem_move();
+	const struct rps_map *map;
+
+	if (!moved)
+		return;
+	moved->ifindex = dev->ifindex;
+	moved->queue = index;
+	scoped_guard(rcu) {
+		map = rcu_dereference(queue->rps_map);
+		for (unsigned int i = 0; map && i < map->len; i++)
+			cpumask_set_cpu(map->cpus[i], &moved->before);
+	}
+	lull_eanem_set_rps(queue, cpus);
+}
+
+/* The line that a device has; 0 if it has none. Not all drivers tell the network of it. */
+static unsigned int lull_eanem_irq(const struct net_device *dev)
+{
+	if (dev->irq > 0)
+		return dev->irq;
+	if (dev->dev.parent && dev_is_pci(dev->dev.parent))
+		return to_pci_dev(dev->dev.parent)->irq;
+	return 0;
+}
+
+/* Packets of a device with an interrupt are where they should be if there is one CPU. */
+static void lull_eanem_move_device(struct net_device *dev, const struct cpumask *cpus)
+{
+	unsigned int irq = lull_eanem_irq(dev);
+	struct napi_struct *napi;
+
+	if (irq)
+		lull_eanem_move_irq(irq, cpus);
+	if (!irq || cpumask_weight(cpus) > 1) {
+		for (unsigned int i = 0; i < dev->real_num_rx_queues; i++)
+			lull_eanem_move_queue(dev, i, cpus);
+	}
+	list_for_each_entry(napi, &dev->napi_list, dev_list) {
+		if (napi->thread)
+			lull_eanem_move_task(get_task_struct(napi->thread), cpus);
+	}
+}
+
+static void lull_eanem_move_back(struct lull_eanem_moved *moved)
+{
+	struct net_device *dev;
+
+	if (moved->irq) {
+		irq_set_affinity(moved->irq, &moved->before);
+	} else if (moved->task) {
+		set_cpus_allowed_ptr(moved->task, &moved->before);
+		put_task_struct(moved->task);
+	} else {
+		dev = __dev_get_by_index(lull_eanem_net, moved->ifindex);
+		if (dev && moved->queue < dev->real_num_rx_queues)
+			lull_eanem_set_rps(&dev->_rx[moved->queue], &moved->before);
+	}
+}
+
+static void lull_eanem_release_frequency(void)
+{
+	if (!lull_eanem_policy)
+		return;
+	freq_qos_remove_request(&lull_eanem_most);
+	freq_qos_remove_request(&lull_eanem_least);
+	cpufreq_cpu_put(lull_eanem_policy);
+	lull_eanem_policy = NULL;
+}
+
+static void lull_eanem_back(void)
+{
+	struct lull_eanem_moved *moved, *next;
+
+	lockdep_assert_held(&lull_eanem_steer_mutex);
+	rtnl_lock();
+	/* The last one first: a thread that was named twice is as before the first time. */
+	list_for_each_entry_safe(moved, next, &lull_eanem_moved, node) {
+		lull_eanem_move_back(moved);
+		list_del(&moved->node);
+		kfree(moved);
+	}
+	rtnl_unlock();
+	lull_eanem_release_frequency();
+	lull_eanem_holder = 0;
+	lull_eanem_net = NULL;
+}
+
+/* The cluster of the first of the CPUs. */
+static int lull_eanem_hold_frequency(const struct cpumask *cpus, unsigned int khz)
+{
+	struct cpufreq_policy *policy = cpufreq_cpu_get(cpumask_first(cpus));
+	int error;
+
+	if (!policy)
+		return -EOPNOTSUPP;
+	error = -ERANGE;
+	if (khz < policy->cpuinfo.min_freq || khz > policy->cpuinfo.max_freq)
+		goto put;
+	error = freq_qos_add_request(&policy->constraints, &lull_eanem_least, FREQ_QOS_MIN, khz);
+	if (error < 0)
+		goto put;
+	error = freq_qos_add_request(&policy->constraints, &lull_eanem_most, FREQ_QOS_MAX, khz);
+	if (error < 0) {
+		freq_qos_remove_request(&lull_eanem_least);
+		goto put;
+	}
+	lull_eanem_policy = policy;
+	return 0;
+
+put:
+	cpufreq_cpu_put(policy);
+	return error;
+}
+
+static int lull_eanem_move_threads(const struct cpumask *cpus, const u32 *threads,
+				   unsigned int count)
+{
+	struct task_struct *task;
+
+	for (unsigned int i = 0; i < count; i++) {
+		task = find_get_task_by_vpid(threads[i]);
+		if (!task)
+			return -ESRCH;
+		lull_eanem_move_task(task, cpus);
+	}
+
+	return 0;
+}
+
+/**
+ * lull_eanem_steer - bring the network stack's work to some CPUs
+ * @net: the namespace of the devices
+ * @holder: the netlink socket for as long as which it stays there
+ * @cpus: the CPUs; none to bring everything back
+ * @khz: the frequency of their cluster; 0 to leave it to the governor
+ * @threads: threads that come along, as the caller numbers them
+ * @count: how many
+ *
+ * Return: 0; -ENODEV if the system is off; -EBUSY if somebody else steers; -EINVAL if a CPU is not
+ * online; -EOPNOTSUPP or -ERANGE if there is no such frequency; -ESRCH if there is no such thread.
+ * With an error everything is back where it was before all.
+ */
+int lull_eanem_steer(struct net *net, u32 holder, const struct cpumask *cpus, unsigned int khz,
+		     const u32 *threads, unsigned int count)
+{
+	struct net_device *dev;
+	int error = 0;
+
+	if (!cpumask_subset(cpus, cpu_online_mask))
+		return -EINVAL;
+
+	guard(mutex)(&lull_eanem_steer_mutex);
+	/* Whoever turns it off takes everything back after this. */
+	if (!static_branch_unlikely(&lull_eanem_key))
+		return -ENODEV;
+	if (lull_eanem_holder && (lull_eanem_holder != holder || lull_eanem_net != net))
+		return -EBUSY;
+	if (lull_eanem_holder)
+		lull_eanem_back();
+	if (cpumask_empty(cpus))
+		return 0;
+
+	lull_eanem_holder = holder;
+	lull_eanem_net = net;
+	rtnl_lock();
+	for_each_netdev(net, dev)
+		lull_eanem_move_device(dev, cpus);
+	rtnl_unlock();
+	error = lull_eanem_move_threads(cpus, threads, count);
+	if (!error && khz)
+		error = lull_eanem_hold_frequency(cpus, khz);
+	if (error)
+		lull_eanem_back();
+
+	return error;
+}
+
+/**
+ * lull_eanem_steer_back - a netlink socket has gone
+ * @net: its namespace
+ * @holder: the socket; what another one steers stays
+ */
+void lull_eanem_steer_back(struct net *net, u32 holder)
+{
+	guard(mutex)(&lull_eanem_steer_mutex);
+	if (holder && lull_eanem_holder == holder && lull_eanem_net == net)
+		lull_eanem_back();
+}
+
+void lull_eanem_steer_all_back(void)
+{
+	guard(mutex)(&lull_eanem_steer_mutex);
+	if (lull_eanem_holder)
+		lull_eanem_back();
+}

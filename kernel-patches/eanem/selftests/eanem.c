@@ -1,0 +1,579 @@
+// SPDX-License-Identifier: BSD-3-Clause
+/*
+ * eanem [ROUNDS]: what sockets receive is counted for their owners alone, connections keep to
+ * their targets, and what was steered comes back. All of it over the loopback device.
+ */
+#include <arpa/inet.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <net/if.h>
+#include <netinet/in.h>
+#include <poll.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "clock.h"
+#include "eanem.h"
+#include "random.h"
+#include "sysfs.h"
+#include "tap.h"
+
+#define MS 1000000ULL
+#define INTERVAL_US "20000"
+#define LONG_INTERVAL_US "400000"
+#define MTU 1500
+#define NOBODY 65534
+#define SOCKETS 256
+#define UDP_PACKETS 10
+#define POLICY CPU_DIR "/cpu0/cpufreq/"
+
+static struct eanem eanem;
+static char interval_us[32];
+
+static void must(int error, const char *what)
+{
+	if (error)
+		tap_bail("cannot %s: %s", what, strerror(error < 0 ? -error : error));
+}
+
+static void put(const char *file, const char *value)
+{
+	must(write_text(file, value), file);
+}
+
+static void turn(const char *on)
+{
+	put(EANEM_DIR "/enabled", on);
+}
+
+/* The loopback device with packets as an Ethernet has them, or as it was. */
+static void loopback(bool back)
+{
+	static struct ifreq flags = {.ifr_name = "lo"}, mtu = {.ifr_name = "lo"};
+	int fd = socket(AF_INET, SOCK_DGRAM, 0), was;
+
+	if (fd < 0 || (!back && (ioctl(fd, SIOCGIFFLAGS, &flags) || ioctl(fd, SIOCGIFMTU, &mtu))))
+		tap_bail("no loopback device: %s", strerror(errno));
+	was = mtu.ifr_mtu;
+	if (!back)
+		mtu.ifr_mtu = MTU;
+	if (ioctl(fd, SIOCSIFMTU, &mtu))
+		tap_bail("the loopback device: %s", strerror(errno));
+	mtu.ifr_mtu = was;
+	was = flags.ifr_flags;
+	if (!back)
+		flags.ifr_flags |= IFF_UP;
+	if (ioctl(fd, SIOCSIFFLAGS, &flags))
+		tap_bail("the loopback device: %s", strerror(errno));
+	flags.ifr_flags = (short)was;
+	close(fd);
+}
+
+static int socket_at(int type, struct sockaddr_in *at)
+{
+	socklen_t length = sizeof(*at);
+	int fd = socket(AF_INET, type | SOCK_CLOEXEC, 0);
+
+	*at = (struct sockaddr_in){.sin_family = AF_INET,
+				   .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
+	if (fd < 0 || bind(fd, (struct sockaddr *)at, length) ||
+	    getsockname(fd, (struct sockaddr *)at, &length))
+		tap_bail("no socket: %s", strerror(errno));
+	return fd;
+}
+
+static uint64_t cookie(int fd)
+{
+	uint64_t id = 0;
+	socklen_t length = sizeof(id);
+
+	if (getsockopt(fd, SOL_SOCKET, SO_COOKIE, &id, &length))
+		tap_bail("no cookie: %s", strerror(errno));
+	return id;
+}
+
+/* A connection: this end's socket, and a child that sends until it is killed. */
+static int connection(pid_t *child)
+{
+	static char data[65536];
+	struct sockaddr_in at;
+	int listener = socket_at(SOCK_STREAM, &at), fd;
+
+	if (listen(listener, 1))
+		tap_bail("cannot listen: %s", strerror(errno));
+	*child = fork();
+	if (!*child) {
+		close(listener);
+		fd = socket(AF_INET, SOCK_STREAM, 0);
+		if (connect(fd, (struct sockaddr *)&at, sizeof(at)))
+			_exit(1);
+		while (send(fd, data, sizeof(data), MSG_NOSIGNAL) > 0)
+			;
+		_exit(0);
+	}
+	fd = accept(listener, NULL, NULL);
+	close(listener);
+	if (fd < 0)
+		tap_bail("cannot accept: %s", strerror(errno));
+	return fd;
+}
+
+static void end(pid_t child)
+{
+	kill(child, SIGKILL);
+	waitpid(child, NULL, 0);
+}
+
+/* Reads all that comes on some sockets for so long; bytes of each, and how long it took. */
+static uint64_t read_for(const int *fds, int count, uint64_t ns, uint64_t *bytes)
+{
+	static char data[65536];
+	struct pollfd ready[4];
+	uint64_t began = clock_ns(), now;
+	ssize_t got;
+
+	for (int i = 0; i < count; i++) {
+		ready[i] = (struct pollfd){.fd = fds[i], .events = POLLIN};
+		bytes[i] = 0;
+	}
+	while ((now = clock_ns()) < began + ns) {
+		if (poll(ready, (nfds_t)count, (int)((began + ns - now) / MS) + 1) <= 0)
+			continue;
+		for (int i = 0; i < count; i++) {
+			if (!ready[i].revents)
+				continue;
+			got = recv(fds[i], data, sizeof(data), MSG_DONTWAIT);
+			if (got > 0)
+				bytes[i] += (uint64_t)got;
+		}
+	}
+	return clock_ns() - began;
+}
+
+/* What is still to come of a sender that has gone. */
+static uint64_t read_rest(int fd)
+{
+	static char data[65536];
+	uint64_t bytes = 0;
+	ssize_t got;
+
+	while ((got = recv(fd, data, sizeof(data), 0)) > 0)
+		bytes += (uint64_t)got;
+	return bytes;
+}
+
+/* In thousandths of the target, after some time to settle. */
+static uint64_t part_of(int fd, uint64_t target, uint64_t settle_ms, uint64_t ms)
+{
+	uint64_t bytes, ns;
+
+	read_for(&fd, 1, settle_ms * MS, &bytes);
+	ns = read_for(&fd, 1, ms * MS, &bytes);
+	return (uint64_t)((double)bytes * 1e12 / (double)ns / (double)target);
+}
+
+static bool find(struct eanem *by, uint64_t id, struct lull_eanem_socket *found)
+{
+	static struct lull_eanem_socket sockets[SOCKETS];
+	size_t count = SOCKETS;
+
+	must(eanem_sockets(by, sockets, &count), "list sockets");
+	for (size_t i = 0; i < count; i++) {
+		if (sockets[i].id == id) {
+			*found = sockets[i];
+			return true;
+		}
+	}
+	return false;
+}
+
+/* Until another interval is over. */
+static void next_interval(uint64_t id, struct lull_eanem_socket *now)
+{
+	uint64_t before;
+
+	if (!find(&eanem, id, now))
+		tap_bail("a socket is not watched");
+	before = now->interval;
+	while (find(&eanem, id, now) && now->interval == before)
+		clock_sleep(MS);
+}
+
+static void off(void)
+{
+	struct lull_eanem_socket one;
+	size_t count = 1;
+
+	turn("0");
+	tap_ok(eanem_sockets(&eanem, &one, &count) == -ENODEV, "off lists no socket");
+	tap_ok(eanem_target_process(&eanem, (uint32_t)getpid(), 1000) == -ENODEV,
+	       "off takes no target");
+	tap_ok(eanem_steer(&eanem, "0", 0, NULL, 0) == -ENODEV, "off steers nothing");
+}
+
+static void counts_datagrams(void)
+{
+	static const char data[200];
+	struct lull_eanem_socket now;
+	struct sockaddr_in at, unused;
+	int to = socket_at(SOCK_DGRAM, &at), from = socket_at(SOCK_DGRAM, &unused);
+	char got[256];
+	bool stages = true;
+
+	put(EANEM_DIR "/interval_us", LONG_INTERVAL_US);
+	turn("0");
+	turn("1");
+	recv(to, got, sizeof(got), MSG_DONTWAIT);
+	next_interval(cookie(to), &now);
+	for (int i = 0; i < UDP_PACKETS; i++)
+		if (sendto(from, data, i % 2 ? 100 : 200, 0, (struct sockaddr *)&at, sizeof(at)) <
+		    0)
+			tap_bail("cannot send: %s", strerror(errno));
+	for (int i = 0; i < UDP_PACKETS; i++)
+		if (recv(to, got, sizeof(got), 0) != (i % 2 ? 100 : 200))
+			tap_bail("cannot receive");
+	next_interval(cookie(to), &now);
+	tap_ok(now.last.packets == UDP_PACKETS && now.last.bytes == 1500,
+	       "datagrams are counted: %llu of %llu bytes", now.last.packets, now.last.bytes);
+	tap_ok(now.last.mean == 150000 && now.last.variance == 2500,
+	       "mean %llu and variance %llu of their sizes", now.last.mean, now.last.variance);
+	for (int i = 0; i < LULL_EANEM_STAGES; i++) {
+		const struct lull_eanem_latency *stage = &now.last.stages[i];
+
+		stages &= stage->count == UDP_PACKETS && stage->most_ns <= stage->sum_ns;
+	}
+	tap_ok(stages, "each stage has a latency for each of them");
+	tap_ok(now.last.stages[LULL_EANEM_USER].sum_ns > 0 &&
+		       now.last.stages[LULL_EANEM_USER].most_ns < 1000 * MS,
+	       "the user's takes some time, and not for ever");
+	tap_ok(now.pid == (uint32_t)getpid() && now.uid == 0 && now.protocol == IPPROTO_UDP &&
+		       now.local_port == at.sin_port,
+	       "and it is known whose it is");
+	next_interval(cookie(to), &now);
+	tap_ok(now.last.packets == 0 && now.packets == UDP_PACKETS,
+	       "the next interval begins anew, and the total stays");
+	close(to);
+	close(from);
+	put(EANEM_DIR "/interval_us", INTERVAL_US);
+	turn("0");
+	turn("1");
+}
+
+static void counts_bytes(void)
+{
+	struct lull_eanem_socket now;
+	struct lull_eanem_cpu cpus[64];
+	uint64_t bytes, more, net_ns = 0;
+	size_t count = 64;
+	pid_t child;
+	int fd = connection(&child);
+
+	read_for(&fd, 1, 100 * MS, &bytes);
+	must(eanem_cpus(&eanem, cpus, &count), "list CPUs");
+	for (size_t i = 0; i < count; i++)
+		net_ns += cpus[i].net_rx_ns;
+	tap_ok(count == (size_t)sysconf(_SC_NPROCESSORS_CONF) && net_ns > 0,
+	       "%zu CPUs spent %llu ns of an interval in NET_RX", count,
+	       (unsigned long long)net_ns);
+	end(child);
+	more = read_rest(fd);
+	next_interval(cookie(fd), &now);
+	next_interval(cookie(fd), &now);
+	tap_ok(now.bytes == bytes + more, "a connection's bytes are counted: %llu of %llu",
+	       now.bytes, (unsigned long long)(bytes + more));
+	tap_ok(now.packets >= now.bytes / MTU && now.packets <= now.bytes / 1000,
+	       "and its packets as they were on the line: %llu", now.packets);
+	close(fd);
+	clock_sleep(50 * MS);
+}
+
+/* By a process of another user, which has a socket of its own. */
+static int others(uint64_t id, uint32_t pid)
+{
+	static struct lull_eanem_socket sockets[SOCKETS];
+	struct lull_eanem_cpu cpu;
+	struct sockaddr_in at;
+	struct eanem own;
+	size_t count = SOCKETS, one = 1;
+	char byte;
+	int fd;
+
+	if (setgid(NOBODY) || setuid(NOBODY) || eanem_open(&own))
+		return 1;
+	fd = socket_at(SOCK_STREAM, &at);
+	recv(fd, &byte, 1, MSG_DONTWAIT);
+	if (eanem_sockets(&own, sockets, &count) || count != 1 || sockets[0].id != cookie(fd))
+		return 2;
+	if (eanem_cpus(&own, &cpu, &one) != -EPERM)
+		return 3;
+	if (eanem_target_socket(&own, id, 1000) != -ENOENT)
+		return 4;
+	if (eanem_target_process(&own, pid, 1000) != -EPERM)
+		return 5;
+	if (eanem_steer(&own, "0", 0, NULL, 0) != -EPERM)
+		return 6;
+	if (eanem_target_socket(&own, cookie(fd), 1000) ||
+	    eanem_target_process(&own, (uint32_t)getpid(), 1000))
+		return 7;
+	return 0;
+}
+
+static void keeps_secrets(void)
+{
+	struct sockaddr_in at;
+	int fd = socket_at(SOCK_STREAM, &at), status = 0;
+	struct lull_eanem_socket record;
+	pid_t child;
+
+	child = fork();
+	if (!child)
+		_exit(others(cookie(fd), (uint32_t)getppid()));
+	waitpid(child, &status, 0);
+	tap_ok(WIFEXITED(status) && WEXITSTATUS(status) == 0,
+	       "another user's process sees and throttles its own sockets alone (%d)",
+	       WEXITSTATUS(status));
+	tap_ok(find(&eanem, cookie(fd), &record) && record.target == 0,
+	       "and root sees this one, untouched");
+	close(fd);
+}
+
+static void says_no(void)
+{
+	struct sockaddr_in at;
+	int fd = socket_at(SOCK_DGRAM, &at);
+	uint32_t nobody = 4000000;
+	struct eanem second;
+
+	tap_ok(eanem_target_socket(&eanem, 1ULL << 60, 1000) == -ENOENT, "there is no such socket");
+	tap_ok(eanem_target_process(&eanem, nobody, 1000) == -ESRCH, "there is no such process");
+	tap_ok(eanem_target_process(&eanem, (uint32_t)getpid(), (1ULL << 40) + 1) == -ERANGE,
+	       "a target can be too large");
+	tap_ok(eanem_target_socket(&eanem, cookie(fd), 1000) == -EOPNOTSUPP,
+	       "datagrams have no window");
+	tap_ok(eanem_steer(&eanem, "zero", 0, NULL, 0) == -EINVAL, "a CPU is a number");
+	tap_ok(eanem_steer(&eanem, "1000", 0, NULL, 0) < 0, "which is there");
+	tap_ok(eanem_steer(&eanem, "0", 0, &nobody, 1) == -ESRCH, "there is no such thread");
+	must(eanem_open(&second), "open the second handle");
+	must(eanem_steer(&eanem, "0", 0, NULL, 0), "steer");
+	tap_ok(eanem_steer(&second, "0", 0, NULL, 0) == -EBUSY, "one steers at a time");
+	must(eanem_steer(&eanem, "", 0, NULL, 0), "steer back");
+	tap_ok(eanem_steer(&second, "0", 0, NULL, 0) == 0, "and then another one");
+	eanem_close(&second);
+	close(fd);
+}
+
+static void keeps_to_targets(void)
+{
+	static const uint64_t targets[] = {2000000, 4000000, 1000000};
+	struct lull_eanem_socket now;
+	uint64_t part, bytes[2], ns;
+	pid_t child, second;
+	int fds[2];
+
+	fds[0] = connection(&child);
+	for (size_t i = 0; i < 3; i++) {
+		must(eanem_target_socket(&eanem, cookie(fds[0]), targets[i]), "set a target");
+		part = part_of(fds[0], targets[i], 200, 400);
+		tap_ok(part >= 950 && part <= 1050, "%llu kB/s of %llu",
+		       (unsigned long long)(part * targets[i] / 1000000),
+		       (unsigned long long)targets[i] / 1000);
+	}
+	find(&eanem, cookie(fds[0]), &now);
+	tap_ok(now.target == targets[2] && now.window > 0,
+	       "which can be read, with the window %llu", now.window);
+	must(eanem_target_socket(&eanem, cookie(fds[0]), 20000), "set a small target");
+	part = part_of(fds[0], 20000, 1500, 3000);
+	tap_ok(part >= 850 && part <= 1150, "a window of less than a segment: %llu of 1000",
+	       (unsigned long long)part);
+	must(eanem_target_socket(&eanem, cookie(fds[0]), 0), "take the target away");
+	part = part_of(fds[0], 4000000, 200, 100);
+	tap_ok(part > 1500, "without a target it is faster: %llu of 1000",
+	       (unsigned long long)part);
+
+	fds[1] = connection(&second);
+	must(eanem_target_process(&eanem, (uint32_t)getpid(), 4000000), "set a process's target");
+	read_for(fds, 2, 300 * MS, bytes);
+	ns = read_for(fds, 2, 400 * MS, bytes);
+	part = (uint64_t)((double)(bytes[0] + bytes[1]) * 1e12 / (double)ns / 4e6);
+	tap_ok(part >= 950 && part <= 1050, "two connections of a process: %llu of 1000 together",
+	       (unsigned long long)part);
+	tap_ok(bytes[0] > bytes[1] / 2 && bytes[1] > bytes[0] / 2, "in equal parts");
+	must(eanem_target_process(&eanem, (uint32_t)getpid(), 0), "take it away");
+
+	must(eanem_target_socket(&eanem, cookie(fds[0]), 3000), "set a tiny target");
+	read_for(fds, 1, 200 * MS, bytes);
+	turn("0");
+	part = part_of(fds[0], 4000000, 1000, 100);
+	tap_ok(part > 1500, "turned off, nothing is held back: %llu of 1000",
+	       (unsigned long long)part);
+	turn("1");
+	end(child);
+	end(second);
+	close(fds[0]);
+	close(fds[1]);
+}
+
+/* A program that does not read closes the window by itself, and opens it again. */
+static void does_not_open_what_is_full(void)
+{
+	pid_t child;
+	int fd = connection(&child);
+	uint64_t part;
+
+	must(eanem_target_socket(&eanem, cookie(fd), 2000000), "set a target");
+	part_of(fd, 2000000, 100, 100);
+	clock_sleep(2000 * MS);
+	part = part_of(fd, 2000000, 400, 400);
+	tap_ok(part >= 900 && part <= 1100, "after the program was slow: %llu of 1000",
+	       (unsigned long long)part);
+	end(child);
+	close(fd);
+}
+
+/* Limits of a frequency come into force a little after they are set. */
+static bool becomes(const char *path, const char *value)
+{
+	char now[32];
+
+	for (int i = 0; i < 1000; i++) {
+		if (!read_text(path, now, sizeof(now)) && !strcmp(now, value))
+			return true;
+		clock_sleep(MS);
+	}
+	return false;
+}
+
+static void allowed(cpu_set_t *cpus)
+{
+	sched_getaffinity(0, sizeof(*cpus), cpus);
+}
+
+static void steers(void)
+{
+	uint32_t self = (uint32_t)getpid();
+	char least[32], most[32], byte, khz[32];
+	cpu_set_t before, during, after;
+	bool scaled = !read_text(POLICY "cpuinfo_min_freq", khz, sizeof(khz));
+	struct eanem holder;
+	pid_t child;
+	int pipes[2];
+
+	must(scaled ? read_text(POLICY "scaling_min_freq", least, sizeof(least)) : 0, "read");
+	must(scaled ? read_text(POLICY "scaling_max_freq", most, sizeof(most)) : 0, "read");
+	allowed(&before);
+	must(eanem_open(&holder), "open a handle");
+	must(eanem_steer(&holder, "0", scaled ? (uint32_t)strtoul(khz, NULL, 10) : 0, &self, 1),
+	     "steer");
+	allowed(&during);
+	tap_ok(CPU_COUNT(&during) == 1 && CPU_ISSET(0, &during), "a thread goes to the chosen CPU");
+	tap_ok(!scaled || becomes(POLICY "scaling_max_freq", khz), "whose frequency is held");
+	tap_ok(!scaled || eanem_steer(&holder, "0", 1, &self, 1) == -ERANGE,
+	       "there is no frequency of 1 kHz");
+	allowed(&after);
+	tap_ok(CPU_EQUAL(&before, &after), "an error leaves everything as it was before");
+	must(eanem_steer(&holder, "0", 0, &self, 1), "steer again");
+	eanem_close(&holder);
+	allowed(&after);
+	tap_ok(CPU_EQUAL(&before, &after) &&
+		       (!scaled || (becomes(POLICY "scaling_min_freq", least) &&
+				    becomes(POLICY "scaling_max_freq", most))),
+	       "all comes back with the handle's end");
+
+	if (pipe(pipes))
+		tap_bail("no pipe");
+	child = fork();
+	if (!child) {
+		struct eanem own;
+
+		if (eanem_open(&own) || eanem_steer(&own, "0", 0, &self, 1) ||
+		    write(pipes[1], "", 1) != 1)
+			_exit(1);
+		pause();
+	}
+	if (read(pipes[0], &byte, 1) != 1)
+		tap_bail("the child did not steer");
+	allowed(&during);
+	end(child);
+	/* The process is gone a little before its files are. */
+	for (int i = 0; i < 1000; i++) {
+		allowed(&after);
+		if (CPU_EQUAL(&before, &after))
+			break;
+		clock_sleep(MS);
+	}
+	tap_ok(CPU_COUNT(&during) == 1 && CPU_EQUAL(&before, &after),
+	       "and when the daemon is killed");
+	must(eanem_steer(&eanem, "0", 0, &self, 1), "steer once more");
+	turn("0");
+	allowed(&after);
+	tap_ok(CPU_EQUAL(&before, &after), "and when the system is turned off");
+	turn("1");
+	close(pipes[0]);
+	close(pipes[1]);
+}
+
+static uint64_t random_below(uint64_t *state, uint64_t most)
+{
+	return next_random(state) % most;
+}
+
+/* Connections that open, close, reset and change their targets, and a switch that is flipped. */
+static void survives(int rounds)
+{
+	struct linger reset = {.l_onoff = 1, .l_linger = 0};
+	uint64_t state = 1, bytes;
+	pid_t child;
+
+	for (int i = 0; i < rounds; i++) {
+		int fd = connection(&child);
+
+		for (int j = 0; j < 4; j++) {
+			eanem_target_socket(&eanem, cookie(fd), random_below(&state, 4000000));
+			eanem_target_process(&eanem, (uint32_t)getpid(),
+					     random_below(&state, 2) * 1000000);
+			read_for(&fd, 1, random_below(&state, 5) * MS, &bytes);
+		}
+		if (i % 8 == 7) {
+			turn("0");
+			turn("1");
+		}
+		if (i % 2)
+			setsockopt(fd, SOL_SOCKET, SO_LINGER, &reset, sizeof(reset));
+		if (i % 3)
+			end(child);
+		close(fd);
+		if (i % 3 == 0)
+			end(child);
+	}
+	tap_ok(true, "%d connections came and went", rounds);
+}
+
+int main(int argc, char **argv)
+{
+	int rounds = argc > 1 ? atoi(argv[1]) : 24;
+
+	loopback(false);
+	must(read_text(EANEM_DIR "/interval_us", interval_us, sizeof(interval_us)),
+	     "read a setting");
+	must(eanem_open(&eanem), "reach the kernel");
+	off();
+	counts_datagrams();
+	counts_bytes();
+	keeps_secrets();
+	says_no();
+	keeps_to_targets();
+	does_not_open_what_is_full();
+	steers();
+	survives(rounds);
+	turn("0");
+	put(EANEM_DIR "/interval_us", interval_us);
+	loopback(true);
+	return tap_finish();
+}
