@@ -17,7 +17,7 @@ ROOM, SAVES = 0.8, 0.1
 
 
 @dataclass(frozen=True)
-class Cluster:
+class ModelCluster:
     name: str
     cpus: int
     alpha: float
@@ -39,8 +39,8 @@ class Cluster:
         )
 
 
-LITTLE = Cluster("little", 4, 60e3, 100, 0.09, 0.05, ((400, 900), (800, 1100), (1400, 1275)))
-BIG = Cluster("big", 4, 150e3, 200, 0.31, 0.15, ((400, 900), (1000, 1000), (2000, 1312)))
+LITTLE = ModelCluster("little", 4, 60e3, 100, 0.09, 0.05, ((400, 900), (800, 1100), (1400, 1275)))
+BIG = ModelCluster("big", 4, 150e3, 200, 0.31, 0.15, ((400, 900), (1000, 1000), (2000, 1312)))
 PACKETS = (1, 500, 3000, 8000, 20e3, 60e3, 100e3, 150e3, 240e3, 500e3, 900e3, 200)
 
 

@@ -26,7 +26,7 @@ IN_INTERRUPT = 0x08 | 0x10
 Row = dict[str, Any]
 
 
-class Wake(NamedTuple):
+class Waking(NamedTuple):
     """`by`: the task that caused it, or None for an interrupt."""
 
     time: int
@@ -44,7 +44,7 @@ class Action:
     chain: frozenset[int]
 
 
-def critical(wakes: Sequence[Wake], action: Action) -> frozenset[int]:
+def critical(wakes: Sequence[Waking], action: Action) -> frozenset[int]:
     """The tasks on the way back from the last wake-up of the consumer by a task; `wakes` in the order of time.
 
     None if nobody has woken the consumer: then the action was its own.
@@ -63,12 +63,12 @@ def critical(wakes: Sequence[Wake], action: Action) -> frozenset[int]:
             found.add(task)
 
 
-def _tells(wake: Wake, action: Action, own: Sequence[Wake]) -> bool:
+def _tells(wake: Waking, action: Action, own: Sequence[Waking]) -> bool:
     """Whether a wake-up is of the path. The consumer's by interrupts are those of keys, and of its own timers."""
     return wake.by is not None or wake.task != action.consumer
 
 
-def compare(wakes: Sequence[Wake], actions: Sequence[Action]) -> Row:
+def compare(wakes: Sequence[Waking], actions: Sequence[Action]) -> Row:
     """How often the tracker named the right tasks, over all actions: `right` tasks, how many of them were `found`, and
     how many on its chain were `needless`."""
     row = {"actions": 0, "right": 0, "found": 0, "needless": 0}
@@ -103,7 +103,7 @@ def text(chains: pa.Table | None) -> str:
     )
 
 
-def _wakes(trace: TraceFile) -> list[Wake]:
+def _wakes(trace: TraceFile) -> list[Waking]:
     found = []
     for cpu in trace.cpus:
         for batch in events_of.batches(trace, cpu):
@@ -115,7 +115,7 @@ def _wakes(trace: TraceFile) -> list[Wake]:
             )
             outside = ((flags & IN_INTERRUPT) != 0) | (by == 0)
             found += [
-                Wake(int(time), int(task), None if interrupt else int(waker))
+                Waking(int(time), int(task), None if interrupt else int(waker))
                 for time, task, waker, interrupt in zip(batch.time[which], tasks, by, outside, strict=True)
             ]
     return sorted(found)

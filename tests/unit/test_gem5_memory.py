@@ -35,7 +35,7 @@ def configs(monkeypatch: pytest.MonkeyPatch) -> Any:
 
 def drams(configs: Any, platform: str, *settings: str) -> list[Any]:
     told = json.loads(json.dumps(machine.describe(load_platform(platform, settings))["memory"]))
-    parts = configs.spec._parts(configs.spec.Block(told, ""))
+    parts = configs.spec._parts(configs.spec.Keys(told, ""))
     memory = configs.spec.Memory(told["kind"], told["channels"], told["size_bytes"], parts, told["powerdown"])
     found = configs.memory.controllers(0x8000_0000, memory, SimpleNamespace(mem_side_ports="bus"))
     assert {controller.port for controller in found} == {"bus"}

@@ -145,11 +145,11 @@ MISTAKES = {
         "devices.event_timers[1].name: `wall-clock` is used twice; rename one",
     ),
     "storage without a timer": (
-        put("devices", "storage", value=["sata-850-pro"]),
+        put(*TIMERS, 2, "name", value="another"),
         "devices.storage: storage needs an event timer named ssd; add one",
     ),
     "a storage timer without storage": (
-        put(*TIMERS, 1, "name", value="ssd"),
+        put("devices", "storage", value=[]),
         "devices.storage: the event timer ssd stands for storage, and none is named; name one",
     ),
     "an accelerator without a timer": (
