@@ -560,11 +560,12 @@ def both_sections() -> dict[str, dict[str, str]]:
     found["peer.realview.generic_timer"] = {"cpu_count": "1"}
     found["peer.dvfs_handler"] = {**found["peer.dvfs_handler"], "domain_ids": "0", "whens": "0"}
     for card in CARDS:
-        found |= {card: {"txPktExists": "false"}, f"{card}.TxDescCache": {}, f"{card}.RxDescCache": {}}
+        found |= {card: dict(IDLE_CARD), f"{card}.TxDescCache": {}, f"{card}.RxDescCache": {}}
     idle = {f"link{number}.{key}": value for number in range(2) for key, value in (IDLE_LINK.items())}
     return {**found, "link": idle}
 
 
+IDLE_CARD = {"rxfifo.packets": "0", "txfifo.packets": "0", "txPktExists": "true", "txpacket.length": "0"}
 IDLE_LINK = {"packet_exists": "false", "tx_queue_size": "0"}
 
 
@@ -579,7 +580,9 @@ def test_a_checkpoint_of_two_machines_has_both(tmp_path: Path) -> None:
         ("peer.cluster0.cpu0.power_state", "currState", "4", "taken with peer.cluster0.cpu0 powered off"),
         ("peer.cluster0.cpu1.xc.0", "_status", "2", "has the CPU peer.cluster0.cpu1, which this platform lacks"),
         ("peer.realview.sys_counter", "_value", "2", "a system counter that did not count from tick 0 on"),
-        (CARDS[1], "txPktExists", "true", f"was taken while {CARDS[1]} was sending"),
+        (CARDS[1], "txpacket.length", "60", f"was taken while {CARDS[1]} had a packet"),
+        (CARDS[0], "rxfifo.packets", "1", f"was taken while {CARDS[0]} had a packet"),
+        (CARDS[0], "txfifo.packets", "2", f"was taken while {CARDS[0]} had a packet"),
         ("link", "link1.packet_exists", "true", "was taken while a packet was under way"),
         ("link", "link0.tx_queue_size", "1", "was taken while a packet was under way"),
     ],
