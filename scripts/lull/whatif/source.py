@@ -111,7 +111,7 @@ def load(path: Path) -> Replay:
         entries=found,
         again=again,
         chains=chains,
-        watts=watts.of_run(rundir, spec.platform, sorted(chains.sleeps)),
+        watts=watts.of_run(rundir, spec.platform, sorted(chains.sleeps), found.ticks),
         notes=tuple(_notes(rundir, again)),
     )
 
