@@ -19,6 +19,7 @@ RECORDED = {"governor": "menu", "exit_us": 300.0, "residency_us": 2000}
 TIMES = 20
 """A point is answered so often for its time to be measured."""
 _SETTINGS = ("load", "governor", "state", "exit_us", "residency_us", "cpufreq")
+_ADDS_UP = ("energy", "cause", "entries", "wake-ups")
 _CORES, _P99 = ("energy", ALL, CORES), ("latency", ALL, "p99")
 
 Row = dict[str, Any]
@@ -41,7 +42,13 @@ def tables(runs: Runs) -> dict[str, pa.Table]:
 
 def beside(recorded: Replay, truth: Replay) -> list[Row]:
     """Each number that is not 0 in both runs. The prediction knows the settings of the held-out run alone."""
-    there = {_key(row): row.recorded for row in prediction.rows(truth, truth.machine)}
+    # The program of the one may end some milliseconds before that of the other: what adds up over time is set beside
+    # what the recorded run's time would have had.
+    longer = _length(recorded) / _length(truth)
+    there = {
+        _key(row): row.recorded * (longer if row.what in _ADDS_UP else 1.0)
+        for row in prediction.rows(truth, truth.machine)
+    }
     found = []
     for row in prediction.rows(recorded, truth.machine):
         true = there.get(_key(row), 0.0)
@@ -53,6 +60,10 @@ def beside(recorded: Replay, truth: Replay) -> list[Row]:
                 }
             )  # fmt: skip
     return found
+
+
+def _length(replay: Replay) -> int:
+    return replay.chains.last - replay.chains.first
 
 
 def _key(row: Predicted) -> Key:

@@ -64,7 +64,7 @@ def found() -> Result:
 def test_the_held_out_run_is_predicted_from_the_recorded_one(found: Result) -> None:
     (point,) = found.tables["points"].to_pylist()
     assert (point["point"], point["recorded"]) == ("governors/drags-deeper", "governors/drags")
-    assert point["true_cores_j"] == pytest.approx(point["said_cores_j"], rel=0.1)
+    assert point["true_cores_j"] == pytest.approx(point["said_cores_j"], rel=0.2)
     assert point["true_p99_us"] > 5 * point["before_p99_us"], "a prediction of no change would be far off"
     assert point["said_p99_us"] == pytest.approx(point["true_p99_us"], rel=0.05)
     assert 0 < point["rests_pp"] < point["worst_rest_pp"] < 100

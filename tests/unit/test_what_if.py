@@ -1,20 +1,24 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """`lull what-if`: the kernel's governors on this machine, a recorded run's choices again, and small made-up runs."""
 
+import dataclasses
 import shutil
 from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 
 from lull.artifacts import store
+from lull.energy import rows
 from lull.errors import UserError
 from lull.host.progress import Progress
 from lull.platform.load import load_platform
 from lull.rundir import cpuidle
 from lull.rundir.folder import RunDir
-from lull.whatif import chain, entries, grid, prediction, recorded, settings, source, watts
+from lull.whatif import chain, entries, grid, prediction, recorded, settings, source, spent, watts
 from lull.whatif.chain import AS_RECORDED, BY_HINDSIGHT, MAX_STATES, Chains
 from lull.whatif.entries import ChosenSleep
 from lull.whatif.library import NEVER, Governor, Knowledge, State
@@ -150,6 +154,36 @@ def test_the_same_states_give_the_recorded_run() -> None:
     wakes = chain.run(run, PLATFORM, AS_RECORDED)
     assert wakes["end"].tolist() == run.sleeps[0]["end"].tolist()
     assert wakes["state"].tolist() == [2] * 8
+
+
+def test_a_cpu_that_sleeps_through_an_end_of_the_command_is_not_at_work_then() -> None:
+    """From 10 to 40 ms: a sleep from before, one inside, one to after, and 3 ms of work between them."""
+    every = [entry(0, 15 * MS, 2), entry(16 * MS, 14 * MS, 2, timer=29 * MS), entry(32 * MS, 20 * MS, 1)]
+    made = {0: [Made(one, one.state, one.wheel, True, recorded.AGREES) for one in every[:2]]}
+    run = chain.of_run(made, PLATFORM, TICK_NS, 10 * MS, 40 * MS, {0: every[2]})
+    assert run.outside == {0: {2: 5 * MS, 1: 8 * MS}}
+    replay = dataclasses.replace(made_up(), chains=run)
+    found = spent.of_wakes(replay, replay.machine, chain.run(run, PLATFORM, AS_RECORDED))
+    assert found.times[0]["active"] == pytest.approx(3 * MS)
+    assert found.slept[0]["C2"] == 8 * MS
+
+
+def test_watts_are_those_of_the_commands_windows(tmp_path: Path) -> None:
+    """Two windows: before the command a working CPU burns 4 W, in it 1 W. C3 is in the first alone."""
+    path = tmp_path / "energy.parquet"
+    one = {"cpu": 0, "cluster": "little", "component": "core", "kind": "dynamic", "cause": "task", "backend": "mcpat",
+           "band": rows.CALIBRATED, "seconds": 1.0}  # fmt: skip
+    told = [
+        {**one, "window": 0, "start": 0, "end": 10, "state": "active", "joules": 4.0},
+        {**one, "window": 0, "start": 0, "end": 10, "state": "C3", "joules": 0.5},
+        {**one, "window": 1, "start": 10, "end": 20, "state": "active", "joules": 1.0},
+    ]
+    table = pa.Table.from_pylist([{**dict.fromkeys(rows.SCHEMA.names), **row} for row in told])
+    pq.write_table(table.cast(rows.SCHEMA), path)
+    inside, _ = watts._by_state(path, (8, 25))
+    whole, _ = watts._by_state(path, None)
+    assert inside == {0: {"active": {"dynamic": 1.0}}}
+    assert whole == {0: {"active": {"dynamic": 2.5}, "C3": {"dynamic": 0.5}}}
 
 
 def test_a_longer_exit_delays_each_wake_up_and_the_work_after_it() -> None:

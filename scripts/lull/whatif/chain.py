@@ -3,7 +3,7 @@
 
 import ctypes
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import NamedTuple
 
 import numpy as np
@@ -78,13 +78,23 @@ class Chains:
     period: int
     first: int
     last: int
+    outside: dict[int, dict[int, int]] = field(default_factory=dict)
+    """Of each CPU and state, the time of sleeps that began before the traced command or had not ended with it. No
+    governor's choice of them is replayed."""
 
     def unseen(self, cpu: int, state: int) -> bool:
         """The run never left the state on this CPU."""
         return self.usual[cpu][state].software is None
 
 
-def of_run(made: Mapping[int, Sequence[Made]], platform: Platform, period: int, begin: int, end: int) -> Chains:
+def of_run(
+    made: Mapping[int, Sequence[Made]],
+    platform: Platform,
+    period: int,
+    begin: int,
+    end: int,
+    unfinished: Mapping[int, ChosenSleep] | None = None,
+) -> Chains:
     """The chains of the choices of a run on this platform, between two times."""
     chains = Chains({}, {}, {}, {}, {}, {}, period, begin, end)
     entries = {}
@@ -94,6 +104,8 @@ def of_run(made: Mapping[int, Sequence[Made]], platform: Platform, period: int, 
             if own:
                 _add(chains, cpu, own, len(cluster.cstates))
                 chains.cluster[cpu], entries[cpu] = number, [one.entry for one in own]
+                open_ended = [unfinished[cpu]] if unfinished and cpu in unfinished else []
+                chains.outside[cpu] = _outside([*(one.entry for one in made[cpu]), *open_ended], begin, end)
     if not chains.sleeps:
         raise UserError("the trace has no sleep of any CPU; record a longer run")
     _tell_ways_out(chains, entries, platform)
@@ -124,6 +136,16 @@ def _add(chains: Chains, cpu: int, own: Sequence[Made], count: int) -> None:
     chains.begin[cpu], chains.stopped[cpu] = entries[0].start, entries[0].stopped
     chains.tick_work[cpu] = int(np.median(ticks)) if ticks.size else 30_000
     chains.usual[cpu] = [Usual(None, None)] * count
+
+
+def _outside(every: Sequence[ChosenSleep], begin: int, end: int) -> dict[int, int]:
+    """The parts between two times of sleeps that are not wholly between them."""
+    found: dict[int, int] = {}
+    for entry in every:
+        part = min(entry.end, end) - max(entry.start, begin)
+        if part > 0 and (entry.start < begin or entry.end > end):
+            found[entry.state] = found.get(entry.state, 0) + part
+    return found
 
 
 def _tell_ways_out(chains: Chains, entries: Mapping[int, Sequence[ChosenSleep]], platform: Platform) -> None:

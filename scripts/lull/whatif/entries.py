@@ -75,6 +75,10 @@ class Entries:
     end: int
     period: int
     lost: int
+    unfinished: dict[int, ChosenSleep] = field(default_factory=dict)
+    """The sleep of each CPU that the trace has no end of."""
+    ticks: tuple[int, int] = (0, 0)
+    """`begin` and `end` in gem5's time."""
 
 
 def read(path: Path, residency_ns: dict[int, list[int]], period: int) -> Entries:
@@ -98,7 +102,9 @@ def read(path: Path, residency_ns: dict[int, list[int]], period: int) -> Entries
         found.take(event)
     stamps = np.array([marks.begin or 0, marks.end], np.int64)
     begin, end = clues.monotonic(clock, np.maximum(stamps, clock.epoch_ns), path).tolist()
-    return Entries(found.done(), max(begin, found.begin) if marks.begin else found.begin, end, period, lost)
+    begin = max(begin, found.begin) if marks.begin else found.begin
+    first, last = clock.monotonic_ticks(np.array([begin, end], np.int64)).tolist()
+    return Entries(found.done(), begin, end, period, lost, found.unfinished(), (first, last))
 
 
 @dataclass
@@ -139,6 +145,9 @@ class _Watcher:
 
     def done(self) -> dict[int, list[ChosenSleep]]:
         return {cpu: [one for one in own if one.end != NEVER] for cpu, own in self._found.items()}
+
+    def unfinished(self) -> dict[int, ChosenSleep]:
+        return {cpu: own[-1] for cpu, own in self._found.items() if own and own[-1].end == NEVER}
 
     def take(self, event: Clue) -> None:
         cpu = self.cpus.get(event.cpu)

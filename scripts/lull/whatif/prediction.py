@@ -192,7 +192,8 @@ def of_trace(source: Replay) -> dict[Key, float]:
             for number, state in enumerate(cluster.cstates):
                 mine = sleeps["state"] == number
                 found["entries", cpu, state.name] = float(mine.sum())
-                found["residency", cpu, state.name] = 100 * float(sleeps["length"][mine].sum()) / length
+                asleep = float(sleeps["length"][mine].sum()) + source.chains.outside.get(cpu, {}).get(number, 0)
+                found["residency", cpu, state.name] = 100 * asleep / length
             late.append((sleeps["end"] - sleeps["woken"])[sleeps["refused"] == 0])
             found.update(_quantiles(cpu, late[-1]))
     found["latency", ALL, "p99"] = float(np.quantile(np.concatenate(late), 0.99)) / 1000

@@ -102,7 +102,7 @@ def load(path: Path) -> Replay:
         )
     governor = cpuidle.governors(rows)["governor"][0]
     again = recorded.again(found, governor, told)
-    chains = chain.of_run(again.made, spec.platform, TICK_NS, found.begin, found.end)
+    chains = chain.of_run(again.made, spec.platform, TICK_NS, found.begin, found.end, found.unfinished)
     deepest = {cpu: [state.name for state in own if not state.disabled][-1] for cpu, own in told.items()}
     return Replay(
         path=path,
@@ -111,7 +111,7 @@ def load(path: Path) -> Replay:
         entries=found,
         again=again,
         chains=chains,
-        watts=watts.of_run(rundir, spec.platform, sorted(chains.sleeps)),
+        watts=watts.of_run(rundir, spec.platform, sorted(chains.sleeps), found.ticks),
         notes=tuple(_notes(rundir, again)),
     )
 

@@ -61,6 +61,10 @@ def of_wakes(source: Replay, machine: Setup, wakes: npt.NDArray[np.void]) -> Spe
 
     asleep = by_state(np.maximum(whole - slept["flush"] - slept["entry"], 0))
     chosen, count = by_state(span), by_state()
+    for one, sleeps in source.chains.outside.items():
+        for state, part in sleeps.items():
+            asleep[one, state] += part
+            chosen[one, state] += part
     entry = by_cpu(np.where(given_up, span, slept["flush"]))
     switch = by_cpu(np.where(given_up, 0, slept["entry"] + slept["exit"]))
     out = by_cpu(np.where(given_up, 0, slept["end"] - late - slept["exit"]))

@@ -41,37 +41,53 @@ class Watts:
         return {state: sum(power.values()) for state, power in self.kinds[cpu].items()}
 
 
-def of_run(rundir: RunDir, platform: Platform, cpus: list[int]) -> Watts:
+def of_run(rundir: RunDir, platform: Platform, cpus: list[int], ticks: tuple[int, int]) -> Watts:
+    """The watts between two of gem5's times, as far as windows of statistics lie there.
+
+    A CPU's state that was in none of these windows has the watts of the whole run: what runs before the command, such
+    as the start of the trace, burns other power than the command does.
+    """
     path = rundir / LEDGER
     if not path.is_file():
         raise UserError(f"{path}: missing; run `lull energy {rundir.path}` first")
-    joules: _Tree = defaultdict(lambda: defaultdict(lambda: defaultdict(float)))
-    causes: _Tree = defaultdict(lambda: defaultdict(lambda: defaultdict(float)))
-    times: dict[tuple[int, str, str], float] = defaultdict(float)
-    keys = ["cpu", "state", "cause", "component", "kind"]
-    for row in rows.grouped(path, keys, ["joules", "seconds"], BACKEND, rows.CALIBRATED).to_pylist():
-        if row["cpu"] is not None:
-            joules[row["cpu"]][row["state"]][row["kind"]] += row["joules"]
-            causes[row["cpu"]][row["state"]][row["cause"]] += row["joules"]
-            # Each component repeats the time of its state and cause.
-            place = (row["cpu"], row["state"], row["cause"])
-            times[place] = max(times[place], row["seconds"])
-    seconds: dict[int, dict[str, float]] = defaultdict(lambda: defaultdict(float))
-    for (cpu, state, _cause), time in times.items():
-        seconds[cpu][state] += time
+    inside, causes = _by_state(path, ticks)
+    whole, every_cause = _by_state(path, None)
     kinds: dict[int, dict[str, dict[str, float]]] = {}
     assumed: dict[int, set[str]] = {}
     for cpu in cpus:
-        own = {
-            state: {kind: value / time for kind, value in joules[cpu][state].items()}
-            for state, time in seconds[cpu].items()
-            if time > 0
-        }
+        own = {**whole.get(cpu, {}), **inside.get(cpu, {})}
+        causes[cpu] = {**every_cause.get(cpu, {}), **causes.get(cpu, {})}
         assumed[cpu] = _complete(own)
         kinds[cpu] = own
     shares = {cpu: {state: _shares(parts) for state, parts in of.items()} for cpu, of in causes.items()}
     clusters, never_off = _clusters(path, platform)
     return Watts(kinds, shares, assumed, clusters, never_off)
+
+
+def _by_state(path: Path, ticks: tuple[int, int] | None) -> tuple[_Tree, _Tree]:
+    """Watts of each CPU by state and kind, and the joules of each state by cause."""
+    joules: _Tree = defaultdict(lambda: defaultdict(lambda: defaultdict(float)))
+    causes: _Tree = defaultdict(lambda: defaultdict(lambda: defaultdict(float)))
+    times: dict[tuple[int, str, str, int], float] = defaultdict(float)
+    keys = ["cpu", "state", "cause", "component", "kind", "start", "end"]
+    for row in rows.grouped(path, keys, ["joules", "seconds"], BACKEND, rows.CALIBRATED).to_pylist():
+        middle = (row["start"] + row["end"]) // 2
+        if row["cpu"] is None or (ticks is not None and not ticks[0] <= middle <= ticks[1]):
+            continue
+        joules[row["cpu"]][row["state"]][row["kind"]] += row["joules"]
+        causes[row["cpu"]][row["state"]][row["cause"]] += row["joules"]
+        # Each component repeats the time of its state and cause.
+        place = (row["cpu"], row["state"], row["cause"], row["start"])
+        times[place] = max(times[place], row["seconds"])
+    seconds: dict[tuple[int, str], float] = defaultdict(float)
+    for (cpu, state, _cause, _start), time in times.items():
+        seconds[cpu, state] += time
+    watts: _Tree = {}
+    for (cpu, state), time in seconds.items():
+        if time > 0:
+            own = {kind: value / time for kind, value in joules[cpu][state].items()}
+            watts.setdefault(cpu, {})[state] = own
+    return watts, causes
 
 
 def _shares(parts: Mapping[str, float]) -> dict[str, float]:
