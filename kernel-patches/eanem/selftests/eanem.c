@@ -99,7 +99,10 @@ static uint64_t cookie(int fd)
 	return id;
 }
 
-/* A connection: this end's socket, and a child that sends until it is killed. */
+/*
+ * A connection: this end's socket, and a child that sends until it is killed. It begins when the
+ * socket has been accepted, and so is watched.
+ */
 static int connection(pid_t *child)
 {
 	static char data[65536];
@@ -112,7 +115,7 @@ static int connection(pid_t *child)
 	if (!*child) {
 		close(listener);
 		fd = socket(AF_INET, SOCK_STREAM, 0);
-		if (connect(fd, (struct sockaddr *)&at, sizeof(at)))
+		if (connect(fd, (struct sockaddr *)&at, sizeof(at)) || recv(fd, data, 1, 0) != 1)
 			_exit(1);
 		while (send(fd, data, sizeof(data), MSG_NOSIGNAL) > 0)
 			;
@@ -120,7 +123,7 @@ static int connection(pid_t *child)
 	}
 	fd = accept(listener, NULL, NULL);
 	close(listener);
-	if (fd < 0)
+	if (fd < 0 || send(fd, "", 1, 0) != 1)
 		tap_bail("cannot accept: %s", strerror(errno));
 	return fd;
 }
