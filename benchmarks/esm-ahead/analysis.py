@@ -269,4 +269,7 @@ def plot_shares(rows: Sequence[Row], label: str) -> Figure:
 
 
 def _look(number: int) -> dict[str, Any]:
-    return {"marker": style.MARKERS[number % len(style.MARKERS)], "markersize": 4, "linewidth": 1}
+    return {
+        "color": "black", "marker": style.MARKERS[number % len(style.MARKERS)], "markersize": 4,
+        "markerfacecolor": "white", "linestyle": style.LINES[number % len(style.LINES)], "linewidth": 1,
+    }  # fmt: skip

@@ -41,6 +41,7 @@
 #include "idle.h"
 #include "lull.h"
 #include "routed.h"
+#include "timings.h"
 
 #define CREATE_TRACE_POINTS
 #include "anticipation_trace.h"
@@ -211,6 +212,7 @@ bool __lull_ahead_select(struct cpuidle_driver *drv, struct cpuidle_device *dev,
 	lockdep_assert_irqs_disabled();
 
 	lull_routed_idle();
+	lull_timings_idle();
 
 	/* An empty plan stays empty until this CPU is interrupted. */
 	hrtimer_try_to_cancel(&cpu->timer);
@@ -467,10 +469,11 @@ static int lull_ahead_enable(struct lull_system *system)
 	if (error)
 		return error;
 	error = lull_routed_start();
-	if (error) {
-		lull_idle_unwatch(&lull_ahead_watcher);
-		return error;
-	}
+	if (error)
+		goto unwatch;
+	error = lull_timings_start();
+	if (error)
+		goto stop_routed;
 
 	for_each_possible_cpu(cpu) {
 		struct lull_ahead_cpu *own = per_cpu_ptr(&lull_ahead_cpus, cpu);
@@ -480,6 +483,12 @@ static int lull_ahead_enable(struct lull_system *system)
 	}
 	static_branch_enable(&lull_ahead_on);
 	return 0;
+
+stop_routed:
+	lull_routed_stop();
+unwatch:
+	lull_idle_unwatch(&lull_ahead_watcher);
+	return error;
 }
 
 static int lull_ahead_disable(struct lull_system *system)
@@ -487,6 +496,7 @@ static int lull_ahead_disable(struct lull_system *system)
 	int cpu;
 
 	static_branch_disable(&lull_ahead_on);
+	lull_timings_stop();
 	lull_routed_stop();
 	for_each_possible_cpu(cpu) {
 		struct lull_ahead_cpu *own = per_cpu_ptr(&lull_ahead_cpus, cpu);
@@ -593,6 +603,8 @@ static int __init lull_ahead_init(void)
 		error = sysfs_create_files(lull_ahead_system.kobj, lull_block_attrs);
 	if (!error)
 		error = sysfs_create_files(lull_ahead_system.kobj, lull_routed_attrs);
+	if (!error)
+		error = sysfs_create_files(lull_ahead_system.kobj, lull_timings_attrs);
 	if (error)
 		lull_unregister_system(&lull_ahead_system);
 

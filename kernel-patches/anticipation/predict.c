@@ -19,7 +19,13 @@
 /* A prediction that is off by more than this part of itself is of no use. */
 #define LULL_PREDICT_PART	4
 
-static bool lull_useful(const struct lull_prediction *prediction)
+/**
+ * lull_prediction_is_useful - whether predictions are good enough
+ * @prediction: one of them
+ *
+ * Return: false if such predictions were off by too much to gain by one.
+ */
+bool lull_prediction_is_useful(const struct lull_prediction *prediction)
 {
 	return prediction->error_ns <= prediction->ns / LULL_PREDICT_PART;
 }
@@ -128,7 +134,7 @@ bool lull_line_predict(const struct lull_line *line, u32 sectors,
 
 	prediction->ns = lull_line_at(&all, min_t(u32, sectors, LULL_LINE_SECTORS));
 	prediction->error_ns = line->error_ns;
-	return lull_useful(prediction);
+	return lull_prediction_is_useful(prediction);
 }
 
 /**
@@ -192,5 +198,5 @@ bool lull_history_predict(const struct lull_history *history, struct lull_predic
 	for (i = 0; i < count; i++)
 		ns[i] = abs_diff(ns[i], (u32)prediction->ns);
 	prediction->error_ns = lull_quarters(ns, count, 3);
-	return lull_useful(prediction);
+	return lull_prediction_is_useful(prediction);
 }

@@ -73,6 +73,7 @@ struct lull_prediction {
 	u64 error_ns;
 };
 
+bool lull_prediction_is_useful(const struct lull_prediction *prediction);
 void lull_line_learn(struct lull_line *line, u32 sectors, u64 ns);
 bool lull_line_predict(const struct lull_line *line, u32 sectors,
 		       struct lull_prediction *prediction);

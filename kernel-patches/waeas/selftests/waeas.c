@@ -4,6 +4,7 @@
  * change while tasks run, ROUNDS times, and on until tasks were switched SWITCHES times.
  */
 #include <errno.h>
+#include <fcntl.h>
 #include <sched.h>
 #include <signal.h>
 #include <stdint.h>
@@ -11,6 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -185,11 +187,84 @@ static void test_files(void)
 	       "EACCES: only root");
 }
 
+/* /proc/PID/latency_sensitive: a task's owner says so, and nobody else but root. */
+static int own_file(pid_t pid, const char *value)
+{
+	char path[64];
+
+	snprintf(path, sizeof(path), "/proc/%d/latency_sensitive", pid);
+	return write_text(path, value);
+}
+
+static bool own_says(pid_t pid, const char *value)
+{
+	char path[64], text[16];
+
+	snprintf(path, sizeof(path), "/proc/%d/latency_sensitive", pid);
+	return !read_text(path, text, sizeof(text)) && !strncmp(text, value, 1);
+}
+
+static pid_t as_user(uid_t user)
+{
+	pid_t pid = fork();
+
+	if (!pid) {
+		if (setuid(user))
+			_exit(2);
+		for (;;)
+			pause();
+	}
+	return pid;
+}
+
+static void test_own_file(void)
+{
+	pid_t pid, other, writer;
+	int status, fd;
+	char path[64];
+
+	tap_ok(own_says(getpid(), "0"), "a task is not latency-sensitive by itself");
+	tap_ok(!own_file(getpid(), "1") && own_says(getpid(), "1"), "it says that it is");
+	pid = as_user(1000);
+	other = as_user(1001);
+	clock_sleep(50 * MS);
+	tap_ok(own_says(pid, "0"), "its children are not");
+	tap_ok(own_file(getpid(), "2") == -EINVAL && own_file(getpid(), "x") == -EINVAL &&
+		       own_file(getpid(), "\n") == -EINVAL && own_says(getpid(), "1"),
+	       "EINVAL: neither 0 nor 1");
+	tap_ok(!own_file(getpid(), "0") && own_says(getpid(), "0"), "nor is it any more");
+
+	snprintf(path, sizeof(path), "/proc/%d/latency_sensitive", other);
+	fd = open(path, O_RDWR | O_CLOEXEC);
+	writer = fork();
+	if (!writer) {
+		if (setuid(1000))
+			_exit(2);
+		_exit(!(!own_file(pid, "1") && own_file(other, "1") == -EACCES &&
+			own_file(1, "1") == -EACCES && write(fd, "1", 1) < 0 && errno == EPERM));
+	}
+	tap_ok(waitpid(writer, &status, 0) == writer && WIFEXITED(status) && !WEXITSTATUS(status),
+	       "EACCES, EPERM: another user's");
+	tap_ok(own_says(pid, "1") && own_says(other, "0"), "a task's owner says so for it");
+	tap_ok(syscall(SYS_write, fd, 1UL, 1UL) < 0 && errno == EFAULT && own_says(other, "0"),
+	       "EFAULT: a pointer that is none");
+	kill(other, SIGKILL);
+	waitpid(other, NULL, 0);
+	tap_ok(write(fd, "1", 1) < 0 && errno == ESRCH, "ESRCH: the task has gone");
+	close(fd);
+	snprintf(path, sizeof(path), "/proc/%d/task/%d/latency_sensitive", pid, pid);
+	tap_ok(!write_text(path, "0") && own_says(pid, "0"), "each thread has one");
+	kill(pid, SIGKILL);
+	waitpid(pid, NULL, 0);
+}
+
+enum sensitive { NOT, BY_GROUP, BY_ITSELF };
+
 /*
  * A task is woken again and again by another one, which stays on @by: how often of RUNS it came to
  * @cpu, or to a little CPU if that is -1. The waker goes on working.
  */
-static int woken(bool sensitive, int by, int cpu)
+static int woken(enum sensitive sensitive, int by, int cpu)
 {
 	int to[2], from[2], here = 0, on[64] = {0};
 	char byte = 0;
@@ -199,7 +274,9 @@ static int woken(bool sensitive, int by, int cpu)
 		tap_bail("no pipe: %s", strerror(errno));
 	sleeper = fork();
 	if (!sleeper) {
-		if (sensitive && write_text(GROUP "/cgroup.procs", "0"))
+		if (sensitive == BY_GROUP && write_text(GROUP "/cgroup.procs", "0"))
+			_exit(1);
+		if (sensitive == BY_ITSELF && own_file(getpid(), "1"))
 			_exit(1);
 		for (int i = 0; i < WARM_UP + RUNS && read(to[0], &byte, 1) == 1; i++)
 			on[sched_getcpu()] += i >= WARM_UP;
@@ -249,16 +326,20 @@ static void test_select(void)
 		must(idle_change(cpu, &was[cpu], &now), "change idle states");
 	}
 	before = stat_of("selected");
-	count = woken(true, mains - 1, last_little);
+	count = woken(BY_GROUP, mains - 1, last_little);
 	tap_ok(count >= RUNS * 9 / 10 && stat_of("selected") >= before + RUNS * 9 / 10,
 	       "a latency-sensitive task gets the little CPU in the lightest state");
 	before = stat_of("selected");
+	count = woken(BY_ITSELF, mains - 1, last_little);
+	tap_ok(count >= RUNS * 9 / 10 && stat_of("selected") >= before + RUNS * 9 / 10,
+	       "so does one that said so itself");
+	before = stat_of("selected");
 	put(SENSITIVE, "0");
-	woken(true, mains - 1, -1);
+	woken(BY_GROUP, mains - 1, -1);
 	tap_ok(stat_of("selected") == before, "another one does not");
 	put(SENSITIVE, "1");
 	only(NULL);
-	woken(true, mains - 1, -1);
+	woken(BY_GROUP, mains - 1, -1);
 	tap_ok(stat_of("selected") == before, "nor if that part is off");
 	for (int cpu = 0; cpu < mains; cpu++) {
 		now = idle_just(&was[cpu], cpu == last_little || was[cpu].count < 2 ? 0 : 1);
@@ -275,7 +356,7 @@ static bool is_packed(void)
 
 	for (int tries = 0; tries < 4; tries++) {
 		before = stat_of("packed");
-		count = woken(false, last_little, last_little);
+		count = woken(NOT, last_little, last_little);
 		if (count >= RUNS * 9 / 10 && stat_of("packed") >= before + RUNS * 9 / 10)
 			return true;
 		tap_note("%d, and %lu packed", count, stat_of("packed") - before);
@@ -295,12 +376,12 @@ static void test_pack(void)
 	}
 	only(NULL);
 	before = stat_of("packed");
-	woken(false, last_little, last_little);
+	woken(NOT, last_little, last_little);
 	tap_ok(stat_of("packed") == before, "not if that part is off");
 	only("pack");
 	set("pack_percent", "1");
 	before = stat_of("packed");
-	woken(false, last_little, last_little);
+	woken(NOT, last_little, last_little);
 	tap_ok(stat_of("packed") < before + RUNS / 2, "nor if the CPU would be too full");
 	set("pack_percent", "80");
 }
@@ -505,14 +586,15 @@ int main(int argc, char **argv)
 	if (mkdir(GROUP, 0755))
 		tap_bail("cannot make a group: %s", strerror(errno));
 	test_files();
+	test_own_file();
 	govern("schedutil");
 	if (mains < 2 || littles == mains || !is_aware()) {
 		tap_ok(true, "placement # SKIP there are no big and little CPUs here");
 	} else {
 		clock_sleep(500 * MS);
 		put(SENSITIVE, "1");
-		woken(true, mains - 1, -1);
-		woken(false, last_little, last_little);
+		woken(BY_GROUP, mains - 1, -1);
+		woken(NOT, last_little, last_little);
 		tap_ok(!stat_of("selected") && !stat_of("packed"), "off, upstream decides");
 		put(SYSTEM "enabled", "1");
 		test_select();

@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * /proc/PID/latency_sensitive, and of each thread /proc/PID/task/TID/latency_sensitive:
+ * 1 for a task that is latency-sensitive, else 0. Who owns the task may write it.
+ *
+ * fs/proc/base.c includes this file, because a file of a task is looked up there.
+ */
+#include "../../drivers/lull/waeas/waeas.h"
+
+#ifdef CONFIG_LULL_WAEAS
+
+static int lull_waeas_proc_show(struct seq_file *file, void *unused)
+{
+	struct task_struct *p = get_proc_task(file->private);
+
+	if (!p)
+		return -ESRCH;
+	seq_printf(file, "%d\n", READ_ONCE(p->waeas.sensitive));
+	put_task_struct(p);
+
+	return 0;
+}
+
+static int lull_waeas_proc_open(struct inode *inode, struct file *file)
+{
+	return single_open(file, lull_waeas_proc_show, inode);
+}
+
+/* Of the same user, as sched_setaffinity() asks too; the file's mode was asked on open(). */
+static bool lull_waeas_proc_may(struct task_struct *p)
+{
+	guard(rcu)();
+	return uid_eq(current_euid(), __task_cred(p)->euid) ||
+	       uid_eq(current_euid(), __task_cred(p)->uid) ||
+	       ns_capable(__task_cred(p)->user_ns, CAP_SYS_NICE);
+}
+
+static ssize_t lull_waeas_proc_write(struct file *file, const char __user *text, size_t count,
+				     loff_t *at)
+{
+	struct task_struct *p;
+	ssize_t result = count;
+	bool sensitive;
+	u8 number;
+	int error;
+
+	error = kstrtou8_from_user(text, count, 10, &number);
+	if (error == -EFAULT)
+		return error;
+	if (error || number > 1)
+		return -EINVAL;
+	sensitive = number;
+	p = get_proc_task(file_inode(file));
+	if (!p)
+		return -ESRCH;
+	if (lull_waeas_proc_may(p))
+		WRITE_ONCE(p->waeas.sensitive, sensitive);
+	else
+		result = -EPERM;
+	put_task_struct(p);
+
+	return result;
+}
+
+static const struct file_operations lull_waeas_proc = {
+	.open = lull_waeas_proc_open,
+	.read = seq_read,
+	.write = lull_waeas_proc_write,
+	.llseek = seq_lseek,
+	.release = single_release,
+};
+
+#endif /* CONFIG_LULL_WAEAS */
