@@ -6,19 +6,19 @@ from typing import Any
 import pyarrow as pa
 
 from lull_experiments.quiescence import analysis, causes
-from lull_experiments.quiescence.causes import Action, Wake
+from lull_experiments.quiescence.causes import Action, Waking
 
 UI, NETWORK, PARSER, HELPER, LOGGER = 10, 11, 12, 20, 21
 
 LOAD = (
-    Wake(0, UI, None),
-    Wake(5, NETWORK, UI),
-    Wake(6, LOGGER, UI),
-    Wake(40, HELPER, None),
-    Wake(100, NETWORK, None),
-    Wake(105, PARSER, NETWORK),
-    Wake(110, UI, PARSER),
-    Wake(150, HELPER, None),
+    Waking(0, UI, None),
+    Waking(5, NETWORK, UI),
+    Waking(6, LOGGER, UI),
+    Waking(40, HELPER, None),
+    Waking(100, NETWORK, None),
+    Waking(105, PARSER, NETWORK),
+    Waking(110, UI, PARSER),
+    Waking(150, HELPER, None),
 )
 
 
@@ -40,7 +40,7 @@ def test_who_is_missing_is_not_found() -> None:
 
 
 def test_an_action_of_one_task_is_its_own() -> None:
-    assert causes.critical([Wake(0, UI, None), Wake(50, UI, None)], action()) == {UI}
+    assert causes.critical([Waking(0, UI, None), Waking(50, UI, None)], action()) == {UI}
 
 
 def test_what_is_after_the_next_key_is_another_action() -> None:
