@@ -15,6 +15,8 @@ def test_others_are_held_while_the_network_is_waited_for(lull: Lull, tmp_path: P
     words = ["--set", "windows=2", "--points", "ways/*", "--points", "others/5-*", "--points", "alone/*"]
     ran = lull("run", "quiescence", "-e", "qemu", *words, "--out", "out")
     assert ran.returncode == 0, ran.stderr
+    made = lull("figures", "out")
+    assert made.returncode == 0, made.stderr
     figures = tmp_path / "out" / "figures"
     points = {row["point"]: row for row in pq.read_table(figures / "points.parquet").to_pylist()}
     assert len(points) == 12
