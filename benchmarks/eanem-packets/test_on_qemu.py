@@ -10,8 +10,8 @@ from tests.conftest import Lull
 
 pytestmark = pytest.mark.guest
 
-INTERVAL_US = 10000
-"""At the lowest rate an interval has eight segments, and GRO hands them over several at once."""
+WRITE_MBIT_S = 16 * 1024 * 8 / 10000
+"""The sender writes 16 KiB at a time, and an interval has 10 ms. At low rates some have one write, others none."""
 
 
 def test_packets_are_counted(lull: Lull, tmp_path: Path) -> None:
@@ -22,10 +22,12 @@ def test_packets_are_counted(lull: Lull, tmp_path: Path) -> None:
     tables = tmp_path / "out" / "figures"
     intervals = pq.read_table(tables / "intervals.parquet").to_pylist()
     assert len(intervals) == 2 * 4 * 3
-    for row in intervals:
-        assert 0 < row["load"] <= 1
-        four_segments = 4 * row["mss"] * 8 / INTERVAL_US
-        assert abs(row["mbit_s"] - row["rate_mbit_s"]) < 0.2 * row["rate_mbit_s"] + four_segments
-        assert row["mss"] / 2 < row["mean_bytes"] <= row["mss"]
+    assert all(0 < row["load"] <= 1 for row in intervals)
+    counted = [row for row in intervals if row["packets_s"]]
+    assert len(counted) > len(intervals) / 2
+    assert all(row["mss"] / 2 < row["mean_bytes"] <= row["mss"] for row in counted)
+    for mss, rate in {(row["mss"], row["rate_mbit_s"]) for row in intervals}:
+        got = [row["mbit_s"] for row in intervals if (row["mss"], row["rate_mbit_s"]) == (mss, rate)]
+        assert abs(sum(got) - rate * len(got)) < 0.1 * sum(got) + WRITE_MBIT_S
     for row in pq.read_table(tables / "coefficients.parquet").to_pylist():
         assert row["alpha"] > 0

@@ -23,7 +23,9 @@ def test_others_are_held_while_the_network_is_waited_for(lull: Lull, tmp_path: P
     for row in points.values():
         assert row["loads"] == 2
         # Where all CPUs share one time, what was held is not done in what is left of it.
-        assert row["undone"] == 0 or row["way"] in ("all", "slack"), "the work is the same, whatever is done about it"
+        assert row["undone"] == 0 or row["way"] in ("all", "max", "slack"), (
+            "the work is the same, whatever is done about it"
+        )
         assert row["median_us"] > row["slack_us"]
         assert "power_w" not in row, "QEMU's time is no timing"
         quiet = row["way"] in ("big", "all")

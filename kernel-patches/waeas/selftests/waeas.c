@@ -210,7 +210,8 @@ static pid_t as_user(uid_t user)
 	pid_t pid = fork();
 
 	if (!pid) {
-		/* Files of a task that changed its user are root's, until the task says otherwise. */
+		/* Files of a task that changed its user are root's, until the task says otherwise.
+		 */
 		if (setuid(user) || prctl(PR_SET_DUMPABLE, 1))
 			_exit(2);
 		for (;;)
