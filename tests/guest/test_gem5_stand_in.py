@@ -54,13 +54,13 @@ def test_the_console_has_our_name_and_uarts_that_said_nothing_leave_no_file(tmp_
 
 def test_files_for_the_guest_stand_behind_the_script_as_long_as_gem5_runs(tmp_path: Path, lull: Lull) -> None:
     (tmp_path / "mine").write_text("x")
-    for words, name in {(): "script", ("--put", "mine"): "readfile"}.items():
+    for words, name in {(): "script", ("--put", "mine"): "script.readfile"}.items():
         run = tmp_path / f"with-{name}"
         ran = lull("boot", "-e", "gem5", "--out", str(run), *words)
         assert ran.returncode == 0, ran.stderr
         assert json.loads((run / "gem5.json").read_text())["readfile"] == str(run / name)
         assert (run / "put.tar").exists() == bool(words)
-        assert not (run / "readfile").exists()
+        assert not (run / "script.readfile").exists()
 
 
 def test_a_corrupt_checkpoint_is_refused(checkpoint: Path, lull: Lull) -> None:
