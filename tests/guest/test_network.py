@@ -29,7 +29,21 @@ def _lines(run: Path, name: str) -> list[dict[str, Any]]:
     return [json.loads(line) for line in (run / "files" / f"{name}.jsonl").read_text().splitlines()]
 
 
-def test_both_ends_stream_and_answer_and_it_repeats_to_the_byte(lull: Lull, tmp_path: Path) -> None:
+def test_both_ends_stream_and_answer(lull: Lull, tmp_path: Path) -> None:
+    words = ("--peer", "echo I am the peer; lull-net serve", "--exec", EVERYTHING)
+    ran = lull("boot", "-e", "qemu", *words, "--out", "one")
+    assert (ran.returncode, ran.stdout) == (0, "1\n02:00:00:00:00:01\n"), ran.stderr
+    run = tmp_path / "one"
+    assert (run / "peer.stdout").read_text().startswith("I am the peer\n")
+    for proto in ("tcp", "udp"):
+        assert [ping["number"] for ping in _lines(run, f"ping-{proto}")] == list(range(5))
+        assert _lines(run, f"receive-{proto}")[-1]["bytes"] > 0
+    assert complaints((run / "console.log").read_text()) == []
+
+
+@pytest.mark.slow
+def test_both_ends_keep_to_their_rates_and_it_repeats_to_the_byte(lull: Lull, tmp_path: Path) -> None:
+    """Slow, because it failed once of three times beside other load: QEMU may serve its hub late then."""
     for name in ("one", "two"):
         words = ("--peer", "echo I am the peer; ip addr show eth1; lull-net serve", "--exec", EVERYTHING)
         ran = lull("boot", "-e", "qemu", *words, "--out", name)
