@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 from matplotlib.figure import Figure
 
 from lull.figures import waiting
@@ -26,6 +27,9 @@ QUANTILES = {"median": 0.5, "p99": 0.99}
 PAPER_RATIO = 997
 MOST_THREADS = 50
 """The paper's most threads. It has its greatest factor somewhere in its figure 5, and does not say where."""
+PLACE = ("way", "threads", "priority", "cpufreq", "cpu", "writer")
+CACHES = "caches"
+"""The group in which the writer's caches differ; all other points have the same."""
 DRAWS = 2000
 """Resamplings of a slope."""
 
@@ -39,14 +43,15 @@ def analyse(runs: Runs) -> Result:
 
 def conclude(tables: Mapping[str, pa.Table], points: Sequence[str]) -> Result:
     """From the tables of those points that have run, of all."""
-    table, parts = tables["toggles"], tables["steps"]
+    table, parts = _with_writer(tables["toggles"]), tables["steps"]
     summary, slopes, ratios = df_summary(table), df_slopes(table), df_ratios(table)
     return Result(
         summary="## Time of a toggle, µs\n\n"
         + waiting.so_far(table, points)
         + "`write`: from the write to its return. `asleep`: from the write until the CPU's last event before it was "
-        "off, or until it entered the deepest idle state; a dash where it never did before it came back. With 95 % "
-        "bootstrap intervals.\n\n"
+        "off, or until it entered the deepest idle state; a dash where it never did before it came back. `shared`: "
+        "threads run on the CPU of the program that writes; `alone`: none does; `warm`: none does, and it has just "
+        "made the same write without an effect. With 95 % bootstrap intervals.\n\n"
         + _summary_text(summary)
         + "\n## Growth with threads\n\nMicroseconds for each further thread, by least squares over all toggles.\n\n"
         + _slopes_text(slopes)
@@ -55,6 +60,12 @@ def conclude(tables: Mapping[str, pa.Table], points: Sequence[str]) -> Result:
         tables={"toggles": table, "summary": summary, "slopes": slopes, "steps": parts, "ratios": ratios},
         checks=checks(table, ratios),
     )
+
+
+def _with_writer(table: pa.Table) -> pa.Table:
+    """With one kind of writer in points that were published before there were others."""
+    column = table.column_names.index("writer")
+    return table.set_column(column, "writer", pc.fill_null(table["writer"], "shared"))
 
 
 def draw(stored: Stored) -> list[Drawing]:
@@ -75,8 +86,7 @@ def df_toggles(runs: Sequence[Run]) -> pa.Table:
 
 def _place(run: Run) -> Row:
     values = run.values
-    names = ("way", "threads", "priority", "cpufreq", "cpu")
-    return {"point": run.name, "group": run.group, **{name: values[name] for name in names}}
+    return {"point": run.name, "group": run.group, **{name: values[name] for name in PLACE}}
 
 
 def df_summary(table: pa.Table) -> pa.Table:
@@ -103,24 +113,29 @@ def _groups(table: pa.Table) -> Iterator[tuple[tuple[Row, str], list[Row]]]:
     for row in table.to_pylist():
         found.setdefault((row["point"], row["direction"]), []).append(row)
     for (_, direction), own in found.items():
-        place = {name: own[0][name] for name in ("point", "group", "way", "threads", "priority", "cpufreq", "cpu")}
+        place = {name: own[0][name] for name in ("point", "group", *PLACE)}
         yield (place, direction), own
 
 
 def df_slopes(table: pa.Table) -> pa.Table:
     """Growth of each way's time with the number of threads, with the ends of its interval."""
     rows = []
-    ordinary = [row for row in table.to_pylist() if row["group"] == "threads"]
-    for way, direction in dict.fromkeys((row["way"], row["direction"]) for row in ordinary):
-        own = [row for row in ordinary if (row["way"], row["direction"]) == (way, direction)]
+    series: dict[tuple[str, str, str], list[Row]] = {}
+    for row in table.to_pylist():
+        if row["group"] in ("threads", CACHES):
+            series.setdefault((row["way"], row["writer"], row["direction"]), []).append(row)
+    for (way, writer, direction), own in series.items():
         threads = np.array([row["threads"] for row in own], float)
-        if len(set(threads)) < 3:
+        if len(set(threads)) < 2:
             continue
         times = np.array([row["write_us"] for row in own])
         slope, low, high = _slope(threads, times)
         rows.append(
-            {"way": way, "direction": direction, "n": len(own), "slope_us": slope, "low_us": low, "high_us": high}
-        )
+            {
+                "way": way, "writer": writer, "direction": direction, "n": len(own), "slope_us": slope, "low_us": low,
+                "high_us": high,
+            }
+        )  # fmt: skip
     return pa.Table.from_pylist(rows)
 
 
@@ -141,6 +156,8 @@ def df_ratios(table: pa.Table) -> pa.Table:
     """How many times as long as pseudo hotplug each other way takes, in the median, with the ends of its interval."""
     found: dict[tuple[Any, ...], dict[str, list[Row]]] = {}
     for row in table.to_pylist():
+        if row["group"] == CACHES:
+            continue
         place = (row["direction"], row["threads"], row["priority"], row["cpufreq"])
         found.setdefault(place, {}).setdefault(row["way"], []).append(row)
     rows = []
@@ -176,14 +193,15 @@ def _known(rows: Sequence[Row], measure: str) -> bootstrap.Numbers:
 def _summary_text(summary: pa.Table) -> str:
     rows = [
         (
-            row["way"], row["threads"], row["cpufreq"], row["direction"], row["n"],
+            row["way"], row["threads"], row["cpufreq"], row["writer"], row["direction"], row["n"],
             *(_quantile(row, f"{stem}_{name}") for stem in MEASURES.values() for name in QUANTILES),
             "-" if row["deep_share"] is None else f"{row['deep_share']:.1%}",
         )
         for row in summary.to_pylist()
     ]  # fmt: skip
     headings = (
-        "way", "threads", "clocks", "", "n", "write, median", "p99", "asleep, median", "p99", "deepest state while out",
+        "way", "threads", "clocks", "writer", "", "n", "write, median", "p99", "asleep, median", "p99",
+        "deepest state while out",
     )  # fmt: skip
     return markdown_table(headings, rows)
 
@@ -195,10 +213,16 @@ def _quantile(row: Row, name: str) -> str:
 
 def _slopes_text(slopes: pa.Table) -> str:
     rows = [
-        (row["way"], row["direction"], row["n"], f"{row['slope_us']:.3g} [{row['low_us']:.3g}, {row['high_us']:.3g}]")
+        (
+            row["way"],
+            row["writer"],
+            row["direction"],
+            row["n"],
+            f"{row['slope_us']:.3g} [{row['low_us']:.3g}, {row['high_us']:.3g}]",
+        )
         for row in slopes.to_pylist()
-    ]
-    return markdown_table(("way", "", "toggles", "µs a thread"), rows)
+    ]  # fmt: skip
+    return markdown_table(("way", "writer", "", "toggles", "µs a thread"), rows)
 
 
 def _ratios_text(ratios: pa.Table) -> str:
@@ -220,6 +244,8 @@ def checks(table: pa.Table, ratios: pa.Table) -> list[Check]:
     """Conventional hotplug takes longer the more threads there are, and pseudo hotplug does not, as the paper says."""
     found = _ratio_checks(ratios)
     for row in df_slopes(table).to_pylist():
+        if row["writer"] != "shared":
+            continue
         says = f"{row['slope_us']:+.3g} [{row['low_us']:+.3g}, {row['high_us']:+.3g}] µs for each further thread"
         if row["way"] == "pseudo":
             flat = f"pseudo hotplug takes as long with any number of threads: {row['direction']}"

@@ -31,12 +31,15 @@ static const char usage[] =
 	"usage: hotplug-latency --way " CPU_OUT_WAYS " [--cpu N] "
 	"[--from N]\n"
 	"                       [--threads N] [--interval-us N] [--distance-us N] [--priority N]\n"
-	"                       [--toggles N] [--rest-us N] [--seed N] [--out FILE] [--steps "
-	"FILE]\n";
+	"                       [--writer shared|alone|warm] [--toggles N] [--rest-us N] [--seed "
+	"N]\n"
+	"                       [--out FILE] [--steps FILE]\n";
 
-static const char *way_name, *out = "/out/toggles.jsonl", *steps = "/out/steps.txt";
+static const char *way_name, *writer = "shared", *out = "/out/toggles.jsonl",
+			     *steps = "/out/steps.txt";
 static uint64_t cpu = 1, from, toggles = 20, rest_us = 13000, seed = 1;
-static struct load load = {.threads = 1, .interval_us = 1000, .distance_us = 500};
+static struct load load = {.threads = 1, .interval_us = 1000, .distance_us = 500, .not_on = -1};
+static bool warm;
 
 static const struct option_to options[] = {
 	{.name = "way", .text = &way_name},
@@ -46,6 +49,7 @@ static const struct option_to options[] = {
 	{.name = "interval-us", .number = &load.interval_us, .least = 100, .most = 10000000},
 	{.name = "distance-us", .number = &load.distance_us, .most = 10000000},
 	{.name = "priority", .number = &load.priority, .most = 99},
+	{.name = "writer", .text = &writer},
 	{.name = "toggles", .number = &toggles, .least = 1, .most = 1000000},
 	{.name = "rest-us", .number = &rest_us, .least = 1, .most = 10000000},
 	{.name = "seed", .number = &seed, .most = UINT64_MAX},
@@ -79,10 +83,13 @@ static void rest(void)
 		;
 }
 
-static int timed(int (*act)(void), struct toggle *toggle)
+/* With a warm writer the same call comes once more before, when it has nothing to do. */
+static int timed(int (*act)(void), int (*undone)(void), struct toggle *toggle)
 {
-	int error;
+	int error = warm ? undone() : 0;
 
+	if (error)
+		return error;
 	toggle->begin = counter_now();
 	error = act();
 	toggle->end = counter_now();
@@ -103,13 +110,13 @@ static int measure(void)
 		if (!error)
 			error = load_release();
 		if (!error)
-			error = timed(cpu_out, leave);
+			error = timed(cpu_out, cpu_in, leave);
 		if (!error)
 			error = cpu_out_check(true);
 		rest();
 		leave->lateness = load_lateness();
 		if (!error)
-			error = timed(cpu_in, back);
+			error = timed(cpu_in, cpu_out, back);
 		if (!error)
 			error = cpu_out_check(false);
 		rest();
@@ -162,10 +169,14 @@ int main(int argc, char **argv)
 
 	(void)argc;
 	options_parse(argv, options, usage);
-	if (!way_name || !cpu_out_is_way(way_name) || cpu == from) {
+	warm = !strcmp(writer, "warm");
+	if (!way_name || !cpu_out_is_way(way_name) || cpu == from ||
+	    (!warm && strcmp(writer, "shared") && strcmp(writer, "alone"))) {
 		fputs(usage, stderr);
 		return 2;
 	}
+	if (strcmp(writer, "shared"))
+		load.not_on = (int64_t)from;
 	taken = calloc(2 * toggles, sizeof(*taken));
 	if (!taken)
 		return fail("memory for the toggles", -ENOMEM);

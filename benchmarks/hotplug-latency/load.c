@@ -61,6 +61,8 @@ int load_start(const struct load *load)
 
 	if (sched_getaffinity(0, sizeof(everywhere), &everywhere))
 		return -errno;
+	if (load->not_on >= 0)
+		CPU_CLR((size_t)load->not_on, &everywhere);
 	workers = calloc(load->threads, sizeof(*workers));
 	if (!workers)
 		return -ENOMEM;

@@ -12,6 +12,8 @@ struct load {
 	uint64_t interval_us, distance_us;
 	/* SCHED_FIFO with this priority; 0 for ordinary threads. */
 	uint64_t priority;
+	/* Threads that are let go stay away from this CPU; -1 for none. */
+	int64_t not_on;
 };
 
 /* Late wake-ups of all threads together. */
@@ -24,7 +26,7 @@ struct lateness {
 /* All return 0 or -errno. */
 int load_start(const struct load *load);
 /*
- * Holds every thread on one CPU from its next wake-up on, and lets all go anywhere again. Then each
+ * Holds every thread on one CPU from its next wake-up on, and lets all go again. Then each
  * stays where it was until the kernel chooses another CPU for it.
  */
 int load_hold(int cpu);

@@ -117,12 +117,11 @@ def _text_of_pseudo(rows: Sequence[Row]) -> str:
     if not rows:
         return ""
     lines = [
-        (row["threads"], row["cpufreq"], row["direction"], row["n"], f"{row['median_us']:.4g}", f"{row['most_us']:.4g}")
-        for row in rows
+        (row["point"], row["direction"], row["n"], f"{row['median_us']:.4g}", f"{row['most_us']:.4g}") for row in rows
     ]
     return (
         "\n## The change of pseudo hotplug alone\n\nFrom the first to the last of what the kernel does for it, without "
-        "the system call, in µs.\n\n" + markdown_table(("threads", "clocks", "", "n", "median", "most"), lines)
+        "the system call, in µs.\n\n" + markdown_table(("point", "", "n", "median", "most"), lines)
     )
 
 

@@ -65,6 +65,14 @@ def test_what_is_not_the_same_today_is_refuted_with_its_numbers(place: Place) ->
     assert place.age.startswith("older (refuted with commit ")
 
 
+@pytest.mark.parametrize(("least", "holds"), [(2000.0, False), (4000.0, True)])
+def test_a_difference_that_is_always_allowed(place: Place, least: float, holds: bool) -> None:
+    rows = {"table": "wakes", "by": ["point", "cluster"], "because": "it is a test"}
+    place.describe({**CONFIRM, "values": [rows | {"within": {"task_ns": 1e-6}, "least": {"task_ns": least}}]})
+    place.engine.task_us = TASK_US + 3
+    assert (place.confirm().exit_code == 0) is holds
+
+
 def test_a_point_that_was_finished_is_kept_and_a_changed_kernel_runs_it_again(
     place: Place, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -198,6 +206,10 @@ def _with(**changes: object) -> dict[str, object]:
         (_with(by=["colour"]), "results/wake-latency has no column `colour` in its table `wakes`; use one of point, "),
         (_with(equal=["task_ns"]), "confirm.values[0].interval: `task_ns` is there twice; drop one"),
         (_with(within={"exit_ns": 0.1}), "confirm.values[0].because: missing, and `within` needs a reason; add it"),
+        (
+            _with(least={"exit_ns": 1.0}),
+            "confirm.values[0].least: `exit_ns` is not under `within`; drop it or add it there",
+        ),
         (_with(within={"exit_ns": 1.5}, because="x"), "confirm.values[0].within.exit_ns: 1.5 is too large"),
         (_with(interval=[], equal=[]), "confirm.values[0].interval: compares no column; name some under `interval`"),
         (_with(by=["point", "cluster", "delay_ns"], interval=["state"], equal=[]), "has no number as `state` of "),

@@ -120,7 +120,7 @@ class PublishedRows:
             mean, apart = student.prediction(before, len(now), self.level)
         else:
             mean = math.fsum(before) / len(before)
-            apart = compared.within[column] * abs(mean)
+            apart = max(compared.within[column] * abs(mean), compared.least.get(column, 0.0))
         found = math.fsum(now) / len(now)
         held = abs(found - mean) <= apart + ROUNDING * abs(mean)
         says = f"{found:.6g}, published {mean:.6g} ± {float(f'{apart:.3g}'):g}"

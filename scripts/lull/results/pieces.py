@@ -3,7 +3,8 @@
 
 A published point stays, and no other point takes its place. So a point that failed cannot be run again until it passes.
 The analysis of such a scenario has a function `conclude(tables, points) -> Result`. It makes all of the result from the
-tables whose rows name their `point`; `points` are the names of all points that there are to be.
+tables whose rows name their `point`; `points` are the names of all points that there are to be. A column that a table
+gained after some points were published is null in the rows of these.
 """
 
 import json
@@ -52,9 +53,11 @@ def _added(there: pa.Table | None, table: pa.Table, known: set[str], name: Path)
     fresh = table.filter(pa.array([point not in known for point in table[POINT].to_pylist()], pa.bool_()))
     if there is None:
         return fresh
-    if not there.schema.equals(fresh.schema):
+    if not there.schema.equals(
+        fresh.select([each for each in fresh.column_names if each in there.column_names]).schema
+    ):
         raise UserError(f"{name}: other columns than what is published; publish all of it again, into an empty folder")
-    return pa.concat_tables([there, fresh]).combine_chunks()
+    return pa.concat_tables([there, fresh], promote_options="default").combine_chunks()
 
 
 def _manifest(before: Mapping[str, Any], manifest: Mapping[str, Any], known: set[str]) -> dict[str, Any]:

@@ -22,6 +22,8 @@ class Compared(Block):
     """Columns whose rows must be the published ones: values that do not vary."""
     within: dict[Column, Annotated[float, Field(gt=0, le=1)]] = Field(default_factory=dict)
     """For each column, the share of the published mean that today's mean may differ by."""
+    least: dict[Column, Annotated[float, Field(gt=0)]] = Field(default_factory=dict)
+    """For columns of `within` that may be near 0, a difference that is always allowed, in the column's unit."""
     because: Annotated[str, Field(min_length=1)] | None = None
     """The reason for the shares of `within`."""
 
@@ -37,6 +39,9 @@ class Compared(Block):
             for column in getattr(self, rule):
                 if self.columns.count(column) > 1 or column in self.by:
                     raise fault(f"`{column}` is there twice; drop one", rule)
+        for column in self.least:
+            if column not in self.within:
+                raise fault(f"`{column}` is not under `within`; drop it or add it there", "least")
         if self.within and self.because is None:
             raise fault("missing, and `within` needs a reason; add it", "because")
         return self

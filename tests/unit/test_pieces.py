@@ -1,0 +1,40 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""A result in pieces: what becomes of columns that a table has gained or lost since its first points were published."""
+
+from pathlib import Path
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+from lull.errors import UserError
+from lull.files import json_file
+from lull.results import pieces
+
+PIECE = {"artifacts": {}, "engine": {}, "host": {}, "lull": []}
+
+
+def folder(path: Path, point: str, **columns: object) -> Path:
+    """A result of one point with one row."""
+    path.mkdir()
+    pq.write_table(pa.Table.from_pylist([{"point": point, **columns}]), path / "rows.parquet")
+    about = {"command": "lull run x", "points": {point: {}}, "pieces": [{**PIECE, "points": [point]}]}
+    json_file.write(path / "manifest.json", about)
+    return path
+
+
+def test_a_new_column_is_null_in_rows_that_were_there(tmp_path: Path) -> None:
+    made = folder(tmp_path / "made", "b", time=2.0, writer="alone")
+    tables, manifest = pieces.joined(made, folder(tmp_path / "published", "a", time=1.0))
+    assert list(manifest["points"]) == ["a", "b"]
+    assert tables["rows"].to_pylist() == [
+        {"point": "a", "time": 1.0, "writer": None},
+        {"point": "b", "time": 2.0, "writer": "alone"},
+    ]
+
+
+@pytest.mark.parametrize("columns", [{}, {"time": 2, "writer": "alone"}], ids=["lost", "of another type"])
+def test_a_column_that_is_another_or_gone_is_refused(tmp_path: Path, columns: dict[str, object]) -> None:
+    made = folder(tmp_path / "made", "b", **columns)
+    with pytest.raises(UserError, match="other columns than what is published"):
+        pieces.joined(made, folder(tmp_path / "published", "a", time=1.0))
