@@ -11,7 +11,7 @@ from lull.errors import UserError
 from lull.files import json_file
 from lull.results import pieces
 
-PIECE = {"artifacts": {}, "engine": {}, "host": {}, "lull": []}
+PIECE: dict[str, object] = {"artifacts": {}, "engine": {}, "host": {}, "lull": []}
 
 
 def folder(path: Path, point: str, **columns: object) -> Path:
