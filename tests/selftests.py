@@ -12,6 +12,9 @@ from lull.files.paths import ROOT
 SHARED = ROOT / "benchmarks" / "selftests"
 """The folder of the files that all selftests share, and of what builds them."""
 
+SLOW = {"eanem": "eanem 24 slow"}
+"""Commands of selftests that have to be told of a kernel whose checkers make it slow."""
+
 _NOT_TESTS = re.compile(r".*\.(h|md)")
 
 

@@ -8,12 +8,12 @@ import pytest
 
 from tests.complaints import complaints
 from tests.conftest import Lull
-from tests.selftests import judge, names, reached_its_end
+from tests.selftests import SLOW, judge, names, reached_its_end
 
 pytestmark = [pytest.mark.guest, pytest.mark.slow]
 
-LONGER = {"hotplug": "hotplug 20"}
-"""Selftests that by default do less than a checker needs to see."""
+COMMANDS = {**SLOW, "hotplug": "hotplug 20"}
+"""Selftests that by default do less than a checker needs to see, or more than a slow kernel can."""
 
 NOT_JUDGED = {"eas", "routed", "timings"}
 """Selftests of what work weighs, which is another with checkers on: they have to end, with whatever result."""
@@ -37,7 +37,7 @@ def test_kunit_passes_and_no_checker_complains(lull: Lull, tmp_path: Path) -> No
 
 @pytest.mark.parametrize("name", names())
 def test_no_checker_complains_of_what_a_selftest_does(lull: Lull, tmp_path: Path, name: str) -> None:
-    command = f"lull-selftest {LONGER.get(name, name)}"
+    command = f"lull-selftest {COMMANDS.get(name, name)}"
     ran = lull("boot", "-e", "qemu", "--flavour", "debug", "--out", "run", "--exec", command)
     (reached_its_end if name in NOT_JUDGED else judge)(ran)
     assert complaints((tmp_path / "run" / "console.log").read_text()) == []

@@ -9,7 +9,7 @@ import pytest
 
 from lull.files.paths import ROOT
 from tests.conftest import Lull
-from tests.selftests import judge, names, reached_its_end
+from tests.selftests import SLOW, judge, names, reached_its_end
 
 pytestmark = [pytest.mark.guest, pytest.mark.slow]
 
@@ -54,6 +54,8 @@ def test_kcsan_itself_works(lull: Lull, tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("name", names())
 def test_nothing_of_ours_races_in_a_selftest(lull: Lull, tmp_path: Path, name: str) -> None:
-    ran = lull("boot", "-e", "qemu", "--flavour", "race", "--out", "run", "--exec", f"lull-selftest {name}")
+    ran = lull(
+        "boot", "-e", "qemu", "--flavour", "race", "--out", "run", "--exec", f"lull-selftest {SLOW.get(name, name)}"
+    )
     (reached_its_end if name in NOT_JUDGED else judge)(ran)
     assert our_races((tmp_path / "run" / "console.log").read_text()) == []

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /*
- * eanem [ROUNDS]: what sockets receive is counted for their owners alone, connections keep to
- * their targets, and what was steered comes back. All of it over the loopback device.
+ * eanem [ROUNDS [slow]]: what sockets receive is counted for their owners alone, connections keep
+ * to their targets, and what was steered comes back. All of it over the loopback device. A kernel
+ * with checkers may be too slow for the rates; with `slow` they are told and not judged.
  */
 #include <arpa/inet.h>
 #include <errno.h>
@@ -36,11 +37,18 @@
 
 static struct eanem eanem;
 static char interval_us[32];
+static bool slow;
 
 static void must(int error, const char *what)
 {
 	if (error)
 		tap_bail("cannot %s: %s", what, strerror(error < 0 ? -error : error));
+}
+
+/* A thousandth part of a rate's target, which has to lie between two ends. */
+static bool within(uint64_t part, uint64_t least, uint64_t most)
+{
+	return slow || (part >= least && part <= most);
 }
 
 static void put(const char *file, const char *value)
@@ -384,7 +392,7 @@ static void keeps_to_targets(void)
 	for (size_t i = 0; i < 3; i++) {
 		must(eanem_target_socket(&eanem, cookie(fds[0]), targets[i]), "set a target");
 		part = part_of(fds[0], targets[i], 200, 400);
-		tap_ok(part >= 950 && part <= 1050, "%llu kB/s of %llu",
+		tap_ok(within(part, 950, 1050), "%llu kB/s of %llu",
 		       (unsigned long long)(part * targets[i] / 1000000),
 		       (unsigned long long)targets[i] / 1000);
 	}
@@ -393,11 +401,11 @@ static void keeps_to_targets(void)
 	       "which can be read, with the window %llu", now.window);
 	must(eanem_target_socket(&eanem, cookie(fds[0]), 20000), "set a small target");
 	part = part_of(fds[0], 20000, 1500, 3000);
-	tap_ok(part >= 850 && part <= 1150, "a window of less than a segment: %llu of 1000",
+	tap_ok(within(part, 850, 1150), "a window of less than a segment: %llu of 1000",
 	       (unsigned long long)part);
 	must(eanem_target_socket(&eanem, cookie(fds[0]), 0), "take the target away");
 	part = part_of(fds[0], 4000000, 200, 100);
-	tap_ok(part > 1500, "without a target it is faster: %llu of 1000",
+	tap_ok(within(part, 1501, UINT64_MAX), "without a target it is faster: %llu of 1000",
 	       (unsigned long long)part);
 
 	fds[1] = connection(&second);
@@ -405,16 +413,16 @@ static void keeps_to_targets(void)
 	read_for(fds, 2, 300 * MS, bytes);
 	ns = read_for(fds, 2, 400 * MS, bytes);
 	part = (uint64_t)((double)(bytes[0] + bytes[1]) * 1e12 / (double)ns / 4e6);
-	tap_ok(part >= 950 && part <= 1050, "two connections of a process: %llu of 1000 together",
+	tap_ok(within(part, 950, 1050), "two connections of a process: %llu of 1000 together",
 	       (unsigned long long)part);
-	tap_ok(bytes[0] > bytes[1] / 2 && bytes[1] > bytes[0] / 2, "in equal parts");
+	tap_ok(slow || (bytes[0] > bytes[1] / 2 && bytes[1] > bytes[0] / 2), "in equal parts");
 	must(eanem_target_process(&eanem, (uint32_t)getpid(), 0), "take it away");
 
 	must(eanem_target_socket(&eanem, cookie(fds[0]), 3000), "set a tiny target");
 	read_for(fds, 1, 200 * MS, bytes);
 	turn("0");
 	part = part_of(fds[0], 4000000, 1000, 100);
-	tap_ok(part > 1500, "turned off, nothing is held back: %llu of 1000",
+	tap_ok(within(part, 1501, UINT64_MAX), "turned off, nothing is held back: %llu of 1000",
 	       (unsigned long long)part);
 	turn("1");
 	end(child);
@@ -434,7 +442,7 @@ static void does_not_open_what_is_full(void)
 	part_of(fd, 2000000, 100, 100);
 	clock_sleep(2000 * MS);
 	part = part_of(fd, 2000000, 400, 400);
-	tap_ok(part >= 900 && part <= 1100, "after the program was slow: %llu of 1000",
+	tap_ok(within(part, 900, 1100), "after the program was slow: %llu of 1000",
 	       (unsigned long long)part);
 	end(child);
 	close(fd);
@@ -562,6 +570,7 @@ int main(int argc, char **argv)
 {
 	int rounds = argc > 1 ? atoi(argv[1]) : 24;
 
+	slow = argc > 2 && !strcmp(argv[2], "slow");
 	loopback(false);
 	must(read_text(EANEM_DIR "/interval_us", interval_us, sizeof(interval_us)),
 	     "read a setting");
