@@ -266,7 +266,9 @@ static int test(void)
 	tap_ok(seen.hints == MESSAGES && seen.counts.hits == 0 && seen.counts.misses > 0,
 	       "a peer that is late misses, and the CPU sleeps again");
 	seen = exchange(floods);
-	tap_ok(seen.hints > MESSAGES && seen.counts.hits <= MESSAGES && seen.counts.hits > 0,
+	/* A slow kernel may be in the first hint's window before the fiftieth is sent. */
+	tap_ok(seen.hints > MESSAGES && seen.counts.hits > 0 &&
+		       seen.counts.hits + seen.counts.misses < seen.hints / 10,
 	       "a peer that floods has one window at a time");
 	seen = exchange(asks_too_much);
 	tap_ok(!seen.hints && seen.refused == MESSAGES && seen.error == -ERANGE &&
