@@ -19,6 +19,7 @@
 
 #include "clock.h"
 #include "idle.h"
+#include "parts/replay.h"
 #include "sysfs.h"
 #include "tap.h"
 
@@ -579,10 +580,13 @@ static void test_storm(int rounds, unsigned long least)
 
 int main(int argc, char **argv)
 {
+	bool plays = argc > 1 && !strcmp(argv[1], "replay");
 	int rounds = argc > 1 ? atoi(argv[1]) : 40;
 	unsigned long least = argc > 2 ? strtoul(argv[2], NULL, 10) : 0;
 	unsigned long before;
 
+	if (plays)
+		return replay();
 	put(SYSTEM "enabled", "0");
 	find_cpus();
 	put(ROOT "/cgroup.subtree_control", "+cpu");
