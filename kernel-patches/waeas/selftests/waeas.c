@@ -2,6 +2,8 @@
 /*
  * waeas [ROUNDS [SWITCHES]]: for each part a load for which one CPU is right; and switches that
  * change while tasks run, ROUNDS times, and on until tasks were switched SWITCHES times.
+ *
+ * waeas replay: a load that is the same in every kernel, and nothing else; for a trace of it.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -563,6 +565,9 @@ static void test_storm(int rounds, unsigned long least)
 		set("window_us", text);
 		snprintf(text, sizeof(text), "%d", 1 + rand_r(&seed) % 1023);
 		set("alpha", text);
+		snprintf(text, sizeof(text), "%d", 1 + rand_r(&seed) % 100);
+		set("pack_percent", text);
+		put(SENSITIVE, rand_r(&seed) % 2 ? "1" : "0");
 		set("enabled", rand_r(&seed) % 4 ? "1" : "0");
 		snprintf(text, sizeof(text), "%c%d", rand_r(&seed) % 2 ? '+' : '-', pids[1]);
 		put(SYSTEM "latency_sensitive", text);
@@ -616,6 +621,7 @@ int main(int argc, char **argv)
 	set("tracking", "bes");
 	set("window_us", "20000");
 	set("alpha", "512");
+	set("pack_percent", "80");
 	before = stat_of("packed");
 	in_turn();
 	tap_ok(stat_of("packed") == before, "off, all is upstream's again");
