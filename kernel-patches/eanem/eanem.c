@@ -8,7 +8,6 @@
  */
 #include <linux/debugfs.h>
 #include <linux/init.h>
-#include <linux/kstrtox.h>
 #include <linux/pid.h>
 #include <linux/seq_file.h>
 #include <linux/sysfs.h>
@@ -49,49 +48,14 @@ static struct lull_system lull_eanem_system = {
 	.disable = lull_eanem_disable,
 };
 
-/* A number of the settings, with its range. */
-struct lull_eanem_number {
-	struct kobj_attribute attr;
-	unsigned int *value;
-	unsigned int least;
-	unsigned int most;
-};
-
-static ssize_t lull_eanem_show(struct kobject *kobj, struct kobj_attribute *attr, char *buf)
-{
-	return sysfs_emit(buf, "%u\n",
-			  READ_ONCE(*container_of(attr, struct lull_eanem_number, attr)->value));
-}
-
-static ssize_t lull_eanem_store(struct kobject *kobj, struct kobj_attribute *attr,
-				const char *buf, size_t count)
-{
-	struct lull_eanem_number *number = container_of(attr, struct lull_eanem_number, attr);
-	unsigned int value;
-
-	if (kstrtouint(buf, 10, &value) || value < number->least || value > number->most)
-		return -EINVAL;
-	WRITE_ONCE(*number->value, value);
-
-	return count;
-}
-
-#define LULL_EANEM_NUMBER(_name, _least, _most)						\
-	static struct lull_eanem_number lull_eanem_number_##_name = {			\
-		.attr = __ATTR(_name, 0644, lull_eanem_show, lull_eanem_store),		\
-		.value = &lull_eanem_##_name,						\
-		.least = _least,							\
-		.most = _most,								\
-	}
-
-LULL_EANEM_NUMBER(interval_us, 1000, 10000000);
-LULL_EANEM_NUMBER(period_us, 100, 100000);
-LULL_EANEM_NUMBER(delta_us, 0, 1000000);
+static LULL_NUMBER(interval_us, lull_eanem_interval_us, 1000, 10000000);
+static LULL_NUMBER(period_us, lull_eanem_period_us, 100, 100000);
+static LULL_NUMBER(delta_us, lull_eanem_delta_us, 0, 1000000);
 
 static const struct attribute *const lull_eanem_attrs[] = {
-	&lull_eanem_number_interval_us.attr.attr,
-	&lull_eanem_number_period_us.attr.attr,
-	&lull_eanem_number_delta_us.attr.attr,
+	&lull_number_interval_us.attr.attr,
+	&lull_number_period_us.attr.attr,
+	&lull_number_delta_us.attr.attr,
 	NULL
 };
 

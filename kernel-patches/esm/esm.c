@@ -13,7 +13,6 @@
 #include <linux/file.h>
 #include <linux/fs.h>
 #include <linux/init.h>
-#include <linux/kstrtox.h>
 #include <linux/sched.h>
 #include <linux/sched/signal.h>
 #include <linux/security.h>
@@ -358,24 +357,7 @@ static struct lull_system esm_system = {
 	.disable = esm_disable,
 };
 
-static ssize_t fifo_show(struct kobject *kobj, struct kobj_attribute *attr, char *buf)
-{
-	return sysfs_emit(buf, "%u\n", READ_ONCE(esm_fifo_size));
-}
-
-static ssize_t fifo_store(struct kobject *kobj, struct kobj_attribute *attr,
-			  const char *buf, size_t count)
-{
-	unsigned int size;
-
-	if (kstrtouint(buf, 10, &size) || size < ESM_FIFO_MIN || size > ESM_FIFO_MAX)
-		return -EINVAL;
-	WRITE_ONCE(esm_fifo_size, size);
-
-	return count;
-}
-
-static struct kobj_attribute fifo_attr = __ATTR_RW(fifo);
+static LULL_NUMBER(fifo, esm_fifo_size, ESM_FIFO_MIN, ESM_FIFO_MAX);
 
 /* Whoever makes a device chooses its name, which must not pass for another line. */
 static ssize_t esm_name_emit_at(char *buf, ssize_t length, const char *name)
@@ -409,7 +391,7 @@ static struct kobj_attribute sources_attr = __ATTR_RO_MODE(sources, 0400);
 static const struct attribute *const esm_attrs[] = {
 	&esm_dispatch_attr.attr,
 	&esm_dispatcher_cpus_attr.attr,
-	&fifo_attr.attr,
+	&lull_number_fifo.attr.attr,
 	&sources_attr.attr,
 	&esm_foreground_attr.attr,
 	NULL

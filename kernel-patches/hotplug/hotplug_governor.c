@@ -44,6 +44,7 @@
 #include "hotplug.h"
 #include "hotplug_governor.h"
 #include "hotplug_sched.h"
+#include "lull.h"
 
 /* PELT halves what a CPU did this long ago. */
 #define LULL_GOVERNOR_HALF_LIFE (32 * NSEC_PER_MSEC)
@@ -449,46 +450,10 @@ static ssize_t enabled_store(struct kobject *kobj, struct kobj_attribute *attr,
 
 static struct kobj_attribute enabled_attr = __ATTR_RW(enabled);
 
-/* A file with a number. */
-struct lull_governor_number {
-	struct kobj_attribute attr;
-	unsigned int *value;
-	unsigned int least;
-	unsigned int greatest;
-};
-
-static ssize_t number_show(struct kobject *kobj, struct kobj_attribute *attr, char *buf)
-{
-	struct lull_governor_number *number = container_of(attr, struct lull_governor_number, attr);
-
-	return sysfs_emit(buf, "%u\n", READ_ONCE(*number->value));
-}
-
-static ssize_t number_store(struct kobject *kobj, struct kobj_attribute *attr,
-			    const char *buf, size_t count)
-{
-	struct lull_governor_number *number = container_of(attr, struct lull_governor_number, attr);
-	unsigned int value;
-
-	if (kstrtouint(buf, 10, &value) || value < number->least || value > number->greatest)
-		return -EINVAL;
-	WRITE_ONCE(*number->value, value);
-
-	return count;
-}
-
-#define LULL_GOVERNOR_NUMBER(_name, _least, _greatest)					\
-	static struct lull_governor_number _name##_number = {				\
-		.attr = __ATTR(_name, 0644, number_show, number_store),			\
-		.value = &lull_governor_##_name,					\
-		.least = _least,							\
-		.greatest = _greatest,							\
-	}
-
-LULL_GOVERNOR_NUMBER(latency_us, 200, 1000000);
-LULL_GOVERNOR_NUMBER(load, 1, 100);
-LULL_GOVERNOR_NUMBER(hysteresis, 0, 100);
-LULL_GOVERNOR_NUMBER(hold_us, 0, 1000000);
+static LULL_NUMBER(latency_us, lull_governor_latency_us, 200, 1000000);
+static LULL_NUMBER(load, lull_governor_load, 1, 100);
+static LULL_NUMBER(hysteresis, lull_governor_hysteresis, 0, 100);
+static LULL_NUMBER(hold_us, lull_governor_hold_us, 0, 1000000);
 
 static ssize_t stats_show(struct kobject *kobj, struct kobj_attribute *attr, char *buf)
 {
@@ -501,10 +466,10 @@ static struct kobj_attribute stats_attr = __ATTR_RO_MODE(stats, 0400);
 
 static const struct attribute *const lull_governor_attrs[] = {
 	&enabled_attr.attr,
-	&latency_us_number.attr.attr,
-	&load_number.attr.attr,
-	&hysteresis_number.attr.attr,
-	&hold_us_number.attr.attr,
+	&lull_number_latency_us.attr.attr,
+	&lull_number_load.attr.attr,
+	&lull_number_hysteresis.attr.attr,
+	&lull_number_hold_us.attr.attr,
 	&stats_attr.attr,
 	NULL
 };

@@ -129,6 +129,28 @@ ssize_t lull_store_bool(bool *value, const char *buf, size_t count)
 	return count;
 }
 
+/* The show() of a struct lull_number. */
+ssize_t lull_number_show(struct kobject *kobj, struct kobj_attribute *attr, char *buf)
+{
+	struct lull_number *number = container_of(attr, struct lull_number, attr);
+
+	return sysfs_emit(buf, "%u\n", READ_ONCE(*number->value));
+}
+
+/* The store() of a struct lull_number. */
+ssize_t lull_number_store(struct kobject *kobj, struct kobj_attribute *attr,
+			  const char *buf, size_t count)
+{
+	struct lull_number *number = container_of(attr, struct lull_number, attr);
+	unsigned int value;
+
+	if (kstrtouint(buf, 10, &value) || value < number->least || value > number->most)
+		return -EINVAL;
+	WRITE_ONCE(*number->value, value);
+
+	return count;
+}
+
 static ssize_t enabled_show(struct kobject *kobj, struct kobj_attribute *attr, char *buf)
 {
 	struct lull_system *system = container_of(attr, struct lull_system, switch_attr);

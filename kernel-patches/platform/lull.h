@@ -34,6 +34,29 @@ struct lull_system {
 	bool enabled;
 };
 
+/**
+ * struct lull_number - a file of sysfs with a number in a range
+ * @attr: the file
+ * @value: the number; may be read at any time
+ * @least: the smallest that it may be
+ * @most: and the largest
+ */
+struct lull_number {
+	struct kobj_attribute attr;
+	unsigned int *value;
+	unsigned int least;
+	unsigned int most;
+};
+
+/* The file @_name of a variable. Another number, or text that is none, is -EINVAL. */
+#define LULL_NUMBER(_name, _variable, _least, _most)					\
+	struct lull_number lull_number_##_name = {					\
+		.attr = __ATTR(_name, 0644, lull_number_show, lull_number_store),	\
+		.value = &(_variable),							\
+		.least = _least,							\
+		.most = _most,								\
+	}
+
 /* /sys/kernel/debug/lull, from subsys_initcall() on. */
 extern struct dentry *lull_debugfs;
 
@@ -44,6 +67,9 @@ int lull_register_system(struct lull_system *system);
 int lull_unregister_system(struct lull_system *system);
 int lull_set_enabled(struct lull_system *system, bool enable);
 ssize_t lull_store_bool(bool *value, const char *buf, size_t count);
+ssize_t lull_number_show(struct kobject *kobj, struct kobj_attribute *attr, char *buf);
+ssize_t lull_number_store(struct kobject *kobj, struct kobj_attribute *attr,
+			  const char *buf, size_t count);
 
 /**
  * lull_enabled - whether a system is on; takes no lock, for hot paths

@@ -9,7 +9,6 @@
  */
 #include <linux/debugfs.h>
 #include <linux/init.h>
-#include <linux/kstrtox.h>
 #include <linux/math64.h>
 #include <linux/seq_file.h>
 #include <linux/string.h>
@@ -20,10 +19,6 @@
 
 #define CREATE_TRACE_POINTS
 #include "quiescence_trace.h"
-
-#define LULL_QUIET_BOUND_LEAST	1
-#define LULL_QUIET_BOUND_MOST	10000
-#define LULL_QUIET_LEAST_MOST	1000000
 
 static int lull_quiet_enable(struct lull_system *system)
 {
@@ -66,43 +61,8 @@ static ssize_t hold_store(struct kobject *kobj, struct kobj_attribute *attr,
 
 static struct kobj_attribute hold_attr = __ATTR_RW(hold);
 
-static ssize_t bound_ms_show(struct kobject *kobj, struct kobj_attribute *attr, char *buf)
-{
-	return sysfs_emit(buf, "%u\n", READ_ONCE(lull_quiet_bound_ms));
-}
-
-static ssize_t bound_ms_store(struct kobject *kobj, struct kobj_attribute *attr,
-			      const char *buf, size_t count)
-{
-	unsigned int ms;
-
-	if (kstrtouint(buf, 10, &ms) || ms < LULL_QUIET_BOUND_LEAST || ms > LULL_QUIET_BOUND_MOST)
-		return -EINVAL;
-	WRITE_ONCE(lull_quiet_bound_ms, ms);
-
-	return count;
-}
-
-static struct kobj_attribute bound_ms_attr = __ATTR_RW(bound_ms);
-
-static ssize_t least_us_show(struct kobject *kobj, struct kobj_attribute *attr, char *buf)
-{
-	return sysfs_emit(buf, "%u\n", READ_ONCE(lull_quiet_least_us));
-}
-
-static ssize_t least_us_store(struct kobject *kobj, struct kobj_attribute *attr,
-			      const char *buf, size_t count)
-{
-	unsigned int us;
-
-	if (kstrtouint(buf, 10, &us) || us > LULL_QUIET_LEAST_MOST)
-		return -EINVAL;
-	WRITE_ONCE(lull_quiet_least_us, us);
-
-	return count;
-}
-
-static struct kobj_attribute least_us_attr = __ATTR_RW(least_us);
+static LULL_NUMBER(bound_ms, lull_quiet_bound_ms, 1, 10000);
+static LULL_NUMBER(least_us, lull_quiet_least_us, 0, 1000000);
 
 static ssize_t stats_show(struct kobject *kobj, struct kobj_attribute *attr, char *buf)
 {
@@ -128,8 +88,8 @@ static struct kobj_attribute stats_attr = __ATTR_RO_MODE(stats, 0400);
 
 static const struct attribute *const lull_quiet_attrs[] = {
 	&hold_attr.attr,
-	&bound_ms_attr.attr,
-	&least_us_attr.attr,
+	&lull_number_bound_ms.attr.attr,
+	&lull_number_least_us.attr.attr,
 	&stats_attr.attr,
 	NULL
 };

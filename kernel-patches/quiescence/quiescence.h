@@ -64,6 +64,7 @@ DECLARE_STATIC_KEY_FALSE(lull_quiet_key);
 
 void lull_quiet_fork(struct task_struct *p);
 void __lull_quiet_waking(struct task_struct *p, unsigned int state);
+void __lull_quiet_woke(void);
 bool __lull_quiet_hold(struct task_struct *p, unsigned int state);
 void __lull_quiet_input(dev_t device, u16 type, u16 code, s32 value);
 
@@ -83,6 +84,13 @@ static __always_inline void lull_quiet_waking(struct task_struct *p, unsigned in
 {
 	if (static_branch_unlikely(&lull_quiet_key))
 		__lull_quiet_waking(p, state);
+}
+
+/* The wake-up is done, or was in vain. */
+static __always_inline void lull_quiet_woke(void)
+{
+	if (static_branch_unlikely(&lull_quiet_key))
+		__lull_quiet_woke();
 }
 
 /* Whether a wake-up is held back, as lull_bursts_hold() does. */
@@ -105,6 +113,10 @@ static inline void lull_quiet_fork(struct task_struct *p)
 }
 
 static inline void lull_quiet_waking(struct task_struct *p, unsigned int state)
+{
+}
+
+static inline void lull_quiet_woke(void)
 {
 }
 

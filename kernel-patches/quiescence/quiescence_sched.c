@@ -51,7 +51,7 @@ DEFINE_STATIC_KEY_FALSE(lull_quiet_key);
 unsigned int lull_quiet_bound_ms = 200;
 unsigned int lull_quiet_least_us = 2000;
 
-static unsigned int lull_quiet_kind = LULL_QUIET_BIG;
+static unsigned int lull_quiet_kind = LULL_QUIET_ALL;
 
 static DEFINE_RAW_SPINLOCK(lull_quiet_lock);
 
@@ -412,7 +412,7 @@ static struct task_struct *lull_quiet_take(void)
 
 	if (!p)
 		return NULL;
-	lull_quiet_leaving.first = p->quiet.next;
+	WRITE_ONCE(lull_quiet_leaving.first, p->quiet.next);
 	p->quiet.next = NULL;
 	/* The next wake-up of the task, which is ours as a rule, is not held. */
 	WRITE_ONCE(p->quiet.released, true);
@@ -441,20 +441,24 @@ static void lull_quiet_release(struct irq_work *work)
 		irq_work_queue(work);
 }
 
-/* What is held leaves, as soon as whoever ends the hold has done what it is about. */
+/* What is held is to leave. Whoever ends the hold says when: lull_quiet_release_soon(). */
 static void lull_quiet_let_go(void)
 {
-	scoped_guard(raw_spinlock_irqsave, &lull_quiet_held_lock) {
-		if (!lull_quiet_held.first)
-			return;
-		if (lull_quiet_leaving.first)
-			lull_quiet_leaving.last->quiet.next = lull_quiet_held.first;
-		else
-			lull_quiet_leaving.first = lull_quiet_held.first;
-		lull_quiet_leaving.last = lull_quiet_held.last;
-		lull_quiet_held = (struct lull_quiet_list){};
-	}
-	irq_work_queue(&lull_quiet_release_work);
+	guard(raw_spinlock_irqsave)(&lull_quiet_held_lock);
+	if (!lull_quiet_held.first)
+		return;
+	if (lull_quiet_leaving.first)
+		lull_quiet_leaving.last->quiet.next = lull_quiet_held.first;
+	else
+		WRITE_ONCE(lull_quiet_leaving.first, lull_quiet_held.first);
+	lull_quiet_leaving.last = lull_quiet_held.last;
+	lull_quiet_held = (struct lull_quiet_list){};
+}
+
+static void lull_quiet_release_soon(void)
+{
+	if (READ_ONCE(lull_quiet_leaving.first))
+		irq_work_queue(&lull_quiet_release_work);
 }
 
 static void lull_quiet_end_locked(enum lull_quiet_end why)
@@ -500,6 +504,7 @@ static void lull_quiet_woken(struct irq_work *work)
 		if (lull_path_waits(&lull_quiet_path))
 			return;
 	lull_quiet_end_locked(LULL_QUIET_BY_PATH);
+	lull_quiet_release_soon();
 }
 
 static enum hrtimer_restart lull_quiet_expired(struct hrtimer *timer)
@@ -508,6 +513,7 @@ static enum hrtimer_restart lull_quiet_expired(struct hrtimer *timer)
 	/* Another hold may have begun meanwhile. */
 	if (ktime_get_ns() >= lull_quiet_hold_until)
 		lull_quiet_end_locked(LULL_QUIET_BY_DEADLINE);
+	lull_quiet_release_soon();
 	return HRTIMER_NORESTART;
 }
 
@@ -610,7 +616,8 @@ static void lull_quiet_begin(struct irq_work *work)
  * @p: the task
  * @state: the states that it may be woken from
  *
- * If it is on the path, the hold ends before a CPU is chosen for it.
+ * If it is on the path, the hold ends before a CPU is chosen for it. Who was held is
+ * released when that is done, so that no other task takes the CPU meanwhile.
  */
 void __lull_quiet_waking(struct task_struct *p, unsigned int state)
 {
@@ -625,6 +632,12 @@ void __lull_quiet_waking(struct task_struct *p, unsigned int state)
 	if (by && READ_ONCE(lull_quiet_holding) == LULL_QUIET_BIG + 1 && lull_quiet_may_hold(by))
 		WRITE_ONCE(by->quiet.wait, READ_ONCE(lull_quiet_wait));
 	lull_quiet_end(LULL_QUIET_BY_PATH);
+}
+
+/* A wake-up is done. It may have been the one that ended a hold. */
+void __lull_quiet_woke(void)
+{
+	lull_quiet_release_soon();
 }
 
 /**
@@ -688,6 +701,7 @@ void __lull_quiet_input(dev_t device, u16 type, u16 code, s32 value)
 	}
 	/* Who is held waits no longer for another path. */
 	lull_quiet_end(LULL_QUIET_BY_PATH);
+	lull_quiet_release_soon();
 }
 
 /**
@@ -754,6 +768,7 @@ void lull_quiet_stop(void)
 		lull_quiet_on = false;
 		lull_quiet_end_locked(LULL_QUIET_BY_SWITCH);
 	}
+	lull_quiet_release_soon();
 	lull_quiet_unprobe();
 	irq_work_sync(&lull_quiet_begin_work);
 	irq_work_sync(&lull_quiet_woken_work);

@@ -33,49 +33,14 @@ static struct lull_system lull_waeas_system = {
 	.disable = lull_waeas_disable,
 };
 
-/* A number of the settings, with its range. */
-struct lull_waeas_number {
-	struct kobj_attribute attr;
-	unsigned int *value;
-	unsigned int least;
-	unsigned int most;
-};
-
-static ssize_t lull_waeas_show(struct kobject *kobj, struct kobj_attribute *attr, char *buf)
-{
-	return sysfs_emit(buf, "%u\n",
-			  READ_ONCE(*container_of(attr, struct lull_waeas_number, attr)->value));
-}
-
-static ssize_t lull_waeas_store(struct kobject *kobj, struct kobj_attribute *attr,
-				const char *buf, size_t count)
-{
-	struct lull_waeas_number *number = container_of(attr, struct lull_waeas_number, attr);
-	unsigned int value;
-
-	if (kstrtouint(buf, 10, &value) || value < number->least || value > number->most)
-		return -EINVAL;
-	WRITE_ONCE(*number->value, value);
-
-	return count;
-}
-
-#define LULL_WAEAS_NUMBER(_name, _least, _most)						\
-	static struct lull_waeas_number lull_waeas_number_##_name = {			\
-		.attr = __ATTR(_name, 0644, lull_waeas_show, lull_waeas_store),		\
-		.value = &lull_waeas._name,						\
-		.least = _least,							\
-		.most = _most,								\
-	}
-
-LULL_WAEAS_NUMBER(frequency, 0, 1);
-LULL_WAEAS_NUMBER(window_us, 1000, 100000);
-LULL_WAEAS_NUMBER(alpha, 1, 1023);
-LULL_WAEAS_NUMBER(select, 0, 1);
-LULL_WAEAS_NUMBER(pack, 0, 1);
-LULL_WAEAS_NUMBER(pack_percent, 1, 100);
-LULL_WAEAS_NUMBER(associate, 0, 1);
-LULL_WAEAS_NUMBER(balance, 0, 1);
+static LULL_NUMBER(frequency, lull_waeas.frequency, 0, 1);
+static LULL_NUMBER(window_us, lull_waeas.window_us, 1000, 100000);
+static LULL_NUMBER(alpha, lull_waeas.alpha, 1, 1023);
+static LULL_NUMBER(select, lull_waeas.select, 0, 1);
+static LULL_NUMBER(pack, lull_waeas.pack, 0, 1);
+static LULL_NUMBER(pack_percent, lull_waeas.pack_percent, 1, 100);
+static LULL_NUMBER(associate, lull_waeas.associate, 0, 1);
+static LULL_NUMBER(balance, lull_waeas.balance, 0, 1);
 
 static const char * const lull_waeas_trackings[] = {
 	[LULL_WAEAS_PELT] = "pelt",
@@ -131,14 +96,14 @@ static struct kobj_attribute stats_attr = __ATTR_RO_MODE(stats, 0400);
 
 static const struct attribute *const lull_waeas_attrs[] = {
 	&tracking_attr.attr,
-	&lull_waeas_number_frequency.attr.attr,
-	&lull_waeas_number_window_us.attr.attr,
-	&lull_waeas_number_alpha.attr.attr,
-	&lull_waeas_number_select.attr.attr,
-	&lull_waeas_number_pack.attr.attr,
-	&lull_waeas_number_pack_percent.attr.attr,
-	&lull_waeas_number_associate.attr.attr,
-	&lull_waeas_number_balance.attr.attr,
+	&lull_number_frequency.attr.attr,
+	&lull_number_window_us.attr.attr,
+	&lull_number_alpha.attr.attr,
+	&lull_number_select.attr.attr,
+	&lull_number_pack.attr.attr,
+	&lull_number_pack_percent.attr.attr,
+	&lull_number_associate.attr.attr,
+	&lull_number_balance.attr.attr,
 	&latency_sensitive_attr.attr,
 	&stats_attr.attr,
 	NULL

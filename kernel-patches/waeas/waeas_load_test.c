@@ -2,6 +2,7 @@
 #include <kunit/test.h>
 
 #include "waeas_load.h"
+#include "waeas_load_reference.h"
 
 #define MS	1000000ULL
 #define WINDOW	(20 * MS)
@@ -94,6 +95,60 @@ static void lull_waeas_never_more_than_all(struct kunit *test)
 			0);
 }
 
+static void lull_waeas_work_moves_with_its_task(struct kunit *test)
+{
+	struct lull_waeas_load task = {}, from = {}, to = {};
+
+	lull_waeas_add(&task, 0, 4 * MS, WINDOW, LULL_WAEAS_ONE, false);
+	lull_waeas_add(&from, 0, 4 * MS, WINDOW, LULL_WAEAS_ONE, true);
+	/* In the same window, on a CPU of half the speed. */
+	lull_waeas_add(&task, 4 * MS, 10 * MS, WINDOW, HALF, false);
+	lull_waeas_add(&to, 4 * MS, 10 * MS, WINDOW, HALF, true);
+	KUNIT_EXPECT_EQ(test, task.current_ns, 7 * MS);
+	KUNIT_EXPECT_EQ(test, from.current_ns, 4 * MS);
+	KUNIT_EXPECT_EQ(test, to.current_ns, 3 * MS);
+}
+
+static u32 lull_waeas_draw(u32 *state, u32 below)
+{
+	*state = *state * 1664525 + 1013904223;
+	return (*state >> 8) % below;
+}
+
+/* As tests/waeas_load.py draws it, which has computed the reference in floating point. */
+static unsigned int lull_waeas_drawn(u32 seed)
+{
+	static const u32 windows_us[] = { 1000, 20000, 100000 };
+	u32 us = windows_us[seed % ARRAY_SIZE(windows_us)], state = seed;
+	u32 alpha = seed % 4 ? lull_waeas_draw(&state, LULL_WAEAS_ONE) : 0;
+	bool idle_counts = lull_waeas_draw(&state, 2);
+	u32 pieces = 1 + lull_waeas_draw(&state, 40);
+	struct lull_waeas_load load = {};
+	u64 start, time = 0;
+
+	while (pieces--) {
+		start = time + lull_waeas_draw(&state, us);
+		time = start + 1 + lull_waeas_draw(&state, us * 2);
+		lull_waeas_add(&load, start * 1000, time * 1000, us * 1000ULL,
+			       64 + lull_waeas_draw(&state, LULL_WAEAS_ONE - 63), idle_counts);
+	}
+	time += lull_waeas_draw(&state, us * 3);
+	return lull_waeas_predict(&load, time * 1000, us * 1000ULL, alpha, idle_counts);
+}
+
+static void lull_waeas_as_floating_point(struct kunit *test)
+{
+	unsigned int is, exact;
+	u32 seed;
+
+	for (seed = 0; seed < ARRAY_SIZE(lull_waeas_reference); seed++) {
+		is = 1000 * lull_waeas_drawn(seed);
+		exact = lull_waeas_reference[seed];
+		KUNIT_EXPECT_LE_MSG(test, is, exact + 1, "load %u", seed);
+		KUNIT_EXPECT_GT_MSG(test, is + 1010, exact, "load %u", seed);
+	}
+}
+
 static struct kunit_case lull_waeas_cases[] = {
 	KUNIT_CASE(lull_waeas_mean_or_last),
 	KUNIT_CASE(lull_waeas_smoothed_or_last),
@@ -101,6 +156,8 @@ static struct kunit_case lull_waeas_cases[] = {
 	KUNIT_CASE(lull_waeas_goes_by_speed),
 	KUNIT_CASE(lull_waeas_sleep_of_a_task_is_no_window),
 	KUNIT_CASE(lull_waeas_never_more_than_all),
+	KUNIT_CASE(lull_waeas_work_moves_with_its_task),
+	KUNIT_CASE(lull_waeas_as_floating_point),
 	{}
 };
 

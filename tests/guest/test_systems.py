@@ -13,18 +13,10 @@ pytestmark = pytest.mark.guest
 ALL_DEVICES = ("-p", "exynos5422", "--set", "shadow.enabled=true")
 
 
-NEEDS = {"quiescence.enabled": "hotplug.enabled"}
-"""Switches that another system has to be on for, by the defaults of their other settings."""
-
-
 def words(key: str, setting: Setting) -> str:
     """All values and then the default, in one call of lull-policy each."""
     values = [*setting.examples(), str(setting.default)]
-    lines = [f"lull-policy file={key}:{setting.path}:{value} || failed=1" for value in values]
-    if needed := NEEDS.get(key):
-        path = folder.settings()[needed].path
-        lines = [f"echo 1 >{path}", *lines, f"echo 0 >{path}"]
-    return "\n".join(lines)
+    return "\n".join(f"lull-policy file={key}:{setting.path}:{value} || failed=1" for value in values)
 
 
 def test_every_default_is_what_the_kernel_has_after_boot(lull: Lull) -> None:

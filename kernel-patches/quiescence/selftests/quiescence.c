@@ -3,6 +3,7 @@
  */
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/futex.h>
 #include <poll.h>
 #include <sched.h>
 #include <signal.h>
@@ -12,6 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -25,6 +27,7 @@
 #define HOTPLUG "/sys/kernel/lull/hotplug/enabled"
 #define OUT CPU_DIR "/pseudo_offline"
 #define PATH "/sys/kernel/debug/lull/quiescence/path"
+#define TRACING "/sys/kernel/tracing/"
 #define MS 1000000ULL
 #define WAIT_MS 60
 /* From the begin of a wait until all others are held, where CPUs share one time and take turns. */
@@ -39,6 +42,8 @@ enum act {
 	CHAIN,
 	/* Waits for somebody whom nobody of the path has woken. */
 	STRAY,
+	/* The same, by a futex. */
+	STRAY_FUTEX,
 	/* Writes to a file whose reader is told by a work item. */
 	WORK,
 	/* Wakes many. */
@@ -62,7 +67,7 @@ struct log {
 };
 
 static struct shared {
-	_Atomic int act;
+	_Atomic int act, word;
 	_Atomic int stray;
 	_Atomic uint32_t done;
 	_Atomic uint32_t signals;
@@ -164,6 +169,10 @@ static void consume(void)
 			break;
 		case STRAY:
 			hear(to_ui[0]);
+			break;
+		case STRAY_FUTEX:
+			while (!atomic_exchange(&shared->word, 0))
+				syscall(SYS_futex, &shared->word, FUTEX_WAIT, 0, NULL);
 			break;
 		case WORK:
 			work_around();
@@ -336,7 +345,7 @@ static void test_files(void)
 	pid_t pid;
 	int status;
 
-	tap_ok(!read_text(SYSTEM "hold", text, sizeof(text)) && !strcmp(text, "big") &&
+	tap_ok(!read_text(SYSTEM "hold", text, sizeof(text)) && !strcmp(text, "all") &&
 		       !read_text(SYSTEM "bound_ms", text, sizeof(text)) && !strcmp(text, "200") &&
 		       !read_text(SYSTEM "least_us", text, sizeof(text)) && !strcmp(text, "2000"),
 	       "the settings after boot");
@@ -365,14 +374,14 @@ static void test_files(void)
 	       "EACCES: only root writes, or reads counts and the path");
 
 	put(HOTPLUG, "0");
+	tap_ok(!write_text(SYSTEM "enabled", "1"), "by itself it can be turned on");
+	tap_ok(write_text(SYSTEM "hold", "big") == -EOPNOTSUPP,
+	       "EOPNOTSUPP: big CPUs cannot leave without pseudo hotplug");
+	put(SYSTEM "enabled", "0");
 	put(SYSTEM "hold", "big");
 	tap_ok(write_text(SYSTEM "enabled", "1") == -EOPNOTSUPP,
-	       "EOPNOTSUPP: big CPUs cannot leave without pseudo hotplug");
+	       "nor when they were chosen before");
 	put(SYSTEM "hold", "all");
-	tap_ok(!write_text(SYSTEM "enabled", "1") &&
-		       write_text(SYSTEM "hold", "big") == -EOPNOTSUPP,
-	       "nor be chosen while it is on");
-	put(SYSTEM "enabled", "0");
 }
 
 static void test_off(void)
@@ -512,6 +521,47 @@ static void test_mistake(const char *hold)
 	tap_ok(stat_of("mistaken") == mistaken, "and no other one is");
 }
 
+/* Who of the two is woken first after @told; in the trace, which is empty then. */
+static pid_t woken_first(void)
+{
+	char text[4096], *line;
+
+	must(read_text(TRACING "trace", text, sizeof(text)), TRACING "trace");
+	line = strstr(text, "sched_waking: ");
+	line = line ? strstr(line, " pid=") : NULL;
+	return line ? atoi(line + strlen(" pid=")) : 0;
+}
+
+/* The hold ends where interrupts are on, as nobody could be released before they are. */
+static void test_order(void)
+{
+	char filter[64];
+	uint64_t told;
+	int first = 0;
+	pid_t woken;
+
+	snprintf(filter, sizeof(filter), "pid == %d || pid == %d", ui, others[SLEEPER]);
+	put(TRACING "events/sched/sched_waking/filter", filter);
+	restart("all", "1000", "2000");
+	do_all(CHAIN);
+	for (int i = 0; i < 3; i++) {
+		press(STRAY_FUTEX);
+		clock_sleep((SLACK_MS + 10) * MS);
+		put(TRACING "trace", "\n");
+		put(TRACING "events/sched/sched_waking/enable", "1");
+		told = clock_ns();
+		atomic_store(&shared->word, 1);
+		syscall(SYS_futex, &shared->word, FUTEX_WAKE, 1);
+		finish();
+		put(TRACING "events/sched/sched_waking/enable", "0");
+		woken = woken_first();
+		first += woken == ui && ran(SLEEPER, told, clock_ns());
+		tap_note("%s first", woken == ui ? "path" : woken ? "other" : "nobody");
+	}
+	tap_ok(first == 3, "who is on the path is woken before who was held is released");
+	put(TRACING "events/sched/sched_waking/filter", "0");
+}
+
 static bool on_path(pid_t pid)
 {
 	char text[4096], member[32];
@@ -577,8 +627,12 @@ static void test_big(void)
 	holds = stat_of("holds");
 	do_all(CHAIN);
 	press(CHAIN);
-	clock_sleep((SLACK_MS + 10) * MS);
-	must(read_text(OUT, text, sizeof(text)), OUT);
+	for (int i = 0; i < SLACK_MS + 10; i++) {
+		must(read_text(OUT, text, sizeof(text)), OUT);
+		if (*text)
+			break;
+		clock_sleep(MS);
+	}
 	must(cpulist_parse(&out, text), text);
 	from = atomic_load(&log->count);
 	clock_sleep(10 * MS);
@@ -666,6 +720,7 @@ int main(int argc, char **argv)
 	test_starvation();
 	test_least();
 	test_mistake("all");
+	test_order();
 	test_chain();
 	start_other(HOG);
 	put(SYSTEM "enabled", "0");
@@ -687,7 +742,7 @@ int main(int argc, char **argv)
 	put(EVENTS_DIR "enabled", "0");
 	put(SYSTEM "enabled", "0");
 	put(HOTPLUG, hotplug);
-	put(SYSTEM "hold", "big");
+	put(SYSTEM "hold", "all");
 	put(SYSTEM "bound_ms", "200");
 	put(SYSTEM "least_us", "2000");
 	put(SYSTEM "enabled", was);

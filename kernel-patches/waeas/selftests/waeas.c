@@ -2,6 +2,8 @@
 /*
  * waeas [ROUNDS [SWITCHES]]: for each part a load for which one CPU is right; and switches that
  * change while tasks run, ROUNDS times, and on until tasks were switched SWITCHES times.
+ *
+ * waeas replay: a load that is the same in every kernel, and nothing else; for a trace of it.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -19,6 +21,7 @@
 
 #include "clock.h"
 #include "idle.h"
+#include "parts/replay.h"
 #include "sysfs.h"
 #include "tap.h"
 
@@ -562,6 +565,9 @@ static void test_storm(int rounds, unsigned long least)
 		set("window_us", text);
 		snprintf(text, sizeof(text), "%d", 1 + rand_r(&seed) % 1023);
 		set("alpha", text);
+		snprintf(text, sizeof(text), "%d", 1 + rand_r(&seed) % 100);
+		set("pack_percent", text);
+		put(SENSITIVE, rand_r(&seed) % 2 ? "1" : "0");
 		set("enabled", rand_r(&seed) % 4 ? "1" : "0");
 		snprintf(text, sizeof(text), "%c%d", rand_r(&seed) % 2 ? '+' : '-', pids[1]);
 		put(SYSTEM "latency_sensitive", text);
@@ -579,10 +585,13 @@ static void test_storm(int rounds, unsigned long least)
 
 int main(int argc, char **argv)
 {
+	bool plays = argc > 1 && !strcmp(argv[1], "replay");
 	int rounds = argc > 1 ? atoi(argv[1]) : 40;
 	unsigned long least = argc > 2 ? strtoul(argv[2], NULL, 10) : 0;
 	unsigned long before;
 
+	if (plays)
+		return replay();
 	put(SYSTEM "enabled", "0");
 	find_cpus();
 	put(ROOT "/cgroup.subtree_control", "+cpu");
@@ -612,6 +621,7 @@ int main(int argc, char **argv)
 	set("tracking", "bes");
 	set("window_us", "20000");
 	set("alpha", "512");
+	set("pack_percent", "80");
 	before = stat_of("packed");
 	in_turn();
 	tap_ok(stat_of("packed") == before, "off, all is upstream's again");
