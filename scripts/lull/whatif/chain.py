@@ -3,7 +3,7 @@
 
 import ctypes
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import NamedTuple
 
 import numpy as np
@@ -29,7 +29,7 @@ _SLEEP = np.dtype(
     [(name, np.int64) for name in ("lead", "hrtimer", "wheel", "qos", "woken", "end", "length", "software", "work")]
     + [
         (name, np.int32)
-        for name in ("state", "sender", "only_tick", "got_tick", "leaves", "kept", "stops", "by_timer", "refused")
+        for name in ("state", "sender", "only_tick", "got_tick", "leaves", "kept", "stops", "by_timer", "refused", "given")
     ],
     align=True,
 )
@@ -78,9 +78,12 @@ class Chains:
     period: int
     first: int
     last: int
-    outside: dict[int, dict[int, int]] = field(default_factory=dict)
-    """Of each CPU and state, the time of sleeps that began before the traced command or had not ended with it. No
-    governor's choice of them is replayed."""
+    open: set[int] = field(default_factory=set)
+    """CPUs whose last sleep the trace has no end of."""
+
+    def ended(self, wakes: npt.NDArray[np.void]) -> npt.NDArray[np.void]:
+        """The wake-ups that ended between `first` and `last`."""
+        return wakes[(wakes["end"] > self.first) & (wakes["end"] <= self.last)]
 
     def unseen(self, cpu: int, state: int) -> bool:
         """The run never left the state on this CPU."""
@@ -95,17 +98,19 @@ def of_run(
     end: int,
     unfinished: Mapping[int, ChosenSleep] | None = None,
 ) -> Chains:
-    """The chains of the choices of a run on this platform, between two times."""
+    """The chains of the choices of a run on this platform, between two times, with the sleeps over these times."""
     chains = Chains({}, {}, {}, {}, {}, {}, period, begin, end)
     entries = {}
     for number, (cpus, cluster) in enumerate(platform.cpu_ranges()):
         for cpu in cpus:
-            own = [one for one in made.get(cpu, ()) if one.entry.start >= begin and one.entry.end <= end]
+            own = [one for one in made.get(cpu, ()) if one.entry.end > begin and one.entry.start < end]
+            if unfinished and cpu in unfinished and unfinished[cpu].start < end:
+                chains.open.add(cpu)
+                last = replace(unfinished[cpu], end=end)
+                own.append(Made(last, last.state, last.wheel, last.stops, ""))
             if own:
                 _add(chains, cpu, own, len(cluster.cstates))
                 chains.cluster[cpu], entries[cpu] = number, [one.entry for one in own]
-                open_ended = [unfinished[cpu]] if unfinished and cpu in unfinished else []
-                chains.outside[cpu] = _outside([*(one.entry for one in made[cpu]), *open_ended], begin, end)
     if not chains.sleeps:
         raise UserError("the trace has no sleep of any CPU; record a longer run")
     _tell_ways_out(chains, entries, platform)
@@ -125,27 +130,20 @@ def _add(chains: Chains, cpu: int, own: Sequence[Made], count: int) -> None:
         row["woken"] = (
             entry.start if entry.refused else max(entry.start, entry.end - _ABOUT_NS) if known is None else known
         )
-        row["work"] = entries[at + 1].start - entry.end if at + 1 < len(entries) else chains.last - entry.end
+        row["work"] = entries[at + 1].start - entry.end if at + 1 < len(entries) else max(0, chains.last - entry.end)
         row["state"], row["sender"] = entry.state, entry.sent_by if entry.timer == NEVER else -1
-        row["got_tick"], row["leaves"] = entry.got_tick, entry.leaves
-        row["refused"] = entry.refused
+        restarts = entry.stops and at + 1 < len(entries) and not entries[at + 1].stopped
+        row["got_tick"], row["leaves"] = entry.got_tick, entry.leaves or restarts
+        row["refused"], row["given"] = entry.refused, entry.start < chains.first
         row["by_timer"] = entry.timer != NEVER and not entry.got_tick
-        row["only_tick"] = entry.got_tick and not entry.leaves and not entry.stops
+        row["only_tick"] = entry.got_tick and not row["leaves"] and not entry.stops
+    if cpu in chains.open:
+        sleeps["woken"][-1] = chains.last
     ticks = sleeps["work"][sleeps["only_tick"] == 1]
     chains.sleeps[cpu] = sleeps
     chains.begin[cpu], chains.stopped[cpu] = entries[0].start, entries[0].stopped
     chains.tick_work[cpu] = int(np.median(ticks)) if ticks.size else 30_000
     chains.usual[cpu] = [Usual(None, None)] * count
-
-
-def _outside(every: Sequence[ChosenSleep], begin: int, end: int) -> dict[int, int]:
-    """The parts between two times of sleeps that are not wholly between them."""
-    found: dict[int, int] = {}
-    for entry in every:
-        part = min(entry.end, end) - max(entry.start, begin)
-        if part > 0 and (entry.start < begin or entry.end > end):
-            found[entry.state] = found.get(entry.state, 0) + part
-    return found
 
 
 def _tell_ways_out(chains: Chains, entries: Mapping[int, Sequence[ChosenSleep]], platform: Platform) -> None:
@@ -159,6 +157,8 @@ def _tell_ways_out(chains: Chains, entries: Mapping[int, Sequence[ChosenSleep]],
             hardware = wakes["hardware"][wakes["cpu"] == cpu]
             known = [_woken(entry) for entry in entries[cpu]]
             told = np.array([woken is not None for woken in known]) & (sleeps["refused"] == 0)
+            ended = np.ones(sleeps.size, bool)
+            ended[-1] = cpu not in chains.open
             software = np.maximum(0, sleeps["end"] - sleeps["woken"] - hardware)
             usual = []
             for state in range(len(chains.usual[cpu])):
@@ -167,11 +167,11 @@ def _tell_ways_out(chains: Chains, entries: Mapping[int, Sequence[ChosenSleep]],
                 usual.append(Usual(_median(software[mine & told]), _median(short)))
             chains.usual[cpu] = usual
             middles = np.array([one.software if one.software is not None else 0 for one in usual], np.int64)
-            guessed = ~told & (sleeps["refused"] == 0)
+            guessed = ~told & (sleeps["refused"] == 0) & ended
             starts = sleeps["end"] - sleeps["length"]
             woken = np.maximum(starts, sleeps["end"] - hardware - middles[sleeps["state"]])
             sleeps["woken"] = np.where(guessed, woken, sleeps["woken"])
-            sleeps["software"] = np.maximum(0, sleeps["end"] - sleeps["woken"] - hardware)
+            sleeps["software"] = np.where(ended, np.maximum(0, sleeps["end"] - sleeps["woken"] - hardware), 0)
 
 
 def _woken(entry: ChosenSleep) -> int | None:

@@ -123,12 +123,13 @@ def of_wakes(source: Replay, machine: Setup, wakes: npt.NDArray[np.void]) -> dic
     """Joules of all CPUs and L2 caches, the wake-ups, and the p99 of their latency."""
     power, found = source.power(machine), spent.of_wakes(source, machine, wakes)
     joules = sum(sum(own.values()) for own in found.cores(power).values()) + sum(found.caches(power).values())
-    return {"energy_j": joules, "wake_ups": float(wakes.size), "latency_p99_us": p99_us(wakes)}
+    return {"energy_j": joules, "wake_ups": float(source.chains.ended(wakes).size), "latency_p99_us": p99_us(source, wakes)}
 
 
-def p99_us(wakes: npt.NDArray[np.void]) -> float:
+def p99_us(source: Replay, wakes: npt.NDArray[np.void]) -> float:
     """Of the wake-ups of all CPUs."""
-    late = _latency(wakes[(wakes["given_up"] == 0) & (wakes["state"] >= 0)])
+    ended = source.chains.ended(wakes)
+    late = _latency(ended[(ended["given_up"] == 0) & (ended["state"] >= 0)])
     return float(np.quantile(late, 0.99)) / 1000 if late.size else 0.0
 
 
@@ -136,7 +137,7 @@ def measures(source: Replay, machine: Setup, wakes: npt.NDArray[np.void]) -> dic
     """What the wake-ups of a model come to."""
     found: dict[Key, float] = {}
     power_of, times = source.power(machine), spent.of_wakes(source, machine, wakes)
-    cores = times.cores(power_of)
+    cores, ended = times.cores(power_of), source.chains.ended(wakes)
     for cpu, joules in cores.items():
         for label, value in joules.items():
             found["energy", cpu, label] = value
@@ -146,7 +147,7 @@ def measures(source: Replay, machine: Setup, wakes: npt.NDArray[np.void]) -> dic
         for name, slept in times.slept[cpu].items():
             found["entries", cpu, name] = times.entries[cpu][name]
             found["residency", cpu, name] = 100 * slept / times.length
-        own = wakes[wakes["cpu"] == cpu]
+        own = ended[ended["cpu"] == cpu]
         found.update(_quantiles(cpu, _latency(own[(own["given_up"] == 0) & (own["state"] >= 0)])))
         for cause, many in _causes(source, cpu, own).items():
             found["wake-ups", cpu, cause] = float(many)
@@ -156,7 +157,7 @@ def measures(source: Replay, machine: Setup, wakes: npt.NDArray[np.void]) -> dic
         found["residency", ALL, f"off {name}"] = 100 * off / times.length
     found["energy", ALL, CORES] = sum(sum(joules.values()) for joules in cores.values())
     found["energy", ALL, "all"] = found["energy", ALL, CORES] + sum(caches.values())
-    found["latency", ALL, "p99"] = p99_us(wakes)
+    found["latency", ALL, "p99"] = p99_us(source, wakes)
     return found
 
 
@@ -182,19 +183,21 @@ def _causes(source: Replay, cpu: int, own: npt.NDArray[np.void]) -> Mapping[str,
 def of_trace(source: Replay) -> dict[Key, float]:
     """The same numbers of the trace itself. Energy is the model's with the recorded choices."""
     found = dict(measures(source, source.machine, source.as_recorded))
-    length = source.chains.last - source.chains.first
+    first, last = source.chains.first, source.chains.last
     late: list[npt.NDArray[np.int64]] = []
     for cpus, cluster in source.machine.platform.cpu_ranges():
         for cpu in cpus:
             if cpu not in source.chains.sleeps:
                 continue
             sleeps = source.chains.sleeps[cpu]
+            begun = sleeps["end"] - sleeps["length"]
+            inside = np.minimum(sleeps["end"], last) - np.maximum(begun, first)
             for number, state in enumerate(cluster.cstates):
                 mine = sleeps["state"] == number
-                found["entries", cpu, state.name] = float(mine.sum())
-                asleep = float(sleeps["length"][mine].sum()) + source.chains.outside.get(cpu, {}).get(number, 0)
-                found["residency", cpu, state.name] = 100 * asleep / length
-            late.append((sleeps["end"] - sleeps["woken"])[sleeps["refused"] == 0])
+                found["entries", cpu, state.name] = float((mine & (begun >= first)).sum())
+                found["residency", cpu, state.name] = 100 * float(inside[mine].sum()) / (last - first)
+            ended = source.chains.ended(sleeps)[: sleeps.size - (cpu in source.chains.open)]
+            late.append((ended["end"] - ended["woken"])[ended["refused"] == 0])
             found.update(_quantiles(cpu, late[-1]))
     found["latency", ALL, "p99"] = float(np.quantile(np.concatenate(late), 0.99)) / 1000
     return found

@@ -84,7 +84,8 @@ class Replay:
         return found
 
 
-def load(path: Path) -> Replay:
+def load(path: Path, within_ms: tuple[float, float] | None = None) -> Replay:
+    """`within_ms`: the part of the traced command that is asked about; not given, all of it."""
     rundir = RunDir.open(path)
     spec = rundir.spec()
     if spec.engine != "gem5":
@@ -93,9 +94,8 @@ def load(path: Path) -> Replay:
     if not rows:
         raise UserError(f"{rundir / CPUIDLE}: missing or empty; run the command again")
     told = _told(rows)
-    found = entries.read(
-        rundir / TRACE, {cpu: [state.residency_ns for state in own] for cpu, own in told.items()}, TICK_NS
-    )
+    residencies = {cpu: [state.residency_ns for state in own] for cpu, own in told.items()}
+    found = entries.read(rundir / TRACE, residencies, TICK_NS, within_ms)
     if found.lost:
         raise UserError(
             f"{rundir / TRACE}: lost {found.lost} events; trace less, or raise --trace-buffer, and run again"

@@ -132,7 +132,8 @@ def numbers(source: Replay, machine: Setup) -> list[float]:
         for name in idle
     ]
     return [
-        *by_state.values(), whole - sum(by_state.values()), prediction.p99_us(wakes), float(wakes.size), *rests,
+        *by_state.values(), whole - sum(by_state.values()), prediction.p99_us(source, wakes),
+        float(source.chains.ended(wakes).size), *rests,
         float(bool(prediction.unseen(source, wakes))),
     ]  # fmt: skip
 
@@ -211,7 +212,7 @@ def _of_choices(source: Replay) -> list[float]:
     cores = times.cores(source.watts)
     by_state = [sum(own.get(name, 0.0) for own in cores.values()) for name in _idle(source)]
     whole = sum(sum(own.values()) for own in cores.values()) + sum(times.caches(source.watts).values())
-    return [*by_state, whole - sum(by_state), 0.0, float(wakes.size), *(0.0 for _ in _idle(source)), 0.0]
+    return [*by_state, whole - sum(by_state), 0.0, float(source.chains.ended(wakes).size), *(0.0 for _ in _idle(source)), 0.0]
 
 
 def _bars(source: Replay) -> dict[str, tuple[float, float]]:

@@ -71,7 +71,7 @@ static int choose(int governor, const struct chain_cpu *cpu, int number, struct 
 		.stopped = run->stopped,
 	};
 
-	if (governor == CHAIN_AS_RECORDED || governor == CHAIN_RECORD) {
+	if (governor == CHAIN_AS_RECORDED || governor == CHAIN_RECORD || sleep->given) {
 		*stop = sleep->stops;
 		return sleep->state;
 	}
@@ -202,7 +202,7 @@ int64_t chain_run(int governor, int cpus, const struct chain_cpu *all, int64_t p
 				run->tick = tick;
 				woken = tick < woken ? tick : woken;
 			}
-			if (governor == CHAIN_BY_HINDSIGHT)
+			if (governor == CHAIN_BY_HINDSIGHT && !sleep->given)
 				run->state = by_hindsight(cpu, &ideal[number * CHAIN_STATES], woken - run->time);
 
 			costs = &cpu->states[run->state];

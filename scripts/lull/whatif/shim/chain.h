@@ -31,6 +31,7 @@ struct chain_sleep {
 	int32_t stops;      /* the tick was stopped for it */
 	int32_t by_timer;   /* a timer other than the tick ended it */
 	int32_t refused;    /* by the hardware */
+	int32_t given;      /* it began before the replay: nobody chooses it again */
 };
 
 struct chain_state {
