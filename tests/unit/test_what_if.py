@@ -157,15 +157,55 @@ def test_the_same_states_give_the_recorded_run() -> None:
 
 
 def test_a_cpu_that_sleeps_through_an_end_of_the_command_is_not_at_work_then() -> None:
+    run = over_both_ends()
+    assert run.open == {0}
+    replay = dataclasses.replace(made_up(), chains=run)
+    wakes = chain.run(run, PLATFORM, AS_RECORDED)
+    found = spent.of_wakes(replay, replay.machine, wakes)
+    assert found.times[0]["active"] == pytest.approx(3 * MS)
+    assert found.slept[0] == pytest.approx({"C1": 0, "C2": 8 * MS, "C3": 19 * MS, "C4": 0})
+    assert found.entries[0] == {"C1": 0, "C2": 1, "C3": 1, "C4": 0}
+    assert run.ended(wakes).size == 2
+    truth = prediction.of_trace(replay)
+    assert truth["residency", 0, "C2"] == pytest.approx(100 * 8 / 30)
+    assert [truth["entries", 0, state] for state in ("C2", "C3")] == [1, 1]
+
+
+def over_both_ends() -> Chains:
     """From 10 to 40 ms: a sleep from before, one inside, one to after, and 3 ms of work between them."""
     every = [entry(0, 15 * MS, 2), entry(16 * MS, 14 * MS, 2, timer=29 * MS), entry(32 * MS, 20 * MS, 1)]
     made = {0: [Made(one, one.state, one.wheel, True, recorded.AGREES) for one in every[:2]]}
-    run = chain.of_run(made, PLATFORM, TICK_NS, 10 * MS, 40 * MS, {0: every[2]})
-    assert run.outside == {0: {2: 5 * MS, 1: 8 * MS}}
+    return chain.of_run(made, PLATFORM, TICK_NS, 10 * MS, 40 * MS, {0: every[2]})
+
+
+def test_a_longer_exit_takes_no_work_away() -> None:
+    """Of the three sleeps the first ends later, the second begins and ends later, and the third begins later."""
+    run = over_both_ends()
     replay = dataclasses.replace(made_up(), chains=run)
-    found = spent.of_wakes(replay, replay.machine, chain.run(run, PLATFORM, AS_RECORDED))
-    assert found.times[0]["active"] == pytest.approx(3 * MS)
-    assert found.slept[0]["C2"] == 8 * MS
+    slower = replay.machine.changed([f"cstates.C3.exit_us={EXIT_NS / 1000 + 1000}"])
+    before, after = (
+        spent.of_wakes(replay, machine, chain.run(run, machine.platform, AS_RECORDED))
+        for machine in (replay.machine, slower)
+    )
+    assert after.times[0]["active"] == pytest.approx(before.times[0]["active"])
+    assert after.slept[0]["C3"] - before.slept[0]["C3"] == pytest.approx(1 * MS)
+    assert before.slept[0]["C2"] - after.slept[0]["C2"] == pytest.approx(1 * MS)
+
+
+def test_a_cpu_that_sleeps_all_the_time_is_there() -> None:
+    made = {0: [Made(entry(0, 90 * MS, 2), 2, NEVER, True, recorded.AGREES)]}
+    replay = dataclasses.replace(made_up(), chains=chain.of_run(made, PLATFORM, TICK_NS, 10 * MS, 40 * MS))
+    found = prediction.measures(replay, replay.machine, replay.as_recorded)
+    assert found["residency", 0, "C3"] == 100
+    assert found["energy", 0, "active"] == 0
+
+
+def test_what_is_not_a_part_of_the_command_is_refused() -> None:
+    asked = {cpu: [state.residency_ns for state in own] for cpu, own in told().items()}
+    part = entries.read(RUN / "trace.dat", asked, TICK_NS, (10, 30))
+    assert part.end - part.begin == 20 * MS
+    with pytest.raises(UserError, match=r"trace\.dat: its command ran for \d+\.?\d* ms, and 10 to 100000 ms are asked"):
+        entries.read(RUN / "trace.dat", asked, TICK_NS, (10, 100_000))
 
 
 def test_watts_are_those_of_the_commands_windows(tmp_path: Path) -> None:
@@ -180,8 +220,10 @@ def test_watts_are_those_of_the_commands_windows(tmp_path: Path) -> None:
     ]
     table = pa.Table.from_pylist([{**dict.fromkeys(rows.SCHEMA.names), **row} for row in told])
     pq.write_table(table.cast(rows.SCHEMA), path)
-    inside, _ = watts._by_state(path, (8, 25))
-    whole, _ = watts._by_state(path, None)
+    inside, _ = watts._by_state(path, watts._wholly((8, 25)))
+    mostly, _ = watts._by_state(path, watts._mostly((4, 25)))
+    whole, _ = watts._by_state(path, watts._any)
+    assert mostly == whole
     assert inside == {0: {"active": {"dynamic": 1.0}}}
     assert whole == {0: {"active": {"dynamic": 2.5}, "C3": {"dynamic": 0.5}}}
 

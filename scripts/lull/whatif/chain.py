@@ -36,7 +36,7 @@ _SLEEP = np.dtype(
 WAKE = np.dtype(
     [(name, np.int64) for name in ("start", "woken", "end", "flush", "entry", "exit", "hardware")]
     + [(name, np.int32) for name in ("cpu", "state", "sleep", "given_up", "added")]
-    + [("cluster_off", np.int64)],
+    + [(name, np.int64) for name in ("cluster_off", "refilled", "refilled_l2")],
     align=True,
 )
 

@@ -15,8 +15,9 @@ from lull.errors import UserError
 from lull.platform.cstates import STATE_NAMES
 from lull.rundir import cpuidle
 from lull.rundir.folder import CPUIDLE, TRACE, RunDir
-from lull.whatif import chain, entries, recorded, watts
+from lull.whatif import chain, charges, entries, recorded, watts
 from lull.whatif.chain import AS_RECORDED, Chains
+from lull.whatif.charges import Charge
 from lull.whatif.entries import Entries
 from lull.whatif.library import Lived, State
 from lull.whatif.recorded import Again
@@ -48,6 +49,11 @@ class Replay:
     def as_recorded(self) -> npt.NDArray[np.void]:
         """The model's own answer to no change of states or governor: each choice as the trace has it."""
         return chain.run(self.chains, self.machine.platform, AS_RECORDED)
+
+    @cached_property
+    def charges(self) -> list[Charge]:
+        """Of each cluster."""
+        return charges.of_platform(self.machine.platform)
 
     @cached_property
     def lived(self) -> dict[int, Array[Lived]]:

@@ -22,6 +22,8 @@ class Spending:
     entries: dict[int, dict[str, float]]
     off: dict[str, float]
     """Of each cluster's L2."""
+    charges: dict[int, dict[str, float]]
+    """Joules of each CPU's ways in and out that are not power times time."""
     length: int
 
     def cores(self, power: Watts) -> dict[int, dict[str, float]]:
@@ -29,7 +31,11 @@ class Spending:
         found = {}
         for cpu, times in self.times.items():
             own = power.of(cpu)
-            found[cpu] = {what: own.get(what, own.get(ACTIVE, 0.0)) * time / 1e9 for what, time in times.items()}
+            extra = self.charges[cpu]
+            found[cpu] = {
+                what: own.get(what, own.get(ACTIVE, 0.0)) * time / 1e9 + extra.get(what, 0.0)
+                for what, time in times.items()
+            }
         return found
 
     def caches(self, power: Watts) -> dict[str, float]:
@@ -70,8 +76,11 @@ def of_wakes(source: Replay, machine: Setup, wakes: npt.NDArray[np.void]) -> Spe
     switch = by_cpu(part(flushed, entered) + np.where(given_up, 0, part(late, powered)))
     out = by_cpu(np.where(given_up, 0, part(powered, slept["end"])))
     off_by_cpu = np.bincount(wakes["cpu"], part(wakes["woken"] - wakes["cluster_off"], wakes["woken"]), cpus)
-    found = Spending({}, {}, {}, {}, last - first)
-    for members, cluster in places:
+    found = Spending({}, {}, {}, {}, {}, last - first)
+    ended = source.chains.ended(wakes)
+    for (members, cluster), charge in zip(places, source.charges, strict=True):
+        ways = charge.of(ended)
+        going, coming = (np.bincount(ended["cpu"], way, cpus) for way in ways)
         inside = [one for one in members if one in source.chains.sleeps]
         for one in inside:
             names = [state.name for state in cluster.cstates]
@@ -81,6 +90,7 @@ def of_wakes(source: Replay, machine: Setup, wakes: npt.NDArray[np.void]) -> Spe
                 ACTIVE: max(0.0, last - first - float(chosen[one].sum())),
             }  # fmt: skip
             found.slept[one] = dict(zip(names, chosen[one].tolist(), strict=False))
+            found.charges[one] = {ENTRY: float(going[one]), EXIT: float(coming[one])}
             found.entries[one] = dict(zip(names, count[one].tolist(), strict=False))
         if inside:
             found.off[cluster.name] = float(off_by_cpu[inside].sum())

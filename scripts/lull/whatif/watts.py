@@ -11,12 +11,13 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from lull.energy import rows, states
-from lull.energy.states import IDLE
+from lull.energy.states import IDLE, SWITCH
 from lull.errors import UserError
 from lull.platform.schema import Platform
 from lull.rundir.folder import LEDGER, RunDir
 
 BACKEND = "mcpat"
+_WAYS = ("entry", "exit")
 ON, OFF = "on", "off"
 _KINDS = {"clock": "dynamic", "leakage": "static"}
 _Tree = dict[int, dict[str, dict[str, float]]]
@@ -89,7 +90,8 @@ def _by_state(path: Path, takes: _Takes) -> tuple[_Tree, _Tree]:
     times: dict[tuple[int, str, str, int], float] = defaultdict(float)
     keys = ["cpu", "state", "cause", "component", "kind", "start", "end"]
     for row in rows.grouped(path, keys, ["joules", "seconds"], BACKEND, rows.CALIBRATED).to_pylist():
-        if row["cpu"] is None or not takes(row["start"], row["end"]):
+        moves = row["kind"] == "transition"  # of the state's power: `lull.whatif.charges` has these
+        if row["cpu"] is None or moves or not takes(row["start"], row["end"]):
             continue
         joules[row["cpu"]][row["state"]][row["kind"]] += row["joules"]
         causes[row["cpu"]][row["state"]][row["cause"]] += row["joules"]
@@ -138,7 +140,18 @@ def _complete(own: dict[str, dict[str, float]]) -> set[str]:
             own[name] = _scaled(own[nearest], nearest, name)
         else:
             own[name] = {}
+    _complete_ways(own)
     return missing
+
+
+def _complete_ways(own: dict[str, dict[str, float]]) -> None:
+    """A CPU that never went to sleep in these windows is on its way as the ledger has it: clocked, doing nothing."""
+    model, power = states.load(), own["C1"]
+    clock = power.get("dynamic", 0.0) / (model.core.of("C1").clock or 1.0)
+    leakage = power.get("static", 0.0) / (model.core.of("C1").leakage or 1.0)
+    for way in _WAYS:
+        own.setdefault(way, {"dynamic": clock, "static": leakage})
+    own.setdefault(SWITCH, {"static": leakage * model.transition.switch_leakage.value})
 
 
 def _scaled(power: Mapping[str, float], before: str, after: str) -> dict[str, float]:

@@ -64,6 +64,8 @@ struct chain_wake {
 	int32_t given_up;   /* the interrupt came on the way in */
 	int32_t added;      /* the tick ended it, as it did not in the record */
 	int64_t cluster_off; /* how long the cluster was, before this CPU brought it back */
+	int64_t refilled;    /* the CPU's work since its caches were lost before this sleep; -1: they were kept */
+	int64_t refilled_l2; /* the same of the cluster's CPUs and its L2 */
 };
 
 /*
