@@ -29,10 +29,12 @@ _SLEEP = np.dtype(
     [(name, np.int64) for name in ("lead", "hrtimer", "wheel", "qos", "woken", "end", "length", "software", "work")]
     + [
         (name, np.int32)
-        for name in ("state", "sender", "only_tick", "got_tick", "leaves", "kept", "stops", "by_timer", "refused", "given")
+        for name in (
+            "state", "sender", "only_tick", "got_tick", "leaves", "kept", "stops", "by_timer", "refused", "given",
+        )
     ],
     align=True,
-)
+)  # fmt: skip
 WAKE = np.dtype(
     [(name, np.int64) for name in ("start", "woken", "end", "flush", "entry", "exit", "hardware")]
     + [(name, np.int32) for name in ("cpu", "state", "sleep", "given_up", "added")]

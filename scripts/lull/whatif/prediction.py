@@ -2,12 +2,9 @@
 """The tables of a what-if: time, wake-ups, latencies and energy of each CPU and state, each with an error bar.
 
 A number is the recorded one plus the difference that the model sees between the run's own settings and the new ones.
-Its error bar adds up the model's error without a change, a share of the difference, and what two boots with the same
-settings differ by. Of a state that the run never left
-on a CPU, neither the way out nor the power is known, and the difference itself is the error.
+`lull.whatif.bars` has the error bars.
 """
 
-import math
 from collections.abc import Mapping
 from pathlib import Path
 from typing import NamedTuple
@@ -16,28 +13,14 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from lull.whatif import chain, spent
+from lull.whatif import bars, chain, spent
+from lull.whatif.bars import Scale
 from lull.whatif.chain import BY_HINDSIGHT, MAX_STATES
 from lull.whatif.settings import Setup
 from lull.whatif.source import Replay
 from lull.whatif.spent import ACTIVE, EXIT
 from lull.whatif.watts import OFF, ON
 
-SHARE_OF_CHANGE = 0.5
-"""Assumed: the part of a predicted difference that may be wrong."""
-CHANCE_OF_LATENCY = 0.05
-CHANCE_OF_COUNT = 4.3
-"""Times the root of a count."""
-CHANCE_OF_RESIDENCY = 0.31
-"""Percentage points."""
-CHANCE_OF_ENERGY = {
-    "C1": 0.0002, "C2": 0.0016, "C3": 0.0006, "C4": 0.0006, "active": 0.26, "entry": 0.0004, "exit": 0.0024,
-    "switch": 0.0003,
-}  # fmt: skip
-"""Of the joules of all CPUs. Which CPU works is what differs most."""
-CHANCE_OF_ALL, CHANCE_OF_L2 = 0.06, 0.0042
-"""These chances are what 95 of 100 numbers stayed within between three boots of one setting: esm-gesture, `models` and
-`boots`, three programs on tegra-k1, 18 pairs. C4 is taken to differ as C3, and a cause's joules as all of them."""
 CREDITS = (0.0, 0.25, 1.0)
 """Hindsight of one CPU does not know whether others sleep: it counts so much of what its cluster would save."""
 ALL = -1
@@ -45,6 +28,8 @@ ALL = -1
 CORES = "cores"
 """The CPUs without their L2 caches."""
 QUANTILES = (0.5, 0.99)
+FEWEST = 8
+"""Wake-ups of a CPU that has quantiles of their latency."""
 
 Key = tuple[str, int, str]
 """What, CPU, and state or quantile."""
@@ -73,35 +58,35 @@ def rows(source: Replay, machine: Setup) -> list[Predicted]:
     new = measures(source, machine, wakes)
     best = _best(source, machine, new)
     strange = unseen(source, wakes)
-    cores = new["energy", ALL, CORES]
+    scale = _scale(source, machine, wakes, new["energy", ALL, CORES])
     found = []
     for key in sorted({*truth, *new}):
         what, cpu, of = key
+        if what == "latency" and key not in new:
+            continue  # too few wake-ups
         before, base, after = (one.get(key, 0.0) for one in (truth, own, new))
-        said = max(0.0, before + after - base)
-        fault = max(abs(base - before), abs(model.get(key, 0.0) - before))
-        share = 1.0 if cpu in strange or (cpu == ALL and strange) else SHARE_OF_CHANGE
-        error = fault + share * abs(after - base) + _chance(key, said, cores)
+        known = what != "latency" or (key in truth and key in own)
+        said = max(0.0, before + after - base) if known else after
+        fault = max(abs(base - before), abs(model.get(key, 0.0) - before)) if known else 0.0
+        unknown = cpu in strange or (cpu == ALL and strange) or not known
+        share = bars.SHARE_OF_UNSEEN if unknown else bars.SHARE_OF_CHANGE
+        error = bars.bar(what, cpu, of, said, fault, share * abs(after - base), scale)
         found.append(
             Predicted(what, UNITS[what], cpu, of, before, said, error, max(0.0, before + best.get(key, 0.0) - base))
         )
     return found
 
 
-def _chance(key: Key, said: float, cores: float) -> float:
-    """What another boot with the same settings may differ by. `cores` are the joules of all CPUs."""
-    what, cpu, of = key
-    if what == "latency":
-        return CHANCE_OF_LATENCY * said
-    if what == "residency":
-        return CHANCE_OF_RESIDENCY
-    if what == "cause":
-        return CHANCE_OF_ALL * cores
-    if what != "energy":
-        return CHANCE_OF_COUNT * math.sqrt(max(1.0, said))
-    if cpu == ALL:
-        return said * (CHANCE_OF_ALL if of in ("all", CORES) else CHANCE_OF_L2)
-    return CHANCE_OF_ENERGY[of] * cores
+def _scale(source: Replay, machine: Setup, wakes: npt.NDArray[np.void], cores_j: float) -> Scale:
+    cpus, counts = np.unique(source.chains.ended(wakes)["cpu"], return_counts=True)
+    power = source.power(machine)
+    return Scale(
+        tick_s=source.chains.period / 1e9,
+        length_s=(source.chains.last - source.chains.first) / 1e9,
+        cores_j=cores_j,
+        wakes=dict(zip(cpus.tolist(), counts.tolist(), strict=True)),
+        watts={cpu: power.of(cpu) for cpu in source.cpus},
+    )
 
 
 def unseen(source: Replay, wakes: npt.NDArray[np.void]) -> set[int]:
@@ -123,7 +108,8 @@ def of_wakes(source: Replay, machine: Setup, wakes: npt.NDArray[np.void]) -> dic
     """Joules of all CPUs and L2 caches, the wake-ups, and the p99 of their latency."""
     power, found = source.power(machine), spent.of_wakes(source, machine, wakes)
     joules = sum(sum(own.values()) for own in found.cores(power).values()) + sum(found.caches(power).values())
-    return {"energy_j": joules, "wake_ups": float(source.chains.ended(wakes).size), "latency_p99_us": p99_us(source, wakes)}
+    many = float(source.chains.ended(wakes).size)
+    return {"energy_j": joules, "wake_ups": many, "latency_p99_us": p99_us(source, wakes)}
 
 
 def p99_us(source: Replay, wakes: npt.NDArray[np.void]) -> float:
@@ -162,7 +148,10 @@ def measures(source: Replay, machine: Setup, wakes: npt.NDArray[np.void]) -> dic
 
 
 def _quantiles(cpu: int, late: npt.NDArray[np.int64]) -> dict[Key, float]:
-    us = np.quantile(late, QUANTILES) / 1000 if late.size else np.zeros(len(QUANTILES))
+    """None where there are too few wake-ups."""
+    if late.size < FEWEST:
+        return {}
+    us = np.quantile(late, QUANTILES) / 1000
     return {("latency", cpu, f"p{100 * of:g}"): float(value) for of, value in zip(QUANTILES, us, strict=True)}
 
 

@@ -61,7 +61,8 @@ def of_wakes(source: Replay, machine: Setup, wakes: npt.NDArray[np.void]) -> Spe
     powered = np.where(given_up, flushed, late + slept["exit"])
 
     def part(start: npt.NDArray[np.int64], end: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
-        return np.maximum(np.minimum(end, last) - np.maximum(start, first), 0)
+        found: npt.NDArray[np.int64] = np.maximum(np.minimum(end, last) - np.maximum(start, first), 0)
+        return found
 
     def by_cpu(values: npt.NDArray[np.int64]) -> npt.NDArray[np.float64]:
         return np.bincount(cpu, values, cpus).astype(np.float64)
