@@ -50,10 +50,13 @@ def conclude(tables: Mapping[str, pa.Table], points: Sequence[str]) -> Result:
     rows, numbers = tables["points"].to_pylist(), tables["numbers"]
     there = {name for row in rows for name in (row["point"], row["recorded"])}
     so_far = f"{len(there)} of {len(points)} points have run so far. " if len(there) < len(points) else ""
+    asked = (
+        f"{so_far}Each of the {len(there)} runs is asked of each other run of its group and platform, which makes "
+        f"{len(rows)} questions. Errors are without their sign. Beside them is how far one is off who takes the "
+        "recorded run itself for the answer."
+    )
     summary = (
-        f"## Errors\n\n{so_far}Each of the {len(there)} runs is asked of each other run of its group and platform, "
-        f"which makes {len(rows)} questions. Errors are without their sign. Beside them is how far one is off who takes the "
-        f"recorded run itself for the answer.\n\n{_errors_text(rows)}\n## Error bars\n\n{_bars_text(numbers)}\n"
+        f"## Errors\n\n{asked}\n\n{_errors_text(rows)}\n## Error bars\n\n{_bars_text(numbers)}\n"
         f"## What makes it worse\n\n{_conditions_text(rows, numbers)}\n## Every question\n\n{_points_text(rows)}"
     )
     return Result(summary, dict(tables), checks(rows, numbers))
