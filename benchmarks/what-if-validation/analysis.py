@@ -56,10 +56,12 @@ def conclude(tables: Mapping[str, pa.Table], points: Sequence[str]) -> Result:
         "recorded run itself for the answer."
     )
     summary = (
-        f"## Errors\n\n{asked}\n\n{_errors_text(rows)}\n## Error bars\n\n{_bars_text(numbers)}\n"
+        f"## Errors\n\n{asked}\n\n{_errors_text(df_errors(rows, len(there)))}\n"
+        f"## Error bars\n\n{_bars_text(df_bars(numbers))}\n"
         f"## What makes it worse\n\n{_conditions_text(rows, numbers)}\n## Every question\n\n{_points_text(rows)}"
     )
-    return Result(summary, dict(tables), checks(rows, numbers))
+    quoted = {"errors": df_errors(rows, len(there)), "bars": df_bars(numbers)}
+    return Result(summary, {**tables, **quoted}, checks(rows, numbers))
 
 
 def draw(stored: Stored) -> list[Drawing]:
@@ -86,13 +88,27 @@ NAMES = {
 }  # fmt: skip
 
 
-def _errors_text(rows: Sequence[Row]) -> str:
+def df_errors(rows: Sequence[Row], runs: int) -> pa.Table:
+    """Of each kind of error, over all questions."""
     said, before = errors(rows), errors(rows, "before")
-    lines = []
-    for what, name in NAMES.items():
-        own = said[what]
-        quantiles = (f"{value:.3g}" for value in np.quantile(own, _SHOWN))
-        lines.append((name, f"{own.mean():.3g}", *quantiles, f"{before[what].mean():.3g}" if what in before else "-"))
+    return pa.Table.from_pylist(
+        [
+            {
+                "error": what, "runs": runs, "questions": len(rows), "mean": float(said[what].mean()),
+                **dict(zip(("median", "most", "largest"), np.quantile(said[what], _SHOWN).tolist(), strict=True)),
+                "before": float(before[what].mean()) if what in before else None,
+            }
+            for what in NAMES
+        ]
+    )  # fmt: skip
+
+
+def _errors_text(found: pa.Table) -> str:
+    columns = ("mean", "median", "most", "largest", "before")
+    lines = [
+        (NAMES[row["error"]], *("-" if row[name] is None else f"{row[name]:.3g}" for name in columns))
+        for row in found.to_pylist()
+    ]
     return markdown_table(("error of", "mean", "median", "95 %", "largest", "mean without a what-if"), lines)
 
 
@@ -136,22 +152,36 @@ def _column(numbers: pa.Table, name: str) -> Errors:
     return numbers[name].to_numpy().astype(np.float64)
 
 
-def _bars_text(numbers: pa.Table) -> str:
+def df_bars(numbers: pa.Table) -> pa.Table:
+    """Of each kind of number: the share inside by other groups' factors and inside lull's own bars, and the factors."""
     within, kinds = inside(numbers), np.array(numbers["kind"].to_pylist())
-    own = _off(numbers) <= _column(numbers, "bar") * (1 + 1e-9)
-    needed, judged = factors(numbers), _has_bar(numbers)
-
-    def line(kind: str, mine: npt.NDArray[np.bool_], factor: str, ours: str) -> tuple[str, ...]:
+    own, judged = _off(numbers) <= _column(numbers, "bar") * (1 + 1e-9), _has_bar(numbers)
+    needed: dict[str, float | None] = {**factors(numbers), "all": None}
+    found = []
+    for kind in (*dict.fromkeys(kinds.tolist()), "all"):
+        mine = kinds == kind if kind != "all" else np.ones(kinds.size, bool)
         known = mine & judged
-        share = f"{within[known].mean():.1%}" if known.any() else "-"
-        return kind, str(int(known.sum())), share, f"{own[mine].mean():.1%}", factor, ours
+        found.append(
+            {
+                "kind": kind, "numbers": int(known.sum()),
+                "inside": 100 * float(within[known].mean()) if known.any() else None,
+                "inside_own": 100 * float(own[mine].mean()), "needed": needed[kind], "factor": bars.FACTORS.get(kind),
+            }
+        )  # fmt: skip
+    return pa.Table.from_pylist(found)
 
+
+def _bars_text(found: pa.Table) -> str:
+    columns = (("inside", ".1f"), ("inside_own", ".1f"), ("needed", ".3g"), ("factor", ".3g"))
     lines = [
-        line(kind, kinds == kind, f"{needed[kind]:.3g}", f"{bars.FACTORS[kind]:.3g}")
-        for kind in dict.fromkeys(kinds.tolist())
+        (
+            row["kind"],
+            str(row["numbers"]),
+            *("-" if row[name] is None else f"{row[name]:{how}}" for name, how in columns),
+        )
+        for row in found.to_pylist()
     ]
-    lines.append(line("all", np.ones(kinds.size, bool), "-", "-"))
-    heads = ("numbers of", "numbers", "inside", "inside lull's bars", "factor of all groups", "lull's factor")
+    heads = ("numbers of", "numbers", "inside, %", "inside lull's bars, %", "factor of all groups", "lull's factor")
     return (
         "An error bar is a sum, times a factor of its kind of number (`scripts/lull/whatif/bars.py`). *Inside* is the "
         "share of the true numbers within their bar, each group's by the factors that the **other** groups need for 95 "

@@ -72,7 +72,7 @@ def test_the_held_out_run_is_predicted_from_the_recorded_one(found: Result) -> N
     assert point["true_cores_j"] == pytest.approx(point["said_cores_j"], rel=0.1)
     assert point["true_cores_j"] > 1.3 * point["before_cores_j"], "a prediction of no change would be far off"
     assert point["true_p99_us"] > 5 * point["before_p99_us"], "a prediction of no change would be far off"
-    assert point["said_p99_us"] == pytest.approx(point["true_p99_us"], rel=0.05)
+    assert point["said_p99_us"] == pytest.approx(point["true_p99_us"], rel=0.1)
     assert 0 < point["rests_pp"] < point["worst_rest_pp"] < 100
     assert point["what_if_s"] < point["gem5_s"] / analysis.FASTER
     assert "2 of 3 points have run so far. Each of the 2 runs is asked of each other run" in found.summary
