@@ -16,8 +16,9 @@ SHARE_OF_CHANGE = 0.1
 """The part of a predicted difference that may be wrong."""
 SHARE_OF_UNSEEN = 0.5
 """The same where a CPU enters a state that the run never left on it."""
-OF_LATENCY, OF_CORES, OF_L2 = 0.02, 0.002, 0.002
-"""Chance: shares of a latency, of the joules of all CPUs, and of an L2's."""
+OF_LATENCY, OF_CORES, OF_WORK, OF_L2 = 0.02, 0.002, 0.02, 0.002
+"""Chance: shares of a latency, of the joules of all CPUs, of the same for work, which may be another CPU's, and of an
+L2's joules."""
 FACTORS = {
     "latency": 1.0, "residency": 1.0, "off": 1.0, "entries": 1.0, "wake-ups": 1.0, "asleep": 1.0, "ways": 1.0,
     "active": 1.0, "sums": 1.0, "L2": 1.0, "cause": 1.0,
@@ -67,7 +68,8 @@ def _chance(which: str, cpu: int, of: str, said: float, scale: Scale) -> float:
         "wake-ups": math.sqrt(max(1.0, said)),
         "asleep": scale.tick_s * scale.watts.get(cpu, {}).get(of, 0.0),
         "L2": OF_L2 * said,
+        "active": one_in * said + OF_WORK * scale.cores_j,
         "sums": (one_in + OF_CORES) * scale.cores_j,
     }
-    # Of joules of work and of ways in and out: each wake-up's differ, and there may be some more or less.
+    # Of joules of ways in and out, and of a cause: each wake-up's differ, and there may be some more or less.
     return chances.get(which, one_in * said + OF_CORES * scale.cores_j)

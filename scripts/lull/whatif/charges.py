@@ -30,6 +30,14 @@ class Charge:
     l1_fill_ns: float
     l2_fill_ns: float
 
+    def of_core(self, worked_ns: float) -> float:
+        """Of a sleep in which a CPU loses its caches, after so much work."""
+        return (self.l1_flush + self.l1_refill) * min(1.0, worked_ns / (self.l1_fill_ns or 1.0)) + self.core_rail
+
+    def of_cluster(self, worked_ns: float) -> float:
+        """What it is more if the cluster loses its cache, too."""
+        return (self.l2_flush + self.l2_refill) * min(1.0, worked_ns / (self.l2_fill_ns or 1.0)) + self.cluster_rail
+
     def of(self, wakes: npt.NDArray[np.void]) -> tuple[Joules, Joules]:
         """Joules of each wake-up's way in, and of its way out."""
         lost, lost_l2 = wakes["refilled"] >= 0, wakes["refilled_l2"] >= 0

@@ -13,6 +13,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
+from lull.platform.cstates import KEEPING_CACHES
 from lull.whatif import bars, chain, spent
 from lull.whatif.bars import Scale
 from lull.whatif.chain import BY_HINDSIGHT, MAX_STATES
@@ -206,11 +207,11 @@ def by_hindsight(source: Replay, machine: Setup, credit: float) -> npt.NDArray[n
     cpus = max(source.chains.sleeps) + 1
     ideal = np.full(cpus * MAX_STATES, np.iinfo(np.int64).max, np.int64)
     told, power_of = source.states(machine), source.power(machine)
-    for members, cluster in machine.platform.cpu_ranges():
+    for (members, cluster), charge in zip(machine.platform.cpu_ranges(), source.charges, strict=True):
         for cpu in members:
             if cpu not in source.chains.sleeps:
                 continue
-            power = power_of.of(cpu)
+            power, worked = power_of.of(cpu), float(np.median(source.chains.sleeps[cpu]["work"]))
             way = power.get(EXIT, power.get(ACTIVE, 0.0))
             costs: list[tuple[float, float]] = []
             for number, state in enumerate(cluster.cstates):
@@ -221,6 +222,10 @@ def by_hindsight(source: Replay, machine: Setup, credit: float) -> npt.NDArray[n
                 if state.kind == "cluster-off":
                     rest -= credit * (power_of.clusters[cluster.name][ON] - power_of.clusters[cluster.name][OFF])
                 fixed = (way - rest) * trip
+                if state.kind not in KEEPING_CACHES:
+                    fixed += 1e9 * charge.of_core(worked)
+                if state.kind == "cluster-off":
+                    fixed += 1e9 * credit * charge.of_cluster(worked)
                 worth = [(fixed - other) / (base - rest) for other, base in costs if base > rest]
                 if number and worth and not told[cpu][number].disabled:
                     ideal[cpu * MAX_STATES + number] = max(round(max(worth)), round(trip))
