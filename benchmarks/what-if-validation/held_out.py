@@ -10,6 +10,7 @@ from typing import Any
 import pyarrow as pa
 
 from lull.energy import run_ledger
+from lull.rundir.folder import FILES
 from lull.rundir.run import Run
 from lull.scenario.runs import Runs
 from lull.whatif import bars, prediction, source
@@ -20,6 +21,7 @@ FIRST = {"governor": "menu", "exit_us": 300.0, "residency_us": 2000}
 """Values of the first run of each group and platform. The deepest state of each is its group's `from_state`."""
 MOST = 5.0
 """The exit of a run is asked of another one if it is so many times as long or as short at most."""
+EVENTS = "events.jsonl"
 TIMES = 20
 """A point is answered so often for its time to be measured."""
 _SETTINGS = ("load", "governor", "state", "exit_us", "residency_us", "cpufreq")
@@ -37,11 +39,12 @@ def tables(runs: Runs) -> dict[str, pa.Table]:
     numbers: list[Row] = []
     for own in _groups(runs):
         loaded = {run.name: _loaded(run) for run in own}
+        informed = {run.name: _informed(run) for run in own}
         for before, run in permutations(own, 2):
             if not 1 / MOST <= _factor(before, run) <= MOST:
                 continue
             recorded, truth = loaded[before.name], loaded[run.name]
-            rows = beside(recorded, truth)
+            rows = beside(recorded, truth, informed[run.name])
             place = {"point": run.name, "group": run.group, "platform": run.spec.platform.name}
             numbers += [{**place, "recorded_run": before.name, **row} for row in rows]
             points.append(
@@ -50,15 +53,17 @@ def tables(runs: Runs) -> dict[str, pa.Table]:
     return {"points": pa.Table.from_pylist(points), "numbers": pa.Table.from_pylist(numbers)} if points else {}
 
 
-def beside(recorded: Replay, truth: Replay) -> list[Row]:
+def beside(recorded: Replay, truth: Replay, informed: Replay) -> list[Row]:
     """Each number that is not 0 in both runs. The prediction knows the settings of the held-out run alone.
 
-    `base` is the error bar before its kind's factor.
+    `informed` is the truth with the times of the devices' interrupts, which no event of a trace tells: what latencies
+    were. `base` is the error bar before its kind's factor.
     """
     # The program of the one may end some milliseconds before that of the other: what adds up over time is set beside
     # what the recorded run's time would have had.
     longer = _length(recorded) / _length(truth)
-    there = _by_key(prediction.rows(truth, truth.machine))
+    there = {key: row for key, row in _by_key(prediction.rows(truth, truth.machine)).items() if key[0] != "latency"}
+    there |= {key: row for key, row in _by_key(prediction.rows(informed, truth.machine)).items() if key[0] == "latency"}
     found = []
     for key, (before, said, bar) in _by_key(prediction.rows(recorded, truth.machine)).items():
         what, cpu, of = key
@@ -110,8 +115,22 @@ def _factor(before: Run, run: Run) -> float:
 
 def _loaded(run: Run) -> Replay:
     run_ledger.make_ledger(run.rundir(), run_ledger.Options())
-    begin, length = float(run.values["from_ms"]), float(run.values["for_ms"])
-    return source.load(run.path, (begin, begin + length))
+    return source.load(run.path, _part(run))
+
+
+def _informed(run: Run) -> Replay:
+    """`input-app` leaves when the device raised each of its interrupts, all on the program's CPU."""
+    if not (run.path / FILES / EVENTS).is_file():
+        return source.load(run.path, _part(run))
+    with run.understanding(EVENTS):
+        (about,) = run.lines("run.jsonl")
+        interrupts = {int(about["cpu"]): sorted(int(row["hardware_ns"]) for row in run.lines(EVENTS))}
+    return source.load(run.path, _part(run), interrupts)
+
+
+def _part(run: Run) -> tuple[float, float]:
+    begin = float(run.values["from_ms"])
+    return begin, begin + float(run.values["for_ms"])
 
 
 def _settings(before: Run, run: Run) -> Row:

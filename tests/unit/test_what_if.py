@@ -18,7 +18,7 @@ from lull.host.progress import Progress
 from lull.platform.load import load_platform
 from lull.rundir import cpuidle
 from lull.rundir.folder import RunDir
-from lull.whatif import chain, entries, grid, prediction, recorded, settings, source, spent, watts
+from lull.whatif import chain, charges, entries, grid, prediction, recorded, settings, source, spent, watts
 from lull.whatif.chain import AS_RECORDED, BY_HINDSIGHT, MAX_STATES, Chains
 from lull.whatif.entries import ChosenSleep
 from lull.whatif.library import NEVER, Governor, Knowledge, State
@@ -190,6 +190,42 @@ def test_a_longer_exit_takes_no_work_away() -> None:
     assert after.times[0]["active"] == pytest.approx(before.times[0]["active"])
     assert after.slept[0]["C3"] - before.slept[0]["C3"] == pytest.approx(1 * MS)
     assert before.slept[0]["C2"] - after.slept[0]["C2"] == pytest.approx(1 * MS)
+
+
+def test_an_interrupt_that_the_run_tells_of_is_known() -> None:
+    """Of two sleeps that no timer ended the run tells of one; in the other the way out is the hardware's alone."""
+    own = [entry(0, 10 * MS, 2), entry(11 * MS, 10 * MS, 2), entry(22 * MS, 10 * MS, 2, timer=31 * MS)]
+    entries.tell_interrupts(own, [9 * MS, 31 * MS])
+    assert [one.sent_at for one in own] == [9 * MS, NEVER, NEVER]
+    run = chains(*own)
+    assert run.told[0].tolist() == [True, False, True]
+    wakes = chain.run(run, PLATFORM, AS_RECORDED)
+    assert wakes["woken"].tolist()[0] == 9 * MS
+    replay = dataclasses.replace(made_up(), chains=run)
+    out = spent.of_wakes(replay, replay.machine, wakes).times[0]["exit"]
+    software = run.sleeps[0]["software"].tolist()
+    refills = (wakes["hardware"] - wakes["exit"]).sum()
+    assert software[1] > 0
+    assert out == pytest.approx(refills + software[0] + software[2])
+
+
+def test_a_sleep_that_loses_caches_is_charged_for_them_by_the_work_before_it() -> None:
+    one = charges.Charge(1e-6, 2e-6, 10e-6, 20e-6, 1e-9, 2e-9, l1_fill_ns=100, l2_fill_ns=1000)
+    wakes = np.zeros(4, chain.WAKE)
+    wakes["refilled"], wakes["refilled_l2"] = [-1, 50, 500, 500], [-1, -1, -1, 500]
+    going, coming = one.of(wakes)
+    assert going.tolist() == pytest.approx([0, 0.5e-6, 1e-6, 1e-6 + 5e-6])
+    assert coming.tolist() == pytest.approx([0, 1e-6 + 1e-9, 2e-6 + 1e-9, 2e-6 + 1e-9 + 10e-6 + 2e-9])
+    assert one.of_core(50) == pytest.approx(1.5e-6 + 1e-9)
+    assert one.of_cluster(500) == pytest.approx(15e-6 + 2e-9)
+
+
+def test_a_replay_counts_the_work_between_losses_of_a_cache() -> None:
+    """Work of 1 ms between sleeps in C3: what is lost before the first one is not known, and taken to be full."""
+    wakes = chain.run(periodic(), PLATFORM, AS_RECORDED)
+    assert (wakes["refilled"][1:] == wakes["start"][1:] - wakes["end"][:-1]).all()
+    assert wakes["refilled"][0] > 10**15
+    assert (wakes["refilled_l2"] == -1).all()
 
 
 def test_a_cpu_that_sleeps_all_the_time_is_there() -> None:

@@ -83,6 +83,17 @@ class Chains:
     open: set[int] = field(default_factory=set)
     """CPUs whose last sleep the trace has no end of."""
 
+    told: dict[int, npt.NDArray[np.bool_]] = field(default_factory=dict)
+    """Of each CPU's sleeps, whether an event tells when the interrupt came that ended it."""
+
+    def known(self, wakes: npt.NDArray[np.void]) -> npt.NDArray[np.bool_]:
+        """Whether it is known of each wake-up when its interrupt came."""
+        found: npt.NDArray[np.bool_] = wakes["added"] == 1
+        for cpu, told in self.told.items():
+            mine = wakes["cpu"] == cpu
+            found[mine] |= told[wakes["sleep"][mine]]
+        return found
+
     def ended(self, wakes: npt.NDArray[np.void]) -> npt.NDArray[np.void]:
         """The wake-ups that ended between `first` and `last`."""
         return wakes[(wakes["end"] > self.first) & (wakes["end"] <= self.last)]
@@ -159,6 +170,7 @@ def _tell_ways_out(chains: Chains, entries: Mapping[int, Sequence[ChosenSleep]],
             hardware = wakes["hardware"][wakes["cpu"] == cpu]
             known = [_woken(entry) for entry in entries[cpu]]
             told = np.array([woken is not None for woken in known]) & (sleeps["refused"] == 0)
+            chains.told[cpu] = told
             ended = np.ones(sleeps.size, bool)
             ended[-1] = cpu not in chains.open
             software = np.maximum(0, sleeps["end"] - sleeps["woken"] - hardware)

@@ -14,6 +14,7 @@ No event tells what a governor was told. Each input is derived from other events
 Times are nanoseconds of CLOCK_MONOTONIC.
 """
 
+from bisect import bisect_left
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from heapq import merge
@@ -120,6 +121,15 @@ def _part(path: Path, begin: int, end: int, within_ms: tuple[float, float]) -> t
             "are asked for; ask for a part of it, or run it for longer"
         )
     return start, stop
+
+
+def tell_interrupts(sleeps: Sequence[ChosenSleep], times: Sequence[int]) -> None:
+    """Of sleeps that neither a timer nor an IPI ended: the first of the times in each is when its interrupt came."""
+    for one in sleeps:
+        if one.timer == NEVER and not one.start <= one.sent_at <= one.end:
+            at = bisect_left(times, one.start)
+            if at < len(times) and times[at] <= one.end:
+                one.sent_at = times[at]
 
 
 @dataclass

@@ -90,8 +90,13 @@ class Replay:
         return found
 
 
-def load(path: Path, within_ms: tuple[float, float] | None = None) -> Replay:
-    """`within_ms`: the part of the traced command that is asked about; not given, all of it."""
+def load(
+    path: Path,
+    within_ms: tuple[float, float] | None = None,
+    interrupts: Mapping[int, Sequence[int]] | None = None,
+) -> Replay:
+    """`within_ms`: the part of the traced command that is asked about; not given, all of it. `interrupts`: when devices
+    interrupted a CPU, in order, by CLOCK_MONOTONIC, where the run tells; no event of the trace does."""
     rundir = RunDir.open(path)
     spec = rundir.spec()
     if spec.engine != "gem5":
@@ -102,6 +107,8 @@ def load(path: Path, within_ms: tuple[float, float] | None = None) -> Replay:
     told = _told(rows)
     residencies = {cpu: [state.residency_ns for state in own] for cpu, own in told.items()}
     found = entries.read(rundir / TRACE, residencies, TICK_NS, within_ms)
+    for cpu, times in (interrupts or {}).items():
+        entries.tell_interrupts(found.by_cpu.get(cpu, []), times)
     if found.lost:
         raise UserError(
             f"{rundir / TRACE}: lost {found.lost} events; trace less, or raise --trace-buffer, and run again"

@@ -56,6 +56,10 @@ def of_wakes(source: Replay, machine: Setup, wakes: npt.NDArray[np.void]) -> Spe
     cpu, given_up = slept["cpu"], slept["given_up"] == 1
     place = cpu * most + slept["state"]
     late = np.maximum(slept["woken"], slept["start"])
+    # Where no event tells when an interrupt came, the ledger takes the way out to be the hardware's alone. What the
+    # software spent there is then in the power of work, and would count twice.
+    known = source.chains.known(slept)
+    late = np.where(known | given_up, late, np.maximum(late, slept["end"] - slept["hardware"]))
     flushed = np.where(given_up, slept["end"], slept["start"] + slept["flush"])
     entered = np.where(given_up, flushed, flushed + slept["entry"])
     powered = np.where(given_up, flushed, late + slept["exit"])
