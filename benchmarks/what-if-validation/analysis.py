@@ -113,13 +113,19 @@ def _errors_text(found: pa.Table) -> str:
 
 
 def factors(numbers: pa.Table, without: str | None = None) -> dict[str, float]:
-    """Of each kind of number, the factor on its error bars that 95 of 100 numbers need, those of a group left out."""
-    kinds, scores = np.array(numbers["kind"].to_pylist()), _off(numbers) / _column(numbers, "base")
-    others = np.array([group != without for group in numbers["group"].to_pylist()])
-    return {
-        kind: float(np.quantile(scores[others & (kinds == kind)], COVERED, method="higher"))
-        for kind in dict.fromkeys(kinds[others].tolist())
-    }
+    """Of each kind of number, the factor on its error bars: what 95 of 100 numbers need in the group that needs most.
+
+    Numbers of one load err together, and a new load is like another group, so that groups count and not numbers. One
+    may be left out.
+    """
+    kinds, groups = np.array(numbers["kind"].to_pylist()), np.array(numbers["group"].to_pylist())
+    scores = _off(numbers) / _column(numbers, "base")
+    found: dict[str, float] = {}
+    for group in dict.fromkeys(groups[groups != without].tolist()):
+        for kind in dict.fromkeys(kinds[groups == group].tolist()):
+            needed = np.quantile(scores[(groups == group) & (kinds == kind)], COVERED, method="higher")
+            found[kind] = max(found.get(kind, 0.0), float(needed))
+    return found
 
 
 def bars_of_others(numbers: pa.Table) -> Errors:
@@ -184,8 +190,8 @@ def _bars_text(found: pa.Table) -> str:
     heads = ("numbers of", "numbers", "inside, %", "inside lull's bars, %", "factor of all groups", "lull's factor")
     return (
         "An error bar is a sum, times a factor of its kind of number (`scripts/lull/whatif/bars.py`). *Inside* is the "
-        "share of the true numbers within their bar, each group's by the factors that the **other** groups need for 95 "
-        "of 100. Lull's own factors are from all groups, so that its own share says nothing new.\n\n"
+        "share of the true numbers within their bar, each group's by the factors that the **other** groups need: what 95 "
+        "of 100 numbers need in the one of them that needs most. Lull's own factors are from all groups, so that its own share says nothing new.\n\n"
         + markdown_table(heads, lines)
     )
 
