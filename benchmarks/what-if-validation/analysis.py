@@ -192,8 +192,7 @@ def _bars_text(found: pa.Table) -> str:
         "An error bar is a sum, times a factor of its kind of number (`scripts/lull/whatif/bars.py`). *Inside* is the "
         "share of the true numbers within their bar, each group's by the factors that the **other** groups need: what "
         "95 of 100 numbers need in the one of them that needs most. Lull's own factors are from all groups, so that "
-        "its own share says nothing new.\n\n"
-        + markdown_table(heads, lines)
+        "its own share says nothing new.\n\n" + markdown_table(heads, lines)
     )
 
 
