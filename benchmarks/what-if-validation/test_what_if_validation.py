@@ -1,10 +1,12 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """The analysis on two runs on gem5 that are in results/recordings: one is predicted from the other."""
 
+import dataclasses
 import shutil
 from collections.abc import Sequence
 from pathlib import Path
 
+import numpy as np
 import pyarrow as pa
 import pytest
 
@@ -76,6 +78,26 @@ def test_the_held_out_run_is_predicted_from_the_recorded_one(found: Result) -> N
     assert 0 < point["rests_pp"] < point["worst_rest_pp"] < 100
     assert point["what_if_s"] < point["gem5_s"] / analysis.FASTER
     assert "2 of 3 points have run so far. Each of the 2 runs is asked of each other run" in found.summary
+
+
+def test_the_truth_knows_of_the_devices_interrupts(tmp_path: Path) -> None:
+    run = _run("drags")
+    plain = held_out._loaded(run)
+    (unknown,) = np.flatnonzero(~plain.chains.told[0] & (plain.chains.sleeps[0]["refused"] == 0))[:1].tolist()
+    sleep = plain.chains.sleeps[0][unknown]
+    shutil.copytree(run.path, tmp_path / "run")
+    files = tmp_path / "run" / "files"
+    files.mkdir()
+    (files / "run.jsonl").write_text('{"cpu": 0}\n')
+    (files / "events.jsonl").write_text(f'{{"hardware_ns": {int(sleep["end"]) - 200_000}}}\n')
+    informed = held_out._informed(dataclasses.replace(run, path=tmp_path / "run"))
+    assert informed.chains.told[0][unknown]
+    assert informed.chains.told[0].sum() == plain.chains.told[0].sum() + 1
+    late = informed.chains.sleeps[0][unknown]
+    assert late["end"] - late["woken"] == 200_000
+    (files / "events.jsonl").write_text("{}\n")
+    with pytest.raises(UserError, match=r"events\.jsonl: not what this scenario writes"):
+        held_out._informed(dataclasses.replace(run, path=tmp_path / "run"))
 
 
 def test_every_number_has_its_truth_and_its_bar(found: Result) -> None:
