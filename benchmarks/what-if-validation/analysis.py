@@ -116,7 +116,8 @@ def factors(numbers: pa.Table, without: str | None = None) -> dict[str, float]:
     """Of each kind of number, the factor on its error bars: what 95 of 100 numbers need in the group that needs most.
 
     Numbers of one load err together, and a new load is like another group, so that groups count and not numbers. One
-    may be left out.
+    may be left out. No factor is below 1: of a few numbers that came out better than the sum allows, the next ones may
+    not.
     """
     kinds, groups = np.array(numbers["kind"].to_pylist()), np.array(numbers["group"].to_pylist())
     scores = _off(numbers) / _column(numbers, "base")
@@ -124,7 +125,7 @@ def factors(numbers: pa.Table, without: str | None = None) -> dict[str, float]:
     for group in dict.fromkeys(groups[groups != without].tolist()):
         for kind in dict.fromkeys(kinds[groups == group].tolist()):
             needed = np.quantile(scores[(groups == group) & (kinds == kind)], COVERED, method="higher")
-            found[kind] = max(found.get(kind, 0.0), float(needed))
+            found[kind] = max(found.get(kind, 1.0), float(needed))
     return found
 
 
@@ -191,8 +192,8 @@ def _bars_text(found: pa.Table) -> str:
     return (
         "An error bar is a sum, times a factor of its kind of number (`scripts/lull/whatif/bars.py`). *Inside* is the "
         "share of the true numbers within their bar, each group's by the factors that the **other** groups need: what "
-        "95 of 100 numbers need in the one of them that needs most. Lull's own factors are from all groups, so that "
-        "its own share says nothing new.\n\n" + markdown_table(heads, lines)
+        "95 of 100 numbers need in the one of them that needs most, and 1 at least. Lull's own factors are from all "
+        "groups, so that its own share says nothing new.\n\n" + markdown_table(heads, lines)
     )
 
 

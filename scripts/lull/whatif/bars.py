@@ -19,6 +19,8 @@ SHARE_OF_UNSEEN = 0.5
 OF_LATENCY, OF_CORES, OF_WORK, OF_L2 = 0.02, 0.002, 0.02, 0.002
 """Chance: shares of a latency, of the joules of all CPUs, of the same for work, which may be another CPU's, and of an
 L2's joules."""
+OF_SUM = 0.3
+"""Of many CPUs and states the errors partly cancel."""
 FACTORS = {
     "latency": 1.0, "residency": 1.0, "off": 1.0, "entries": 1.0, "wake-ups": 1.0, "asleep": 1.0, "ways": 1.0,
     "active": 1.0, "sums": 1.0, "L2": 1.0, "cause": 1.0,
@@ -69,7 +71,7 @@ def _chance(which: str, cpu: int, of: str, said: float, scale: Scale) -> float:
         "asleep": scale.tick_s * scale.watts.get(cpu, {}).get(of, 0.0),
         "L2": OF_L2 * said,
         "active": one_in * said + OF_WORK * scale.cores_j,
-        "sums": (one_in + OF_CORES) * scale.cores_j,
+        "sums": (OF_SUM * one_in + OF_CORES) * scale.cores_j,
     }
     # Of joules of ways in and out, and of a cause: each wake-up's differ, and there may be some more or less.
     return chances.get(which, one_in * said + OF_CORES * scale.cores_j)
