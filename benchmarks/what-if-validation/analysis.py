@@ -156,7 +156,8 @@ def _off(numbers: pa.Table) -> Errors:
 
 
 def _column(numbers: pa.Table, name: str) -> Errors:
-    return numbers[name].to_numpy().astype(np.float64)
+    values: Errors = numbers[name].to_numpy().astype(np.float64)
+    return values
 
 
 def df_bars(numbers: pa.Table) -> pa.Table:
