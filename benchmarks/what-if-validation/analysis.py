@@ -208,6 +208,7 @@ def conditions(row: Row) -> dict[str, str]:
         "governor": f"to {row['governor']}" if row["other_governor"] else "as recorded",
         "deepest state": f"to {row['state']}" if row["other_state"] else "as recorded",
         "residency": "another" if row["other_residency"] else "as recorded",
+        "when lull was mended": "looked at" if row["looked_at"] else "not there yet",
         "asked of": "the group's first run" if row["of_first"] else "another run",
     }
 

@@ -120,7 +120,8 @@ def _made(**changes: object) -> pa.Table:
     row: dict[str, object] = {
         "point": "first/a", "recorded": "first/b", "platform": "tiny", "load": "events", "cpufreq": "performance",
         "governor": "teo", "state": "C3", "factor": 5.0, "other_governor": True, "other_state": False,
-        "other_residency": False, "of_first": True, "before_cores_j": 1.0, "said_cores_j": 2.0, "true_cores_j": 2.0,
+        "other_residency": False, "of_first": True, "looked_at": False,
+        "before_cores_j": 1.0, "said_cores_j": 2.0, "true_cores_j": 2.0,
         "before_p99_us": 10.0, "said_p99_us": 20.0, "true_p99_us": 20.0, "rests_pp": 0.5, "gem5_s": 20.0,
         "what_if_s": 0.002, **changes,
     }  # fmt: skip

@@ -2,7 +2,7 @@
 """A recorded run as chains of sleep, wake-up and work, and the same chains with other idle states."""
 
 import ctypes
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import NamedTuple
 
@@ -54,7 +54,7 @@ class _StateCosts(ctypes.Structure):
 class _CpuChain(ctypes.Structure):
     _fields_ = (
         ("sleeps", ctypes.c_void_p),
-        *((name, ctypes.c_int32) for name in ("count", "cluster", "stopped", "state_count")),
+        *((name, ctypes.c_int32) for name in ("count", "cluster", "stopped", "state_count", "deepest")),
         *((name, ctypes.c_int64) for name in ("begin", "tick_work")),
         ("states", _StateCosts * MAX_STATES),
     )
@@ -110,8 +110,12 @@ def of_run(
     begin: int,
     end: int,
     unfinished: Mapping[int, ChosenSleep] | None = None,
+    given: Callable[[ChosenSleep], int] = lambda _: 0,
 ) -> Chains:
-    """The chains of the choices of a run on this platform, between two times, with the sleeps over these times."""
+    """The chains of the choices of a run on this platform, between two times, with the sleeps over these times.
+
+    `given`: 1 for a sleep that no governor chooses again, 2 for one that is in the deepest state allowed.
+    """
     chains = Chains({}, {}, {}, {}, {}, {}, period, begin, end)
     entries = {}
     for number, (cpus, cluster) in enumerate(platform.cpu_ranges()):
@@ -123,6 +127,7 @@ def of_run(
                 own.append(Made(last, last.state, last.wheel, last.stops, ""))
             if own:
                 _add(chains, cpu, own, len(cluster.cstates))
+                chains.sleeps[cpu]["given"] = [given(one.entry) for one in own]
                 chains.cluster[cpu], entries[cpu] = number, [one.entry for one in own]
     if not chains.sleeps:
         raise UserError("the trace has no sleep of any CPU; record a longer run")
@@ -147,7 +152,7 @@ def _add(chains: Chains, cpu: int, own: Sequence[Made], count: int) -> None:
         row["state"], row["sender"] = entry.state, entry.sent_by if entry.timer == NEVER else -1
         restarts = entry.stops and at + 1 < len(entries) and not entries[at + 1].stopped
         row["got_tick"], row["leaves"] = entry.got_tick, entry.leaves or restarts
-        row["refused"], row["given"] = entry.refused, entry.start < chains.first
+        row["refused"] = entry.refused
         row["by_timer"] = entry.timer != NEVER and not entry.got_tick
         row["only_tick"] = entry.got_tick and not row["leaves"] and not entry.stops
     if cpu in chains.open:
@@ -206,14 +211,19 @@ def run(
     platform: Platform,
     governor: Governor | int,
     ideal: npt.NDArray[np.int64] | None = None,
+    deepest: Mapping[int, int] | None = None,
 ) -> npt.NDArray[np.void]:
-    """The wake-ups of the chains under a governor, with the actual latencies of a platform."""
+    """The wake-ups of the chains under a governor, with the actual latencies of a platform.
+
+    `deepest`: of each CPU, the number of the deepest state allowed.
+    """
     cpus = max(chains.sleeps) + 1
     table = (_CpuChain * cpus)()
     for number, (members, cluster) in enumerate(platform.cpu_ranges()):
         for cpu in members:
             if cpu in chains.sleeps:
                 _fill(table[cpu], chains, cpu, number, cluster.cstates)
+                table[cpu].deepest = (deepest or {}).get(cpu, len(cluster.cstates) - 1)
     sleeps = sum(own.size for own in chains.sleeps.values())
     ticks = (chains.last - chains.first) // chains.period * len(chains.sleeps)
     wakes = np.zeros(2 * sleeps + ticks + 64, WAKE)

@@ -17,6 +17,7 @@ from lull.platform.cstates import KEEPING_CACHES
 from lull.whatif import bars, chain, spent
 from lull.whatif.bars import Scale
 from lull.whatif.chain import BY_HINDSIGHT, MAX_STATES
+from lull.whatif.library import NEVER
 from lull.whatif.settings import Setup
 from lull.whatif.source import Replay
 from lull.whatif.spent import ACTIVE, EXIT
@@ -228,7 +229,7 @@ def by_hindsight(source: Replay, machine: Setup, credit: float) -> npt.NDArray[n
                     fixed += 1e9 * credit * charge.of_cluster(worked)
                 worth = [(fixed - other) / (base - rest) for other, base in costs if base > rest]
                 if number and worth and not told[cpu][number].disabled:
-                    ideal[cpu * MAX_STATES + number] = max(round(max(worth)), round(trip))
+                    ideal[cpu * MAX_STATES + number] = min(max(round(max(worth)), round(trip)), NEVER)
                 if number == 0 or not told[cpu][number].disabled:
                     costs.append((fixed, rest))
-    return chain.run(source.chains, machine.platform, BY_HINDSIGHT, ideal)
+    return chain.run(source.chains, machine.platform, BY_HINDSIGHT, ideal, source.deepest(machine))

@@ -18,7 +18,7 @@ from lull.rundir.folder import CPUIDLE, TRACE, RunDir
 from lull.whatif import chain, charges, entries, recorded, watts
 from lull.whatif.chain import AS_RECORDED, Chains
 from lull.whatif.charges import Charge
-from lull.whatif.entries import Entries
+from lull.whatif.entries import ChosenSleep, Entries
 from lull.whatif.library import Lived, State
 from lull.whatif.recorded import Again
 from lull.whatif.settings import Setup
@@ -61,7 +61,11 @@ class Replay:
 
     def wakes(self, machine: Setup) -> npt.NDArray[np.void]:
         engine = recorded.warmed(machine.governor, self.states(machine), self.lived, machine.tunables)
-        return chain.run(self.chains, machine.platform, engine)
+        return chain.run(self.chains, machine.platform, engine, deepest=self.deepest(machine))
+
+    def deepest(self, machine: Setup) -> dict[int, int]:
+        """Of each CPU, the number of the deepest state that Linux may choose."""
+        return {cpu: _deepest(own) for cpu, own in self.states(machine).items()}
 
     def power(self, machine: Setup) -> Watts:
         return watts.with_model(self.watts, machine.platform, machine.model)
@@ -115,8 +119,15 @@ def load(
         )
     governor = cpuidle.governors(rows)["governor"][0]
     again = recorded.again(found, governor, told)
-    chains = chain.of_run(again.made, spec.platform, TICK_NS, found.begin, found.end, found.unfinished)
-    deepest = {cpu: [state.name for state in own if not state.disabled][-1] for cpu, own in told.items()}
+    most = {cpu: _deepest(own) for cpu, own in told.items()}
+
+    def given(one: ChosenSleep) -> int:
+        """Of a sleep from before the trace does not have all that it was chosen by, or another governor would have
+        lived through other sleeps."""
+        return 0 if one.start >= found.begin else 2 if one.state == most[one.cpu] else 1
+
+    chains = chain.of_run(again.made, spec.platform, TICK_NS, found.begin, found.end, found.unfinished, given)
+    deepest = {cpu: told[cpu][number].name for cpu, number in most.items()}
     return Replay(
         path=path,
         machine=Setup(spec.platform, governor, deepest),
@@ -127,6 +138,10 @@ def load(
         watts=watts.of_run(rundir, spec.platform, sorted(chains.sleeps), found.ticks),
         notes=tuple(_notes(rundir, again)),
     )
+
+
+def _deepest(states: Sequence[State]) -> int:
+    return max(number for number, state in enumerate(states) if not state.disabled)
 
 
 def _told(rows: Sequence[cpuidle.Row]) -> dict[int, list[State]]:

@@ -78,7 +78,9 @@ static int choose(int governor, const struct chain_cpu *cpu, int number, struct 
 
 	if (governor == CHAIN_AS_RECORDED || governor == CHAIN_RECORD || sleep->given) {
 		*stop = sleep->stops;
-		return sleep->state;
+		if (governor == CHAIN_AS_RECORDED || governor == CHAIN_RECORD)
+			return sleep->state;
+		return sleep->given == 2 || sleep->state > cpu->deepest ? cpu->deepest : sleep->state;
 	}
 	if (governor == CHAIN_BY_HINDSIGHT) { /* the state is chosen once the sleep's end is known */
 		*stop = 1;

@@ -31,7 +31,7 @@ struct chain_sleep {
 	int32_t stops;      /* the tick was stopped for it */
 	int32_t by_timer;   /* a timer other than the tick ended it */
 	int32_t refused;    /* by the hardware */
-	int32_t given;      /* it began before the replay: nobody chooses it again */
+	int32_t given;      /* nobody chooses it again: 1, or 2 if it is in the deepest state allowed */
 };
 
 struct chain_state {
@@ -49,6 +49,7 @@ struct chain_cpu {
 	int32_t cluster;
 	int32_t stopped;    /* the tick is, at the first sleep */
 	int32_t state_count;
+	int32_t deepest;    /* state allowed */
 	int64_t begin;      /* the first entry */
 	int64_t tick_work;  /* the usual work of a tick */
 	struct chain_state states[CHAIN_STATES];
