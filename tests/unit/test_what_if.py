@@ -346,6 +346,14 @@ def test_hindsight_costs_no_more_than_the_governor() -> None:
     assert energy.ideal <= energy.predicted + energy.error
 
 
+def test_hindsight_never_takes_a_state_that_saves_next_to_nothing() -> None:
+    run = made_up()
+    power = {**WATTS, "C2": WATTS["C1"] - 1e-17, "C3": WATTS["C1"] - 2e-17, "C4": WATTS["C1"] - 3e-17}
+    kinds = {0: {state: {"static": value} for state, value in power.items()}}
+    close = dataclasses.replace(run, watts=dataclasses.replace(run.watts, kinds=kinds))
+    assert set(prediction.by_hindsight(close, close.machine, 0.0)["state"].tolist()) == {0}
+
+
 def test_a_grid_has_each_combination_and_marks_the_best() -> None:
     rows = grid.table(made_up(), ["idle.deepest=C3"], ["governor=menu,teo", "cstates.C3.exit_us=5,50"]).to_pylist()
     assert [row["settings"].split()[1:] for row in rows] == [
