@@ -3,6 +3,7 @@
 
 import dataclasses
 import shutil
+from functools import partial
 from itertools import pairwise
 from pathlib import Path
 
@@ -192,15 +193,17 @@ def test_a_longer_exit_takes_no_work_away() -> None:
     assert before.slept[0]["C2"] - after.slept[0]["C2"] == pytest.approx(1 * MS)
 
 
+def _given_before(time: int, how: int, one: ChosenSleep) -> int:
+    return how if one.start < time else 0
+
+
 def test_a_sleep_from_before_is_not_chosen_again() -> None:
     """It stays in its state, and moves with the deepest state if it is in that one."""
     own = [entry(0, 10 * MS, 2, timer=9 * MS), entry(11 * MS, 10 * MS, 1, timer=20 * MS)]
     made = {0: [Made(one, one.state, one.wheel, True, recorded.AGREES) for one in own]}
     states = {}
     for given, deepest in ((1, 3), (1, 1), (2, 3), (2, 1)):
-        run = chain.of_run(
-            made, PLATFORM, TICK_NS, 5 * MS, 30 * MS, None, lambda one, g=given: g * (one.start < 5 * MS)
-        )
+        run = chain.of_run(made, PLATFORM, TICK_NS, 5 * MS, 30 * MS, None, partial(_given_before, 5 * MS, given))
         governor = Governor("menu", {0: STATES})
         states[given, deepest] = chain.run(run, PLATFORM, governor, deepest={0: deepest})["state"].tolist()[0]
     assert states == {(1, 3): 2, (1, 1): 1, (2, 3): 3, (2, 1): 1}
