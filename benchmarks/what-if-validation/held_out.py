@@ -26,7 +26,7 @@ LOOKED_AT = frozenset(
     f"{group}/{name}"
     for group, names in {
         "first": ("tiny-menu-300", "tiny-menu-1500", "tiny-teo-300"),
-        "timers": ("tegra-k1-menu-300", "tegra-k1-teo-60"),
+        "timers": ("tegra-k1-menu-300", "tegra-k1-menu-1500", "tegra-k1-teo-60"),
         "governors": ("tiny-C3-menu", "tiny-C4-teo"),
         "short": ("rk3399-menu-300", "rk3399-teo-60"),
     }.items()

@@ -160,8 +160,13 @@ def _add(chains: Chains, cpu: int, own: Sequence[Made], count: int) -> None:
     ticks = sleeps["work"][sleeps["only_tick"] == 1]
     chains.sleeps[cpu] = sleeps
     chains.begin[cpu], chains.stopped[cpu] = entries[0].start, entries[0].stopped
-    chains.tick_work[cpu] = int(np.median(ticks)) if ticks.size else 30_000
+    chains.tick_work[cpu] = int(np.median(ticks)) if ticks.size else _tick_work(sleeps["work"])
     chains.usual[cpu] = [Usual(None, None)] * count
+
+
+def _tick_work(work: npt.NDArray[np.int64]) -> int:
+    """Assumed of a CPU that no tick alone woke: a third of its usual work, and 30 us at most."""
+    return min(30_000, int(np.median(work)) // 3)
 
 
 def _tell_ways_out(chains: Chains, entries: Mapping[int, Sequence[ChosenSleep]], platform: Platform) -> None:
