@@ -15,6 +15,7 @@ from lull.plotting.markdown import markdown_table
 from lull.results.drawing import Drawing, Stored
 from lull.results.result import Check, Result
 from lull.scenario.runs import Runs
+from lull.whatif import bars
 
 from . import held_out
 
@@ -38,7 +39,8 @@ def analyse(runs: Runs) -> Result:
     found = held_out.tables(runs)
     if not found:
         raise UserError(
-            f"{runs.path}: no group has both its recorded run and one to predict; run more points of a group"
+            f"{runs.path}: no group has two runs on a platform, of which one is predicted from the other; "
+            "run more points of a group"
         )
     return conclude(found, runs.names)
 
@@ -48,14 +50,18 @@ def conclude(tables: Mapping[str, pa.Table], points: Sequence[str]) -> Result:
     rows, numbers = tables["points"].to_pylist(), tables["numbers"]
     there = {name for row in rows for name in (row["point"], row["recorded"])}
     so_far = f"{len(there)} of {len(points)} points have run so far. " if len(there) < len(points) else ""
-    summary = (
-        f"## Errors\n\n{so_far}{len(rows)} runs are held out, and each is predicted from the recorded run of its group "
-        "and platform. Errors are without their sign. Beside them is how far one is off who takes the recorded run "
-        f"itself for the answer.\n\n{_errors_text(rows)}\n## Error bars\n\nShare of the true numbers that lie within "
-        f"the error bar.\n\n{_bars_text(numbers)}\n## What makes it worse\n\n{_conditions_text(rows, numbers)}\n"
-        f"## Every point\n\n{_points_text(rows)}"
+    asked = (
+        f"{so_far}Each of the {len(there)} runs is asked of each other run of its group and platform, which makes "
+        f"{len(rows)} questions. Errors are without their sign. Beside them is how far one is off who takes the "
+        "recorded run itself for the answer."
     )
-    return Result(summary, dict(tables), checks(rows, numbers))
+    summary = (
+        f"## Errors\n\n{asked}\n\n{_errors_text(df_errors(rows, len(there)))}\n"
+        f"## Error bars\n\n{_bars_text(df_bars(numbers))}\n"
+        f"## What makes it worse\n\n{_conditions_text(rows, numbers)}\n## Every question\n\n{_points_text(rows)}"
+    )
+    quoted = {"errors": df_errors(rows, len(there)), "bars": df_bars(numbers)}
+    return Result(summary, {**tables, **quoted}, checks(rows, numbers))
 
 
 def draw(stored: Stored) -> list[Drawing]:
@@ -82,28 +88,114 @@ NAMES = {
 }  # fmt: skip
 
 
-def _errors_text(rows: Sequence[Row]) -> str:
+def df_errors(rows: Sequence[Row], runs: int) -> pa.Table:
+    """Of each kind of error, over all questions."""
     said, before = errors(rows), errors(rows, "before")
-    lines = []
-    for what, name in NAMES.items():
-        own = said[what]
-        quantiles = (f"{value:.3g}" for value in np.quantile(own, _SHOWN))
-        lines.append((name, f"{own.mean():.3g}", *quantiles, f"{before[what].mean():.3g}" if what in before else "-"))
+    return pa.Table.from_pylist(
+        [
+            {
+                "error": what, "runs": runs, "questions": len(rows), "mean": float(said[what].mean()),
+                **dict(zip(("median", "most", "largest"), np.quantile(said[what], _SHOWN).tolist(), strict=True)),
+                "before": float(before[what].mean()) if what in before else None,
+            }
+            for what in NAMES
+        ]
+    )  # fmt: skip
+
+
+def _errors_text(found: pa.Table) -> str:
+    columns = ("mean", "median", "most", "largest", "before")
+    lines = [
+        (NAMES[row["error"]], *("-" if row[name] is None else f"{row[name]:.3g}" for name in columns))
+        for row in found.to_pylist()
+    ]
     return markdown_table(("error of", "mean", "median", "95 %", "largest", "mean without a what-if"), lines)
 
 
+def factors(numbers: pa.Table, without: str | None = None) -> dict[str, float]:
+    """Of each kind of number, the factor on its error bars: what 95 of 100 numbers need in the group that needs most.
+
+    Numbers of one load err together, and a new load is like another group, so that groups count and not numbers. One
+    may be left out. No factor is below 1: of a few numbers that came out better than the sum allows, the next ones may
+    not.
+    """
+    kinds, groups = np.array(numbers["kind"].to_pylist()), np.array(numbers["group"].to_pylist())
+    scores = _off(numbers) / _column(numbers, "base")
+    found: dict[str, float] = {}
+    for group in dict.fromkeys(groups[groups != without].tolist()):
+        for kind in dict.fromkeys(kinds[groups == group].tolist()):
+            needed = np.quantile(scores[(groups == group) & (kinds == kind)], COVERED, method="higher")
+            found[kind] = max(found.get(kind, 1.0), float(needed))
+    return found
+
+
+def bars_of_others(numbers: pa.Table) -> Errors:
+    """The error bar of each number with the factors of all groups but its own. Where no other group has such a number,
+    it has no bar."""
+    found = np.full(len(numbers), np.nan)
+    groups, kinds = np.array(numbers["group"].to_pylist()), np.array(numbers["kind"].to_pylist())
+    for group in dict.fromkeys(groups.tolist()):
+        for kind, factor in factors(numbers, group).items() if (groups != group).any() else ():
+            found[(groups == group) & (kinds == kind)] = factor
+    return found * _column(numbers, "base")
+
+
 def inside(numbers: pa.Table) -> npt.NDArray[np.bool_]:
-    off = np.abs(numbers["predicted"].to_numpy() - numbers["true"].to_numpy())
-    within: npt.NDArray[np.bool_] = off <= numbers["bar"].to_numpy() * (1 + 1e-9)
+    """Whether each number lies within the bar by the other groups' factors."""
+    within: npt.NDArray[np.bool_] = _off(numbers) <= bars_of_others(numbers) * (1 + 1e-9)
     return within
 
 
-def _bars_text(numbers: pa.Table) -> str:
-    within, what = inside(numbers), np.array(numbers["what"].to_pylist())
-    lines = [(kind, int((what == kind).sum()), f"{within[what == kind].mean():.1%}") for kind in dict.fromkeys(what)]
-    return markdown_table(
-        ("numbers of", "numbers", "inside"), [*lines, ("all", len(within), f"{within.mean():.1%}")]
-    )  # fmt: skip
+def _has_bar(numbers: pa.Table) -> npt.NDArray[np.bool_]:
+    known: npt.NDArray[np.bool_] = ~np.isnan(bars_of_others(numbers))
+    return known
+
+
+def _off(numbers: pa.Table) -> Errors:
+    return np.abs(_column(numbers, "predicted") - _column(numbers, "true"))
+
+
+def _column(numbers: pa.Table, name: str) -> Errors:
+    values: Errors = numbers[name].to_numpy().astype(np.float64)
+    return values
+
+
+def df_bars(numbers: pa.Table) -> pa.Table:
+    """Of each kind of number: the share inside by other groups' factors and inside lull's own bars, and the factors."""
+    within, kinds = inside(numbers), np.array(numbers["kind"].to_pylist())
+    own, judged = _off(numbers) <= _column(numbers, "bar") * (1 + 1e-9), _has_bar(numbers)
+    needed: dict[str, float | None] = {**factors(numbers), "all": None}
+    found = []
+    for kind in (*dict.fromkeys(kinds.tolist()), "all"):
+        mine = kinds == kind if kind != "all" else np.ones(kinds.size, bool)
+        known = mine & judged
+        found.append(
+            {
+                "kind": kind, "numbers": int(known.sum()),
+                "inside": 100 * float(within[known].mean()) if known.any() else None,
+                "inside_own": 100 * float(own[mine].mean()), "needed": needed[kind], "factor": bars.FACTORS.get(kind),
+            }
+        )  # fmt: skip
+    return pa.Table.from_pylist(found)
+
+
+def _bars_text(found: pa.Table) -> str:
+    columns = (("inside", ".1f"), ("inside_own", ".1f"), ("needed", ".3g"), ("factor", ".3g"))
+    lines = [
+        (
+            row["kind"],
+            str(row["numbers"]),
+            *("-" if row[name] is None else f"{row[name]:{how}}" for name, how in columns),
+        )
+        for row in found.to_pylist()
+    ]
+    heads = ("numbers of", "numbers", "inside, %", "inside lull's bars, %", "factor of all groups", "lull's factor")
+    return (
+        "An error bar is a sum, times a factor of its kind of number (`scripts/lull/whatif/bars.py`). *Inside* is the "
+        "share of the true numbers within their bar, each group's by the factors that the **other** groups need: what "
+        "95 of 100 numbers need in the one of them that needs most, and 1 at least. Lull's own factors are from all "
+        "groups, so that its own share says nothing new.\n\n" + markdown_table(heads, lines)
+    )
 
 
 def conditions(row: Row) -> dict[str, str]:
@@ -115,12 +207,15 @@ def conditions(row: Row) -> dict[str, str]:
         "exit": "as recorded" if factor == 1 else "shorter" if factor < 1 else "longer",
         "governor": f"to {row['governor']}" if row["other_governor"] else "as recorded",
         "deepest state": f"to {row['state']}" if row["other_state"] else "as recorded",
-        "residency": "longer" if row["other_residency"] else "as recorded",
+        "residency": "another" if row["other_residency"] else "as recorded",
+        "when lull was mended": "looked at" if row["looked_at"] else "not there yet",
+        "asked of": "the group's first run" if row["of_first"] else "another run",
     }
 
 
 def _conditions_text(rows: Sequence[Row], numbers: pa.Table) -> str:
-    within, of_point = inside(numbers), np.array(numbers["point"].to_pylist())
+    within, judged = inside(numbers), _has_bar(numbers)
+    asked = list(zip(numbers["recorded_run"].to_pylist(), numbers["point"].to_pylist(), strict=True))
     found: dict[tuple[str, str], list[Row]] = {}
     for row in rows:
         for condition in conditions(row).items():
@@ -130,12 +225,14 @@ def _conditions_text(rows: Sequence[Row], numbers: pa.Table) -> str:
         if len(own) == len(rows):
             continue  # tells nothing apart
         off = errors(own)
-        share = within[np.isin(of_point, [row["point"] for row in own])].mean()
+        questions = {(row["recorded"], row["point"]) for row in own}
+        mine = within[judged & np.array([one in questions for one in asked])]
+        share = f"{mine.mean():.1%}" if mine.size else "-"
         lines.append(
-            (kind, value, len(own), *(f"{off[what].mean():.3g}" for what in NAMES), f"{share:.1%}")
+            (kind, value, len(own), *(f"{off[what].mean():.3g}" for what in NAMES), share)
         )  # fmt: skip
     return markdown_table(
-        ("condition", "", "points", *(f"mean error of {name}" for name in NAMES.values()), "inside"), lines
+        ("condition", "", "questions", *(f"mean error of {name}" for name in NAMES.values()), "inside"), lines
     )
 
 
@@ -143,7 +240,7 @@ def _points_text(rows: Sequence[Row]) -> str:
     off = errors(rows)
     lines = [
         (
-            row["point"],
+            row["recorded"], row["point"].partition("/")[2],
             *(f"{1e3 * row[f'{which}_cores_j']:.4g}" for which in ("before", "said", "true")),
             f"{off['cores_j'][at]:.2g}",
             *(f"{row[f'{which}_p99_us']:.5g}" for which in ("before", "said", "true")),
@@ -152,8 +249,8 @@ def _points_text(rows: Sequence[Row]) -> str:
         for at, row in enumerate(rows)
     ]  # fmt: skip
     heads = (
-        "point", "cores, mJ: recorded", "predicted", "true", "error %", "p99, µs: recorded", "predicted", "true",
-        "error %", "residencies, points", "times as fast",
+        "recorded", "asked", "cores, mJ: recorded", "predicted", "true", "error %", "p99, µs: recorded", "predicted",
+        "true", "error %", "residencies, points", "times as fast",
     )  # fmt: skip
     return markdown_table(heads, lines)
 
@@ -166,18 +263,19 @@ def checks(rows: Sequence[Row], numbers: pa.Table) -> list[Check]:
             f"mean error of {NAMES[what]}: at most {most:g}",
             bool(off[what].mean() <= most),
             f"{off[what].mean():.3g}; the largest of {len(rows)} is {off[what].max():.3g}, of "
-            f"{rows[int(off[what].argmax())]['point']}",
+            f"{rows[int(off[what].argmax())]['point']} from {rows[int(off[what].argmax())]['recorded']}",
         )
         for what, most in goals.items()
     ]
-    within = inside(numbers)
-    found.append(
-        Check(
-            f"the error bar holds {COVERED:.0%} of the true numbers",
-            bool(within.mean() >= COVERED),
-            f"{int(within.sum())} of {len(within)}, {within.mean():.1%}",
+    within = inside(numbers)[_has_bar(numbers)]
+    if within.size:  # of one group alone nothing can be said
+        found.append(
+            Check(
+                f"the error bar holds {COVERED:.0%} of the true numbers, each group's by the factors of the others",
+                bool(within.mean() >= COVERED),
+                f"{int(within.sum())} of {len(within)}, {within.mean():.1%}",
+            )
         )
-    )
     slowest = min(rows, key=lambda row: row["gem5_s"] / row["what_if_s"])
     found.append(
         Check(
@@ -197,11 +295,11 @@ def plot_errors(rows: Sequence[Row], numbers: pa.Table, label: str) -> Figure:
         axes[0].step(
             own, np.arange(1, len(own) + 1) / len(own), where="post", color="black", linestyle=line, label=name
         )
-    axes[0].set(xlabel="error", ylabel="share of the held-out runs", ylim=(0, 1.02))
+    axes[0].set(xlabel="error", ylabel="share of the questions", ylim=(0, 1.02))
     axes[0].set_xlim(0, None)
     axes[0].legend()
-    off = np.abs(numbers["predicted"].to_numpy() - numbers["true"].to_numpy())
-    ratio = np.sort(np.minimum(off / np.maximum(numbers["bar"].to_numpy(), 1e-300), 3))
+    of_others = np.nan_to_num(bars_of_others(numbers), nan=0.0)
+    ratio = np.sort(np.minimum(_off(numbers) / np.maximum(of_others, 1e-300), 3))
     axes[1].step(ratio, np.arange(1, len(ratio) + 1) / len(ratio), where="post", color="black", label="all numbers")
     axes[1].axvline(1, color="0.5", linestyle=":")
     axes[1].axhline(COVERED, color="0.5", linestyle=":")

@@ -1,62 +1,91 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Runs that a what-if has not seen, each beside its prediction from the recorded run of its group and platform."""
+"""Runs that a what-if has not seen, each beside its prediction from the other runs of its group and platform."""
 
+import re
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import permutations
 from typing import Any
 
 import pyarrow as pa
 
 from lull.energy import run_ledger
+from lull.rundir.folder import FILES
 from lull.rundir.run import Run
 from lull.scenario.runs import Runs
-from lull.whatif import prediction, source
+from lull.whatif import bars, prediction, source
 from lull.whatif.prediction import ALL, CORES, Key, Predicted
 from lull.whatif.source import Replay
 
-RECORDED = {"governor": "menu", "exit_us": 300.0, "residency_us": 2000}
-"""Values of the recorded runs. The deepest state of each is its group's `from_state`."""
+FIRST = {"governor": "menu", "exit_us": 300.0, "residency_us": 2000}
+"""Values of the first run of each group and platform. The deepest state of each is its group's `from_state`."""
+MOST = 5.0
+"""The exit of a run is asked of another one if it is so many times as long or as short at most."""
+EVENTS = "events.jsonl"
+LOOKED_AT = frozenset(
+    f"{group}/{name}"
+    for group, names in {
+        "first": ("tiny-menu-300", "tiny-menu-1500", "tiny-teo-300"),
+        "timers": ("tegra-k1-menu-300", "tegra-k1-menu-1500", "tegra-k1-teo-60"),
+        "governors": ("tiny-C3-menu", "tiny-C4-teo"),
+        "short": ("rk3399-menu-300", "rk3399-teo-60"),
+    }.items()
+    for name in names
+)
+"""Runs whose errors showed faults of the replay, which were then mended: of these the errors are no surprise."""
 TIMES = 20
 """A point is answered so often for its time to be measured."""
 _SETTINGS = ("load", "governor", "state", "exit_us", "residency_us", "cpufreq")
 _ADDS_UP = ("energy", "cause", "entries", "wake-ups")
+_NUMBER = re.compile(r"/[0-9]+$")
 _CORES, _P99 = ("energy", ALL, CORES), ("latency", ALL, "p99")
 
 Row = dict[str, Any]
 
 
 def tables(runs: Runs) -> dict[str, pa.Table]:
-    """`points` has a row for each held-out run, `numbers` one for each number of its what-if."""
+    """`points` has a row for each question: a run that is held out, asked of another run. `numbers` has one for each
+    number of its answer."""
     points: list[Row] = []
     numbers: list[Row] = []
-    for before, held_out in _recordings(runs):
-        recorded = _loaded(before)
-        for run in held_out:
-            truth = _loaded(run)
-            rows = beside(recorded, truth)
+    for own in _groups(runs):
+        loaded = {run.name: _loaded(run) for run in own}
+        informed = {run.name: _informed(run) for run in own}
+        for before, run in permutations(own, 2):
+            if not 1 / MOST <= _factor(before, run) <= MOST:
+                continue
+            recorded, truth = loaded[before.name], loaded[run.name]
+            rows = beside(recorded, truth, informed[run.name])
             place = {"point": run.name, "group": run.group, "platform": run.spec.platform.name}
-            numbers += [{**place, **row} for row in rows]
-            points.append({**place, **_settings(before, run), **_point(recorded, truth, run, rows)})
+            numbers += [{**place, "recorded_run": before.name, **row} for row in rows]
+            points.append(
+                {**place, "recorded": before.name, **_settings(before, run), **_point(recorded, truth, run, rows)}
+            )
     return {"points": pa.Table.from_pylist(points), "numbers": pa.Table.from_pylist(numbers)} if points else {}
 
 
-def beside(recorded: Replay, truth: Replay) -> list[Row]:
-    """Each number that is not 0 in both runs. The prediction knows the settings of the held-out run alone."""
+def beside(recorded: Replay, truth: Replay, informed: Replay) -> list[Row]:
+    """Each number that is not 0 in both runs. The prediction knows the settings of the held-out run alone.
+
+    `informed` is the truth with the times of the devices' interrupts, which no event of a trace tells: what latencies
+    were. `base` is the error bar before its kind's factor.
+    """
     # The program of the one may end some milliseconds before that of the other: what adds up over time is set beside
     # what the recorded run's time would have had.
     longer = _length(recorded) / _length(truth)
-    there = {
-        _key(row): row.recorded * (longer if row.what in _ADDS_UP else 1.0)
-        for row in prediction.rows(truth, truth.machine)
-    }
+    there = {key: row for key, row in _by_key(prediction.rows(truth, truth.machine)).items() if key[0] != "latency"}
+    there |= {key: row for key, row in _by_key(prediction.rows(informed, truth.machine)).items() if key[0] == "latency"}
     found = []
-    for row in prediction.rows(recorded, truth.machine):
-        true = there.get(_key(row), 0.0)
-        if row.recorded or row.predicted or true:
+    for key, (before, said, bar) in _by_key(prediction.rows(recorded, truth.machine)).items():
+        what, cpu, of = key
+        if what == "latency" and key not in there:
+            continue  # of too few wake-ups
+        kind, true = bars.kind(*key), there.get(key, (0.0,))[0] * (longer if what in _ADDS_UP else 1.0)
+        if before or said or true:
             found.append(
                 {
-                    "what": row.what, "cpu": row.cpu, "of": row.of, "recorded": row.recorded,
-                    "predicted": row.predicted, "bar": row.error, "true": true,
+                    "what": what, "cpu": cpu, "of": of, "kind": kind, "recorded": before, "predicted": said,
+                    "base": bar / bars.FACTORS[kind], "bar": bar, "true": true,
                 }
             )  # fmt: skip
     return found
@@ -66,37 +95,61 @@ def _length(replay: Replay) -> int:
     return replay.chains.last - replay.chains.first
 
 
-def _key(row: Predicted) -> Key:
-    return row.what, row.cpu, row.of
+def _by_key(rows: Sequence[Predicted]) -> dict[Key, tuple[float, float, float]]:
+    """Recorded, predicted and error bar. A task of another run has another number, so that a task is its name alone."""
+    found: dict[Key, tuple[float, float, float]] = {}
+    for row in rows:
+        key = row.what, row.cpu, _NUMBER.sub("", row.of) if row.what == "cause" else row.of
+        before, said, bar = found.get(key, (0.0, 0.0, 0.0))
+        found[key] = before + row.recorded, said + row.predicted, bar + row.error
+    return found
 
 
-def _recordings(runs: Runs) -> Iterator[tuple[Run, list[Run]]]:
-    """Each recorded run with those that are predicted from it. A group whose recorded run is missing has to wait."""
+def _groups(runs: Runs) -> Iterator[list[Run]]:
+    """The runs of each group and platform, the first run first."""
     found: dict[tuple[str, str], list[Run]] = {}
     for run in runs.runs:
         found.setdefault((run.group, run.spec.platform.name), []).append(run)
     for own in found.values():
-        before = [run for run in own if _is_recorded(run)]
-        held_out = [run for run in own if not _is_recorded(run)]
-        if before and held_out:
-            yield before[0], held_out
+        if len(own) > 1:
+            yield sorted(own, key=lambda run: not is_first(run.values))
 
 
-def _is_recorded(run: Run) -> bool:
-    asked = {**RECORDED, "state": run.values["from_state"]}
-    return all(run.values[name] == value for name, value in asked.items())
+def is_first(values: Mapping[str, object]) -> bool:
+    asked = {**FIRST, "state": values["from_state"]}
+    return all(values[name] == value for name, value in asked.items())
+
+
+def _factor(before: Run, run: Run) -> float:
+    return float(run.values["exit_us"]) / float(before.values["exit_us"])
 
 
 def _loaded(run: Run) -> Replay:
     run_ledger.make_ledger(run.rundir(), run_ledger.Options())
-    return source.load(run.path)
+    return source.load(run.path, _part(run))
+
+
+def _informed(run: Run) -> Replay:
+    """`input-app` leaves when the device raised each of its interrupts, all on the program's CPU."""
+    if not (run.path / FILES / EVENTS).is_file():
+        return source.load(run.path, _part(run))
+    with run.understanding(EVENTS):
+        (about,) = run.lines("run.jsonl")
+        interrupts = {int(about["cpu"]): sorted(int(row["hardware_ns"]) for row in run.lines(EVENTS))}
+    return source.load(run.path, _part(run), interrupts)
+
+
+def _part(run: Run) -> tuple[float, float]:
+    begin = float(run.values["from_ms"])
+    return begin, begin + float(run.values["for_ms"])
 
 
 def _settings(before: Run, run: Run) -> Row:
     return {
-        "recorded": before.name,
+        "of_first": is_first(before.values),
+        "looked_at": run.name in LOOKED_AT,
         **{name: run.values[name] for name in _SETTINGS},
-        "factor": float(run.values["exit_us"]) / float(before.values["exit_us"]),
+        "factor": _factor(before, run),
         "other_governor": run.values["governor"] != before.values["governor"],
         "other_state": run.values["state"] != before.values["state"],
         "other_residency": run.values["residency_us"] != before.values["residency_us"],

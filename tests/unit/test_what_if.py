@@ -3,6 +3,7 @@
 
 import dataclasses
 import shutil
+from functools import partial
 from itertools import pairwise
 from pathlib import Path
 
@@ -18,7 +19,7 @@ from lull.host.progress import Progress
 from lull.platform.load import load_platform
 from lull.rundir import cpuidle
 from lull.rundir.folder import RunDir
-from lull.whatif import chain, entries, grid, prediction, recorded, settings, source, spent, watts
+from lull.whatif import chain, charges, entries, grid, prediction, recorded, settings, source, spent, watts
 from lull.whatif.chain import AS_RECORDED, BY_HINDSIGHT, MAX_STATES, Chains
 from lull.whatif.entries import ChosenSleep
 from lull.whatif.library import NEVER, Governor, Knowledge, State
@@ -157,15 +158,107 @@ def test_the_same_states_give_the_recorded_run() -> None:
 
 
 def test_a_cpu_that_sleeps_through_an_end_of_the_command_is_not_at_work_then() -> None:
+    run = over_both_ends()
+    assert run.open == {0}
+    replay = dataclasses.replace(made_up(), chains=run)
+    wakes = chain.run(run, PLATFORM, AS_RECORDED)
+    found = spent.of_wakes(replay, replay.machine, wakes)
+    assert found.times[0]["active"] == pytest.approx(3 * MS)
+    assert found.slept[0] == pytest.approx({"C1": 0, "C2": 8 * MS, "C3": 19 * MS, "C4": 0})
+    assert found.entries[0] == {"C1": 0, "C2": 1, "C3": 1, "C4": 0}
+    assert run.ended(wakes).size == 2
+    truth = prediction.of_trace(replay)
+    assert truth["residency", 0, "C2"] == pytest.approx(100 * 8 / 30)
+    assert [truth["entries", 0, state] for state in ("C2", "C3")] == [1, 1]
+
+
+def over_both_ends() -> Chains:
     """From 10 to 40 ms: a sleep from before, one inside, one to after, and 3 ms of work between them."""
     every = [entry(0, 15 * MS, 2), entry(16 * MS, 14 * MS, 2, timer=29 * MS), entry(32 * MS, 20 * MS, 1)]
     made = {0: [Made(one, one.state, one.wheel, True, recorded.AGREES) for one in every[:2]]}
-    run = chain.of_run(made, PLATFORM, TICK_NS, 10 * MS, 40 * MS, {0: every[2]})
-    assert run.outside == {0: {2: 5 * MS, 1: 8 * MS}}
+    return chain.of_run(made, PLATFORM, TICK_NS, 10 * MS, 40 * MS, {0: every[2]})
+
+
+def test_a_longer_exit_takes_no_work_away() -> None:
+    """Of the three sleeps the first ends later, the second begins and ends later, and the third begins later."""
+    run = over_both_ends()
     replay = dataclasses.replace(made_up(), chains=run)
-    found = spent.of_wakes(replay, replay.machine, chain.run(run, PLATFORM, AS_RECORDED))
-    assert found.times[0]["active"] == pytest.approx(3 * MS)
-    assert found.slept[0]["C2"] == 8 * MS
+    slower = replay.machine.changed([f"cstates.C3.exit_us={EXIT_NS / 1000 + 1000}"])
+    before, after = (
+        spent.of_wakes(replay, machine, chain.run(run, machine.platform, AS_RECORDED))
+        for machine in (replay.machine, slower)
+    )
+    assert after.times[0]["active"] == pytest.approx(before.times[0]["active"])
+    assert after.slept[0]["C3"] - before.slept[0]["C3"] == pytest.approx(1 * MS)
+    assert before.slept[0]["C2"] - after.slept[0]["C2"] == pytest.approx(1 * MS)
+
+
+def _given_before(time: int, how: int, one: ChosenSleep) -> int:
+    return how if one.start < time else 0
+
+
+def test_a_sleep_from_before_is_not_chosen_again() -> None:
+    """It stays in its state, and moves with the deepest state if it is in that one."""
+    own = [entry(0, 10 * MS, 2, timer=9 * MS), entry(11 * MS, 10 * MS, 1, timer=20 * MS)]
+    made = {0: [Made(one, one.state, one.wheel, True, recorded.AGREES) for one in own]}
+    states = {}
+    for given, deepest in ((1, 3), (1, 1), (2, 3), (2, 1)):
+        run = chain.of_run(made, PLATFORM, TICK_NS, 5 * MS, 30 * MS, None, partial(_given_before, 5 * MS, given))
+        governor = Governor("menu", {0: STATES})
+        states[given, deepest] = chain.run(run, PLATFORM, governor, deepest={0: deepest})["state"].tolist()[0]
+    assert states == {(1, 3): 2, (1, 1): 1, (2, 3): 3, (2, 1): 1}
+
+
+def test_an_interrupt_that_the_run_tells_of_is_known() -> None:
+    """Of two sleeps that no timer ended the run tells of one; in the other the way out is the hardware's alone."""
+    own = [entry(0, 10 * MS, 2), entry(11 * MS, 10 * MS, 2), entry(22 * MS, 10 * MS, 2, timer=31 * MS)]
+    entries.tell_interrupts(own, [9 * MS, 31 * MS])
+    assert [one.sent_at for one in own] == [9 * MS, NEVER, NEVER]
+    run = chains(*own)
+    assert run.told[0].tolist() == [True, False, True]
+    wakes = chain.run(run, PLATFORM, AS_RECORDED)
+    assert wakes["woken"].tolist()[0] == 9 * MS
+    replay = dataclasses.replace(made_up(), chains=run)
+    out = spent.of_wakes(replay, replay.machine, wakes).times[0]["exit"]
+    software = run.sleeps[0]["software"].tolist()
+    refills = (wakes["hardware"] - wakes["exit"]).sum()
+    assert software[1] > 0
+    assert out == pytest.approx(refills + software[0] + software[2])
+
+
+def test_a_sleep_that_loses_caches_is_charged_for_them_by_the_work_before_it() -> None:
+    one = charges.Charge(1e-6, 2e-6, 10e-6, 20e-6, 1e-9, 2e-9, l1_fill_ns=100, l2_fill_ns=1000)
+    wakes = np.zeros(4, chain.WAKE)
+    wakes["refilled"], wakes["refilled_l2"] = [-1, 50, 500, 500], [-1, -1, -1, 500]
+    going, coming = one.of(wakes)
+    assert going.tolist() == pytest.approx([0, 0.5e-6, 1e-6, 1e-6 + 5e-6])
+    assert coming.tolist() == pytest.approx([0, 1e-6 + 1e-9, 2e-6 + 1e-9, 2e-6 + 1e-9 + 10e-6 + 2e-9])
+    assert one.of_core(50) == pytest.approx(1.5e-6 + 1e-9)
+    assert one.of_cluster(500) == pytest.approx(15e-6 + 2e-9)
+
+
+def test_a_replay_counts_the_work_between_losses_of_a_cache() -> None:
+    """Work of 1 ms between sleeps in C3: what is lost before the first one is not known, and taken to be full."""
+    wakes = chain.run(periodic(), PLATFORM, AS_RECORDED)
+    assert (wakes["refilled"][1:] == wakes["start"][1:] - wakes["end"][:-1]).all()
+    assert wakes["refilled"][0] > 10**15
+    assert (wakes["refilled_l2"] == -1).all()
+
+
+def test_a_cpu_that_sleeps_all_the_time_is_there() -> None:
+    made = {0: [Made(entry(0, 90 * MS, 2), 2, NEVER, True, recorded.AGREES)]}
+    replay = dataclasses.replace(made_up(), chains=chain.of_run(made, PLATFORM, TICK_NS, 10 * MS, 40 * MS))
+    found = prediction.measures(replay, replay.machine, replay.as_recorded)
+    assert found["residency", 0, "C3"] == 100
+    assert found["energy", 0, "active"] == 0
+
+
+def test_what_is_not_a_part_of_the_command_is_refused() -> None:
+    asked = {cpu: [state.residency_ns for state in own] for cpu, own in told().items()}
+    part = entries.read(RUN / "trace.dat", asked, TICK_NS, (10, 30))
+    assert part.end - part.begin == 20 * MS
+    with pytest.raises(UserError, match=r"trace\.dat: its command ran for \d+\.?\d* ms, and 10 to 100000 ms are asked"):
+        entries.read(RUN / "trace.dat", asked, TICK_NS, (10, 100_000))
 
 
 def test_watts_are_those_of_the_commands_windows(tmp_path: Path) -> None:
@@ -180,8 +273,10 @@ def test_watts_are_those_of_the_commands_windows(tmp_path: Path) -> None:
     ]
     table = pa.Table.from_pylist([{**dict.fromkeys(rows.SCHEMA.names), **row} for row in told])
     pq.write_table(table.cast(rows.SCHEMA), path)
-    inside, _ = watts._by_state(path, (8, 25))
-    whole, _ = watts._by_state(path, None)
+    inside, _ = watts._by_state(path, watts._wholly((8, 25)))
+    mostly, _ = watts._by_state(path, watts._mostly((4, 25)))
+    whole, _ = watts._by_state(path, watts._any)
+    assert mostly == whole
     assert inside == {0: {"active": {"dynamic": 1.0}}}
     assert whole == {0: {"active": {"dynamic": 2.5}, "C3": {"dynamic": 0.5}}}
 
@@ -252,6 +347,14 @@ def test_hindsight_costs_no_more_than_the_governor() -> None:
         if (row.what, row.cpu, row.of) == ("energy", prediction.ALL, "all")
     )
     assert energy.ideal <= energy.predicted + energy.error
+
+
+def test_hindsight_never_takes_a_state_that_saves_next_to_nothing() -> None:
+    run = made_up()
+    power = {**WATTS, "C2": WATTS["C1"] - 1e-17, "C3": WATTS["C1"] - 2e-17, "C4": WATTS["C1"] - 3e-17}
+    kinds = {0: {state: {"static": value} for state, value in power.items()}}
+    close = dataclasses.replace(run, watts=dataclasses.replace(run.watts, kinds=kinds))
+    assert set(prediction.by_hindsight(close, close.machine, 0.0)["state"].tolist()) == {0}
 
 
 def test_a_grid_has_each_combination_and_marks_the_best() -> None:

@@ -121,6 +121,14 @@ class _Power:
         return clock * float(self.core.idle_clock_w.sum()) + leakage * float(self.core.leakage_w.sum())
 
 
+def transition_costs(platform: Platform) -> list[transitions.Costs]:
+    """Of each cluster, as modelled."""
+    line_j = line_joules(platform.memory, memory_controller.load(platform))
+    clusters = platform.resolved_clusters()
+    areas = [_areas_mm2(tables.load(platform, cluster)) for cluster in clusters]
+    return [transitions.costs(cluster, *own, line_j, given=False) for cluster, own in zip(clusters, areas, strict=True)]
+
+
 @dataclass(frozen=True)
 class WakeUpCost:
     """The cost of one sleep beyond the sleep itself, with full caches, at the fastest operating point."""

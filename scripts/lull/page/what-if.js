@@ -120,7 +120,7 @@ class WhatIf {
     }
     const off = data.off[asked.governor], percent = (share) => `${shown(Number((100 * share).toPrecision(2)))} %`;
     const bar = (name, key) => data.bars[name][0] * (key === "power" ? 1e3 / data.seconds : 1) + data.bars[name][1] * said[key]
-      + (said.unseen ? 1 : data.shareOfChange) * Math.abs(said[key] - recorded[key]);
+      + data.bars[name][said.unseen ? 3 : 2] * Math.abs(said[key] - recorded[key]);
     line("th", ["", "what if", "± of the method", "interpolation, 95 of 100 within", "recorded"]);
     line("td", ["power of the CPUs and L2s, mW", shown(said.power), shown(Number(bar("joules", "power").toPrecision(3))), percent(off.joules[0]), shown(recorded.power)]);
     line("td", ["p99 of the wake-up latency, µs", shown(said.p99), shown(Number(bar("p99", "p99").toPrecision(3))), percent(off.p99[0]), shown(recorded.p99)]);

@@ -14,7 +14,6 @@ from lull.host.progress import Progress
 from lull.page.page import Section
 from lull.rundir.folder import TRACE
 from lull.whatif import source, surface
-from lull.whatif.prediction import SHARE_OF_CHANGE
 from lull.whatif.surface import Surface
 
 LEVELS = 65535
@@ -77,7 +76,7 @@ def data_of(found: Surface) -> dict[str, Any]:
             governor: {name: _short(np.array(off)) for name, off in own.items()} for governor, own in found.off.items()
         },
         "bars": {name: _short(np.array(bar)) for name, bar in found.bars.items()},
-        "shareOfChange": SHARE_OF_CHANGE, "seconds": found.seconds,
+        "seconds": found.seconds,
     }  # fmt: skip
 
 

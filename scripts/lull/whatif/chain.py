@@ -2,8 +2,8 @@
 """A recorded run as chains of sleep, wake-up and work, and the same chains with other idle states."""
 
 import ctypes
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import NamedTuple
 
 import numpy as np
@@ -29,14 +29,16 @@ _SLEEP = np.dtype(
     [(name, np.int64) for name in ("lead", "hrtimer", "wheel", "qos", "woken", "end", "length", "software", "work")]
     + [
         (name, np.int32)
-        for name in ("state", "sender", "only_tick", "got_tick", "leaves", "kept", "stops", "by_timer", "refused")
+        for name in (
+            "state", "sender", "only_tick", "got_tick", "leaves", "kept", "stops", "by_timer", "refused", "given",
+        )
     ],
     align=True,
-)
+)  # fmt: skip
 WAKE = np.dtype(
     [(name, np.int64) for name in ("start", "woken", "end", "flush", "entry", "exit", "hardware")]
     + [(name, np.int32) for name in ("cpu", "state", "sleep", "given_up", "added")]
-    + [("cluster_off", np.int64)],
+    + [(name, np.int64) for name in ("cluster_off", "refilled", "refilled_l2")],
     align=True,
 )
 
@@ -52,7 +54,7 @@ class _StateCosts(ctypes.Structure):
 class _CpuChain(ctypes.Structure):
     _fields_ = (
         ("sleeps", ctypes.c_void_p),
-        *((name, ctypes.c_int32) for name in ("count", "cluster", "stopped", "state_count")),
+        *((name, ctypes.c_int32) for name in ("count", "cluster", "stopped", "state_count", "deepest")),
         *((name, ctypes.c_int64) for name in ("begin", "tick_work")),
         ("states", _StateCosts * MAX_STATES),
     )
@@ -78,9 +80,23 @@ class Chains:
     period: int
     first: int
     last: int
-    outside: dict[int, dict[int, int]] = field(default_factory=dict)
-    """Of each CPU and state, the time of sleeps that began before the traced command or had not ended with it. No
-    governor's choice of them is replayed."""
+    open: set[int] = field(default_factory=set)
+    """CPUs whose last sleep the trace has no end of."""
+
+    told: dict[int, npt.NDArray[np.bool_]] = field(default_factory=dict)
+    """Of each CPU's sleeps, whether an event tells when the interrupt came that ended it."""
+
+    def known(self, wakes: npt.NDArray[np.void]) -> npt.NDArray[np.bool_]:
+        """Whether it is known of each wake-up when its interrupt came."""
+        found: npt.NDArray[np.bool_] = wakes["added"] == 1
+        for cpu, told in self.told.items():
+            mine = wakes["cpu"] == cpu
+            found[mine] |= told[wakes["sleep"][mine]]
+        return found
+
+    def ended(self, wakes: npt.NDArray[np.void]) -> npt.NDArray[np.void]:
+        """The wake-ups that ended between `first` and `last`."""
+        return wakes[(wakes["end"] > self.first) & (wakes["end"] <= self.last)]
 
     def unseen(self, cpu: int, state: int) -> bool:
         """The run never left the state on this CPU."""
@@ -94,18 +110,25 @@ def of_run(
     begin: int,
     end: int,
     unfinished: Mapping[int, ChosenSleep] | None = None,
+    given: Callable[[ChosenSleep], int] = lambda _: 0,
 ) -> Chains:
-    """The chains of the choices of a run on this platform, between two times."""
+    """The chains of the choices of a run on this platform, between two times, with the sleeps over these times.
+
+    `given`: 1 for a sleep that no governor chooses again, 2 for one that is in the deepest state allowed.
+    """
     chains = Chains({}, {}, {}, {}, {}, {}, period, begin, end)
     entries = {}
     for number, (cpus, cluster) in enumerate(platform.cpu_ranges()):
         for cpu in cpus:
-            own = [one for one in made.get(cpu, ()) if one.entry.start >= begin and one.entry.end <= end]
+            own = [one for one in made.get(cpu, ()) if one.entry.end > begin and one.entry.start < end]
+            if unfinished and cpu in unfinished and unfinished[cpu].start < end:
+                chains.open.add(cpu)
+                last = replace(unfinished[cpu], end=end)
+                own.append(Made(last, last.state, last.wheel, last.stops, ""))
             if own:
                 _add(chains, cpu, own, len(cluster.cstates))
+                chains.sleeps[cpu]["given"] = [given(one.entry) for one in own]
                 chains.cluster[cpu], entries[cpu] = number, [one.entry for one in own]
-                open_ended = [unfinished[cpu]] if unfinished and cpu in unfinished else []
-                chains.outside[cpu] = _outside([*(one.entry for one in made[cpu]), *open_ended], begin, end)
     if not chains.sleeps:
         raise UserError("the trace has no sleep of any CPU; record a longer run")
     _tell_ways_out(chains, entries, platform)
@@ -125,27 +148,25 @@ def _add(chains: Chains, cpu: int, own: Sequence[Made], count: int) -> None:
         row["woken"] = (
             entry.start if entry.refused else max(entry.start, entry.end - _ABOUT_NS) if known is None else known
         )
-        row["work"] = entries[at + 1].start - entry.end if at + 1 < len(entries) else chains.last - entry.end
+        row["work"] = entries[at + 1].start - entry.end if at + 1 < len(entries) else max(0, chains.last - entry.end)
         row["state"], row["sender"] = entry.state, entry.sent_by if entry.timer == NEVER else -1
-        row["got_tick"], row["leaves"] = entry.got_tick, entry.leaves
+        restarts = entry.stops and at + 1 < len(entries) and not entries[at + 1].stopped
+        row["got_tick"], row["leaves"] = entry.got_tick, entry.leaves or restarts
         row["refused"] = entry.refused
         row["by_timer"] = entry.timer != NEVER and not entry.got_tick
-        row["only_tick"] = entry.got_tick and not entry.leaves and not entry.stops
+        row["only_tick"] = entry.got_tick and not row["leaves"] and not entry.stops
+    if cpu in chains.open:
+        sleeps["woken"][-1] = chains.last
     ticks = sleeps["work"][sleeps["only_tick"] == 1]
     chains.sleeps[cpu] = sleeps
     chains.begin[cpu], chains.stopped[cpu] = entries[0].start, entries[0].stopped
-    chains.tick_work[cpu] = int(np.median(ticks)) if ticks.size else 30_000
+    chains.tick_work[cpu] = int(np.median(ticks)) if ticks.size else _tick_work(sleeps["work"])
     chains.usual[cpu] = [Usual(None, None)] * count
 
 
-def _outside(every: Sequence[ChosenSleep], begin: int, end: int) -> dict[int, int]:
-    """The parts between two times of sleeps that are not wholly between them."""
-    found: dict[int, int] = {}
-    for entry in every:
-        part = min(entry.end, end) - max(entry.start, begin)
-        if part > 0 and (entry.start < begin or entry.end > end):
-            found[entry.state] = found.get(entry.state, 0) + part
-    return found
+def _tick_work(work: npt.NDArray[np.int64]) -> int:
+    """Assumed of a CPU that no tick alone woke: a third of its usual work, and 30 us at most."""
+    return min(30_000, int(np.median(work)) // 3)
 
 
 def _tell_ways_out(chains: Chains, entries: Mapping[int, Sequence[ChosenSleep]], platform: Platform) -> None:
@@ -159,6 +180,9 @@ def _tell_ways_out(chains: Chains, entries: Mapping[int, Sequence[ChosenSleep]],
             hardware = wakes["hardware"][wakes["cpu"] == cpu]
             known = [_woken(entry) for entry in entries[cpu]]
             told = np.array([woken is not None for woken in known]) & (sleeps["refused"] == 0)
+            chains.told[cpu] = told
+            ended = np.ones(sleeps.size, bool)
+            ended[-1] = cpu not in chains.open
             software = np.maximum(0, sleeps["end"] - sleeps["woken"] - hardware)
             usual = []
             for state in range(len(chains.usual[cpu])):
@@ -167,11 +191,11 @@ def _tell_ways_out(chains: Chains, entries: Mapping[int, Sequence[ChosenSleep]],
                 usual.append(Usual(_median(software[mine & told]), _median(short)))
             chains.usual[cpu] = usual
             middles = np.array([one.software if one.software is not None else 0 for one in usual], np.int64)
-            guessed = ~told & (sleeps["refused"] == 0)
+            guessed = ~told & (sleeps["refused"] == 0) & ended
             starts = sleeps["end"] - sleeps["length"]
             woken = np.maximum(starts, sleeps["end"] - hardware - middles[sleeps["state"]])
             sleeps["woken"] = np.where(guessed, woken, sleeps["woken"])
-            sleeps["software"] = np.maximum(0, sleeps["end"] - sleeps["woken"] - hardware)
+            sleeps["software"] = np.where(ended, np.maximum(0, sleeps["end"] - sleeps["woken"] - hardware), 0)
 
 
 def _woken(entry: ChosenSleep) -> int | None:
@@ -192,14 +216,19 @@ def run(
     platform: Platform,
     governor: Governor | int,
     ideal: npt.NDArray[np.int64] | None = None,
+    deepest: Mapping[int, int] | None = None,
 ) -> npt.NDArray[np.void]:
-    """The wake-ups of the chains under a governor, with the actual latencies of a platform."""
+    """The wake-ups of the chains under a governor, with the actual latencies of a platform.
+
+    `deepest`: of each CPU, the number of the deepest state allowed.
+    """
     cpus = max(chains.sleeps) + 1
     table = (_CpuChain * cpus)()
     for number, (members, cluster) in enumerate(platform.cpu_ranges()):
         for cpu in members:
             if cpu in chains.sleeps:
                 _fill(table[cpu], chains, cpu, number, cluster.cstates)
+                table[cpu].deepest = (deepest or {}).get(cpu, len(cluster.cstates) - 1)
     sleeps = sum(own.size for own in chains.sleeps.values())
     ticks = (chains.last - chains.first) // chains.period * len(chains.sleeps)
     wakes = np.zeros(2 * sleeps + ticks + 64, WAKE)

@@ -14,6 +14,7 @@ No event tells what a governor was told. Each input is derived from other events
 Times are nanoseconds of CLOCK_MONOTONIC.
 """
 
+from bisect import bisect_left
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from heapq import merge
@@ -81,8 +82,11 @@ class Entries:
     """`begin` and `end` in gem5's time."""
 
 
-def read(path: Path, residency_ns: dict[int, list[int]], period: int) -> Entries:
-    """The entries of a trace. `residency_ns`: of each CPU's states; `period`: of the tick."""
+def read(
+    path: Path, residency_ns: dict[int, list[int]], period: int, within_ms: tuple[float, float] | None = None
+) -> Entries:
+    """The entries of a trace. `residency_ns`: of each CPU's states; `period`: of the tick. `within_ms`: the part of the
+    traced command that is asked about, in milliseconds since its begin; not given, all of it."""
     if not path.is_file():
         raise UserError(f"{path}: missing; run the command again with --trace sched,power,irq,ipi,timer")
     trace = TraceFile(path)
@@ -103,8 +107,29 @@ def read(path: Path, residency_ns: dict[int, list[int]], period: int) -> Entries
     stamps = np.array([marks.begin or 0, marks.end], np.int64)
     begin, end = clues.monotonic(clock, np.maximum(stamps, clock.epoch_ns), path).tolist()
     begin = max(begin, found.begin) if marks.begin else found.begin
+    if within_ms is not None:
+        begin, end = _part(path, begin, end, within_ms)
     first, last = clock.monotonic_ticks(np.array([begin, end], np.int64)).tolist()
     return Entries(found.done(), begin, end, period, lost, found.unfinished(), (first, last))
+
+
+def _part(path: Path, begin: int, end: int, within_ms: tuple[float, float]) -> tuple[int, int]:
+    start, stop = (begin + round(ms * 1e6) for ms in within_ms)
+    if not begin <= start < stop <= end:
+        raise UserError(
+            f"{path}: its command ran for {(end - begin) / 1e6:.4g} ms, and {within_ms[0]:g} to {within_ms[1]:g} ms "
+            "are asked for; ask for a part of it, or run it for longer"
+        )
+    return start, stop
+
+
+def tell_interrupts(sleeps: Sequence[ChosenSleep], times: Sequence[int]) -> None:
+    """Of sleeps that neither a timer nor an IPI ended: the first of the times in each is when its interrupt came."""
+    for one in sleeps:
+        if one.timer == NEVER and not one.start <= one.sent_at <= one.end:
+            at = bisect_left(times, one.start)
+            if at < len(times) and times[at] <= one.end:
+                one.sent_at = times[at]
 
 
 @dataclass

@@ -2,12 +2,9 @@
 """The tables of a what-if: time, wake-ups, latencies and energy of each CPU and state, each with an error bar.
 
 A number is the recorded one plus the difference that the model sees between the run's own settings and the new ones.
-Its error bar adds up the model's error without a change, a share of the difference, and what two boots with the same
-settings differ by. Of a state that the run never left
-on a CPU, neither the way out nor the power is known, and the difference itself is the error.
+`lull.whatif.bars` has the error bars.
 """
 
-import math
 from collections.abc import Mapping
 from pathlib import Path
 from typing import NamedTuple
@@ -16,28 +13,16 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from lull.whatif import chain, spent
+from lull.platform.cstates import KEEPING_CACHES
+from lull.whatif import bars, chain, spent
+from lull.whatif.bars import Scale
 from lull.whatif.chain import BY_HINDSIGHT, MAX_STATES
+from lull.whatif.library import NEVER
 from lull.whatif.settings import Setup
 from lull.whatif.source import Replay
 from lull.whatif.spent import ACTIVE, EXIT
 from lull.whatif.watts import OFF, ON
 
-SHARE_OF_CHANGE = 0.5
-"""Assumed: the part of a predicted difference that may be wrong."""
-CHANCE_OF_LATENCY = 0.05
-CHANCE_OF_COUNT = 4.3
-"""Times the root of a count."""
-CHANCE_OF_RESIDENCY = 0.31
-"""Percentage points."""
-CHANCE_OF_ENERGY = {
-    "C1": 0.0002, "C2": 0.0016, "C3": 0.0006, "C4": 0.0006, "active": 0.26, "entry": 0.0004, "exit": 0.0024,
-    "switch": 0.0003,
-}  # fmt: skip
-"""Of the joules of all CPUs. Which CPU works is what differs most."""
-CHANCE_OF_ALL, CHANCE_OF_L2 = 0.06, 0.0042
-"""These chances are what 95 of 100 numbers stayed within between three boots of one setting: esm-gesture, `models` and
-`boots`, three programs on tegra-k1, 18 pairs. C4 is taken to differ as C3, and a cause's joules as all of them."""
 CREDITS = (0.0, 0.25, 1.0)
 """Hindsight of one CPU does not know whether others sleep: it counts so much of what its cluster would save."""
 ALL = -1
@@ -45,6 +30,8 @@ ALL = -1
 CORES = "cores"
 """The CPUs without their L2 caches."""
 QUANTILES = (0.5, 0.99)
+FEWEST = 8
+"""Wake-ups of a CPU that has quantiles of their latency."""
 
 Key = tuple[str, int, str]
 """What, CPU, and state or quantile."""
@@ -73,35 +60,35 @@ def rows(source: Replay, machine: Setup) -> list[Predicted]:
     new = measures(source, machine, wakes)
     best = _best(source, machine, new)
     strange = unseen(source, wakes)
-    cores = new["energy", ALL, CORES]
+    scale = _scale(source, machine, wakes, new["energy", ALL, CORES])
     found = []
     for key in sorted({*truth, *new}):
         what, cpu, of = key
+        if what == "latency" and key not in new:
+            continue  # too few wake-ups
         before, base, after = (one.get(key, 0.0) for one in (truth, own, new))
-        said = max(0.0, before + after - base)
-        fault = max(abs(base - before), abs(model.get(key, 0.0) - before))
-        share = 1.0 if cpu in strange or (cpu == ALL and strange) else SHARE_OF_CHANGE
-        error = fault + share * abs(after - base) + _chance(key, said, cores)
+        known = what != "latency" or (key in truth and key in own)
+        said = max(0.0, before + after - base) if known else after
+        fault = max(abs(base - before), abs(model.get(key, 0.0) - before)) if known else 0.0
+        unknown = cpu in strange or (cpu == ALL and strange) or not known
+        share = bars.SHARE_OF_UNSEEN if unknown else bars.SHARE_OF_CHANGE
+        error = bars.bar(what, cpu, of, said, fault, share * abs(after - base), scale)
         found.append(
             Predicted(what, UNITS[what], cpu, of, before, said, error, max(0.0, before + best.get(key, 0.0) - base))
         )
     return found
 
 
-def _chance(key: Key, said: float, cores: float) -> float:
-    """What another boot with the same settings may differ by. `cores` are the joules of all CPUs."""
-    what, cpu, of = key
-    if what == "latency":
-        return CHANCE_OF_LATENCY * said
-    if what == "residency":
-        return CHANCE_OF_RESIDENCY
-    if what == "cause":
-        return CHANCE_OF_ALL * cores
-    if what != "energy":
-        return CHANCE_OF_COUNT * math.sqrt(max(1.0, said))
-    if cpu == ALL:
-        return said * (CHANCE_OF_ALL if of in ("all", CORES) else CHANCE_OF_L2)
-    return CHANCE_OF_ENERGY[of] * cores
+def _scale(source: Replay, machine: Setup, wakes: npt.NDArray[np.void], cores_j: float) -> Scale:
+    cpus, counts = np.unique(source.chains.ended(wakes)["cpu"], return_counts=True)
+    power = source.power(machine)
+    return Scale(
+        tick_s=source.chains.period / 1e9,
+        length_s=(source.chains.last - source.chains.first) / 1e9,
+        cores_j=cores_j,
+        wakes=dict(zip(cpus.tolist(), counts.tolist(), strict=True)),
+        watts={cpu: power.of(cpu) for cpu in source.cpus},
+    )
 
 
 def unseen(source: Replay, wakes: npt.NDArray[np.void]) -> set[int]:
@@ -123,12 +110,14 @@ def of_wakes(source: Replay, machine: Setup, wakes: npt.NDArray[np.void]) -> dic
     """Joules of all CPUs and L2 caches, the wake-ups, and the p99 of their latency."""
     power, found = source.power(machine), spent.of_wakes(source, machine, wakes)
     joules = sum(sum(own.values()) for own in found.cores(power).values()) + sum(found.caches(power).values())
-    return {"energy_j": joules, "wake_ups": float(wakes.size), "latency_p99_us": p99_us(wakes)}
+    many = float(source.chains.ended(wakes).size)
+    return {"energy_j": joules, "wake_ups": many, "latency_p99_us": p99_us(source, wakes)}
 
 
-def p99_us(wakes: npt.NDArray[np.void]) -> float:
+def p99_us(source: Replay, wakes: npt.NDArray[np.void]) -> float:
     """Of the wake-ups of all CPUs."""
-    late = _latency(wakes[(wakes["given_up"] == 0) & (wakes["state"] >= 0)])
+    ended = source.chains.ended(wakes)
+    late = _latency(ended[(ended["given_up"] == 0) & (ended["state"] >= 0)])
     return float(np.quantile(late, 0.99)) / 1000 if late.size else 0.0
 
 
@@ -136,7 +125,7 @@ def measures(source: Replay, machine: Setup, wakes: npt.NDArray[np.void]) -> dic
     """What the wake-ups of a model come to."""
     found: dict[Key, float] = {}
     power_of, times = source.power(machine), spent.of_wakes(source, machine, wakes)
-    cores = times.cores(power_of)
+    cores, ended = times.cores(power_of), source.chains.ended(wakes)
     for cpu, joules in cores.items():
         for label, value in joules.items():
             found["energy", cpu, label] = value
@@ -146,7 +135,7 @@ def measures(source: Replay, machine: Setup, wakes: npt.NDArray[np.void]) -> dic
         for name, slept in times.slept[cpu].items():
             found["entries", cpu, name] = times.entries[cpu][name]
             found["residency", cpu, name] = 100 * slept / times.length
-        own = wakes[wakes["cpu"] == cpu]
+        own = ended[ended["cpu"] == cpu]
         found.update(_quantiles(cpu, _latency(own[(own["given_up"] == 0) & (own["state"] >= 0)])))
         for cause, many in _causes(source, cpu, own).items():
             found["wake-ups", cpu, cause] = float(many)
@@ -156,12 +145,15 @@ def measures(source: Replay, machine: Setup, wakes: npt.NDArray[np.void]) -> dic
         found["residency", ALL, f"off {name}"] = 100 * off / times.length
     found["energy", ALL, CORES] = sum(sum(joules.values()) for joules in cores.values())
     found["energy", ALL, "all"] = found["energy", ALL, CORES] + sum(caches.values())
-    found["latency", ALL, "p99"] = p99_us(wakes)
+    found["latency", ALL, "p99"] = p99_us(source, wakes)
     return found
 
 
 def _quantiles(cpu: int, late: npt.NDArray[np.int64]) -> dict[Key, float]:
-    us = np.quantile(late, QUANTILES) / 1000 if late.size else np.zeros(len(QUANTILES))
+    """None where there are too few wake-ups."""
+    if late.size < FEWEST:
+        return {}
+    us = np.quantile(late, QUANTILES) / 1000
     return {("latency", cpu, f"p{100 * of:g}"): float(value) for of, value in zip(QUANTILES, us, strict=True)}
 
 
@@ -182,19 +174,21 @@ def _causes(source: Replay, cpu: int, own: npt.NDArray[np.void]) -> Mapping[str,
 def of_trace(source: Replay) -> dict[Key, float]:
     """The same numbers of the trace itself. Energy is the model's with the recorded choices."""
     found = dict(measures(source, source.machine, source.as_recorded))
-    length = source.chains.last - source.chains.first
+    first, last = source.chains.first, source.chains.last
     late: list[npt.NDArray[np.int64]] = []
     for cpus, cluster in source.machine.platform.cpu_ranges():
         for cpu in cpus:
             if cpu not in source.chains.sleeps:
                 continue
             sleeps = source.chains.sleeps[cpu]
+            begun = sleeps["end"] - sleeps["length"]
+            inside = np.minimum(sleeps["end"], last) - np.maximum(begun, first)
             for number, state in enumerate(cluster.cstates):
                 mine = sleeps["state"] == number
-                found["entries", cpu, state.name] = float(mine.sum())
-                asleep = float(sleeps["length"][mine].sum()) + source.chains.outside.get(cpu, {}).get(number, 0)
-                found["residency", cpu, state.name] = 100 * asleep / length
-            late.append((sleeps["end"] - sleeps["woken"])[sleeps["refused"] == 0])
+                found["entries", cpu, state.name] = float((mine & (begun >= first)).sum())
+                found["residency", cpu, state.name] = 100 * float(inside[mine].sum()) / (last - first)
+            ended = source.chains.ended(sleeps)[: sleeps.size - (cpu in source.chains.open)]
+            late.append((ended["end"] - ended["woken"])[ended["refused"] == 0])
             found.update(_quantiles(cpu, late[-1]))
     found["latency", ALL, "p99"] = float(np.quantile(np.concatenate(late), 0.99)) / 1000
     return found
@@ -214,11 +208,11 @@ def by_hindsight(source: Replay, machine: Setup, credit: float) -> npt.NDArray[n
     cpus = max(source.chains.sleeps) + 1
     ideal = np.full(cpus * MAX_STATES, np.iinfo(np.int64).max, np.int64)
     told, power_of = source.states(machine), source.power(machine)
-    for members, cluster in machine.platform.cpu_ranges():
+    for (members, cluster), charge in zip(machine.platform.cpu_ranges(), source.charges, strict=True):
         for cpu in members:
             if cpu not in source.chains.sleeps:
                 continue
-            power = power_of.of(cpu)
+            power, worked = power_of.of(cpu), float(np.median(source.chains.sleeps[cpu]["work"]))
             way = power.get(EXIT, power.get(ACTIVE, 0.0))
             costs: list[tuple[float, float]] = []
             for number, state in enumerate(cluster.cstates):
@@ -229,9 +223,13 @@ def by_hindsight(source: Replay, machine: Setup, credit: float) -> npt.NDArray[n
                 if state.kind == "cluster-off":
                     rest -= credit * (power_of.clusters[cluster.name][ON] - power_of.clusters[cluster.name][OFF])
                 fixed = (way - rest) * trip
+                if state.kind not in KEEPING_CACHES:
+                    fixed += 1e9 * charge.of_core(worked)
+                if state.kind == "cluster-off":
+                    fixed += 1e9 * credit * charge.of_cluster(worked)
                 worth = [(fixed - other) / (base - rest) for other, base in costs if base > rest]
                 if number and worth and not told[cpu][number].disabled:
-                    ideal[cpu * MAX_STATES + number] = max(round(max(worth)), round(trip))
+                    ideal[cpu * MAX_STATES + number] = min(max(round(max(worth)), round(trip)), NEVER)
                 if number == 0 or not told[cpu][number].disabled:
                     costs.append((fixed, rest))
-    return chain.run(source.chains, machine.platform, BY_HINDSIGHT, ideal)
+    return chain.run(source.chains, machine.platform, BY_HINDSIGHT, ideal, source.deepest(machine))

@@ -105,12 +105,12 @@ def again(
 
 
 def lived(entries: Entries, found: Again) -> dict[int, Array[Lived]]:
-    """The sleeps of each CPU before the traced command: the history that fits, and those that the trace has."""
+    """The sleeps of each CPU that ended before the command: the history that fits, and those that the trace has."""
     return {
         cpu: _array(
             [
                 *_history(past, _first(entries, cpu), entries.period),
-                *(_of_entry(one.entry, one.wheel) for one in found.made[cpu] if one.entry.start < entries.begin),
+                *(_of_entry(one.entry, one.wheel) for one in found.made[cpu] if one.entry.end <= entries.begin),
             ]
         )
         for cpu, past in found.pasts.items()

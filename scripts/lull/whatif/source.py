@@ -15,9 +15,10 @@ from lull.errors import UserError
 from lull.platform.cstates import STATE_NAMES
 from lull.rundir import cpuidle
 from lull.rundir.folder import CPUIDLE, TRACE, RunDir
-from lull.whatif import chain, entries, recorded, watts
+from lull.whatif import chain, charges, entries, recorded, watts
 from lull.whatif.chain import AS_RECORDED, Chains
-from lull.whatif.entries import Entries
+from lull.whatif.charges import Charge
+from lull.whatif.entries import ChosenSleep, Entries
 from lull.whatif.library import Lived, State
 from lull.whatif.recorded import Again
 from lull.whatif.settings import Setup
@@ -50,12 +51,21 @@ class Replay:
         return chain.run(self.chains, self.machine.platform, AS_RECORDED)
 
     @cached_property
+    def charges(self) -> list[Charge]:
+        """Of each cluster."""
+        return charges.of_platform(self.machine.platform)
+
+    @cached_property
     def lived(self) -> dict[int, Array[Lived]]:
         return recorded.lived(self.entries, self.again)
 
     def wakes(self, machine: Setup) -> npt.NDArray[np.void]:
         engine = recorded.warmed(machine.governor, self.states(machine), self.lived, machine.tunables)
-        return chain.run(self.chains, machine.platform, engine)
+        return chain.run(self.chains, machine.platform, engine, deepest=self.deepest(machine))
+
+    def deepest(self, machine: Setup) -> dict[int, int]:
+        """Of each CPU, the number of the deepest state that Linux may choose."""
+        return {cpu: _deepest(own) for cpu, own in self.states(machine).items()}
 
     def power(self, machine: Setup) -> Watts:
         return watts.with_model(self.watts, machine.platform, machine.model)
@@ -84,7 +94,13 @@ class Replay:
         return found
 
 
-def load(path: Path) -> Replay:
+def load(
+    path: Path,
+    within_ms: tuple[float, float] | None = None,
+    interrupts: Mapping[int, Sequence[int]] | None = None,
+) -> Replay:
+    """`within_ms`: the part of the traced command that is asked about; not given, all of it. `interrupts`: when devices
+    interrupted a CPU, in order, by CLOCK_MONOTONIC, where the run tells; no event of the trace does."""
     rundir = RunDir.open(path)
     spec = rundir.spec()
     if spec.engine != "gem5":
@@ -93,17 +109,25 @@ def load(path: Path) -> Replay:
     if not rows:
         raise UserError(f"{rundir / CPUIDLE}: missing or empty; run the command again")
     told = _told(rows)
-    found = entries.read(
-        rundir / TRACE, {cpu: [state.residency_ns for state in own] for cpu, own in told.items()}, TICK_NS
-    )
+    residencies = {cpu: [state.residency_ns for state in own] for cpu, own in told.items()}
+    found = entries.read(rundir / TRACE, residencies, TICK_NS, within_ms)
+    for cpu, times in (interrupts or {}).items():
+        entries.tell_interrupts(found.by_cpu.get(cpu, []), times)
     if found.lost:
         raise UserError(
             f"{rundir / TRACE}: lost {found.lost} events; trace less, or raise --trace-buffer, and run again"
         )
     governor = cpuidle.governors(rows)["governor"][0]
     again = recorded.again(found, governor, told)
-    chains = chain.of_run(again.made, spec.platform, TICK_NS, found.begin, found.end, found.unfinished)
-    deepest = {cpu: [state.name for state in own if not state.disabled][-1] for cpu, own in told.items()}
+    most = {cpu: _deepest(own) for cpu, own in told.items()}
+
+    def given(one: ChosenSleep) -> int:
+        """Of a sleep from before the trace does not have all that it was chosen by, or another governor would have
+        lived through other sleeps."""
+        return 0 if one.start >= found.begin else 2 if one.state == most[one.cpu] else 1
+
+    chains = chain.of_run(again.made, spec.platform, TICK_NS, found.begin, found.end, found.unfinished, given)
+    deepest = {cpu: told[cpu][number].name for cpu, number in most.items()}
     return Replay(
         path=path,
         machine=Setup(spec.platform, governor, deepest),
@@ -114,6 +138,10 @@ def load(path: Path) -> Replay:
         watts=watts.of_run(rundir, spec.platform, sorted(chains.sleeps), found.ticks),
         notes=tuple(_notes(rundir, again)),
     )
+
+
+def _deepest(states: Sequence[State]) -> int:
+    return max(number for number, state in enumerate(states) if not state.disabled)
 
 
 def _told(rows: Sequence[cpuidle.Row]) -> dict[int, list[State]]:

@@ -22,6 +22,8 @@ class Spending:
     entries: dict[int, dict[str, float]]
     off: dict[str, float]
     """Of each cluster's L2."""
+    charges: dict[int, dict[str, float]]
+    """Joules of each CPU's ways in and out that are not power times time."""
     length: int
 
     def cores(self, power: Watts) -> dict[int, dict[str, float]]:
@@ -29,7 +31,11 @@ class Spending:
         found = {}
         for cpu, times in self.times.items():
             own = power.of(cpu)
-            found[cpu] = {what: own.get(what, own.get(ACTIVE, 0.0)) * time / 1e9 for what, time in times.items()}
+            extra = self.charges[cpu]
+            found[cpu] = {
+                what: own.get(what, own.get(ACTIVE, 0.0)) * time / 1e9 + extra.get(what, 0.0)
+                for what, time in times.items()
+            }
         return found
 
     def caches(self, power: Watts) -> dict[str, float]:
@@ -41,45 +47,55 @@ class Spending:
 
 
 def of_wakes(source: Replay, machine: Setup, wakes: npt.NDArray[np.void]) -> Spending:
-    """All CPUs at once: a grid asks this for each of its points."""
-    length = source.chains.last - source.chains.first
+    """All CPUs at once: a grid asks this for each of its points. A sleep over an end of the time counts in part."""
+    first, last = source.chains.first, source.chains.last
     places = [(list(cpus), cluster) for cpus, cluster in machine.platform.cpu_ranges()]
     cpus = max(source.chains.sleeps) + 1
     most = max(len(cluster.cstates) for _, cluster in places)
     slept = wakes[wakes["state"] >= 0]
     cpu, given_up = slept["cpu"], slept["given_up"] == 1
     place = cpu * most + slept["state"]
-    span = slept["end"] - slept["start"]
     late = np.maximum(slept["woken"], slept["start"])
-    whole = np.where(given_up, 0, late - slept["start"])
+    # Where no event tells when an interrupt came, the ledger takes the way out to be the hardware's alone. What the
+    # software spent there is then in the power of work, and would count twice.
+    known = source.chains.known(slept)
+    late = np.where(known | given_up, late, np.maximum(late, slept["end"] - slept["hardware"]))
+    flushed = np.where(given_up, slept["end"], slept["start"] + slept["flush"])
+    entered = np.where(given_up, flushed, flushed + slept["entry"])
+    powered = np.where(given_up, flushed, late + slept["exit"])
+
+    def part(start: npt.NDArray[np.int64], end: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
+        found: npt.NDArray[np.int64] = np.maximum(np.minimum(end, last) - np.maximum(start, first), 0)
+        return found
 
     def by_cpu(values: npt.NDArray[np.int64]) -> npt.NDArray[np.float64]:
         return np.bincount(cpu, values, cpus).astype(np.float64)
 
-    def by_state(values: npt.NDArray[np.int64] | None = None) -> npt.NDArray[np.float64]:
+    def by_state(values: npt.NDArray[np.generic]) -> npt.NDArray[np.float64]:
         return np.bincount(place, values, cpus * most).reshape(cpus, most).astype(np.float64)
 
-    asleep = by_state(np.maximum(whole - slept["flush"] - slept["entry"], 0))
-    chosen, count = by_state(span), by_state()
-    for one, sleeps in source.chains.outside.items():
-        for state, part in sleeps.items():
-            asleep[one, state] += part
-            chosen[one, state] += part
-    entry = by_cpu(np.where(given_up, span, slept["flush"]))
-    switch = by_cpu(np.where(given_up, 0, slept["entry"] + slept["exit"]))
-    out = by_cpu(np.where(given_up, 0, slept["end"] - late - slept["exit"]))
-    off_by_cpu = np.bincount(wakes["cpu"], wakes["cluster_off"], cpus)
-    found = Spending({}, {}, {}, {}, length)
-    for members, cluster in places:
+    asleep = by_state(np.where(given_up, 0, part(entered, late)))
+    chosen = by_state(part(slept["start"], slept["end"]))
+    count = by_state((slept["start"] >= first) & (slept["start"] < last))
+    entry = by_cpu(part(slept["start"], flushed))
+    switch = by_cpu(part(flushed, entered) + np.where(given_up, 0, part(late, powered)))
+    out = by_cpu(np.where(given_up, 0, part(powered, slept["end"])))
+    off_by_cpu = np.bincount(wakes["cpu"], part(wakes["woken"] - wakes["cluster_off"], wakes["woken"]), cpus)
+    found = Spending({}, {}, {}, {}, {}, last - first)
+    ended = source.chains.ended(wakes)
+    for (members, cluster), charge in zip(places, source.charges, strict=True):
+        ways = charge.of(ended)
+        going, coming = (np.bincount(ended["cpu"], way, cpus) for way in ways)
         inside = [one for one in members if one in source.chains.sleeps]
         for one in inside:
             names = [state.name for state in cluster.cstates]
             found.times[one] = {
                 **dict(zip(names, asleep[one].tolist(), strict=False)), ENTRY: float(entry[one]),
                 SWITCH: float(switch[one]), EXIT: float(out[one]),
-                ACTIVE: max(0.0, length - float(chosen[one].sum())),
+                ACTIVE: max(0.0, last - first - float(chosen[one].sum())),
             }  # fmt: skip
             found.slept[one] = dict(zip(names, chosen[one].tolist(), strict=False))
+            found.charges[one] = {ENTRY: float(going[one]), EXIT: float(coming[one])}
             found.entries[one] = dict(zip(names, count[one].tolist(), strict=False))
         if inside:
             found.off[cluster.name] = float(off_by_cpu[inside].sum())

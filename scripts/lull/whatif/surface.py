@@ -21,7 +21,7 @@ from lull.artifacts.governors import NAMES
 from lull.errors import UserError
 from lull.host.progress import Progress
 from lull.platform.cstates import STATE_NAMES
-from lull.whatif import grid, prediction, spent
+from lull.whatif import bars, grid, prediction, spent
 from lull.whatif.prediction import ALL
 from lull.whatif.settings import Setup
 from lull.whatif.source import Replay
@@ -68,8 +68,9 @@ class Surface:
     governor: str
     off: dict[str, dict[str, Off]]
     """By governor: of the joules and of the p99."""
-    bars: dict[str, tuple[float, float]]
-    """The error bar of the joules and of the p99: what is always there, and the share of the number."""
+    bars: dict[str, tuple[float, float, float, float]]
+    """The error bar of the joules and of the p99: what is always there, the share of the number, and the share of the
+    change, without and with a state that the run never left."""
     points: int
     seconds: float
 
@@ -132,7 +133,8 @@ def numbers(source: Replay, machine: Setup) -> list[float]:
         for name in idle
     ]
     return [
-        *by_state.values(), whole - sum(by_state.values()), prediction.p99_us(wakes), float(wakes.size), *rests,
+        *by_state.values(), whole - sum(by_state.values()), prediction.p99_us(source, wakes),
+        float(source.chains.ended(wakes).size), *rests,
         float(bool(prediction.unseen(source, wakes))),
     ]  # fmt: skip
 
@@ -211,16 +213,19 @@ def _of_choices(source: Replay) -> list[float]:
     cores = times.cores(source.watts)
     by_state = [sum(own.get(name, 0.0) for own in cores.values()) for name in _idle(source)]
     whole = sum(sum(own.values()) for own in cores.values()) + sum(times.caches(source.watts).values())
-    return [*by_state, whole - sum(by_state), 0.0, float(wakes.size), *(0.0 for _ in _idle(source)), 0.0]
+    many = float(source.chains.ended(wakes).size)
+    return [*by_state, whole - sum(by_state), 0.0, many, *(0.0 for _ in _idle(source)), 0.0]
 
 
-def _bars(source: Replay) -> dict[str, tuple[float, float]]:
+def _bars(source: Replay) -> dict[str, tuple[float, float, float, float]]:
     found = {}
     for row in prediction.rows(source, source.machine):
         name = {("energy", "all"): "joules", ("latency", "p99"): "p99"}.get((row.what, row.of))
         if row.cpu == ALL and name is not None:
-            chance = prediction.CHANCE_OF_ALL if name == "joules" else prediction.CHANCE_OF_LATENCY
-            found[name] = (max(0.0, row.error - chance * row.predicted), chance)
+            factor = bars.FACTORS[bars.kind(row.what, row.cpu, row.of)]
+            share = factor * bars.OF_LATENCY if name == "p99" else 0.0
+            always = max(0.0, row.error - share * row.predicted)
+            found[name] = (always, share, factor * bars.SHARE_OF_CHANGE, factor * bars.SHARE_OF_UNSEEN)
     return found
 
 

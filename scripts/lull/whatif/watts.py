@@ -6,20 +6,23 @@ quotient of the shares of leakage that power-models/states.yaml says of the two.
 """
 
 from collections import defaultdict
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 from lull.energy import rows, states
-from lull.energy.states import IDLE
+from lull.energy.states import IDLE, SWITCH
 from lull.errors import UserError
 from lull.platform.schema import Platform
 from lull.rundir.folder import LEDGER, RunDir
 
 BACKEND = "mcpat"
+_WAYS = ("entry", "exit")
 ON, OFF = "on", "off"
 _KINDS = {"clock": "dynamic", "leakage": "static"}
 _Tree = dict[int, dict[str, dict[str, float]]]
+_Takes = Callable[[int, int], bool]
+"""Whether a window counts, by its start and end."""
 
 
 @dataclass(frozen=True)
@@ -42,21 +45,25 @@ class Watts:
 
 
 def of_run(rundir: RunDir, platform: Platform, cpus: list[int], ticks: tuple[int, int]) -> Watts:
-    """The watts between two of gem5's times, as far as windows of statistics lie there.
+    """The watts between two of gem5's times, as far as windows of statistics lie wholly there.
 
-    A CPU's state that was in none of these windows has the watts of the whole run: what runs before the command, such
-    as the start of the trace, burns other power than the command does.
+    What runs before and after, such as the start and the end of the trace, burns other power than the command does. So
+    a window that also has some of that counts only for a state of a CPU that no other window has, and a window of the
+    rest of the run only where neither has it.
     """
     path = rundir / LEDGER
     if not path.is_file():
         raise UserError(f"{path}: missing; run `lull energy {rundir.path}` first")
-    inside, causes = _by_state(path, ticks)
-    whole, every_cause = _by_state(path, None)
+    found = [_by_state(path, taken) for taken in (_any, _mostly(ticks), _wholly(ticks))]
     kinds: dict[int, dict[str, dict[str, float]]] = {}
+    causes: _Tree = {}
     assumed: dict[int, set[str]] = {}
     for cpu in cpus:
-        own = {**whole.get(cpu, {}), **inside.get(cpu, {})}
-        causes[cpu] = {**every_cause.get(cpu, {}), **causes.get(cpu, {})}
+        own: dict[str, dict[str, float]] = {}
+        causes[cpu] = {}
+        for watts, by_cause in found:
+            own |= watts.get(cpu, {})
+            causes[cpu] |= by_cause.get(cpu, {})
         assumed[cpu] = _complete(own)
         kinds[cpu] = own
     shares = {cpu: {state: _shares(parts) for state, parts in of.items()} for cpu, of in causes.items()}
@@ -64,15 +71,27 @@ def of_run(rundir: RunDir, platform: Platform, cpus: list[int], ticks: tuple[int
     return Watts(kinds, shares, assumed, clusters, never_off)
 
 
-def _by_state(path: Path, ticks: tuple[int, int] | None) -> tuple[_Tree, _Tree]:
-    """Watts of each CPU by state and kind, and the joules of each state by cause."""
+def _any(_start: int, _end: int) -> bool:
+    return True
+
+
+def _mostly(ticks: tuple[int, int]) -> _Takes:
+    return lambda start, end: ticks[0] <= (start + end) // 2 <= ticks[1]
+
+
+def _wholly(ticks: tuple[int, int]) -> _Takes:
+    return lambda start, end: ticks[0] <= start and end <= ticks[1]
+
+
+def _by_state(path: Path, takes: _Takes) -> tuple[_Tree, _Tree]:
+    """Watts of each CPU by state and kind, and the joules of each state by cause, of some of the windows."""
     joules: _Tree = defaultdict(lambda: defaultdict(lambda: defaultdict(float)))
     causes: _Tree = defaultdict(lambda: defaultdict(lambda: defaultdict(float)))
     times: dict[tuple[int, str, str, int], float] = defaultdict(float)
     keys = ["cpu", "state", "cause", "component", "kind", "start", "end"]
     for row in rows.grouped(path, keys, ["joules", "seconds"], BACKEND, rows.CALIBRATED).to_pylist():
-        middle = (row["start"] + row["end"]) // 2
-        if row["cpu"] is None or (ticks is not None and not ticks[0] <= middle <= ticks[1]):
+        moves = row["kind"] == "transition"  # of the state's power: `lull.whatif.charges` has these
+        if row["cpu"] is None or moves or not takes(row["start"], row["end"]):
             continue
         joules[row["cpu"]][row["state"]][row["kind"]] += row["joules"]
         causes[row["cpu"]][row["state"]][row["cause"]] += row["joules"]
@@ -121,7 +140,18 @@ def _complete(own: dict[str, dict[str, float]]) -> set[str]:
             own[name] = _scaled(own[nearest], nearest, name)
         else:
             own[name] = {}
+    _complete_ways(own)
     return missing
+
+
+def _complete_ways(own: dict[str, dict[str, float]]) -> None:
+    """A CPU that never went to sleep in these windows is on its way as the ledger has it: clocked, doing nothing."""
+    model, power = states.load(), own["C1"]
+    clock = power.get("dynamic", 0.0) / (model.core.of("C1").clock or 1.0)
+    leakage = power.get("static", 0.0) / (model.core.of("C1").leakage or 1.0)
+    for way in _WAYS:
+        own.setdefault(way, {"dynamic": clock, "static": leakage})
+    own.setdefault(SWITCH, {"static": leakage * model.transition.switch_leakage.value})
 
 
 def _scaled(power: Mapping[str, float], before: str, after: str) -> dict[str, float]:

@@ -10,6 +10,7 @@
 #include "governors.h"
 
 #define SLICES 8          /* LAT_SLICES of the firmware */
+#define LONG_AGO (-(1LL << 60)) /* full caches */
 #define WAY_IN_NS 8000    /* assumed: from the event of the entry to the firmware's part of it */
 
 struct running {
@@ -19,6 +20,8 @@ struct running {
 	int64_t start;    /* of its sleep */
 	int64_t tick;     /* when the tick ends its sleep, if nothing does before */
 	int64_t flush, entry;
+	int64_t worked;   /* since its caches were lost last */
+	int64_t ended;    /* its last sleep did */
 	double used;      /* the part of the caches that its sleep loses */
 	int at, stopped, state, asleep, last;
 };
@@ -26,6 +29,8 @@ struct running {
 struct domain {           /* a cluster */
 	int64_t on;       /* since its cache was lost last; in the future while it comes on */
 	int64_t off_at;
+	int64_t worked;   /* by its CPUs, since its cache was lost last */
+	int64_t lost;     /* the same, when it went off */
 	double used;
 	int off;
 };
@@ -71,9 +76,11 @@ static int choose(int governor, const struct chain_cpu *cpu, int number, struct 
 		.stopped = run->stopped,
 	};
 
-	if (governor == CHAIN_AS_RECORDED || governor == CHAIN_RECORD) {
+	if (governor == CHAIN_AS_RECORDED || governor == CHAIN_RECORD || sleep->given) {
 		*stop = sleep->stops;
-		return sleep->state;
+		if (governor == CHAIN_AS_RECORDED || governor == CHAIN_RECORD)
+			return sleep->state;
+		return sleep->given == 2 || sleep->state > cpu->deepest ? cpu->deepest : sleep->state;
 	}
 	if (governor == CHAIN_BY_HINDSIGHT) { /* the state is chosen once the sleep's end is known */
 		*stop = 1;
@@ -116,6 +123,7 @@ static int64_t come_on(const struct chain_cpu *cpu, struct running *run, struct 
 	const struct chain_state *state = &cpu->states[run->state];
 	double refill;
 
+	wake->refilled = wake->refilled_l2 = -1;
 	if (state->keeps_caches) {
 		wake->exit = state->exit;
 		return wake->exit;
@@ -125,6 +133,8 @@ static int64_t come_on(const struct chain_cpu *cpu, struct running *run, struct 
 		if (domain->off) {
 			wake->cluster_off = woken - domain->off_at;
 			domain->on = woken + wake->exit;
+			wake->refilled_l2 = domain->lost;
+			domain->worked = 0;
 		}
 		domain->off = 0;
 		refill = domain->used * state->refill;
@@ -134,6 +144,8 @@ static int64_t come_on(const struct chain_cpu *cpu, struct running *run, struct 
 		refill = run->used * state->refill;
 	}
 	run->on = woken + wake->exit + (int64_t)refill;
+	wake->refilled = run->worked;
+	run->worked = 0;
 	return wake->exit + (int64_t)refill;
 }
 
@@ -147,8 +159,9 @@ int64_t chain_run(int governor, int cpus, const struct chain_cpu *all, int64_t p
 	for (int i = 0; i < cpus; i++) {
 		runs[i].time = all[i].begin;
 		runs[i].stopped = all[i].stopped;
-		runs[i].on = -(1LL << 60); /* full caches */
-		domains[i].on = -(1LL << 60);
+		runs[i].ended = all[i].begin;
+		runs[i].on = domains[i].on = LONG_AGO;
+		runs[i].worked = domains[i].worked = -LONG_AGO;
 	}
 	for (;;) {
 		const struct chain_cpu *cpu;
@@ -179,6 +192,7 @@ int64_t chain_run(int governor, int cpus, const struct chain_cpu *all, int64_t p
 				wakes[made++] = (struct chain_wake){
 					.start = run->time, .woken = woken, .end = run->time,
 					.cpu = number, .state = -1, .sleep = run->at,
+					.refilled = -1, .refilled_l2 = -1,
 				};
 				run->shift = run->time - sleep->end;
 				run->time += sleep->work;
@@ -202,7 +216,7 @@ int64_t chain_run(int governor, int cpus, const struct chain_cpu *all, int64_t p
 				run->tick = tick;
 				woken = tick < woken ? tick : woken;
 			}
-			if (governor == CHAIN_BY_HINDSIGHT)
+			if (governor == CHAIN_BY_HINDSIGHT && !sleep->given)
 				run->state = by_hindsight(cpu, &ideal[number * CHAIN_STATES], woken - run->time);
 
 			costs = &cpu->states[run->state];
@@ -211,12 +225,15 @@ int64_t chain_run(int governor, int cpus, const struct chain_cpu *all, int64_t p
 				costs = &cpu->states[costs->alone];
 			run->used = filled(costs->fill, run->time + WAY_IN_NS - (run->last ? domain->on : run->on));
 			run->start = run->time;
+			run->worked += run->start - run->ended;
+			domain->worked += run->start - run->ended;
 			run->flush = costs->fill > 0 ? run->used * costs->flush : costs->flush;
 			run->entry = costs->entry;
 			if (run->last) {
 				domain->off = 1;
 				domain->off_at = run->start + run->flush + run->entry;
 				domain->used = run->used;
+				domain->lost = domain->worked;
 			}
 			run->asleep = 1;
 			run->time = longest(run->start, woken);
@@ -249,6 +266,7 @@ int64_t chain_run(int governor, int cpus, const struct chain_cpu *all, int64_t p
 		if (given_up) {
 			end = woken + cpu->states[run->state].given_up;
 			wake->exit = 0;
+			wake->refilled = wake->refilled_l2 = -1;
 		} else {
 			hardware = come_on(cpu, run, domain, woken, wake);
 			/* The recorded way out, or the usual one of another state. */
@@ -269,6 +287,7 @@ int64_t chain_run(int governor, int cpus, const struct chain_cpu *all, int64_t p
 					     by_tick || sleep->got_tick);
 		}
 		run->asleep = 0;
+		run->ended = end;
 		run->time = end + work;
 		if (!by_tick) {
 			run->shift = end - sleep->end;

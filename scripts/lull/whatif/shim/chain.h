@@ -31,6 +31,7 @@ struct chain_sleep {
 	int32_t stops;      /* the tick was stopped for it */
 	int32_t by_timer;   /* a timer other than the tick ended it */
 	int32_t refused;    /* by the hardware */
+	int32_t given;      /* nobody chooses it again: 1, or 2 if it is in the deepest state allowed */
 };
 
 struct chain_state {
@@ -48,6 +49,7 @@ struct chain_cpu {
 	int32_t cluster;
 	int32_t stopped;    /* the tick is, at the first sleep */
 	int32_t state_count;
+	int32_t deepest;    /* state allowed */
 	int64_t begin;      /* the first entry */
 	int64_t tick_work;  /* the usual work of a tick */
 	struct chain_state states[CHAIN_STATES];
@@ -63,6 +65,8 @@ struct chain_wake {
 	int32_t given_up;   /* the interrupt came on the way in */
 	int32_t added;      /* the tick ended it, as it did not in the record */
 	int64_t cluster_off; /* how long the cluster was, before this CPU brought it back */
+	int64_t refilled;    /* the CPU's work since its caches were lost before this sleep; -1: they were kept */
+	int64_t refilled_l2; /* the same of the cluster's CPUs and its L2 */
 };
 
 /*

@@ -1,0 +1,78 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The error bar of each number of a what-if.
+
+A bar adds up what the model is off by without any change, a share of the predicted difference, and what two boots with
+the same settings may differ by. The third follows from counts: one more tick is a sleep of 4 ms in another state, and
+of so many wake-ups about the root more or less come. Each kind of number has a factor on this sum, from runs that were
+held out: benchmarks/what-if-validation says how often the bars hold, each group of runs by the factors of the others.
+"""
+
+import math
+from dataclasses import dataclass
+
+from lull.energy.states import ACTIVE, IDLE
+
+SHARE_OF_CHANGE = 0.1
+"""The part of a predicted difference that may be wrong."""
+SHARE_OF_UNSEEN = 0.5
+"""The same where a CPU enters a state that the run never left on it."""
+OF_LATENCY, OF_CORES, OF_WORK, OF_L2 = 0.02, 0.002, 0.02, 0.002
+"""Chance: shares of a latency, of the joules of all CPUs, of the same for work, which may be another CPU's, and of an
+L2's joules."""
+OF_SUM = 0.3
+"""Of many CPUs and states the errors partly cancel."""
+FACTORS = {
+    "latency": 2.0, "residency": 5.1, "off": 3.8, "entries": 8.0, "wake-ups": 12.4, "asleep": 4.0, "ways": 2.7,
+    "active": 1.8, "sums": 3.7, "L2": 6.9, "cause": 7.4,
+}  # fmt: skip
+"""What 95 of 100 numbers of a kind need, in that group of the experiment or among the recordings that needs most."""
+
+
+@dataclass(frozen=True)
+class Scale:
+    """How large a run is beside chance."""
+
+    tick_s: float
+    length_s: float
+    cores_j: float
+    """Of all CPUs."""
+    wakes: dict[int, int]
+    """Of each CPU."""
+    watts: dict[int, dict[str, float]]
+    """Of each CPU and state."""
+
+
+def kind(what: str, cpu: int, of: str) -> str:
+    """Numbers of one kind have one factor."""
+    if what == "residency":
+        return "off" if cpu < 0 else "residency"
+    if what != "energy":
+        return what
+    if of.startswith("L2"):
+        return "L2"
+    if cpu < 0:
+        return "sums"
+    return "asleep" if of in IDLE else "active" if of == ACTIVE else "ways"
+
+
+def bar(what: str, cpu: int, of: str, said: float, fault: float, change: float, scale: Scale) -> float:
+    """`fault` is what the model is off by without a change, `change` the part of the difference that may be wrong."""
+    which = kind(what, cpu, of)
+    return FACTORS[which] * (fault + change + _chance(which, cpu, of, said, scale))
+
+
+def _chance(which: str, cpu: int, of: str, said: float, scale: Scale) -> float:
+    one_in = 1 / math.sqrt(max(1, scale.wakes.get(cpu, 0) if cpu >= 0 else sum(scale.wakes.values())))
+    chances = {
+        "latency": OF_LATENCY * said,
+        "residency": 100 * scale.tick_s / scale.length_s,
+        "off": 100 * scale.tick_s / scale.length_s,
+        "entries": math.sqrt(max(1.0, said)),
+        "wake-ups": math.sqrt(max(1.0, said)),
+        "asleep": scale.tick_s * scale.watts.get(cpu, {}).get(of, 0.0),
+        "L2": OF_L2 * said,
+        "active": one_in * said + OF_WORK * scale.cores_j,
+        "sums": (OF_SUM * one_in + OF_CORES) * scale.cores_j,
+    }
+    # Of joules of ways in and out, and of a cause: each wake-up's differ, and there may be some more or less.
+    return chances.get(which, one_in * said + OF_CORES * scale.cores_j)
