@@ -7,6 +7,7 @@
  * and the parent the rest.
  */
 #include <errno.h>
+#include <sched.h>
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
@@ -102,6 +103,15 @@ static int manage(struct manager *manager)
 	return error ? fail("managing", error) : 0;
 }
 
+/* On CPUs that are all busy, it would otherwise be late for its intervals. */
+static void be_in_time(void)
+{
+	const struct sched_param first = {.sched_priority = 1};
+
+	if (sched_setscheduler(0, SCHED_FIFO | SCHED_RESET_ON_FORK, &first))
+		fprintf(stderr, "eanemd: no real-time priority: %s\n", strerror(errno));
+}
+
 /* The child: until a signal. If its parent has gone, it puts back itself what it has changed. */
 static int run(struct manager *manager, pid_t parent)
 {
@@ -114,6 +124,7 @@ static int run(struct manager *manager, pid_t parent)
 	sigaction(SIGINT, &action, NULL);
 	prctl(PR_SET_PDEATHSIG, SIGTERM);
 	sigprocmask(SIG_SETMASK, &none, NULL);
+	be_in_time();
 	status = getppid() == parent ? manage(manager) : 1;
 	if (getppid() != parent)
 		place_back(manager->place, &manager->model);
