@@ -194,6 +194,8 @@ static int run(struct transfers *transfers)
 	int error;
 
 	hurry(false);
+	if (alone <= 0)
+		return fail("no unit was done alone; give a longer --solo-us", -ETIME);
 	error = transfers_connect(transfers, rate_kbit_s, target_kbit_s);
 	if (error)
 		return fail("connecting", error);

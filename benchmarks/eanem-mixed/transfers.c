@@ -88,15 +88,17 @@ struct transfers *transfers_make(int count)
 
 	if (memory == MAP_FAILED || pipe(transfers->go) || pipe(transfers->done))
 		return NULL;
-	for (transfers->count = 0; transfers->count < count; transfers->count++) {
+	/* The child's number is its own: the parent goes on counting in their common memory. */
+	for (int i = 0; i < count; i++) {
 		pid_t pid = fork();
 
 		if (pid < 0)
 			return NULL;
 		if (!pid)
-			run(transfers, transfers->count);
-		transfers->pids[transfers->count] = pid;
+			run(transfers, i);
+		transfers->pids[i] = pid;
 	}
+	transfers->count = count;
 	close(transfers->done[1]);
 	return transfers;
 }
