@@ -26,7 +26,7 @@ Row = dict[str, Any]
 
 
 def analyse(runs: Runs) -> Result:
-    intervals, windows = df_intervals(runs), waiting.df_windows(runs, _place)
+    intervals, windows = df_intervals(runs), waiting.df_windows(runs, _place, by_model=True)
     tables = {"intervals": intervals, "windows": windows, "points": df_points(runs, intervals, windows)}
     if decisions := [row for run in runs.runs for row in _decisions(run)]:
         tables["decisions"] = pa.Table.from_pylist(decisions)
@@ -40,7 +40,9 @@ def conclude(tables: Mapping[str, pa.Table], points: Sequence[str]) -> Result:
         summary="## A download, by what is done about it\n\n"
         + waiting.so_far(table, points)
         + "Performance: min(g, h) / g, where g is the bandwidth to go for and h what was there. Power of the CPUs with "
-        "their L2s, and of the machine.\n\n" + _points_text(table) + _decisions_text(tables.get("decisions")),
+        "their L2s from the ledger, and by equation 3 with Linux's coefficients; of the machine.\n\n"
+        + _points_text(table)
+        + _decisions_text(tables.get("decisions")),
         tables=dict(tables),
         checks=checks(table) if waiting.is_timed(table) else [],
     )
@@ -97,6 +99,7 @@ def _decisions(run: Run) -> list[Row]:
                 "mhz": line.get("mhz"),
             }
             for line in run.lines(DECISIONS)
+            if line["level"] == 1
         ]
 
 
@@ -109,7 +112,7 @@ def df_points(runs: Runs, intervals: pa.Table, windows: pa.Table) -> pa.Table:
         mean, half = student.mean(rates)
         goal = int(run.values["kbit_s"]) / 1e3
         row = {**_place(run), "mbit_s": mean, "mbit_s_pm": half, "performance": min(goal, mean) / goal}
-        for name in ("power_w", "cpus_w"):
+        for name in ("power_w", "cpus_w", "model_w"):
             watts = [each[name] for each in all_windows if each["point"] == run.name and name in each]
             if watts:
                 row[name] = student.mean(watts)[0]
@@ -118,29 +121,33 @@ def df_points(runs: Runs, intervals: pa.Table, windows: pa.Table) -> pa.Table:
 
 
 def _gained(points: pa.Table | None) -> list[Row]:
-    """The rows with performance per watt of the CPUs, by that of EAS; None where that has not run."""
+    """The rows with performance per watt of the CPUs, by that of EAS: by the ledger's power and by equation 3's.
+
+    None where that has not run.
+    """
     found = points.to_pylist() if points is not None else []
     for row in found:
         eas = waiting.beside(found, row, "eas", ("kbit_s", "governor"))
-        known = eas is not None and "cpus_w" in row and "cpus_w" in eas
-        row["gain"] = (
-            row["performance"] / row["cpus_w"] / (eas["performance"] / eas["cpus_w"]) if known and eas else None
-        )
+        for name, watts in (("gain", "cpus_w"), ("model_gain", "model_w")):
+            known = eas is not None and bool(row.get(watts)) and bool(eas.get(watts))
+            row[name] = row["performance"] / row[watts] / (eas["performance"] / eas[watts]) if known and eas else None
     return found
 
 
 def _points_text(points: pa.Table) -> str:
     timed = waiting.is_timed(points)
     headings = ("goal, Mbit/s", "way", "there, Mbit/s", "performance") + (
-        ("CPUs, mW", "machine, mW", "performance per watt, by EAS") if timed else ()
+        ("CPUs, mW", "by equation 3, mW", "machine, mW", "performance per watt, by EAS", "by equation 3")
+        if timed
+        else ()
     )
     rows = [
         (
             f"{row['kbit_s'] / 1e3:g}", row["way"], f"{row['mbit_s']:.4g}", f"{row['performance']:.3f}",
             *(
                 (
-                    f"{1e3 * row['cpus_w']:.4g}", f"{1e3 * row['power_w']:.4g}",
-                    "-" if row["gain"] is None else f"{row['gain']:.3g}",
+                    *(f"{1e3 * row[name]:.4g}" for name in ("cpus_w", "model_w", "power_w")),
+                    *("-" if row[name] is None else f"{row[name]:.3g}" for name in ("gain", "model_gain")),
                 )
                 if timed
                 else ()

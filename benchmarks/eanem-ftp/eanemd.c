@@ -1,34 +1,39 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /*
  * The manager of the energy-aware network stack: brings packet processing to the cores, and them to
- * the frequency, that need the least power for the connections' targets. Each decision is a JSON
- * line on stdout. The kernel takes everything back when the daemon ends, however it ends.
+ * the frequency, that need the least power for the connections' targets, and then applications with
+ * heartbeats to what is left. Each decision is a JSON line on stdout. The manager is a child. What
+ * it has changed comes back when it ends, however it ends: the kernel takes back what it steers,
+ * and the parent the rest.
  */
 #include <errno.h>
+#include <sched.h>
 #include <signal.h>
-#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include "clock.h"
-#include "eanem.h"
-#include "jsonl.h"
-#include "mapping.h"
-#include "model.h"
+#include "manager.h"
 #include "options.h"
-#include "traffic.h"
-
-#define SOCKETS 256
 
 static const char usage[] =
 	"usage: eanemd --model FILE [--interval-us N] [--room PERCENT] [--saves PERCENT]\n"
-	"              [--patience N]\n"
+	"              [--patience N] [--socket PATH] [--users root|all] [--beats N] [--reach N]\n"
+	"              [--rest N]\n"
 	"  --room: of the cores' time that packets may take\n"
 	"  --saves: of the power, for which it is worth to move\n"
-	"  --patience: intervals in a row that something else has to be better\n";
+	"  --patience: intervals, or rates, in a row that something else has to be better\n"
+	"  --users: whose applications may say how fast they have to be\n"
+	"  --beats: that a rate is made of\n"
+	"  --reach: steps of a core or an operating point that a search goes\n"
+	"  --rest: intervals after a search that found nothing\n";
 
-static const char *file;
-static uint64_t interval_us = 100000, room = 80, saves = 10, patience = 3;
+static const char *file, *path = HEARTBEAT_SOCKET, *users = "root";
+static uint64_t interval_us = 100000, room = 80, saves = 10, patience = 3, beats = 16, reach = 8,
+		rest = 16;
 
 static const struct option_to options[] = {
 	{.name = "model", .text = &file},
@@ -36,8 +41,16 @@ static const struct option_to options[] = {
 	{.name = "room", .number = &room, .least = 1, .most = 100},
 	{.name = "saves", .number = &saves, .most = 100},
 	{.name = "patience", .number = &patience, .least = 1, .most = 1000},
+	{.name = "socket", .text = &path},
+	{.name = "users", .text = &users},
+	{.name = "beats", .number = &beats, .least = 1, .most = 1000000},
+	{.name = "reach", .number = &reach, .least = 1, .most = 100},
+	{.name = "rest", .number = &rest, .most = 1000},
 	{0},
 };
+
+/* Intervals that a rate takes at most: an application that is so slow is judged by what came. */
+#define LONGEST 50
 
 static volatile sig_atomic_t over;
 
@@ -58,7 +71,7 @@ static int read_model(struct model *model)
 	FILE *from = file ? fopen(file, "r") : NULL;
 	int wrong;
 
-	if (!file)
+	if (!file || (strcmp(users, "root") && strcmp(users, "all")))
 		return fputs(usage, stderr), 2;
 	if (!from)
 		return fail(file, -errno);
@@ -69,134 +82,103 @@ static int read_model(struct model *model)
 	return wrong ? 2 : 0;
 }
 
-static void tell(const char *why, const struct model *model, const struct traffic *traffic,
-		 const struct mapping *mapping)
+static int manage(struct manager *manager)
 {
-	struct jsonl line;
-
-	jsonl_begin(&line, stdout);
-	jsonl_int(&line, "ns", (int64_t)clock_ns());
-	jsonl_string(&line, "why", why);
-	jsonl_real(&line, "packets_s", traffic->packets_s);
-	jsonl_real(&line, "bytes_s", traffic->bytes_s);
-	jsonl_int(&line, "threads", (int64_t)traffic->thread_count);
-	if (mapping) {
-		jsonl_string(&line, "cluster", model->clusters[mapping->cluster].name);
-		jsonl_int(&line, "cores", mapping->cores);
-		jsonl_int(&line, "mhz", mapping->opp.mhz);
-		jsonl_real(&line, "watts", mapping->watts);
-	}
-	jsonl_end(&line);
-	fflush(stdout);
-}
-
-static int apply(struct eanem *eanem, const struct model *model, const struct traffic *traffic,
-		 const struct mapping *mapping)
-{
-	unsigned int first = model->clusters[mapping->cluster].first_cpu;
-	char cpus[32];
-
-	snprintf(cpus, sizeof(cpus), "%u-%u", first, first + mapping->cores - 1);
-	return eanem_steer(eanem, cpus, mapping->opp.mhz * 1000, traffic->threads,
-			   traffic->thread_count);
-}
-
-/* The threads of the traffic, or how many there are, may have changed. */
-static bool same_threads(const struct traffic *one, const struct traffic *other)
-{
-	return one->thread_count == other->thread_count &&
-	       !memcmp(one->threads, other->threads, one->thread_count * sizeof(one->threads[0]));
-}
-
-/* What is in force. */
-struct state {
-	struct mapping mapping;
-	struct traffic traffic;
-	bool steers;
-	unsigned int better;
-};
-
-static const char *reason(const struct model *model, const struct state *state,
-			  const struct traffic *traffic, const struct mapping *best, bool enough)
-{
-	if (!state->steers)
-		return "traffic began";
-	if (!enough)
-		return "nothing suffices";
-	if (mapping_stays(model, &state->mapping, best, traffic->packets_s, (double)saves / 100))
-		return same_threads(&state->traffic, traffic) ? NULL : "other threads";
-	/* Too little is mended at once. */
-	if (!mapping_stays(model, &state->mapping, best, traffic->packets_s, 1))
-		return "too little";
-	return state->better + 1 >= patience ? "less power" : "";
-}
-
-static int decide(struct eanem *eanem, const struct model *model, struct state *state)
-{
-	static struct lull_eanem_socket sockets[SOCKETS];
-	struct traffic traffic;
-	struct mapping best;
-	size_t count = SOCKETS;
-	const char *why;
-	bool enough;
-	int error = eanem_sockets(eanem, sockets, &count);
+	uint64_t next;
+	int error = eanem_open(&manager->eanem);
 
 	if (error)
-		return error;
-	traffic_sum(sockets, count, &traffic);
-	if (traffic.packets_s <= 0) {
-		if (state->steers)
-			tell("traffic ended", model, &traffic, NULL);
-		error = state->steers ? eanem_steer(eanem, "", 0, NULL, 0) : 0;
-		*state = (struct state){0};
-		return error;
+		return fail("the kernel's eanem", error);
+	error = hearts_open(&manager->hearts, path, !strcmp(users, "all"));
+	if (error) {
+		eanem_close(&manager->eanem);
+		return fail(path, error);
 	}
-	enough = mapping_choose(model, traffic.packets_s, (double)room / 100, &best);
-	why = reason(model, state, &traffic, &best, enough);
-	state->better = why && !*why ? state->better + 1 : 0;
-	if (!why || !*why)
-		return 0;
-	if (state->steers && !strcmp(why, "other threads"))
-		best = state->mapping;
-	/* The same although it does not suffice: told once. */
-	if (state->steers && !enough && same_threads(&state->traffic, &traffic) &&
-	    !memcmp(&best.opp, &state->mapping.opp, sizeof(best.opp)) &&
-	    best.cluster == state->mapping.cluster && best.cores == state->mapping.cores)
-		return 0;
-	error = apply(eanem, model, &traffic, &best);
-	/* A thread that has ended meanwhile is not there the next time. */
-	if (error == -ESRCH)
-		return 0;
-	if (error)
-		return error;
-	*state = (struct state){.mapping = best, .traffic = traffic, .steers = true};
-	tell(why, model, &traffic, &best);
-	return 0;
+	for (next = clock_ns(); !over && !error; next += interval_us * 1000) {
+		error = manager_step(manager);
+		clock_sleep_until(next + interval_us * 1000);
+	}
+	hearts_close(&manager->hearts, path);
+	eanem_close(&manager->eanem);
+	return error ? fail("managing", error) : 0;
+}
+
+/* On CPUs that are all busy, it would otherwise be late for its intervals. */
+static void be_in_time(void)
+{
+	const struct sched_param first = {.sched_priority = 1};
+
+	if (sched_setscheduler(0, SCHED_FIFO | SCHED_RESET_ON_FORK, &first))
+		fprintf(stderr, "eanemd: no real-time priority: %s\n", strerror(errno));
+}
+
+/* The child: until a signal. If its parent has gone, it puts back itself what it has changed. */
+static int run(struct manager *manager, pid_t parent)
+{
+	const struct sigaction action = {.sa_handler = on_signal};
+	sigset_t none;
+	int status;
+
+	sigemptyset(&none);
+	sigaction(SIGTERM, &action, NULL);
+	sigaction(SIGINT, &action, NULL);
+	prctl(PR_SET_PDEATHSIG, SIGTERM);
+	sigprocmask(SIG_SETMASK, &none, NULL);
+	be_in_time();
+	status = getppid() == parent ? manage(manager) : 1;
+	if (getppid() != parent)
+		place_back(manager->place, &manager->model);
+	return status;
+}
+
+/* The parent: passes signals on, and puts back what the child has changed. */
+static int guard(struct manager *manager, pid_t child, const sigset_t *signals)
+{
+	int number, status;
+
+	while (waitpid(child, &status, WNOHANG) == 0) {
+		number = sigwaitinfo(signals, NULL);
+		if (number == SIGTERM || number == SIGINT)
+			kill(child, SIGTERM);
+	}
+	place_back(manager->place, &manager->model);
+	if (WIFEXITED(status))
+		return WEXITSTATUS(status);
+	unlink(path);
+	fprintf(stderr, "eanemd: %s; what it had changed is back\n", strsignal(WTERMSIG(status)));
+	return 1;
 }
 
 int main(int argc, char **argv)
 {
-	const struct sigaction action = {.sa_handler = on_signal};
-	struct state state = {0};
-	struct eanem eanem;
-	struct model model;
-	uint64_t next;
+	static struct manager manager = {.is_told = true};
+	pid_t parent = getpid(), child;
+	sigset_t signals;
 	int error;
 
 	(void)argc;
 	options_parse(argv, options, usage);
-	error = read_model(&model);
+	manager.options =
+		(struct manager_options){(double)room / 100, (double)saves / 100, patience};
+	manager.second.options = (struct second_options){.beats = beats,
+							 .longest = LONGEST,
+							 .patience = (unsigned int)patience,
+							 .saves = (double)saves / 100,
+							 .rest = (unsigned int)rest,
+							 .reach = (int)reach};
+	error = read_model(&manager.model);
 	if (error)
 		return error;
-	sigaction(SIGTERM, &action, NULL);
-	sigaction(SIGINT, &action, NULL);
-	error = eanem_open(&eanem);
-	if (error)
-		return fail("the kernel's eanem", error);
-	for (next = clock_ns(); !over && !error; next += interval_us * 1000) {
-		error = decide(&eanem, &model, &state);
-		clock_sleep_until(next + interval_us * 1000);
-	}
-	eanem_close(&eanem);
-	return error ? fail("managing", error) : 0;
+	manager.place = place_make();
+	if (!manager.place)
+		return fail("memory", -ENOMEM);
+	sigemptyset(&signals);
+	sigaddset(&signals, SIGCHLD);
+	sigaddset(&signals, SIGTERM);
+	sigaddset(&signals, SIGINT);
+	sigprocmask(SIG_BLOCK, &signals, NULL);
+	child = fork();
+	if (child < 0)
+		return fail("a child", -errno);
+	return child ? guard(&manager, child, &signals) : run(&manager, parent);
 }

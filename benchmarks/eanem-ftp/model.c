@@ -25,7 +25,7 @@ static bool is_good(const struct model_cluster *new)
 
 static bool add_cluster(struct model *model, const char *line)
 {
-	struct model_cluster new = {0};
+	struct model_cluster new = {.speed = 1};
 	int end = 0;
 
 	if (sscanf(line, "cluster %15s %u %u %lf %lf %lf %lf %n", new.name, &new.first_cpu,
@@ -55,6 +55,22 @@ static bool add_opp(struct model *model, const char *line)
 	return true;
 }
 
+static bool set_speed(struct model *model, const char *line)
+{
+	struct model_cluster *cluster;
+	char name[MODEL_NAME];
+	double speed;
+	int end = 0;
+
+	if (sscanf(line, "speed %15s %lf %n", name, &speed, &end) != 2 || line[end] ||
+	    !isfinite(speed) || speed <= 0)
+		return false;
+	cluster = find(model, name);
+	if (cluster)
+		cluster->speed = speed;
+	return cluster;
+}
+
 static bool set_limit(struct model *model, const char *line)
 {
 	int end = 0;
@@ -69,6 +85,8 @@ static bool take(struct model *model, const char *line)
 		return add_cluster(model, line);
 	if (!strncmp(line, "opp ", 4))
 		return add_opp(model, line);
+	if (!strncmp(line, "speed ", 6))
+		return set_speed(model, line);
 	return !strncmp(line, "limit ", 6) && set_limit(model, line);
 }
 

@@ -5,10 +5,12 @@
  * A model is a text, one thing a line; # begins a comment:
  *   cluster NAME FIRST_CPU CPUS ALPHA BETA LAMBDA THETA
  *   opp NAME MHZ MV
+ *   speed NAME S
  *   limit L
  * ALPHA, BETA: packets a second by load times GHz, and without any. LAMBDA: watts of a busy core by
- * GHz and volt squared. THETA: watts of the cluster by volt, busy or not. L: of the first cluster,
- * load times GHz up to which it is tried. The first cluster is the little one.
+ * GHz and volt squared. THETA: watts of the cluster by volt, busy or not. S: an application's work
+ * a second by GHz, beside the other cluster's; 1 if it is not said. L: of the first cluster, load
+ * times GHz up to which it is tried. The first cluster is the little one.
  */
 #ifndef EANEM_MODEL_H
 #define EANEM_MODEL_H
@@ -28,7 +30,7 @@ struct model_opp {
 struct model_cluster {
 	char name[MODEL_NAME];
 	unsigned int first_cpu, cpus;
-	double alpha, beta, lambda, theta;
+	double alpha, beta, lambda, theta, speed;
 	struct model_opp opps[MODEL_OPPS];
 	int opp_count;
 };

@@ -110,6 +110,9 @@ def test_little_savings_are_not_worth_it_and_too_little_is_mended(program: Path,
         (LITTLE.text(0) + BIG.text(4) + "limit -1\n", 9),
         (LITTLE.text(0) + BIG.text(4) + "limit 1 2\n", 9),
         (LITTLE.text(0) + BIG.text(4) + "speed 1\n", 9),
+        (LITTLE.text(0) + BIG.text(4) + "speed medium 1\n", 9),
+        (LITTLE.text(0) + BIG.text(4) + "speed big 0\n", 9),
+        (LITTLE.text(0) + BIG.text(4) + "speed big 1 1\n", 9),
         (LITTLE.text(0), 5),
         (LITTLE.text(0) + "cluster big 4 4 1 1 1 1\n", 6),
     ],
@@ -120,8 +123,8 @@ def test_a_line_that_is_wrong_is_named(program: Path, tmp_path: Path, model: str
 
 def test_the_scenario_s_model_is_the_platform_s() -> None:
     """Its operating points and coefficients of power, in the script's own order."""
-    script = (HERE / "eanem-way").read_text().replace("\\\n", " ")
-    tables = [words.split() for words in re.findall(r"\tset -- ([0-9 \t]+)\n", script)]
+    script = (HERE / "eanem-model").read_text().replace("\\\n", " ")
+    tables = [words.split() for words in re.findall(r"^set -- ([0-9 \t]+)\n", script, re.MULTILINE)]
     platform = yaml.safe_load((ROOT / "platforms/exynos5422.yaml").read_text())
     first = 0
     for cluster, words in zip(platform["clusters"], tables, strict=True):
@@ -130,4 +133,5 @@ def test_the_scenario_s_model_is_the_platform_s() -> None:
         watts = cluster["dynamic_power_coefficient"]["value"] / 1e3
         place = rf'echo "cluster {cluster["name"]} {first} {cluster["cpus"]} \$\d \$\d {watts:g} \$\d"'
         assert re.search(place, script)
+        assert f'echo "speed {cluster["name"]} {cluster["capacity_dmips_mhz"]["value"]}"' in script
         first += cluster["cpus"]

@@ -5,13 +5,15 @@ import re
 from pathlib import Path
 from typing import Any
 
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 import yaml
 
 from lull.errors import UserError
 from lull.files.paths import ROOT
 from lull.platform.devicetree import ENGINES
-from lull.scenario import experiments
+from lull.scenario import experiments, published
 from lull.scenario.load import load_scenario
 from lull.scenario.points import Wishes, divide, resolve, select
 from lull.scenario.schema import Scenario
@@ -305,3 +307,50 @@ def test_a_scenarios_trace_and_windows_are_those_of_its_points(tmp_path: Path) -
     assert point.spec.model_dump(include=set(asked)) == {**asked, "trace": ("sched",)}
     assert resolve(scenario, Wishes("gem5", stats_period_s=0.5))[0].spec.stats_period_s == 0.5
     assert resolve(scenario, Wishes("qemu"))[0].spec.stats_period_s is None, "QEMU has no statistics"
+
+
+SLOPE: dict[str, Any] = {"result": "lines", "table": "slopes", "row": {"group": "little", "size": 7}, "column": "slope"}
+
+
+def _with_slope(tmp_path: Path, *slopes: tuple[str, int, float]) -> Scenario:
+    """A scenario with a parameter that another experiment measures, and what that has published."""
+    (tmp_path / "lines").mkdir()
+    rows = [{"group": group, "size": size, "slope": slope} for group, size, slope in slopes]
+    pq.write_table(pa.Table.from_pylist(rows), tmp_path / "lines" / "slopes.parquet")
+    slope = {"default": 1.0, "at_most": 100, "help": "how steep", "published": SLOPE}
+    return _small(tmp_path, parameters={**SMALL["parameters"], "slope": slope})
+
+
+def test_a_default_is_what_another_experiment_has_published(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(published, "RESULTS", tmp_path)
+    scenario = _with_slope(tmp_path, ("little", 3, 1.5), ("little", 7, 2.5), ("big", 7, 3.5))
+    assert resolve(scenario, Wishes("gem5"))[0].values["slope"] == 2.5
+
+
+def test_a_default_is_assumed_until_it_is_published(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(published, "RESULTS", tmp_path)
+    scenario = _with_slope(tmp_path, ("big", 7, 3.5))
+    assert resolve(scenario, Wishes("gem5"))[0].values["slope"] == 1.0
+
+
+@pytest.mark.parametrize(
+    ("slopes", "sentence"),
+    [
+        ([("little", 7, 200.0)], "parameters: slope: published: 200 is too large"),
+        ([("little", 7, 1.0), ("little", 7, 2.0)], "slope: not one number of one row; publish lines again"),
+        ([("little", 7, float("nan"))], "slope: not one number of one row; publish lines again"),
+    ],
+)
+def test_what_is_published_and_no_default_is_named(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, slopes: list[tuple[str, int, float]], sentence: str
+) -> None:
+    monkeypatch.setattr(published, "RESULTS", tmp_path)
+    with pytest.raises(UserError, match=re.escape(sentence)):
+        _with_slope(tmp_path, *slopes)
+
+
+def test_a_published_table_without_the_column_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(published, "RESULTS", tmp_path)
+    monkeypatch.setitem(SLOPE, "column", "height")
+    with pytest.raises(UserError, match="no column `height`; publish lines again"):
+        _with_slope(tmp_path, ("little", 7, 1.0))

@@ -21,8 +21,12 @@ WINDOWS = "windows.jsonl"
 Row = dict[str, Any]
 
 
-def df_windows(runs: Runs, place: Callable[[Run], Row]) -> pa.Table:
-    """A row per window of statistics: on gem5 the power of the machine, and of its clusters."""
+def df_windows(runs: Runs, place: Callable[[Run], Row], by_model: bool = False) -> pa.Table:
+    """A row per window of statistics: on gem5 the power of the machine, and of its clusters.
+
+    `by_model` adds the power of the clusters as Linux's energy model has it, from the same run.
+    """
+    columns = ("power", "cpus", "model") if by_model else ("power", "cpus")
     found = []
     for run in runs.runs:
         with run.understanding(WINDOWS):
@@ -31,15 +35,17 @@ def df_windows(runs: Runs, place: Callable[[Run], Row]) -> pa.Table:
         if runs.timed:
             powers = repetitions.watts(run, repetitions.edges(run, WINDOWS), _names)
             for line, own in zip(lines, powers, strict=True):
-                line |= {f"{name}_w": own.get(name, 0.0) for name in ("power", "cpus")}
+                line |= {f"{name}_w": own.get(name, 0.0) for name in columns}
         found += [{**place(run), **line} for line in lines]
     return pa.Table.from_pylist(found)
 
 
 def _names(row: Mapping[str, Any]) -> tuple[str, ...]:
     """The sums that a row of the ledger counts in: calibrated watts of the machine, and of its clusters."""
-    if row["band"] == rows.RAW or row["backend"] == "em":
+    if row["band"] == rows.RAW:
         return ()
+    if row["backend"] == "em":
+        return () if row["cluster"] is None else ("model",)
     return ("power",) if row["cluster"] is None else ("power", "cpus")
 
 

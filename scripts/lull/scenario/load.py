@@ -6,8 +6,8 @@ from pathlib import Path
 from lull.errors import UserError
 from lull.files import yaml_file
 from lull.files.blocks import explained, quoted
-from lull.scenario import experiments
-from lull.scenario.schema import Scenario
+from lull.scenario import experiments, published
+from lull.scenario.schema import Parameter, Scenario
 
 
 def file_of(name_or_path: str) -> str | None:
@@ -22,6 +22,8 @@ def load_scenario(name_or_path: str) -> Scenario:
     data = yaml_file.read(file, name, "scenario", "benchmarks/README.md")
     with explained(name, Scenario):
         scenario = Scenario.model_validate(data)
+    for key, parameter in scenario.parameters.items():
+        scenario.parameters[key] = _measured(parameter, f"{name}: parameters: {key}")
     scenario.place(_analysed_in(file, name, scenario), _programs(file))
     analysis = experiments.analysis_in(scenario.folder)
     if scenario.in_pieces and not callable(getattr(analysis, "conclude", None)):
@@ -30,6 +32,16 @@ def load_scenario(name_or_path: str) -> Scenario:
             "that returns a Result, or remove the key"
         )
     return scenario
+
+
+def _measured(parameter: Parameter, where: str) -> Parameter:
+    """The parameter, with the default that was measured, if it was."""
+    value = published.value_of(parameter.published) if parameter.published else None
+    if value is None:
+        return parameter
+    if complaint := parameter.complaint(value):
+        raise UserError(f"{where}: published: {complaint}, or remove the key")
+    return parameter.model_copy(update={"default": value})
 
 
 def _programs(file: Path) -> Path | None:

@@ -1,0 +1,216 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "manager.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "clock.h"
+#include "tell.h"
+
+#define SOCKETS 256
+
+/* The threads of the traffic, or how many there are, may have changed. */
+static bool same_threads(const struct traffic *one, const struct traffic *other)
+{
+	return one->thread_count == other->thread_count &&
+	       !memcmp(one->threads, other->threads, one->thread_count * sizeof(one->threads[0]));
+}
+
+/* Why the first level moves packets; NULL: it does not; "": it would if that lasts. */
+static const char *reason(const struct manager *manager, const struct traffic *traffic,
+			  const struct mapping *best, bool enough)
+{
+	const struct first *first = &manager->first;
+	const struct model *model = &manager->model;
+
+	if (!first->steers)
+		return "traffic began";
+	if (!enough)
+		return "nothing suffices";
+	if (mapping_stays(model, &first->mapping, best, traffic->packets_s, manager->options.saves))
+		return same_threads(&first->traffic, traffic) ? NULL : "other threads";
+	/* Too little is mended at once. */
+	if (!mapping_stays(model, &first->mapping, best, traffic->packets_s, 1))
+		return "too little";
+	return first->better + 1 >= manager->options.patience ? "less power" : "";
+}
+
+/* The same although it does not suffice: told once. */
+static bool is_known(const struct first *first, const struct traffic *traffic,
+		     const struct mapping *best)
+{
+	return first->steers && same_threads(&first->traffic, traffic) &&
+	       !memcmp(&best->opp, &first->mapping.opp, sizeof(best->opp)) &&
+	       best->cluster == first->mapping.cluster && best->cores == first->mapping.cores;
+}
+
+static const char *first_level(struct manager *manager, const struct traffic *traffic)
+{
+	struct first *first = &manager->first;
+	struct mapping best;
+	const char *why;
+	bool enough;
+
+	if (traffic->packets_s <= 0) {
+		why = first->steers ? "traffic ended" : NULL;
+		*first = (struct first){0};
+		return why;
+	}
+	enough = mapping_choose(&manager->model, traffic->packets_s, manager->options.room, &best);
+	why = reason(manager, traffic, &best, enough);
+	first->better = why && !*why ? first->better + 1 : 0;
+	if (!why || !*why || (!enough && is_known(first, traffic, &best)))
+		return NULL;
+	if (!strcmp(why, "other threads"))
+		best = first->mapping;
+	*first = (struct first){.mapping = best, .traffic = *traffic, .steers = true};
+	return why;
+}
+
+/* What packets needed when the first level decided, as far as its cores have it. */
+static struct search_net net_of(const struct manager *manager)
+{
+	const struct mapping *mapping = &manager->first.mapping;
+	const struct model_cluster *cluster = &manager->model.clusters[mapping->cluster];
+	double most = manager->options.room * mapping->cores * mapping->opp.mhz / 1e3;
+
+	if (!manager->first.steers)
+		return (struct search_net){0};
+	return (struct search_net){
+		.is_there = true,
+		.cluster = mapping->cluster,
+		.opp = search_opp(cluster, mapping->opp.mhz),
+		.need = fmin(model_need(cluster, manager->first.traffic.packets_s), most),
+		.room = manager->options.room,
+	};
+}
+
+static const char *second_level(struct manager *manager)
+{
+	const struct search_net net = net_of(manager);
+	struct second_app apps[SECOND_APPS];
+	int count = 0;
+
+	hearts_look(&manager->hearts);
+	for (int i = 0; i < manager->hearts.count && count < SECOND_APPS; i++) {
+		const struct heart *heart = &manager->hearts.list[i];
+
+		if (heart->page)
+			apps[count++] = (struct second_app){heart->id, heart->beats, heart->least,
+							    heart->most, heart->threads};
+	}
+	return second_step(&manager->second, &manager->model, &net, apps, count, clock_ns());
+}
+
+static int steer(struct manager *manager)
+{
+	const struct first *first = &manager->first;
+	const struct second *second = &manager->second;
+	const struct model_cluster *cluster = &manager->model.clusters[first->mapping.cluster];
+	unsigned int cores = first->mapping.cores, mhz = first->mapping.opp.mhz;
+	char cpus[32];
+
+	if (!first->steers)
+		return eanem_steer(&manager->eanem, "", 0, NULL, 0);
+	if (second->manages) {
+		cores = second->net_cores;
+		mhz = cluster->opps[second->state.opp[first->mapping.cluster]].mhz;
+	}
+	snprintf(cpus, sizeof(cpus), "%u-%u", cluster->first_cpu, cluster->first_cpu + cores - 1);
+	return eanem_steer(&manager->eanem, cpus, mhz * 1000, first->traffic.threads,
+			   first->traffic.thread_count);
+}
+
+/* Beside packets, which have the first CPUs of their cluster. */
+static uint64_t apps_cpus(const struct manager *manager)
+{
+	const struct second *second = &manager->second;
+	uint64_t cpus = 0;
+
+	for (int i = 0; i < MODEL_CLUSTERS; i++) {
+		unsigned int from = manager->model.clusters[i].first_cpu;
+
+		if (manager->first.steers && manager->first.mapping.cluster == i)
+			from += second->net_cores;
+		for (unsigned int k = 0; k < second->state.cores[i]; k++)
+			cpus |= 1ULL << (from + k);
+	}
+	return cpus;
+}
+
+static void place_apps(struct manager *manager)
+{
+	const struct first *first = &manager->first;
+	pid_t pids[HEARTS_MOST];
+	int count = 0;
+
+	for (int i = 0; i < manager->hearts.count; i++)
+		if (manager->hearts.list[i].page)
+			pids[count++] = manager->hearts.list[i].pid;
+	place_keep(manager->place, pids, count);
+	for (int i = 0; i < count; i++)
+		place_process(manager->place, pids[i], apps_cpus(manager), first->traffic.threads,
+			      first->steers ? first->traffic.thread_count : 0);
+}
+
+/* The kernel holds the frequency of the packets' cluster, and sysfs that of the other one. */
+static int hold_frequencies(struct manager *manager, bool before)
+{
+	const struct first *first = &manager->first;
+	const struct second *second = &manager->second;
+	int error = 0;
+
+	for (int i = 0; i < MODEL_CLUSTERS && !error; i++) {
+		bool ours = second->manages && !(first->steers && first->mapping.cluster == i);
+		const struct model_opp *opp =
+			&manager->model.clusters[i].opps[second->state.opp[i]];
+
+		if (ours ? !before : before)
+			error = place_frequency(manager->place, &manager->model, i,
+						ours ? opp->mhz : 0);
+	}
+	return error;
+}
+
+static int apply(struct manager *manager)
+{
+	int error = hold_frequencies(manager, true);
+
+	if (!error)
+		error = steer(manager);
+	/* A thread that has ended meanwhile is not there the next time. */
+	manager->is_told = error != -ESRCH;
+	if (error && error != -ESRCH)
+		return error;
+	place_apps(manager);
+	return hold_frequencies(manager, false);
+}
+
+int manager_step(struct manager *manager)
+{
+	static struct lull_eanem_socket sockets[SOCKETS];
+	struct traffic traffic;
+	size_t count = SOCKETS;
+	const char *first, *second;
+	int error = eanem_sockets(&manager->eanem, sockets, &count);
+
+	if (error)
+		return error;
+	traffic_sum(sockets, count, &traffic);
+	first = first_level(manager, &traffic);
+	second = second_level(manager);
+	if (!first && !second && manager->is_told)
+		return 0;
+	if (!manager->is_told)
+		manager->first.traffic = traffic;
+	error = apply(manager);
+	if (error)
+		return error;
+	if (first)
+		tell_first(stdout, first, manager, &traffic);
+	if (second)
+		tell_second(stdout, second, manager);
+	return 0;
+}

@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Where the second level's applications are, and the frequency of a cluster: what was changed, and
+ * how it was before. All of it is in memory that a parent and its child have in common, so that
+ * either can put it back.
+ */
+#ifndef EANEM_PLACE_H
+#define EANEM_PLACE_H
+
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "model.h"
+
+#define PLACE_THREADS 512
+/* Of one application. Those that are more stay where they are. */
+#define PLACE_OF_AN_APP 64
+
+struct place_thread {
+	pid_t pid, tid;
+	/* When it began, by which it is known from a later one of its number. */
+	uint64_t start;
+	uint64_t before;
+};
+
+struct place {
+	struct place_thread threads[PLACE_THREADS];
+	int count;
+	struct {
+		char least[16], most[16];
+		int held;
+	} clusters[MODEL_CLUSTERS];
+};
+
+/* NULL if there is no memory. */
+struct place *place_make(void);
+/* All threads of a process to these CPUs, besides some that are somebody else's. */
+void place_process(struct place *place, pid_t pid, uint64_t cpus, const uint32_t *besides,
+		   size_t count);
+/* The threads of all other processes than these go back to where they were. */
+void place_keep(struct place *place, const pid_t *pids, int count);
+/* Holds a cluster at a frequency; 0 lets go. 0 or -errno. */
+int place_frequency(struct place *place, const struct model *model, int cluster, unsigned int mhz);
+void place_back(struct place *place, const struct model *model);
+
+#endif

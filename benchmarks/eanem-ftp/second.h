@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The second level: when is it time to look for other cores or another frequency for applications
+ * with heartbeats, and to take them? It knows nothing of the machine but its model.
+ */
+#ifndef EANEM_SECOND_H
+#define EANEM_SECOND_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "search.h"
+
+#define SECOND_APPS 32
+#define SECOND_SLOW 16
+
+/* What an application says. Goals in beats/s; 0 for an application that has none. */
+struct second_app {
+	uint64_t id, beats;
+	double least, most;
+	unsigned int threads;
+};
+
+struct second_options {
+	/* Beats that a rate takes, and intervals after which as many as came have to do. */
+	uint64_t beats;
+	unsigned int longest;
+	/* Rates in a row that have to be too high, and the part of the power that is then saved. */
+	unsigned int patience;
+	double saves;
+	/* Intervals without another look after one that found nothing. */
+	unsigned int rest;
+	int reach;
+};
+
+struct second {
+	struct second_options options;
+	/* Whether there are applications, where they are, and on how many cores packets are then.
+	 */
+	bool manages;
+	struct search_state state;
+	unsigned int net_cores;
+
+	/* The applications; their beats when the rate began; their last rate, -1 before there is
+	 * one. */
+	struct second_app apps[SECOND_APPS];
+	double rates[SECOND_APPS];
+	int count;
+	uint64_t began_ns;
+	unsigned int intervals, fast, rest;
+	bool settling;
+	struct search_net net;
+	struct search_state slow[SECOND_SLOW];
+	int slow_count;
+};
+
+/*
+ * Once in an interval. NULL if nothing changes; otherwise why `state` and `net_cores` are new:
+ * "application came", "application went", "network", "too slow", "nothing suffices", "less power".
+ */
+const char *second_step(struct second *second, const struct model *model,
+			const struct search_net *net, const struct second_app *apps, int count,
+			uint64_t now_ns);
+
+/* By the model, in the state that is in force. */
+double second_watts(const struct second *second, const struct model *model);
+
+#endif

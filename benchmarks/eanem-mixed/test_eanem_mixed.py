@@ -1,0 +1,64 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Figure 5 from made points: performance per watt by that of EAS, of the ledger's power and of equation 3's."""
+
+from types import ModuleType
+
+import pyarrow as pa
+import pytest
+
+from lull.files.paths import ROOT
+from lull.results.drawing import Stored
+from lull.rundir.origin import Origin
+from lull.scenario import experiments
+
+
+@pytest.fixture
+def mixed() -> ModuleType:
+    return experiments.analysis_in(ROOT / "benchmarks/eanem-mixed")
+
+
+def row(kernel: str, way: str, percent: int, per_s: float, watts: float, group: str = "half") -> dict[str, object]:
+    goal = 10.0 * percent
+    return {
+        "point": f"{group}/{kernel}-{way}", "group": group, "way": way, "kernel": kernel, "percent": percent,
+        "threads": 8, "governor": "menu", "goal": goal, "alone": 1000.0, "per_s": per_s, "per_s_pm": 1.0,
+        "mbit_s": 300.0, "mbit_s_pm": 1.0, "power_w": watts + 1, "power_w_pm": 0.1, "cpus_w": watts, "cpus_w_pm": 0.1,
+        "model_w": watts / 2, "model_w_pm": 0.1, "performance": min(goal, per_s) / goal,
+    }  # fmt: skip
+
+
+POINTS = pa.Table.from_pylist(
+    [
+        row("susan", "eas", 50, 900, 4.0), row("susan", "eanem", 50, 505, 1.0), row("susan", "control", 50, 950, 2.0),
+        row("sha1", "eas", 50, 800, 4.0), row("sha1", "eanem", 50, 250, 1.0),
+        row("susan", "eas", 75, 900, 4.0, "most"), row("susan", "eanem", 75, 760, 2.0, "most"),
+        row("dijkstra", "eanem", 75, 760, 2.0, "most"), row("susan", "paced", 50, 900, 1.0, "today"),
+    ]
+)  # fmt: skip
+
+
+def test_gains_are_by_the_same_application_with_the_same_goal(mixed: ModuleType) -> None:
+    gains = {each["point"]: each["gain"] for each in mixed.gained(POINTS)}
+    assert gains["half/susan-eanem"] == pytest.approx(4)
+    assert gains["half/susan-control"] == pytest.approx(2)
+    assert gains["half/sha1-eanem"] == pytest.approx(2), "half as fast as it has to be, with a quarter of the power"
+    assert gains["most/susan-eanem"] == pytest.approx(2)
+    assert gains["most/dijkstra-eanem"] is None, "whose EAS has not run"
+
+
+def test_the_paper_s_figure_is_the_mean_over_applications(mixed: ModuleType) -> None:
+    said = mixed.against(Stored(Origin("gem5", "24", "detailed", "exynos5422"), {"points": POINTS}))
+    assert [(each.here, each.published) for each in said] == [("3", "3.11"), ("2", "2.35")]
+
+
+def test_checks_compare_each_point_with_the_paper(mixed: ModuleType) -> None:
+    checks = {check.name.split(":")[0]: check.passed for check in mixed.checks(POINTS)}
+    assert checks == {"half/susan-eanem": True, "half/sha1-eanem": False, "most/susan-eanem": False}
+
+
+def test_the_summary_has_every_point_and_both_powers(mixed: ModuleType) -> None:
+    points = [str(name) for name in POINTS["point"].to_pylist()]
+    summary = mixed.conclude({"points": POINTS}, [*points, "half/patricia-eas"]).summary
+    assert "9 of 10 points have run so far." in summary
+    assert "4000 ± 1e+02 | 2000 ± 1e+02" in summary
+    assert "| 50 | eanem | 2 | 3 | 3 | 3.11 |" in summary
