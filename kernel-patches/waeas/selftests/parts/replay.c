@@ -91,9 +91,7 @@ static void stay_and_do_much(int cpu)
 {
 	for (int phase = -LEARN; phase < PHASES; phase++)
 		if (is_busy(cpu, phase))
-			do_work(phase, cpu < LITTLES   ? on_little
-				       : phase >= OVER ? over
-						       : on_big);
+			do_work(phase, cpu < LITTLES ? on_little : phase >= OVER ? over : on_big);
 }
 
 static void stay_and_do_little(int cpu)
