@@ -243,7 +243,8 @@ static void lull_quiet_switches(void *unused, bool preempt, struct task_struct *
 {
 	int slot;
 
-	if (preempt || !prev_state || lull_quiet_slot(prev) < 0)
+	/* With PREEMPT_RT a task that waits for a lock is about to go on. */
+	if (preempt || !prev_state || prev_state & TASK_RTLOCK_WAIT || lull_quiet_slot(prev) < 0)
 		return;
 
 	guard(raw_spinlock_irqsave)(&lull_quiet_lock);

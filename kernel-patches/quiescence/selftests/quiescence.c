@@ -69,7 +69,7 @@ struct log {
 static struct shared {
 	_Atomic int act, word;
 	_Atomic int stray;
-	_Atomic uint32_t done;
+	_Atomic uint32_t done, listening;
 	_Atomic uint32_t signals;
 	_Atomic uint64_t begun, ended;
 	struct log logs[OTHERS];
@@ -151,6 +151,7 @@ static void consume(void)
 	if (events_open(&events))
 		_exit(4);
 	ready.fd = events.fd;
+	atomic_fetch_add(&shared->listening, 1);
 	for (;;) {
 		int got = events_next(&events, &event);
 
@@ -271,6 +272,19 @@ static pid_t start(void (*run)(void))
 		_exit(9);
 	}
 	return pid;
+}
+
+/* A key that is pressed before somebody listens is nobody's. */
+static void start_ui(void)
+{
+	uint32_t before = atomic_load(&shared->listening);
+
+	ui = start(consume);
+	for (int i = 0; atomic_load(&shared->listening) == before; i++) {
+		if (i == 20000)
+			tap_bail("the consumer does not listen");
+		clock_sleep(MS);
+	}
 }
 
 static void stop(pid_t pid)
@@ -598,7 +612,7 @@ static void test_chain(void)
 			for (;;)
 				hear(mine);
 	}
-	ui = start(consume);
+	start_ui();
 	clock_sleep(20 * MS);
 	evicted = stat_of("evicted");
 	do_all(MANY);
@@ -705,7 +719,7 @@ int main(int argc, char **argv)
 	if (sched_setscheduler(0, SCHED_FIFO | SCHED_RESET_ON_FORK, &param))
 		tap_bail("cannot be a real-time task: %s", strerror(errno));
 	net = start(wait_for_network);
-	ui = start(consume);
+	start_ui();
 	for (int i = 0; i < OTHERS; i++)
 		start_other((enum other)i);
 	clock_sleep(20 * MS);
