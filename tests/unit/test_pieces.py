@@ -24,7 +24,7 @@ def folder(path: Path, point: str, **columns: object) -> Path:
 
 
 def test_a_new_column_is_null_in_rows_that_were_there(tmp_path: Path) -> None:
-    made = folder(tmp_path / "made", "b", time=2.0, writer="alone")
+    made = folder(tmp_path / "made", "b", writer="alone", time=2.0)
     tables, manifest = pieces.joined(made, folder(tmp_path / "published", "a", time=1.0))
     assert list(manifest["points"]) == ["a", "b"]
     assert tables["rows"].to_pylist() == [

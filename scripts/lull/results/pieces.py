@@ -53,9 +53,8 @@ def _added(there: pa.Table | None, table: pa.Table, known: set[str], name: Path)
     fresh = table.filter(pa.array([point not in known for point in table[POINT].to_pylist()], pa.bool_()))
     if there is None:
         return fresh
-    if not there.schema.equals(
-        fresh.select([each for each in fresh.column_names if each in there.column_names]).schema
-    ):
+    kept = [column for column in there.column_names if column in fresh.column_names]
+    if not there.schema.equals(fresh.select(kept).schema):
         raise UserError(f"{name}: other columns than what is published; publish all of it again, into an empty folder")
     return pa.concat_tables([there, fresh], promote_options="default").combine_chunks()
 
