@@ -187,6 +187,32 @@ def test_an_untraced_cluster_is_off_as_long_as_its_least_sleeper_was_off_or_in_c
     assert off == pytest.approx(6e-3 * 0.30 * energy_runs.L2_LEAKAGE_W)
 
 
+def test_a_cpu_that_is_turned_off_runs_nothing_whatever_its_trace_ends_with(tmp_path: Path) -> None:
+    """CPU 1 works for 2 ms, and its stopper is the last that the trace has of it. CPU 0 sleeps in C4 for 6 of 10 ms."""
+    asked = run_spec("idle.deepest=C4", "clusters.little.cpus=2")
+    stats = window(asked.platform, START, START + 10 * MS, [6 * MS, 0, 0, 0])
+    state = "system.cluster0.cpu1.power_state.pwrStateResidencyTicks"
+    stats |= {f"{state}::ON": float(2 * MS), f"{state}::OFF": float(8 * MS)}
+    made = energy_runs.rundir(tmp_path / "run", asked, [stats])
+    end = START + 10 * MS
+    spans = [Span(cpu, START, end, "active", f"task:cat/{cpu}") for cpu in (0, 2, 3)]
+    spans[0] = Span(0, START, START + 4 * MS, "active", "task:cat/0")
+    spans.insert(1, Span(0, START + 4 * MS, end, "C4", "idle"))
+    spans += [
+        Span(1, START, START + 1 * MS, "active", "task:cat/1"),
+        Span(1, START + 1 * MS, end, "active", "task:migration/1"),
+    ]
+    path, totals = _write(made, spans)
+    assert totals.residency_s[1, "off"] == pytest.approx(8e-3)
+    assert totals.residency_s[1, "active"] == pytest.approx(2e-3)
+    assert totals.disagreement_s == pytest.approx(0, abs=1e-5)
+    mine = {"backend": "mcpat", "band": "raw", "cpu": 1, "kind": "static", "state": "active"}
+    shares = [total(path, **mine, cause=f"task:{task}") for task in ("cat/1", "migration/1")]
+    assert shares == [pytest.approx(1e-3 * energy_runs.CORE_LEAKAGE_W)] * 2
+    off = total(path, backend="em", cpu=1, state="off")
+    assert off == pytest.approx(0.0, abs=1e-12)
+
+
 def _one_sleep(
     tmp_path: Path, platform: str = "tiny", cpu: int = 0, given: bool = False, settings: Sequence[str] = ()
 ) -> tuple[Path, Platform]:

@@ -8,7 +8,7 @@ window, and so do the spans of the trace; the parts of each account sum to its w
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 import numpy as np
@@ -126,7 +126,10 @@ class Ledger:
             told = self.occupancy.stays(cpu, window.start, window.end)
             known = [stay for stay in told if stay.who.state != UNTRACED]
             unknown = sum(stay.ticks for stay in told if stay.who.state == UNTRACED)
-        guessed = self._mixtures[cpu].split(cpu, unknown, found, known) if unknown else []
+        known, guessed = untraced.turned_off(known, found)
+        if unknown:
+            rest = replace(found, off=found.off - sum(stay.ticks for stay in guessed))
+            guessed += self._mixtures[cpu].split(cpu, unknown, rest, known)
         stays = known + guessed
         self._compare(stays, found)
         for stay in stays:

@@ -5,10 +5,13 @@ gem5 says how long a core ran (ON), stood in WFI (CLK_GATED) or was turned off (
 states those WFIs were, but only for the whole run. Assumed: every window has the mixture of the whole run.
 Linux counts entry and exit as time in the state; gem5 counts them as ON. The length of entry and exit comes from the
 states' latencies on this machine, and is taken from the window's ON.
+
+A trace has no event when a CPU is turned off. The last task that it knows, a stopper, seems to run until the CPU is
+back. So where the trace knows more activity than gem5's ON, the CPU was turned off.
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from lull.energy import transitions
 from lull.energy.occupancy import NOTHING, Caches, Stay, Who
@@ -45,6 +48,25 @@ class Mixture:
             Stay(Who(cpu, OFF, "idle"), off),
         ]
         return [stay for stay in stays if stay.ticks > 0 or stay.caches != NOTHING]
+
+
+def turned_off(traced: Sequence[Stay], found: Residency) -> tuple[list[Stay], list[Stay]]:
+    """Return the traced stays without the time that the CPU was turned off, and that time.
+
+    It is the activity that gem5's ON has no room for. The longest activity of the window goes first, because a CPU that
+    is off for most of a window seems to run one task all the while.
+    """
+    awake = sum(stay.ticks for stay in traced if stay.who.state not in (*IDLE, OFF))
+    left = off = max(0.0, min(found.off, awake - found.on))
+    if not off:
+        return list(traced), []
+    kept = []
+    for stay in sorted(traced, key=lambda stay: (stay.who.state != ACTIVE, -stay.ticks)):
+        moved = min(left, stay.ticks) if stay.who.state == ACTIVE else 0.0
+        left -= moved
+        kept.append(replace(stay, ticks=stay.ticks - moved))
+    kept = [stay for stay in kept if stay.ticks > 0 or stay.caches != NOTHING]
+    return kept, [Stay(Who(traced[0].who.cpu, OFF, "idle"), off - left)]
 
 
 def mixture(
