@@ -743,6 +743,9 @@ int lull_quiet_start(void)
 {
 	int error;
 
+	/* There a hold outlasts the path's wait, for a reason that is not known. */
+	if (IS_ENABLED(CONFIG_PREEMPT_RT))
+		return -EOPNOTSUPP;
 	if (READ_ONCE(lull_quiet_kind) == LULL_QUIET_BIG && !lull_quiet_can_hold_big())
 		return -EOPNOTSUPP;
 
