@@ -142,7 +142,7 @@ def test_what_is_not_faster_than_too_slow_is_not_tried(program: Path) -> None:
 
 
 @dataclass
-class Machine:
+class ModelledMachine:
     """Applications whose rate is what `law` makes of a state, and the manager's answers, interval by interval."""
 
     program: Path
@@ -182,7 +182,7 @@ class Machine:
             if why != "-":
                 self.decisions.append((self.ms, why, self.state))
 
-    def __enter__(self) -> "Machine":
+    def __enter__(self) -> "ModelledMachine":
         return self
 
     def __exit__(self, *_: object) -> None:
@@ -210,7 +210,7 @@ def test_it_comes_to_rest_where_the_goal_is_met(
     program: Path, law: Callable[[State], float], part: float, net: Net | None
 ) -> None:
     goal = part * law((3, 3, 2, 3))
-    with Machine(program, law, [(goal, 1.1 * goal)], net) as machine:
+    with ModelledMachine(program, law, [(goal, 1.1 * goal)], net) as machine:
         machine.run(300)
         decided = len(machine.decisions)
         assert machine.decisions[0][1] == "application came"
@@ -221,7 +221,7 @@ def test_it_comes_to_rest_where_the_goal_is_met(
 
 
 def test_a_goal_that_cannot_be_met_has_all_that_there_is(program: Path) -> None:
-    with Machine(program, linear, [(1e6, 2e6)]) as machine:
+    with ModelledMachine(program, linear, [(1e6, 2e6)]) as machine:
         machine.run(200)
         assert machine.state == (4, 4, 2, 3)
         assert machine.decisions[-1][1] == "nothing suffices"
@@ -229,7 +229,7 @@ def test_a_goal_that_cannot_be_met_has_all_that_there_is(program: Path) -> None:
 
 def test_goals_packets_and_applications_change(program: Path) -> None:
     goal = 0.3 * linear((4, 4, 2, 3))
-    with Machine(program, linear, [(goal, 1.1 * goal)]) as machine:
+    with ModelledMachine(program, linear, [(goal, 1.1 * goal)]) as machine:
         machine.run(100)
         slow = machine.state
         machine.goals[0] = (2 * goal, 2.2 * goal)
@@ -248,6 +248,6 @@ def test_goals_packets_and_applications_change(program: Path) -> None:
 
 
 def test_applications_without_a_goal_or_a_beat_change_nothing(program: Path) -> None:
-    with Machine(program, lambda _: 0.0, [(0.0, 0.0), (100.0, 200.0)]) as machine:
+    with ModelledMachine(program, lambda _: 0.0, [(0.0, 0.0), (100.0, 200.0)]) as machine:
         machine.run(200)
         assert [why for _, why, _ in machine.decisions] == ["application came"]

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 RESULTS = paths.ROOT / "results"
 
 
-class Published(Block):
+class PublishedValue(Block):
     """One value of a result: the column of the only row that has these values."""
 
     result: str = Field(pattern=r"^[a-z][a-z0-9-]*$")
@@ -31,7 +31,7 @@ class Published(Block):
         return RESULTS / self.result / f"{self.table}.parquet"
 
 
-def value_of(published: Published) -> float | None:
+def value_of(published: PublishedValue) -> float | None:
     """The value, or None where nothing is published yet, or not this row."""
     if not published.path.is_file():
         return None
@@ -54,7 +54,7 @@ def value_of(published: Published) -> float | None:
     return value
 
 
-def _rows(table: "pa.Table", published: Published) -> list[object]:
+def _rows(table: "pa.Table", published: PublishedValue) -> list[object]:
     lacks = {published.column, *published.row} - set(table.column_names)
     if lacks:
         raise UserError(f"{published.path}: no column `{min(lacks)}`; publish {published.result} again")

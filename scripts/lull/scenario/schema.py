@@ -19,7 +19,7 @@ from lull.files.blocks import Block, fault, quoted
 from lull.runspec.spec import CpuMode, Limits, Period
 from lull.runspec.values import Value, text_of
 from lull.scenario.confirm import Confirm
-from lull.scenario.published import Published
+from lull.scenario.published import PublishedValue
 
 Key = Annotated[str, Field(pattern=r"^[a-z][a-z0-9_]{0,31}$")]
 Name = Annotated[str, Field(pattern=r"^[a-z][a-z0-9-]{0,31}$")]
@@ -38,7 +38,7 @@ class Parameter(Block):
     at_most: float | None = None
     choices: list[str] = Field(default_factory=list)
     pattern: str | None = None
-    published: Published | None = None
+    published: PublishedValue | None = None
     """Where the default comes from once another experiment has been published. Until then `default` is assumed."""
 
     def complaint(self, value: Value) -> str | None:
