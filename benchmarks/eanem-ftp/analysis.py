@@ -18,7 +18,9 @@ from lull.scenario.runs import Runs
 from lull.statistics import student
 
 LOAD, DECISIONS = "load.jsonl", "eanemd.jsonl"
-PLACE = ("way", "kbit_s", "governor")
+SAME = ("kbit_s", "governor")
+"""What two points have in common that are compared by their way."""
+PLACE = ("way", *SAME)
 PAPER = 4.79
 """Performance per watt of EANeM by that of EAS, on average from 100 to 400 Mbit/s."""
 
@@ -55,7 +57,9 @@ def draw(stored: Stored) -> list[Drawing]:
 
 def against(stored: Stored) -> list[Against]:
     points = stored.rows("points")
-    gains = [gain for row in _gained(points) if row["way"] == "eanem" and (gain := row["gain"]) is not None]
+    gains = [
+        gain for row in waiting.per_watt(points, SAME) if row["way"] == "eanem" and (gain := row["gain"]) is not None
+    ]
     if not gains:
         return []
     mean = sum(gains) / len(gains)
@@ -120,20 +124,6 @@ def df_points(runs: Runs, intervals: pa.Table, windows: pa.Table) -> pa.Table:
     return pa.Table.from_pylist(found)
 
 
-def _gained(points: pa.Table | None) -> list[Row]:
-    """The rows with performance per watt of the CPUs, by that of EAS: by the ledger's power and by equation 3's.
-
-    None where that has not run.
-    """
-    found = points.to_pylist() if points is not None else []
-    for row in found:
-        eas = waiting.beside(found, row, "eas", ("kbit_s", "governor"))
-        for name, watts in (("gain", "cpus_w"), ("model_gain", "model_w")):
-            known = eas is not None and bool(row.get(watts)) and bool(eas.get(watts))
-            row[name] = row["performance"] / row[watts] / (eas["performance"] / eas[watts]) if known and eas else None
-    return found
-
-
 def _points_text(points: pa.Table) -> str:
     timed = waiting.is_timed(points)
     headings = ("goal, Mbit/s", "way", "there, Mbit/s", "performance") + (
@@ -153,7 +143,7 @@ def _points_text(points: pa.Table) -> str:
                 else ()
             ),
         )
-        for row in _gained(points)
+        for row in waiting.per_watt(points, SAME)
     ]  # fmt: skip
     return markdown_table(headings, rows)
 
@@ -184,7 +174,7 @@ def checks(points: pa.Table) -> list[Check]:
             row["gain"] >= PAPER,
             f"{row['gain']:.3g} times, in the paper {PAPER:g}",
         )
-        for row in _gained(points)
+        for row in waiting.per_watt(points, SAME)
         if row["way"] == "eanem" and row["gain"] is not None
     ]
 

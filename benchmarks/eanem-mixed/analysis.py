@@ -18,9 +18,9 @@ from lull.scenario.runs import Runs
 from lull.statistics import student
 
 APPLICATION, TRANSFERS, DECISIONS = "application.jsonl", "transfers.jsonl", "eanemd.jsonl"
-PLACE = ("way", "kernel", "percent", "threads", "governor")
 SAME = ("kernel", "percent", "threads", "governor")
 """What two points have in common that are compared by their way."""
+PLACE = ("way", *SAME)
 PAPER = {50: 3.11, 75: 2.35}
 """Performance per watt of EANeM by that of EAS without bandwidth control, by the goal in per cent."""
 
@@ -66,7 +66,7 @@ def against(stored: Stored) -> list[Against]:
             "times", f"{sum(gains) / len(gains):.3g}", f"{PAPER[percent]:g}", source="EANeM paper, figure 5",
         )
         for percent in PAPER
-        if points is not None and (gains := _gains(gained(points), "eanem", percent, "gain"))
+        if points is not None and (gains := _gains(waiting.per_watt(points, SAME), "eanem", percent, "gain"))
     ]  # fmt: skip
 
 
@@ -134,17 +134,6 @@ def _decisions(run: Run) -> list[Row]:
         ]
 
 
-def gained(points: pa.Table) -> list[Row]:
-    """The rows with performance per watt by that of EAS, by the ledger and by equation 3; None where that lacks."""
-    found: list[Row] = points.to_pylist()
-    for row in found:
-        eas = waiting.beside(found, row, "eas", SAME)
-        for name, watts in (("gain", "cpus_w"), ("model_gain", "model_w")):
-            known = eas is not None and bool(row.get(watts)) and bool(eas.get(watts)) and eas["performance"] > 0
-            row[name] = row["performance"] / row[watts] / (eas["performance"] / eas[watts]) if known and eas else None
-    return found
-
-
 def _gains(rows: Sequence[Row], way: str, percent: int, name: str) -> list[float]:
     return [
         row[name]
@@ -168,7 +157,7 @@ def _points_text(points: pa.Table) -> str:
                 else ()
             ),
         )
-        for row in gained(points)
+        for row in waiting.per_watt(points, SAME)
     ]  # fmt: skip
     return markdown_table(headings, rows)
 
@@ -184,7 +173,7 @@ def _times(gain: float | None) -> str:
 def _means_text(points: pa.Table) -> str:
     if not waiting.is_timed(points):
         return ""
-    rows = gained(points)
+    rows = waiting.per_watt(points, SAME)
     found = [
         (
             percent, way, len(gains), f"{sum(gains) / len(gains):.3g}",
@@ -220,7 +209,7 @@ def checks(points: pa.Table) -> list[Check]:
             row["gain"] >= PAPER[row["percent"]],
             f"{row['gain']:.3g} times, in the paper {PAPER[row['percent']]:g}",
         )
-        for row in gained(points)
+        for row in waiting.per_watt(points, SAME)
         if row["way"] == "eanem" and row["gain"] is not None and row["percent"] in PAPER
     ]
 

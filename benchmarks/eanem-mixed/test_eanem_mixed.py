@@ -6,6 +6,7 @@ from types import ModuleType
 import pyarrow as pa
 import pytest
 
+from lull.figures import waiting
 from lull.files.paths import ROOT
 from lull.results.drawing import Stored
 from lull.rundir.origin import Origin
@@ -38,7 +39,7 @@ POINTS = pa.Table.from_pylist(
 
 
 def test_gains_are_by_the_same_application_with_the_same_goal(mixed: ModuleType) -> None:
-    gains = {each["point"]: each["gain"] for each in mixed.gained(POINTS)}
+    gains = {each["point"]: each["gain"] for each in waiting.per_watt(POINTS, mixed.SAME)}
     assert gains["half/susan-eanem"] == pytest.approx(4)
     assert gains["half/susan-control"] == pytest.approx(2)
     assert gains["half/sha1-eanem"] == pytest.approx(2), "half as fast as it has to be, with a quarter of the power"

@@ -34,7 +34,7 @@ class Mixture:
 
     def split(self, cpu: int, ticks: float, found: Residency, traced: Sequence[Stay]) -> list[Stay]:
         """Return the stays that fill `ticks` untraced ticks of a window, given the trace of the rest of the window."""
-        awake = sum(stay.ticks for stay in traced if stay.who.state not in (*IDLE, OFF))
+        awake = _awake(traced)
         off = min(ticks, found.off)
         on = min(ticks - off, max(0.0, found.on - awake))
         gated = ticks - off - on
@@ -50,13 +50,17 @@ class Mixture:
         return [stay for stay in stays if stay.ticks > 0 or stay.caches != NOTHING]
 
 
+def _awake(stays: Sequence[Stay]) -> float:
+    return sum(stay.ticks for stay in stays if stay.who.state not in (*IDLE, OFF))
+
+
 def turned_off(traced: Sequence[Stay], found: Residency) -> tuple[list[Stay], list[Stay]]:
     """Return the traced stays without the time that the CPU was turned off, and that time.
 
     It is the activity that gem5's ON has no room for. The longest activity of the window goes first, because a CPU that
     is off for most of a window seems to run one task all the while.
     """
-    awake = sum(stay.ticks for stay in traced if stay.who.state not in (*IDLE, OFF))
+    awake = _awake(traced)
     left = off = max(0.0, min(found.off, awake - found.on))
     if not off:
         return list(traced), []

@@ -105,3 +105,17 @@ def quantile_text(row: Row, name: str) -> str:
 def watts_text(row: Row, name: str) -> str:
     half = row[f"{name}_pm"]
     return f"{1e3 * row[name]:.4g}" + ("" if half is None else f" ± {1e3 * half:.2g}")
+
+
+def per_watt(points: pa.Table | None, same: Sequence[str]) -> list[Row]:
+    """The rows with performance per watt of the CPUs by that of EAS, by the ledger (`gain`) and by equation 3.
+
+    None where that lacks. `same`: what two points share that are compared by their way.
+    """
+    found: list[Row] = points.to_pylist() if points is not None else []
+    for row in found:
+        eas = beside(found, row, "eas", same)
+        for name, watts in (("gain", "cpus_w"), ("model_gain", "model_w")):
+            known = eas is not None and bool(row.get(watts)) and bool(eas.get(watts)) and eas["performance"] > 0
+            row[name] = row["performance"] / row[watts] / (eas["performance"] / eas[watts]) if known and eas else None
+    return found
