@@ -123,10 +123,15 @@ static bool lull_quiet_may_hold(struct task_struct *p)
 	       !(p->flags & (PF_KTHREAD | PF_USER_WORKER | PF_EXITING)) && lull_quiet_slot(p) < 0;
 }
 
-/* The task that causes what happens here, if it is one. */
+/*
+ * The task that causes what happens here, if it is one. A kernel thread acts for the
+ * hardware, as the thread of an interrupt does, unless it runs a work item of the path.
+ */
 static struct task_struct *lull_quiet_cause(void)
 {
-	return in_task() && !is_idle_task(current) ? current : NULL;
+	if (!in_task() || (current->flags & PF_KTHREAD && !READ_ONCE(current->quiet.item)))
+		return NULL;
+	return current;
 }
 
 static void lull_quiet_begin_wait(void)
@@ -571,6 +576,14 @@ static bool lull_quiet_leave_big(void)
 	return true;
 }
 
+/* There is no hold after all. Wake-ups were held from when it was announced. */
+static void lull_quiet_give_up(void)
+{
+	WRITE_ONCE(lull_quiet_holding, 0);
+	lull_quiet_let_go();
+	lull_quiet_release_soon();
+}
+
 /* In an interrupt of its own, because the path was seen to wait with a run queue's lock held. */
 static void lull_quiet_begin(struct irq_work *work)
 {
@@ -589,7 +602,7 @@ static void lull_quiet_begin(struct irq_work *work)
 	/* Pairs with lull_quiet_end_wait(): the path's waker sees this, or is seen. */
 	WRITE_ONCE(lull_quiet_holding, kind + 1);
 	if (!lull_quiet_still_waits()) {
-		WRITE_ONCE(lull_quiet_holding, 0);
+		lull_quiet_give_up();
 		return;
 	}
 	if (bound >= max(READ_ONCE(lull_quiet_least_us), 1U) * (u64)NSEC_PER_USEC) {
@@ -598,7 +611,7 @@ static void lull_quiet_begin(struct irq_work *work)
 			lull_quiet_stop_all();
 	}
 	if (!done)
-		WRITE_ONCE(lull_quiet_holding, 0);
+		lull_quiet_give_up();
 	else
 		trace_lull_quiet_hold(READ_ONCE(lull_quiet_wait), kind == LULL_QUIET_ALL, bound);
 	scoped_guard(raw_spinlock, &lull_quiet_lock) {
@@ -743,9 +756,6 @@ int lull_quiet_start(void)
 {
 	int error;
 
-	/* There a hold outlasts the path's wait, for a reason that is not known. */
-	if (IS_ENABLED(CONFIG_PREEMPT_RT))
-		return -EOPNOTSUPP;
 	if (READ_ONCE(lull_quiet_kind) == LULL_QUIET_BIG && !lull_quiet_can_hold_big())
 		return -EOPNOTSUPP;
 
