@@ -4,11 +4,11 @@
 #define _LULL_BURSTS_H
 
 #include <linux/jump_label.h>
+#include <linux/sched.h>
 #include <linux/types.h>
 
 struct rq;
 struct task_group;
-struct task_struct;
 
 #ifdef CONFIG_LULL_BURSTS
 
@@ -26,6 +26,15 @@ void lull_bursts_free(struct task_group *tg);
 int lull_bursts_add_files(void);
 void lull_bursts_start(void);
 void lull_bursts_stop(void);
+
+/* A child is not held, even if its parent is: a signal may have woken that meanwhile. */
+static inline void lull_bursts_fork(struct task_struct *child)
+{
+	child->bursts_next = NULL;
+	child->bursts_since = 0;
+	child->bursts_cpu = 0;
+	child->bursts_released = false;
+}
 
 /*
  * Whether a wake-up is held back. Then the task sleeps on, and whoever woke it
@@ -49,6 +58,10 @@ static __always_inline bool lull_bursts_eager(struct rq *this_rq)
 }
 
 #else
+
+static inline void lull_bursts_fork(struct task_struct *child)
+{
+}
 
 static inline bool lull_bursts_hold(struct task_struct *p, unsigned int state)
 {

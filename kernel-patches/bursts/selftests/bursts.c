@@ -34,9 +34,14 @@ struct worker {
 };
 
 struct answer {
+	pid_t pid;
 	int cpu;
 	uint64_t ns;
 };
+
+/* Asked so, a process forks, and its child answers to the heir's pipes. */
+#define FORK "f"
+static struct worker heir;
 
 static void must(int error, const char *what)
 {
@@ -89,7 +94,11 @@ static void work(int from, int to)
 			_exit(2);
 		if (!got)
 			_exit(0);
-		answer = (struct answer){sched_getcpu(), clock_ns()};
+		if (byte == *FORK && !fork()) {
+			from = heir.to;
+			to = heir.from;
+		}
+		answer = (struct answer){getpid(), sched_getcpu(), clock_ns()};
 		if (write(to, &answer, sizeof(answer)) != sizeof(answer))
 			_exit(3);
 	}
@@ -147,11 +156,16 @@ static struct answer hear(const struct worker *worker)
 	return answer;
 }
 
-static bool has_answered(const struct worker *worker)
+static bool answers_within(const struct worker *worker, int ms)
 {
 	struct pollfd ready = {.fd = worker->from, .events = POLLIN};
 
-	return poll(&ready, 1, 0) == 1;
+	return poll(&ready, 1, ms) == 1;
+}
+
+static bool has_answered(const struct worker *worker)
+{
+	return answers_within(worker, 0);
 }
 
 /* By a signal: to close its pipe is a wake-up that may be held. */
@@ -362,6 +376,37 @@ static void test_never(void)
 	stop(&fifo);
 }
 
+/* A signal wakes a held task, which then has a child. */
+static void test_fork(void)
+{
+	struct worker parent, child;
+	int to[2], from[2];
+
+	if (pipe(to) || pipe(from))
+		tap_bail("no pipe: %s", strerror(errno));
+	heir = (struct worker){.to = to[0], .from = from[1]};
+	child = (struct worker){.to = to[1], .from = from[0]};
+	parent = start(GROUP, SCHED_OTHER);
+	rules(GROUP, FOREVER_US, 0, 1);
+	if (write(parent.to, FORK, 1) != 1)
+		tap_bail("cannot ask: %s", strerror(errno));
+	clock_sleep(5 * MS);
+	kill(parent.pid, SIGUSR1);
+	hear(&parent);
+	child.pid = hear(&child).pid;
+	/* Until it has gone to sleep. */
+	clock_sleep(2 * MS);
+	tap_ok(stat_of(GROUP, "held") == 1, "a held task that a signal has woken has a child");
+	rules(GROUP, PERIOD_MS * 1000, 0, 1);
+	ask(&child);
+	tap_ok(answers_within(&child, 5000), "whose wake-ups are released as any other's");
+	stop(&parent);
+	stop(&child);
+	close(heir.to);
+	close(heir.from);
+	rules(GROUP, 0, 0, 1);
+}
+
 static void test_inner(void)
 {
 	struct worker outer, inner;
@@ -455,6 +500,7 @@ int main(int argc, char **argv)
 	test_bound_and_parallel();
 	test_inside();
 	test_never();
+	test_fork();
 	test_inner();
 	test_storm(rounds);
 
