@@ -172,7 +172,7 @@ static void lull_bursts_append(struct lull_burst_list *list, struct lull_burst_l
 }
 
 /* Takes a task of the burst. The caller wakes it without the lock. */
-static struct task_struct *lull_bursts_take(struct lull_burst_group *group, u64 now)
+static struct task_struct *lull_bursts_take(struct lull_burst_group *group)
 {
 	struct task_struct *p = group->leaving.first;
 	u64 held;
@@ -185,7 +185,7 @@ static struct task_struct *lull_bursts_take(struct lull_burst_group *group, u64 
 
 	group->leaving.first = p->bursts_next;
 	p->bursts_next = NULL;
-	held = now - p->bursts_since;
+	held = ktime_get_ns() - p->bursts_since;
 	group->held_sum_ns += held;
 	group->held_most_ns = max(group->held_most_ns, held);
 
@@ -203,13 +203,14 @@ static struct task_struct *lull_bursts_take(struct lull_burst_group *group, u64 
 /* What is held leaves, @most tasks now. Returns whether there are more. */
 static bool lull_bursts_release(struct lull_burst_group *group, unsigned int most)
 {
-	u64 now = ktime_get_ns();
 	struct task_struct *p;
 	unsigned long flags;
 	bool more;
 
 	raw_spin_lock_irqsave(&group->lock, flags);
 	if (group->stage.count) {
+		/* Read with the lock held, so that it is after each of them was held. */
+		u64 now = ktime_get_ns();
 		bool early = now >= group->stage.last;
 
 		trace_lull_bursts_release(group->stage.count,
@@ -220,7 +221,7 @@ static bool lull_bursts_release(struct lull_burst_group *group, unsigned int mos
 		lull_bursts_append(&group->leaving, &group->held);
 		lull_stage_empty(&group->stage);
 	}
-	while (most-- && (p = lull_bursts_take(group, now))) {
+	while (most-- && (p = lull_bursts_take(group))) {
 		raw_spin_unlock_irqrestore(&group->lock, flags);
 		wake_up_state(p, TASK_INTERRUPTIBLE);
 		put_task_struct(p);

@@ -478,6 +478,7 @@ static void test_storm(int rounds)
 	put(SYSTEM "eager", "1");
 	put(SYSTEM "enabled", "1");
 	tap_ok(true, "no wake-up is lost in %d rounds of changes", rounds);
+	tap_ok(stat_of(GROUP, "held_most_us") <= 10 * FOREVER_US, "and none was held for ages");
 	for (int i = 0; i < WORKERS; i++)
 		stop(&workers[i]);
 }
