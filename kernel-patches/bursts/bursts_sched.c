@@ -220,6 +220,8 @@ static bool lull_bursts_release(struct lull_burst_group *group, unsigned int mos
 		cpumask_clear(&group->given);
 		lull_bursts_append(&group->leaving, &group->held);
 		lull_stage_empty(&group->stage);
+		/* Nobody else waits for the timer: the next who is held sets it anew. */
+		group->due = U64_MAX;
 	}
 	while (most-- && (p = lull_bursts_take(group))) {
 		raw_spin_unlock_irqrestore(&group->lock, flags);

@@ -268,6 +268,19 @@ static void test_period(void)
 	tap_ok(stat_of(GROUP, "wakes") == 5 && stat_of(GROUP, "bursts") == 5 &&
 		       stat_of(GROUP, "held_most_us") <= 10 * PERIOD_MS * 1000,
 	       "and is counted");
+
+	/* Far from the next burst of the longer period, which begins at its multiples. */
+	while (clock_ns() / 1000 % FOREVER_US > FOREVER_US - 40 * PERIOD_MS * 1000)
+		clock_sleep(PERIOD_MS * MS);
+	rules(GROUP, 8 * PERIOD_MS * 1000, 0, 1);
+	ask(&worker);
+	rules(GROUP, FOREVER_US, 0, 1);
+	hear(&worker);
+	clock_sleep(2 * MS);
+	ask(&worker);
+	tap_ok(!answers_within(&worker, 10 * PERIOD_MS), "a longer period holds from when it is written");
+	rules(GROUP, 0, 0, 1);
+	hear(&worker);
 	stop(&worker);
 }
 
