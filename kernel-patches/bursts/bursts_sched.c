@@ -270,7 +270,8 @@ static bool lull_bursts_may_hold(struct task_struct *p, unsigned int state)
 	if (p->sched_class != &fair_sched_class || p->flags & (PF_KTHREAD | PF_EXITING))
 		return false;
 
-	return !signal_pending(p);
+	/* A task that the cgroup freezer stopped has TIF_SIGPENDING off, and thaws by a wake-up. */
+	return !signal_pending(p) && !cgroup_task_frozen(p);
 }
 
 /**

@@ -364,12 +364,22 @@ static void test_never(void)
 {
 	struct worker fifo = start(GROUP, SCHED_FIFO), worker = start(GROUP, SCHED_OTHER);
 	unsigned long wakes;
+	uint64_t frozen = 0;
 
 	rules(GROUP, FOREVER_US, 0, 1);
 	wakes = stat_of(GROUP, "wakes");
 	ask(&fifo);
 	hear(&fifo);
 	tap_ok(stat_of(GROUP, "wakes") == wakes, "a real-time task is not held");
+
+	put(GROUP "/cgroup.freeze", "1");
+	for (int i = 0; !frozen && i < 1000; i++) {
+		clock_sleep(MS);
+		must(read_count(GROUP "/cgroup.events", "frozen", &frozen), "read cgroup.events");
+	}
+	put(GROUP "/cgroup.freeze", "0");
+	clock_sleep(5 * MS);
+	tap_ok(frozen && stat_of(GROUP, "wakes") == wakes, "a frozen one that thaws is not");
 
 	ask(&worker);
 	clock_sleep(5 * MS);
