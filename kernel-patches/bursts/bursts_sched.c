@@ -136,6 +136,12 @@ static void lull_bursts_set_timer(struct lull_burst_group *group, u64 now)
 	hrtimer_start(&group->timer, ns_to_ktime(due), HRTIMER_MODE_ABS_HARD);
 }
 
+static bool lull_bursts_is_free(const struct lull_burst_group *group, int cpu)
+{
+	return cpu_active(cpu) && !cpumask_test_cpu(cpu, &group->given) &&
+	       available_idle_cpu(cpu) && !lull_pseudo_offline(cpu);
+}
+
 /*
  * An idle CPU for a task of a burst that no other of its tasks was sent to: the
  * one that the task ran on, or any. If there is none, the scheduler decides.
@@ -148,12 +154,10 @@ static int lull_bursts_choose(struct lull_burst_group *group, struct task_struct
 	if (!READ_ONCE(lull_bursts_spread))
 		return -1;
 
-	if (cpumask_test_cpu(before, p->cpus_ptr) && !cpumask_test_cpu(before, &group->given) &&
-	    available_idle_cpu(before))
+	if (cpumask_test_cpu(before, p->cpus_ptr) && lull_bursts_is_free(group, before))
 		return before;
 	for_each_cpu_and(cpu, p->cpus_ptr, allowed)
-		if (cpu_active(cpu) && !cpumask_test_cpu(cpu, &group->given) &&
-		    available_idle_cpu(cpu))
+		if (lull_bursts_is_free(group, cpu))
 			return cpu;
 
 	return -1;
@@ -333,7 +337,8 @@ int __lull_bursts_place(struct task_struct *p, int cpu)
 	if (given < 0)
 		return cpu;
 	WRITE_ONCE(p->bursts_cpu, 0);
-	return given;
+	/* The burst may be long over, if the task was awake when it was released. */
+	return available_idle_cpu(given) ? given : cpu;
 }
 
 /* Whether a task of a stage waits for another CPU. What is read may be old. */
