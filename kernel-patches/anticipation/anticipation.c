@@ -99,10 +99,11 @@ static void lull_ahead_finish(struct lull_ahead_cpu *cpu, struct wake_ahead *ahe
 	lockdep_assert_held(&cpu->lock);
 
 	lull_plan_remove(&cpu->plan, &ahead->window);
-	WRITE_ONCE(ahead->planned, false);
 	WRITE_ONCE(ahead->counts[outcome], ahead->counts[outcome] + 1);
 	cpu->counts[outcome]++;
 	trace_lull_ahead_end(ahead, outcome);
+	/* Pairs with wake_ahead_planned(): from here on, its owner may free it. */
+	smp_store_release(&ahead->planned, false);
 }
 
 /* The windows that have passed, and those whose owner has gone. */
@@ -431,7 +432,8 @@ bool wake_ahead_end(struct wake_ahead *ahead)
  */
 bool wake_ahead_planned(struct wake_ahead *ahead)
 {
-	return READ_ONCE(ahead->planned);
+	/* Pairs with lull_ahead_finish(). */
+	return smp_load_acquire(&ahead->planned);
 }
 
 /**
