@@ -507,6 +507,7 @@ static int lull_ahead_disable(struct lull_system *system)
 		scoped_guard(raw_spinlock_irqsave, &own->lock) {
 			own->on = false;
 			own->look_ns = U64_MAX;
+			own->start = U64_MAX;
 			while (own->plan.count)
 				lull_ahead_finish(own, to_ahead(own->plan.windows[0]),
 						  WAKE_AHEAD_DROPPED);
