@@ -12,6 +12,9 @@ struct task_group;
 
 #ifdef CONFIG_LULL_BURSTS
 
+/* Of task_struct.flags: waits for a mutex. */
+#define PF_LULL_LOCKS	PF__HOLE__02000000
+
 DECLARE_STATIC_KEY_FALSE(lull_bursts_key);
 
 extern bool lull_bursts_spread;
@@ -34,6 +37,20 @@ static inline void lull_bursts_fork(struct task_struct *child)
 	child->bursts_since = 0;
 	child->bursts_cpu = 0;
 	child->bursts_released = false;
+}
+
+/* This task waits for a mutex, from here on: its wake-ups are not held. */
+static __always_inline void lull_bursts_lock_begin(void)
+{
+	if (static_branch_unlikely(&lull_bursts_key))
+		current->flags |= PF_LULL_LOCKS;
+}
+
+/* It does not any more. The system may have been turned off meanwhile. */
+static __always_inline void lull_bursts_lock_end(void)
+{
+	if (unlikely(current->flags & PF_LULL_LOCKS))
+		current->flags &= ~PF_LULL_LOCKS;
 }
 
 /*
@@ -60,6 +77,14 @@ static __always_inline bool lull_bursts_eager(struct rq *this_rq)
 #else
 
 static inline void lull_bursts_fork(struct task_struct *child)
+{
+}
+
+static inline void lull_bursts_lock_begin(void)
+{
+}
+
+static inline void lull_bursts_lock_end(void)
 {
 }
 

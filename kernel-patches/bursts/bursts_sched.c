@@ -17,8 +17,9 @@
  * from an interrupt, or from a task that belongs to another stage or to none.
  * What the tasks of a stage do to each other, for example handing over a futex,
  * is work of the burst, and is done at once. Signals are not held, and neither
- * are kernel threads, real-time tasks, or sleeps that cannot be interrupted, in
- * which a task may hold a lock that somebody else waits for.
+ * are kernel threads, real-time tasks, who waits for a mutex, or sleeps that
+ * cannot be interrupted, in which a task may hold a lock that somebody else waits
+ * for.
  *
  * A held task stays asleep, in its state. To whoever woke it, it has been woken.
  * It may be woken for good meanwhile, by a signal; then the release wakes it in
@@ -265,6 +266,17 @@ static enum hrtimer_restart lull_bursts_fire(struct hrtimer *timer)
 	return HRTIMER_NORESTART;
 }
 
+/* Others may wait behind a task that waits for a lock, or for a lock that it has by now. */
+static bool lull_bursts_locks(struct task_struct *p)
+{
+#ifdef CONFIG_RT_MUTEXES
+	/* A futex with priority inheritance; any lock that sleeps, with PREEMPT_RT. */
+	if (p->pi_blocked_on)
+		return true;
+#endif
+	return p->flags & PF_LULL_LOCKS;
+}
+
 static bool lull_bursts_may_hold(struct task_struct *p, unsigned int state)
 {
 	if (state != TASK_NORMAL && state != TASK_INTERRUPTIBLE)
@@ -272,6 +284,9 @@ static bool lull_bursts_may_hold(struct task_struct *p, unsigned int state)
 	if (!(READ_ONCE(p->__state) & TASK_INTERRUPTIBLE))
 		return false;
 	if (p->sched_class != &fair_sched_class || p->flags & (PF_KTHREAD | PF_EXITING))
+		return false;
+
+	if (lull_bursts_locks(p))
 		return false;
 
 	/* A task that the cgroup freezer stopped has TIF_SIGPENDING off, and thaws by a wake-up. */

@@ -278,7 +278,8 @@ static void test_period(void)
 	hear(&worker);
 	clock_sleep(2 * MS);
 	ask(&worker);
-	tap_ok(!answers_within(&worker, 10 * PERIOD_MS), "a longer period holds from when it is written");
+	tap_ok(!answers_within(&worker, 10 * PERIOD_MS),
+	       "a longer period holds from when it is written");
 	rules(GROUP, 0, 0, 1);
 	hear(&worker);
 	stop(&worker);
@@ -397,6 +398,44 @@ static void test_never(void)
 	close(worker.to);
 	close(worker.from);
 	stop(&fifo);
+}
+
+static pid_t read_next(int log)
+{
+	pid_t pid = fork();
+	char record[1024];
+
+	if (!pid)
+		_exit(read(log, record, sizeof(record)) < 0);
+	/* Until it has gone to sleep. */
+	clock_sleep(10 * MS);
+	return pid;
+}
+
+/* Who waits for the kernel's next message has the file's mutex, for which a member waits. */
+static void test_mutex(void)
+{
+	static const char message[] = "<7>lull-selftest bursts: one message\n";
+	int log = open("/dev/kmsg", O_RDWR);
+	pid_t outsider, member;
+	unsigned long wakes;
+
+	if (log < 0 || lseek(log, 0, SEEK_END) < 0)
+		tap_bail("cannot read the kernel's messages: %s", strerror(errno));
+	rules(GROUP, FOREVER_US, 0, 1);
+	outsider = read_next(log);
+	member = read_next(log);
+	put_number(GROUP "/cgroup.procs", (unsigned long)member);
+	wakes = stat_of(GROUP, "wakes");
+	if (write(log, message, strlen(message)) < 0)
+		tap_bail("cannot write a message: %s", strerror(errno));
+	waitpid(outsider, NULL, 0);
+	clock_sleep(2 * MS);
+	tap_ok(stat_of(GROUP, "wakes") == wakes, "who waits for a mutex is not held");
+	kill(member, SIGKILL);
+	waitpid(member, NULL, 0);
+	close(log);
+	rules(GROUP, 0, 0, 1);
 }
 
 /* A signal wakes a held task, which then has a child. */
@@ -524,6 +563,7 @@ int main(int argc, char **argv)
 	test_bound_and_parallel();
 	test_inside();
 	test_never();
+	test_mutex();
 	test_fork();
 	test_inner();
 	test_storm(rounds);
