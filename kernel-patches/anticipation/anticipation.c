@@ -58,8 +58,8 @@ DEFINE_STATIC_KEY_FALSE(lull_ahead_on);
  * @timer: wakes the CPU
  * @state: in which it slept when the timer was set
  * @start: the window that it is woken for, or U64_MAX
- * @owner: who asked for that window
- * @pid: likewise
+ * @first: the request for that window, or NULL if it has ended since
+ * @pid: who made it
  * @learned: exit latencies
  * @counts: how windows ended
  * @wakes: how often the timer woke the CPU for a window
@@ -75,7 +75,7 @@ struct lull_ahead_cpu {
 	struct hrtimer timer;
 	int state;
 	u64 start;
-	const char *owner;
+	const struct wake_ahead *first;
 	pid_t pid;
 	struct lull_learned learned[CPUIDLE_STATE_MAX];
 	u64 counts[WAKE_AHEAD_OUTCOMES];
@@ -99,10 +99,13 @@ static void lull_ahead_finish(struct lull_ahead_cpu *cpu, struct wake_ahead *ahe
 	lockdep_assert_held(&cpu->lock);
 
 	lull_plan_remove(&cpu->plan, &ahead->window);
-	WRITE_ONCE(ahead->planned, false);
+	if (cpu->first == ahead)
+		cpu->first = NULL;
 	WRITE_ONCE(ahead->counts[outcome], ahead->counts[outcome] + 1);
 	cpu->counts[outcome]++;
 	trace_lull_ahead_end(ahead, outcome);
+	/* Pairs with wake_ahead_planned(): from here on, its owner may free it. */
+	smp_store_release(&ahead->planned, false);
 }
 
 /* The windows that have passed, and those whose owner has gone. */
@@ -162,7 +165,6 @@ static int lull_ahead_choose(struct lull_ahead_cpu *cpu, struct cpuidle_driver *
 			     struct cpuidle_device *dev, u64 now, u64 timer_ns)
 {
 	struct lull_plan_state states[CPUIDLE_STATE_MAX];
-	const struct wake_ahead *first;
 	struct lull_outlook outlook;
 	int state;
 
@@ -186,9 +188,8 @@ static int lull_ahead_choose(struct lull_ahead_cpu *cpu, struct cpuidle_driver *
 
 	cpu->look_ns = outlook.until - states[state].exit_ns;
 	cpu->start = outlook.until;
-	first = lull_ahead_first(cpu, outlook.until);
-	cpu->owner = first->owner;
-	cpu->pid = first->pid;
+	cpu->first = lull_ahead_first(cpu, outlook.until);
+	cpu->pid = cpu->first->pid;
 	return state;
 }
 
@@ -313,8 +314,9 @@ static enum hrtimer_restart lull_ahead_fire(struct hrtimer *timer)
 		} else {
 			cpu->ahead_sum_ns += cpu->start - ready;
 		}
-		trace_lull_ahead_wake(smp_processor_id(), cpu->owner, cpu->pid, cpu->start,
-				      cpu->state, ready - due);
+		trace_lull_ahead_wake(smp_processor_id(),
+				      cpu->first ? cpu->first->owner : "ended", cpu->pid,
+				      cpu->start, cpu->state, ready - due);
 	}
 	raw_spin_unlock(&cpu->lock);
 
@@ -431,7 +433,8 @@ bool wake_ahead_end(struct wake_ahead *ahead)
  */
 bool wake_ahead_planned(struct wake_ahead *ahead)
 {
-	return READ_ONCE(ahead->planned);
+	/* Pairs with lull_ahead_finish(). */
+	return smp_load_acquire(&ahead->planned);
 }
 
 /**
@@ -504,6 +507,7 @@ static int lull_ahead_disable(struct lull_system *system)
 		scoped_guard(raw_spinlock_irqsave, &own->lock) {
 			own->on = false;
 			own->look_ns = U64_MAX;
+			own->start = U64_MAX;
 			while (own->plan.count)
 				lull_ahead_finish(own, to_ahead(own->plan.windows[0]),
 						  WAKE_AHEAD_DROPPED);

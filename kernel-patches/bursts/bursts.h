@@ -4,13 +4,16 @@
 #define _LULL_BURSTS_H
 
 #include <linux/jump_label.h>
+#include <linux/sched.h>
 #include <linux/types.h>
 
 struct rq;
 struct task_group;
-struct task_struct;
 
 #ifdef CONFIG_LULL_BURSTS
+
+/* Of task_struct.flags: waits for a mutex. */
+#define PF_LULL_LOCKS	PF__HOLE__02000000
 
 DECLARE_STATIC_KEY_FALSE(lull_bursts_key);
 
@@ -26,6 +29,29 @@ void lull_bursts_free(struct task_group *tg);
 int lull_bursts_add_files(void);
 void lull_bursts_start(void);
 void lull_bursts_stop(void);
+
+/* A child is not held, even if its parent is: a signal may have woken that meanwhile. */
+static inline void lull_bursts_fork(struct task_struct *child)
+{
+	child->bursts_next = NULL;
+	child->bursts_since = 0;
+	child->bursts_cpu = 0;
+	child->bursts_released = false;
+}
+
+/* This task waits for a mutex, from here on: its wake-ups are not held. */
+static __always_inline void lull_bursts_lock_begin(void)
+{
+	if (static_branch_unlikely(&lull_bursts_key))
+		current->flags |= PF_LULL_LOCKS;
+}
+
+/* It does not any more. The system may have been turned off meanwhile. */
+static __always_inline void lull_bursts_lock_end(void)
+{
+	if (unlikely(current->flags & PF_LULL_LOCKS))
+		current->flags &= ~PF_LULL_LOCKS;
+}
 
 /*
  * Whether a wake-up is held back. Then the task sleeps on, and whoever woke it
@@ -49,6 +75,18 @@ static __always_inline bool lull_bursts_eager(struct rq *this_rq)
 }
 
 #else
+
+static inline void lull_bursts_fork(struct task_struct *child)
+{
+}
+
+static inline void lull_bursts_lock_begin(void)
+{
+}
+
+static inline void lull_bursts_lock_end(void)
+{
+}
 
 static inline bool lull_bursts_hold(struct task_struct *p, unsigned int state)
 {

@@ -17,8 +17,9 @@
  * from an interrupt, or from a task that belongs to another stage or to none.
  * What the tasks of a stage do to each other, for example handing over a futex,
  * is work of the burst, and is done at once. Signals are not held, and neither
- * are kernel threads, real-time tasks, or sleeps that cannot be interrupted, in
- * which a task may hold a lock that somebody else waits for.
+ * are kernel threads, real-time tasks, who waits for a mutex, or sleeps that
+ * cannot be interrupted, in which a task may hold a lock that somebody else waits
+ * for.
  *
  * A held task stays asleep, in its state. To whoever woke it, it has been woken.
  * It may be woken for good meanwhile, by a signal; then the release wakes it in
@@ -136,6 +137,12 @@ static void lull_bursts_set_timer(struct lull_burst_group *group, u64 now)
 	hrtimer_start(&group->timer, ns_to_ktime(due), HRTIMER_MODE_ABS_HARD);
 }
 
+static bool lull_bursts_is_free(const struct lull_burst_group *group, int cpu)
+{
+	return cpu_active(cpu) && !cpumask_test_cpu(cpu, &group->given) &&
+	       available_idle_cpu(cpu) && !lull_pseudo_offline(cpu);
+}
+
 /*
  * An idle CPU for a task of a burst that no other of its tasks was sent to: the
  * one that the task ran on, or any. If there is none, the scheduler decides.
@@ -148,12 +155,10 @@ static int lull_bursts_choose(struct lull_burst_group *group, struct task_struct
 	if (!READ_ONCE(lull_bursts_spread))
 		return -1;
 
-	if (cpumask_test_cpu(before, p->cpus_ptr) && !cpumask_test_cpu(before, &group->given) &&
-	    available_idle_cpu(before))
+	if (cpumask_test_cpu(before, p->cpus_ptr) && lull_bursts_is_free(group, before))
 		return before;
 	for_each_cpu_and(cpu, p->cpus_ptr, allowed)
-		if (cpu_active(cpu) && !cpumask_test_cpu(cpu, &group->given) &&
-		    available_idle_cpu(cpu))
+		if (lull_bursts_is_free(group, cpu))
 			return cpu;
 
 	return -1;
@@ -172,7 +177,7 @@ static void lull_bursts_append(struct lull_burst_list *list, struct lull_burst_l
 }
 
 /* Takes a task of the burst. The caller wakes it without the lock. */
-static struct task_struct *lull_bursts_take(struct lull_burst_group *group, u64 now)
+static struct task_struct *lull_bursts_take(struct lull_burst_group *group)
 {
 	struct task_struct *p = group->leaving.first;
 	u64 held;
@@ -185,7 +190,7 @@ static struct task_struct *lull_bursts_take(struct lull_burst_group *group, u64 
 
 	group->leaving.first = p->bursts_next;
 	p->bursts_next = NULL;
-	held = now - p->bursts_since;
+	held = ktime_get_ns() - p->bursts_since;
 	group->held_sum_ns += held;
 	group->held_most_ns = max(group->held_most_ns, held);
 
@@ -203,13 +208,14 @@ static struct task_struct *lull_bursts_take(struct lull_burst_group *group, u64 
 /* What is held leaves, @most tasks now. Returns whether there are more. */
 static bool lull_bursts_release(struct lull_burst_group *group, unsigned int most)
 {
-	u64 now = ktime_get_ns();
 	struct task_struct *p;
 	unsigned long flags;
 	bool more;
 
 	raw_spin_lock_irqsave(&group->lock, flags);
 	if (group->stage.count) {
+		/* Read with the lock held, so that it is after each of them was held. */
+		u64 now = ktime_get_ns();
 		bool early = now >= group->stage.last;
 
 		trace_lull_bursts_release(group->stage.count,
@@ -219,8 +225,10 @@ static bool lull_bursts_release(struct lull_burst_group *group, unsigned int mos
 		cpumask_clear(&group->given);
 		lull_bursts_append(&group->leaving, &group->held);
 		lull_stage_empty(&group->stage);
+		/* Nobody else waits for the timer: the next who is held sets it anew. */
+		group->due = U64_MAX;
 	}
-	while (most-- && (p = lull_bursts_take(group, now))) {
+	while (most-- && (p = lull_bursts_take(group))) {
 		raw_spin_unlock_irqrestore(&group->lock, flags);
 		wake_up_state(p, TASK_INTERRUPTIBLE);
 		put_task_struct(p);
@@ -258,6 +266,17 @@ static enum hrtimer_restart lull_bursts_fire(struct hrtimer *timer)
 	return HRTIMER_NORESTART;
 }
 
+/* Others may wait behind a task that waits for a lock, or for a lock that it has by now. */
+static bool lull_bursts_locks(struct task_struct *p)
+{
+#ifdef CONFIG_RT_MUTEXES
+	/* A futex with priority inheritance; any lock that sleeps, with PREEMPT_RT. */
+	if (p->pi_blocked_on)
+		return true;
+#endif
+	return p->flags & PF_LULL_LOCKS;
+}
+
 static bool lull_bursts_may_hold(struct task_struct *p, unsigned int state)
 {
 	if (state != TASK_NORMAL && state != TASK_INTERRUPTIBLE)
@@ -267,7 +286,11 @@ static bool lull_bursts_may_hold(struct task_struct *p, unsigned int state)
 	if (p->sched_class != &fair_sched_class || p->flags & (PF_KTHREAD | PF_EXITING))
 		return false;
 
-	return !signal_pending(p);
+	if (lull_bursts_locks(p))
+		return false;
+
+	/* A task that the cgroup freezer stopped has TIF_SIGPENDING off, and thaws by a wake-up. */
+	return !signal_pending(p) && !cgroup_task_frozen(p);
 }
 
 /**
@@ -329,7 +352,8 @@ int __lull_bursts_place(struct task_struct *p, int cpu)
 	if (given < 0)
 		return cpu;
 	WRITE_ONCE(p->bursts_cpu, 0);
-	return given;
+	/* The burst may be long over, if the task was awake when it was released. */
+	return available_idle_cpu(given) ? given : cpu;
 }
 
 /* Whether a task of a stage waits for another CPU. What is read may be old. */

@@ -43,11 +43,31 @@ struct esm_pollable {
 	struct kref ref;
 };
 
+/* What a poll of one of the files says. */
+static __poll_t esm_pollable_ready(struct esm_pollable *pollable)
+{
+	struct esm_application *application;
+
+	guard(rcu)();
+	application = rcu_dereference(pollable->application);
+	if (!application)
+		return EPOLLHUP;
+
+	guard(raw_spinlock_irqsave)(&application->lock);
+	if (!esm_fifo_empty(&application->fifo))
+		return EPOLLIN | EPOLLRDNORM;
+	return application->registrations ? 0 : EPOLLHUP;
+}
+
+/* Who waits for other words than these sleeps on. */
 static void esm_pollable_work(struct irq_work *work)
 {
 	struct esm_pollable *pollable = container_of(work, struct esm_pollable, work);
+	__poll_t ready = esm_pollable_ready(pollable);
 
-	wake_up_poll(&pollable->wait, EPOLLIN | EPOLLRDNORM);
+	/* Nothing, if the application has looked already. */
+	if (ready)
+		wake_up_poll(&pollable->wait, ready);
 }
 
 static void esm_pollable_free(struct kref *ref)
@@ -106,24 +126,11 @@ static void esm_fd_consumer(struct esm_pollable *pollable)
 static __poll_t esm_fd_poll(struct file *file, poll_table *wait)
 {
 	struct esm_pollable *pollable = file->private_data;
-	struct esm_application *application;
-	__poll_t ready = 0;
 
 	esm_fd_consumer(pollable);
 	poll_wait(file, &pollable->wait, wait);
 
-	guard(rcu)();
-	application = rcu_dereference(pollable->application);
-	if (!application)
-		return EPOLLHUP;
-	raw_spin_lock_irq(&application->lock);
-	if (!esm_fifo_empty(&application->fifo))
-		ready = EPOLLIN | EPOLLRDNORM;
-	else if (!application->registrations)
-		ready = EPOLLHUP;
-	raw_spin_unlock_irq(&application->lock);
-
-	return ready;
+	return esm_pollable_ready(pollable);
 }
 
 static int esm_fd_release(struct inode *inode, struct file *file)

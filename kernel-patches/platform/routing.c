@@ -566,7 +566,7 @@ int lull_route_sleeper(unsigned int irq, int *slot, bool *kept)
 void lull_route_keep(int slot, bool keep)
 {
 	if (keep != test_bit(slot, &lull_routes_kept))
-		change_bit(slot, &lull_routes_kept);
+		assign_bit(slot, &lull_routes_kept, keep);
 }
 
 /**

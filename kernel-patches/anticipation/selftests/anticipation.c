@@ -26,6 +26,7 @@
 /* Those of wake_ahead_file.c and plan.h. */
 #define FILES 16
 #define PROGRAMS 48
+#define TRACING "/sys/kernel/tracing/"
 
 /* The CPU with windows; its deepest state that may be used is C3. */
 static int cpu;
@@ -322,6 +323,52 @@ static void test_owners(void)
 	}
 }
 
+/* Asks, and sleeps past the window, so that the request lives and the CPU idles. */
+static void *ask_far_away(void *fd)
+{
+	*(int *)fd = begin_at(*(int *)fd, far_away, MS);
+	sleep_until(far_away + 10 * MS);
+	return NULL;
+}
+
+/* What the trace says of the CPU's wake-up; empty if the CPU was not woken for a window. */
+static void wake_of_closed(char *line, int size)
+{
+	int file = must_open(), fd = file;
+	pthread_t thread;
+	FILE *trace;
+
+	must(write_text(TRACING "trace", "\n"), "empty the trace");
+	far_away = clock_ns() + 60 * MS;
+	must(start_on_cpu(&thread, cpu, ask_far_away, &fd), "start a thread");
+	sleep_until(far_away - 20 * MS);
+	close(file);
+	pthread_join(thread, NULL);
+	must(fd, "ask for a window");
+
+	trace = fopen(TRACING "trace", "r");
+	do
+		*line = '\0';
+	while (trace && fgets(line, size, trace) && !strstr(line, "lull_ahead_wake:"));
+	if (trace)
+		fclose(trace);
+}
+
+/* A file is closed on another CPU than the one that sleeps for its window. */
+static void test_closed(void)
+{
+	char line[256] = "";
+
+	must(pin_to_cpu(0), "pin");
+	must(write_text(TRACING "events/lull/lull_ahead_wake/enable", "1"), "trace");
+	/* A CPU that something else wakes meanwhile finds no window. */
+	for (int i = 0; !*line && i < 20; i++)
+		wake_of_closed(line, sizeof(line));
+	must(write_text(TRACING "events/lull/lull_ahead_wake/enable", "0"), "trace no more");
+	if (!tap_ok(strstr(line, "owner=ended"), "a file that was closed owns no wake-up"))
+		tap_note("%s", line);
+}
+
 static void test_off(void)
 {
 	int fd = must_open();
@@ -359,6 +406,11 @@ static void *ask_at_random(void *seed)
 			sleep_until(start);
 		if (rand_r(&state) % 3)
 			ioctl(fd, WAKE_AHEAD_END);
+		/* Perhaps while the CPU sees that the window is over. */
+		if (rand_r(&state) % 8 == 0) {
+			close(fd);
+			fd = open_file();
+		}
 	}
 	if (fd >= 0)
 		close(fd);
@@ -410,6 +462,7 @@ int main(int count, char **words)
 	test_window();
 	test_from_elsewhere();
 	test_owners();
+	test_closed();
 	test_off();
 	test_stress(count == 2 ? atoi(words[1]) : 40);
 

@@ -34,9 +34,14 @@ struct worker {
 };
 
 struct answer {
+	pid_t pid;
 	int cpu;
 	uint64_t ns;
 };
+
+/* Asked so, a process forks, and its child answers to the heir's pipes. */
+#define FORK "f"
+static struct worker heir;
 
 static void must(int error, const char *what)
 {
@@ -89,7 +94,11 @@ static void work(int from, int to)
 			_exit(2);
 		if (!got)
 			_exit(0);
-		answer = (struct answer){sched_getcpu(), clock_ns()};
+		if (byte == *FORK && !fork()) {
+			from = heir.to;
+			to = heir.from;
+		}
+		answer = (struct answer){getpid(), sched_getcpu(), clock_ns()};
 		if (write(to, &answer, sizeof(answer)) != sizeof(answer))
 			_exit(3);
 	}
@@ -147,11 +156,16 @@ static struct answer hear(const struct worker *worker)
 	return answer;
 }
 
-static bool has_answered(const struct worker *worker)
+static bool answers_within(const struct worker *worker, int ms)
 {
 	struct pollfd ready = {.fd = worker->from, .events = POLLIN};
 
-	return poll(&ready, 1, 0) == 1;
+	return poll(&ready, 1, ms) == 1;
+}
+
+static bool has_answered(const struct worker *worker)
+{
+	return answers_within(worker, 0);
 }
 
 /* By a signal: to close its pipe is a wake-up that may be held. */
@@ -254,6 +268,20 @@ static void test_period(void)
 	tap_ok(stat_of(GROUP, "wakes") == 5 && stat_of(GROUP, "bursts") == 5 &&
 		       stat_of(GROUP, "held_most_us") <= 10 * PERIOD_MS * 1000,
 	       "and is counted");
+
+	/* Far from the next burst of the longer period, which begins at its multiples. */
+	while (clock_ns() / 1000 % FOREVER_US > FOREVER_US - 40 * PERIOD_MS * 1000)
+		clock_sleep(PERIOD_MS * MS);
+	rules(GROUP, 8 * PERIOD_MS * 1000, 0, 1);
+	ask(&worker);
+	rules(GROUP, FOREVER_US, 0, 1);
+	hear(&worker);
+	clock_sleep(2 * MS);
+	ask(&worker);
+	tap_ok(!answers_within(&worker, 10 * PERIOD_MS),
+	       "a longer period holds from when it is written");
+	rules(GROUP, 0, 0, 1);
+	hear(&worker);
 	stop(&worker);
 }
 
@@ -337,12 +365,22 @@ static void test_never(void)
 {
 	struct worker fifo = start(GROUP, SCHED_FIFO), worker = start(GROUP, SCHED_OTHER);
 	unsigned long wakes;
+	uint64_t frozen = 0;
 
 	rules(GROUP, FOREVER_US, 0, 1);
 	wakes = stat_of(GROUP, "wakes");
 	ask(&fifo);
 	hear(&fifo);
 	tap_ok(stat_of(GROUP, "wakes") == wakes, "a real-time task is not held");
+
+	put(GROUP "/cgroup.freeze", "1");
+	for (int i = 0; !frozen && i < 1000; i++) {
+		clock_sleep(MS);
+		must(read_count(GROUP "/cgroup.events", "frozen", &frozen), "read cgroup.events");
+	}
+	put(GROUP "/cgroup.freeze", "0");
+	clock_sleep(5 * MS);
+	tap_ok(frozen && stat_of(GROUP, "wakes") == wakes, "a frozen one that thaws is not");
 
 	ask(&worker);
 	clock_sleep(5 * MS);
@@ -360,6 +398,75 @@ static void test_never(void)
 	close(worker.to);
 	close(worker.from);
 	stop(&fifo);
+}
+
+static pid_t read_next(int log)
+{
+	pid_t pid = fork();
+	char record[1024];
+
+	if (!pid)
+		_exit(read(log, record, sizeof(record)) < 0);
+	/* Until it has gone to sleep. */
+	clock_sleep(10 * MS);
+	return pid;
+}
+
+/* Who waits for the kernel's next message has the file's mutex, for which a member waits. */
+static void test_mutex(void)
+{
+	static const char message[] = "<7>lull-selftest bursts: one message\n";
+	int log = open("/dev/kmsg", O_RDWR);
+	pid_t outsider, member;
+	unsigned long wakes;
+
+	if (log < 0 || lseek(log, 0, SEEK_END) < 0)
+		tap_bail("cannot read the kernel's messages: %s", strerror(errno));
+	rules(GROUP, FOREVER_US, 0, 1);
+	outsider = read_next(log);
+	member = read_next(log);
+	put_number(GROUP "/cgroup.procs", (unsigned long)member);
+	wakes = stat_of(GROUP, "wakes");
+	if (write(log, message, strlen(message)) < 0)
+		tap_bail("cannot write a message: %s", strerror(errno));
+	waitpid(outsider, NULL, 0);
+	clock_sleep(2 * MS);
+	tap_ok(stat_of(GROUP, "wakes") == wakes, "who waits for a mutex is not held");
+	kill(member, SIGKILL);
+	waitpid(member, NULL, 0);
+	close(log);
+	rules(GROUP, 0, 0, 1);
+}
+
+/* A signal wakes a held task, which then has a child. */
+static void test_fork(void)
+{
+	struct worker parent, child;
+	int to[2], from[2];
+
+	if (pipe(to) || pipe(from))
+		tap_bail("no pipe: %s", strerror(errno));
+	heir = (struct worker){.to = to[0], .from = from[1]};
+	child = (struct worker){.to = to[1], .from = from[0]};
+	parent = start(GROUP, SCHED_OTHER);
+	rules(GROUP, FOREVER_US, 0, 1);
+	if (write(parent.to, FORK, 1) != 1)
+		tap_bail("cannot ask: %s", strerror(errno));
+	clock_sleep(5 * MS);
+	kill(parent.pid, SIGUSR1);
+	hear(&parent);
+	child.pid = hear(&child).pid;
+	/* Until it has gone to sleep. */
+	clock_sleep(2 * MS);
+	tap_ok(stat_of(GROUP, "held") == 1, "a held task that a signal has woken has a child");
+	rules(GROUP, PERIOD_MS * 1000, 0, 1);
+	ask(&child);
+	tap_ok(answers_within(&child, 5000), "whose wake-ups are released as any other's");
+	stop(&parent);
+	stop(&child);
+	close(heir.to);
+	close(heir.from);
+	rules(GROUP, 0, 0, 1);
 }
 
 static void test_inner(void)
@@ -433,6 +540,7 @@ static void test_storm(int rounds)
 	put(SYSTEM "eager", "1");
 	put(SYSTEM "enabled", "1");
 	tap_ok(true, "no wake-up is lost in %d rounds of changes", rounds);
+	tap_ok(stat_of(GROUP, "held_most_us") <= 10 * FOREVER_US, "and none was held for ages");
 	for (int i = 0; i < WORKERS; i++)
 		stop(&workers[i]);
 }
@@ -455,6 +563,8 @@ int main(int argc, char **argv)
 	test_bound_and_parallel();
 	test_inside();
 	test_never();
+	test_mutex();
+	test_fork();
 	test_inner();
 	test_storm(rounds);
 

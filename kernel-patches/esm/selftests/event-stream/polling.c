@@ -274,6 +274,15 @@ static int is_told_of_the_end(int fd)
 	return poll(&asked, 1, -1) != 1 || asked.revents != POLLHUP;
 }
 
+/* Asks for nothing, so that it is told of the end alone. */
+static int is_told_of_the_end_alone(int fd)
+{
+	struct pollfd asked = {.fd = call_fd(0)};
+
+	(void)fd;
+	return poll(&asked, 1, 20000) != 1 || asked.revents != POLLHUP;
+}
+
 static void wakes(void)
 {
 	uint64_t before;
@@ -421,6 +430,12 @@ void case_polling(void)
 	await_state(child.pid, 'S');
 	device_destroy(&device);
 	check_ends_well(&child, "who polls is told that the device is gone");
+
+	device_create(&device, "lull-esm-test");
+	child = start(is_told_of_the_end_alone);
+	await_state(child.pid, 'S');
+	device_destroy(&device);
+	check_ends_well(&child, "also who polls for that alone");
 
 	device_create(&device, "lull-esm-test");
 	child = start(is_told_of_the_end);
