@@ -13,9 +13,11 @@ LEAST = 3
 """Points that a line with intervals takes."""
 FULL = 0.98
 """A CPU that is busier than this may have had more to do than it could."""
+FIT = ("alpha", "alpha_pm", "beta", "beta_pm", "r2")
 SCHEMA = pa.schema(
-    [("group", pa.string()), ("mss", pa.int64()), ("intervals", pa.int64())]
-    + [(name, pa.float64()) for name in ("alpha", "alpha_pm", "beta", "beta_pm", "r2")]
+    [("group", pa.string())]
+    + [(name, pa.int64()) for name in ("mss", "frequencies", "phases", "intervals", "full")]
+    + [(name, pa.float64()) for name in (*FIT, "r2_intervals", "error")]
 )
 
 
@@ -25,8 +27,7 @@ def fit(x: Sequence[float], y: Sequence[float]) -> dict[str, float]:
     count, middle = at.size, float(at.mean())
     spread = float(((at - middle) ** 2).sum())
     if count < LEAST or spread == 0:
-        nothing = ("alpha", "alpha_pm", "beta", "beta_pm", "r2")
-        return dict.fromkeys(nothing, math.nan)
+        return dict.fromkeys(FIT, math.nan)
     alpha = float(((at - middle) * (there - there.mean())).sum()) / spread
     beta = float(there.mean()) - alpha * middle
     left = float(((there - alpha * at - beta) ** 2).sum())
@@ -39,4 +40,15 @@ def fit(x: Sequence[float], y: Sequence[float]) -> dict[str, float]:
         "beta": beta,
         "beta_pm": quantile * error * math.sqrt(1 / count + middle**2 / spread),
         "r2": 1 - left / whole if whole else math.nan,
+    }
+
+
+def judge(x: Sequence[float], y: Sequence[float], alpha: float, beta: float) -> dict[str, float]:
+    """Return how well a line tells these points: the share of their spread, and the typical error by their mean."""
+    at, there = np.asarray(x, np.float64), np.asarray(y, np.float64)
+    left = float(((there - alpha * at - beta) ** 2).mean())
+    whole, middle = float(there.var()), float(there.mean())
+    return {
+        "r2_intervals": 1 - left / whole if whole else math.nan,
+        "error": math.sqrt(left) / middle if middle else math.nan,
     }
