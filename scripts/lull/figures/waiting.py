@@ -133,17 +133,3 @@ def ends_text(row: Row, name: str, scale: float = 1.0, sign: str = "") -> str:
         return "-"
     there = f"{scale * value:{sign}.4g}"
     return there if not math.isfinite(high - low) else f"{there} [{scale * low:{sign}.3g}, {scale * high:{sign}.3g}]"
-
-
-def per_watt(points: pa.Table | None, same: Sequence[str]) -> list[Row]:
-    """The rows with performance per watt of the CPUs by that of EAS, by the ledger (`gain`) and by equation 3.
-
-    None where that lacks. `same`: what two points share that are compared by their way.
-    """
-    found: list[Row] = points.to_pylist() if points is not None else []
-    for row in found:
-        eas = beside(found, row, "eas", same)
-        for name, watts in (("gain", "cpus_w"), ("model_gain", "model_w")):
-            known = eas is not None and bool(row.get(watts)) and bool(eas.get(watts)) and eas["performance"] > 0
-            row[name] = row["performance"] / row[watts] / (eas["performance"] / eas[watts]) if known and eas else None
-    return found
