@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """The analysis of the scenario `eanem-packets`: equation 1 of the EANeM paper, and its coefficients."""
 
+import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -45,7 +46,11 @@ def conclude(tables: Mapping[str, pa.Table], points: Sequence[str], timed: bool 
         "the CPU was busy all the time, which are on no line.\n\n"
         + _coefficients_text(coefficients)
         + "\n## Each frequency alone\n\nWere packets a second linear in load times frequency and in nothing else, the "
-        "lines of a core would be the same.\n\n" + _lines_text(df_lines(intervals)),
+        "lines of a core would be the same.\n\n"
+        + _lines_text(df_lines(intervals))
+        + "\n## What a packet costs\n\nload = packets/s · (cycles / frequency + time) + base / frequency, through the "
+        "means of phases. The time is the same at each frequency, as that of memory is; equation 1 has none. Base: "
+        "what the CPU does without packets.\n\n" + _prices_text(df_prices(intervals)),
         tables={**tables, "coefficients": coefficients},
         checks=checks(coefficients) if timed else [],
     )
@@ -132,6 +137,21 @@ def df_lines(intervals: pa.Table) -> list[Row]:
     ]
 
 
+def df_prices(intervals: pa.Table) -> list[Row]:
+    """A row per kind of core and size: what a packet costs in cycles, and in time whatever the frequency is."""
+    own = [row for row in intervals.to_pylist() if row["load"] < line.FULL]
+    found = []
+    for (group, mss), rows in _by(own, "group", "mss").items():
+        phases = [
+            np.mean([(row["packets_s"], row["mhz"] / 1e3, row["load"]) for row in phase], axis=0)
+            for phase in _by(rows, "point", "phase").values()
+        ]
+        price = line.price(*np.transpose(phases).tolist())
+        if not math.isnan(price["r2"]):
+            found.append({"group": group, "mss": mss, **price})
+    return found
+
+
 def _by(rows: Sequence[Row], *names: str) -> dict[tuple[Any, ...], list[Row]]:
     found: dict[tuple[Any, ...], list[Row]] = {}
     for row in rows:
@@ -179,6 +199,19 @@ def _lines_text(lines: Sequence[Row]) -> str:
     )  # fmt: skip
 
 
+def _prices_text(prices: Sequence[Row]) -> str:
+    return markdown_table(
+        ("core", "payload of a packet, bytes", "cycles", "time, µs", "base, MHz", "R²"),
+        [
+            (
+                row["group"], row["mss"], *(waiting.mean_text(row, name) for name in ("cycles", "time_us", "base_mhz")),
+                f"{row['r2']:.4f}",
+            )
+            for row in prices
+        ],
+    )  # fmt: skip
+
+
 def checks(coefficients: pa.Table) -> list[Check]:
     """One frequency alone cannot tell whether packets go with load times frequency."""
     return [
@@ -193,7 +226,7 @@ def checks(coefficients: pa.Table) -> list[Check]:
 
 
 def plot_packets(intervals: pa.Table, coefficients: pa.Table, label: str) -> Figure:
-    figure, axes = style.panels(1, 2, 2.6)
+    figure, axes = style.panels(2, 2, 2.6)
     every = intervals.to_pylist()
     for axis, group in zip(axes, ("little", "big"), strict=True):
         for number, mss in enumerate(sorted({row["mss"] for row in every})):
