@@ -165,7 +165,7 @@ def checks(points: pa.Table) -> list[Check]:
 
 
 def plot_targets(points: pa.Table, label: str) -> Figure:
-    figure, axes = style.panels(1, 2, 2.6)
+    figure, axes = style.panels(2, 2, 2.6)
     every = points.to_pylist()
     for axis, group in zip(axes, ("rtt-1", "rtt-20"), strict=True):
         own = [row for row in every if row["group"] == group]
@@ -183,7 +183,7 @@ def plot_targets(points: pa.Table, label: str) -> Figure:
 
 
 def plot_steps(intervals: pa.Table, label: str) -> Figure:
-    figure, axes = style.panels(1, 2, 2.6)
+    figure, axes = style.panels(2, 2, 2.6)
     every = intervals.to_pylist()
     for axis, group in zip(axes, ("rtt-1", "rtt-20"), strict=True):
         for name in dict.fromkeys(row["point"] for row in every if row["group"] == group):

@@ -7,20 +7,26 @@ from typing import Any
 import pyarrow as pa
 import pytest
 
+from lull.results.drawing import Stored
+from lull.rundir.origin import Origin
 from lull_experiments.eanem_control import analysis
 
 
-def step(after: Sequence[float], before: float = 100.0, target: float = 200.0) -> dict[str, Any]:
-    """The row of a step, by the bandwidth of the intervals after it."""
+def intervals(after: Sequence[float], before: float = 100.0, target: float = 200.0) -> pa.Table:
+    """Of a step, by the bandwidth of the intervals after it."""
     rows = [(0, 0, before, before), *((1, number, target, mbit_s) for number, mbit_s in enumerate(after))]
-    table = pa.Table.from_pylist(
+    return pa.Table.from_pylist(
         [
             {"point": "rtt-1/200000", "group": "rtt-1", "delay_us": 500, "delta_us": 0, "interval_us": 10000,
              "phase": phase, "number": number, "target_mbit_s": goal, "mbit_s": mbit_s, "window_bytes": 1}
             for phase, number, goal, mbit_s in rows
         ]
     )  # fmt: skip
-    found: list[dict[str, Any]] = analysis.df_points(table).to_pylist()
+
+
+def step(after: Sequence[float], before: float = 100.0, target: float = 200.0) -> dict[str, Any]:
+    """The row of a step."""
+    found: list[dict[str, Any]] = analysis.df_points(intervals(after, before, target)).to_pylist()
     return found[0]
 
 
@@ -52,3 +58,13 @@ def test_a_step_that_is_never_over() -> None:
 def test_the_goal_is_reached_by_the_whole_interval(after: Sequence[float], passed: bool) -> None:
     (check,) = analysis.checks(pa.Table.from_pylist([step([200] * 5 + list(after))]))
     assert check.passed == passed
+
+
+def test_steps_and_targets_are_drawn() -> None:
+    table = intervals([150, 200, 200, 200, 200, 200, 201])
+    stored = Stored(
+        Origin("gem5", "24", "detailed", "exynos5422"), {"intervals": table, "points": analysis.df_points(table)}
+    )
+    assert [drawing.name for drawing in analysis.draw(stored)] == ["targets", "steps"]
+    (said,) = analysis.against(stored)
+    assert (said.here, said.published) == ("0.25", "tracks it")

@@ -93,7 +93,8 @@ def test_the_paper_s_mean_is_reached_by_the_whole_interval(rows: list[dict[str, 
 
 def test_the_best_of_linux_is_beside_the_paper() -> None:
     rows = [*POINTS, point(200000, "napi", 4.0), point(200000, "uclamp", 2.0, 0.5)]
-    (said,) = analysis.against(
-        Stored(Origin("gem5", "24", "detailed", "exynos5422"), {"points": pa.Table.from_pylist(rows)})
-    )
+    stored = Stored(Origin("gem5", "24", "detailed", "exynos5422"), {"points": pa.Table.from_pylist(rows)})
+    (said,) = analysis.against(stored)
     assert (said.here, said.published, said.baseline) == ("4.99", "4.79", "1.25 (napi, 200 Mbit/s)")
+    (drawing,) = analysis.draw(stored)
+    assert len(drawing.figure.axes[0].lines) == 4

@@ -212,7 +212,7 @@ def _goal_checks(rows: Sequence[Row]) -> list[Check]:
 def plot_ways(points: pa.Table, label: str) -> Figure:
     rows = points.to_pylist()
     at = range(len(rows))
-    figure, axes = style.panels(1, 2, 4.6)
+    figure, axes = style.panels(2, 2, 4.6)
     axes[0].barh(at, [row["performance"] for row in rows], color=style.GREYS[1], edgecolor="black")
     axes[0].set_xlabel("performance, min(g, h) / g")
     axes[1].barh(at, [1e3 * row["cpus_w"] for row in rows], color=style.GREYS[0], edgecolor="black")

@@ -89,3 +89,10 @@ def test_the_summary_has_every_point_and_both_powers(mixed: ModuleType) -> None:
     assert "9 of 10 points have run so far." in summary
     assert "4000 ± 1e+02 | 2000 ± 1e+02" in summary
     assert "| 50 | eanem | 2 | 3 ± 13 | 3 ± 13 | 3.11 |" in summary
+
+
+def test_performance_and_power_are_drawn(mixed: ModuleType) -> None:
+    (drawing,) = mixed.draw(Stored(Origin("gem5", "24", "detailed", "exynos5422"), {"points": POINTS}))
+    assert [axis.get_xlabel() for axis in drawing.figure.axes] == [
+        "performance, min(g, h) / g", "power of CPUs and L2s (mW)",
+    ]  # fmt: skip

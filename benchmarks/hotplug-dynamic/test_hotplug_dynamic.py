@@ -6,7 +6,9 @@ from typing import Any
 import pyarrow as pa
 import pytest
 
+from lull.results.drawing import Stored
 from lull.results.result import Check
+from lull.rundir.origin import Origin
 from lull_experiments.hotplug_dynamic import analysis
 
 PLACE = {
@@ -37,6 +39,14 @@ def test_rate_and_lateness_of_jobs() -> None:
     assert (row["begun_median_us"], row["done_median_us"]) == (20.0, 200.0)
     assert row["power_w"] == 2.0
     assert row["power_w_pm"] > 1.0
+
+
+def test_points_are_drawn_with_and_without_jobs() -> None:
+    watts = {name: [1.0, 3.0] for name in ("power_w", "em_w", "cpus_w")}
+    for jobs in ([(10.0, 100.0)], []):
+        table = pa.Table.from_pylist(points(100.0, jobs, **watts))
+        (drawing,) = analysis.draw(Stored(Origin("gem5", "24", "detailed", "exynos7420"), {"points": table}))
+        assert [len(axis.lines) for axis in drawing.figure.axes] == [1, 1]
 
 
 @pytest.mark.parametrize(("toggled_hz", "passed"), [(99.0, True), (90.0, True), (89.0, False)])

@@ -7,6 +7,8 @@ import pyarrow as pa
 import pytest
 
 from lull.errors import UserError
+from lull.results.drawing import Stored
+from lull.rundir.origin import Origin
 from lull_experiments.quiescence import analysis, causes, parts
 from lull_experiments.quiescence.causes import Action, Waking
 
@@ -121,3 +123,10 @@ def test_power_is_divided_by_who_caused_it() -> None:
     )  # fmt: skip
     assert sum(found.values()) == pytest.approx(sum((watts | others).values()))
     assert parts.divided(watts, helpers=1, updates=0) == pytest.approx({"browser": sum(watts.values())})
+
+
+def test_power_and_time_of_a_load_are_drawn() -> None:
+    rows = [{**point(way), "cpus_w": 0.5, "median_us": 110000.0, "slack_us": 100000} for way in ("none", "big")]
+    stored = Stored(Origin("gem5", "24", "detailed", "exynos5422"), {"points": pa.Table.from_pylist(rows)})
+    (drawing,) = analysis.draw(stored)
+    assert len(drawing.figure.axes) == 2

@@ -67,8 +67,11 @@ def test_a_machine_that_has_not_settled_drifts() -> None:
 
 def test_the_paper_has_speed_and_power() -> None:
     made = throughput.conclude(tables(eas=EAS, waeas=[(900.0, 1.2), (900.0, 1.2)]), [])
-    said = analysis.against(Stored(Origin("gem5", "24", "detailed", "rk3399"), made.tables))
+    stored = Stored(Origin("gem5", "24", "detailed", "rk3399"), made.tables)
+    said = analysis.against(stored)
     assert [(each.here, each.published) for each in said] == [("-10", "-13.87"), ("-20", "-10.16")]
+    (drawing,) = analysis.draw(stored)
+    assert len(drawing.figure.axes) == 2
 
 
 def test_without_eas_there_is_nothing_beside() -> None:

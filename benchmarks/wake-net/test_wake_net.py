@@ -7,6 +7,8 @@ from typing import Any
 import pyarrow as pa
 import pytest
 
+from lull.results.drawing import Stored
+from lull.rundir.origin import Origin
 from lull_experiments.wake_net import analysis
 
 COUNT = 40
@@ -64,13 +66,19 @@ def test_a_piece_that_came_first_gets_its_row_when_the_other_is_there() -> None:
     }
     tables["points"] = pa.Table.from_pylist(
         [
-            {**row, "events": COUNT, "twice": 0, **{f"{name}{end}_us": 1.0 for name in ("median", "p99")
-             for end in ("", "_low", "_high")}}
+            {**row, "events": COUNT, "twice": 0, "power_w": 1.0, "power_w_pm": None,
+             **{f"{name}{end}_us": 1.0 for name in ("median", "p99") for end in ("", "_low", "_high")}}
             for row in rows
             if row["number"] == 0
         ]
     )  # fmt: skip
-    assert analysis.conclude(tables, ["a", "b"]).tables["sleeps"].num_rows == 1
+    made = analysis.conclude(tables, ["a", "b"])
+    assert made.tables["sleeps"].num_rows == 1
+    stored = Stored(Origin("gem5", "24", "detailed", "exynos5422"), made.tables)
+    (said,) = analysis.against(stored)
+    assert (said.here, said.published) == ("200", "106")
+    (drawing,) = analysis.draw(stored)
+    assert len(drawing.figure.axes) == 2
 
 
 @pytest.mark.parametrize(("twice", "passed"), [(0, True), (1, False)])
