@@ -7,7 +7,7 @@ from typing import Any
 import pyarrow as pa
 from matplotlib.figure import Figure
 
-from lull.figures import waiting
+from lull.figures import eanem, waiting
 from lull.plotting import style
 from lull.plotting.markdown import markdown_table
 from lull.results.against import Against
@@ -17,7 +17,7 @@ from lull.rundir.run import Run
 from lull.scenario.runs import Runs
 from lull.statistics import student
 
-LOAD, DECISIONS = "load.jsonl", "eanemd.jsonl"
+LOAD = "load.jsonl"
 SAME = ("kbit_s", "governor")
 """What two points have in common that are compared by their way."""
 PLACE = ("way", *SAME)
@@ -30,8 +30,8 @@ Row = dict[str, Any]
 def analyse(runs: Runs) -> Result:
     intervals, windows = df_intervals(runs), waiting.df_windows(runs, _place, by_model=True)
     tables = {"intervals": intervals, "windows": windows, "points": df_points(runs, intervals, windows)}
-    if decisions := [row for run in runs.runs for row in _decisions(run)]:
-        tables["decisions"] = pa.Table.from_pylist(decisions)
+    if (decisions := eanem.df_decisions(runs.runs, _place)) is not None:
+        tables["decisions"] = decisions
     return conclude(tables, [run.name for run in runs.runs])
 
 
@@ -44,9 +44,9 @@ def conclude(tables: Mapping[str, pa.Table], points: Sequence[str]) -> Result:
         + "Performance: min(g, h) / g, where g is the bandwidth to go for and h what was there. Power of the CPUs with "
         "their L2s from the ledger, and by equation 3 with Linux's coefficients; of the machine.\n\n"
         + _points_text(table)
-        + _decisions_text(tables.get("decisions")),
+        + eanem.decisions_text(tables.get("decisions")),
         tables=dict(tables),
-        checks=checks(table) if waiting.is_timed(table) else [],
+        checks=[*checks(table), *eanem.rest_checks(tables.get("decisions"))] if waiting.is_timed(table) else [],
     )
 
 
@@ -56,19 +56,24 @@ def draw(stored: Stored) -> list[Drawing]:
 
 
 def against(stored: Stored) -> list[Against]:
-    points = stored.rows("points")
-    gains = [
-        gain for row in waiting.per_watt(points, SAME) if row["way"] == "eanem" and (gain := row["gain"]) is not None
-    ]
-    if not gains:
+    rows = eanem.per_watt(stored.rows("points"), SAME)
+    mean = _mean(rows)
+    if mean is None:
         return []
-    mean = sum(gains) / len(gains)
+    others = [row for row in rows if row["way"] not in (eanem.EAS, eanem.MANAGED) and row["gain"] is not None]
+    best = max(others, key=lambda row: float(row["gain"]), default=None)
     return [
         Against(
-            "performance per watt of EANeM by that of EAS, mean over the bandwidths", "times", f"{mean:.3g}",
-            f"{PAPER:g}", source="EANeM paper, figure 4",
+            "performance per watt of EANeM by that of EAS, mean over the bandwidths", "times", f"{mean['gain']:.3g}",
+            f"{PAPER:g}", f"{best['gain']:.3g} ({best['way']}, {best['kbit_s'] / 1e3:g} Mbit/s)" if best else "-",
+            source="EANeM paper, figure 4",
         )
     ]  # fmt: skip
+
+
+def _mean(rows: Sequence[Row]) -> Row | None:
+    """Over the bandwidths, as in the paper."""
+    return eanem.mean_gain([row for row in rows if row["way"] == eanem.MANAGED])
 
 
 def _place(run: Run) -> Row:
@@ -89,37 +94,16 @@ def _intervals(run: Run) -> list[Row]:
         ]
 
 
-def _decisions(run: Run) -> list[Row]:
-    if run.values["way"] != "eanem":
-        return []
-    with run.understanding(DECISIONS):
-        return [
-            {
-                **_place(run),
-                "why": line["why"],
-                "packets_s": float(line["packets_s"]),
-                "cluster": line.get("cluster"),
-                "cores": line.get("cores"),
-                "mhz": line.get("mhz"),
-            }
-            for line in run.lines(DECISIONS)
-            if line["level"] == 1
-        ]
-
-
 def df_points(runs: Runs, intervals: pa.Table, windows: pa.Table) -> pa.Table:
-    """A row per point: bandwidth, performance, and on gem5 power."""
-    every, all_windows = intervals.to_pylist(), windows.to_pylist()
+    """A row per point: bandwidth, performance, and on gem5 power, of which there is one window."""
+    every, all_windows = waiting.by_point(intervals), waiting.by_point(windows)
     found = []
     for run in runs.runs:
-        rates = [row["mbit_s"] for row in every if row["point"] == run.name]
-        mean, half = student.mean(rates)
         goal = int(run.values["kbit_s"]) / 1e3
-        row = {**_place(run), "mbit_s": mean, "mbit_s_pm": half, "performance": min(goal, mean) / goal}
-        for name in ("power_w", "cpus_w", "model_w"):
-            watts = [each[name] for each in all_windows if each["point"] == run.name and name in each]
-            if watts:
-                row[name] = student.mean(watts)[0]
+        row = _place(run) | waiting.means(every[run.name], ("mbit_s",))
+        row["performance"] = min(goal, row["mbit_s"]) / goal
+        own = all_windows[run.name]
+        row |= {name: student.mean([each[name] for each in own])[0] for name in eanem.POWERS if name in own[0]}
         found.append(row)
     return pa.Table.from_pylist(found)
 
@@ -137,46 +121,20 @@ def _points_text(points: pa.Table) -> str:
             *(
                 (
                     *(f"{1e3 * row[name]:.4g}" for name in ("cpus_w", "model_w", "power_w")),
-                    *("-" if row[name] is None else f"{row[name]:.3g}" for name in ("gain", "model_gain")),
+                    *eanem.gain_texts(row),
                 )
                 if timed
                 else ()
             ),
         )
-        for row in waiting.per_watt(points, SAME)
+        for row in eanem.per_watt(points, SAME)
     ]  # fmt: skip
     return markdown_table(headings, rows)
 
 
-def _decisions_text(decisions: pa.Table | None) -> str:
-    if decisions is None:
-        return ""
-    rows = [
-        (
-            row["point"],
-            row["why"],
-            f"{row['packets_s']:.4g}",
-            row["cluster"] or "-",
-            row["cores"] or "-",
-            row["mhz"] or "-",
-        )
-        for row in decisions.to_pylist()
-    ]
-    return "\n## What the manager decided\n\n" + markdown_table(
-        ("point", "why", "packets/s", "cluster", "cores", "MHz"), rows
-    )
-
-
 def checks(points: pa.Table) -> list[Check]:
-    return [
-        Check(
-            f"{row['point']}: performance per watt at least the paper's, by that of EAS",
-            row["gain"] >= PAPER,
-            f"{row['gain']:.3g} times, in the paper {PAPER:g}",
-        )
-        for row in waiting.per_watt(points, SAME)
-        if row["way"] == "eanem" and row["gain"] is not None
-    ]
+    mean = _mean(eanem.per_watt(points, SAME))
+    return [eanem.gain_check("a download", mean, PAPER)] if mean else []
 
 
 def plot_power(points: pa.Table, label: str) -> Figure:

@@ -1,15 +1,18 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """The analysis of the scenario `eanem-packets`: equation 1 of the EANeM paper, and its coefficients."""
 
+import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+import numpy as np
 import pyarrow as pa
 from matplotlib.figure import Figure
 
 from lull.figures import waiting
 from lull.plotting import style
 from lull.plotting.markdown import markdown_table
+from lull.results.against import Against
 from lull.results.drawing import Drawing, Stored
 from lull.results.result import Check, Result
 from lull.rundir.run import Run
@@ -37,8 +40,17 @@ def conclude(tables: Mapping[str, pa.Table], points: Sequence[str], timed: bool 
     return Result(
         summary="## Packets a second = alpha · load · GHz + beta\n\n"
         + waiting.so_far(intervals, points)
-        + "Load: the part of an interval in which the CPU did not sleep. Intervals are of 95 %.\n\n"
-        + _coefficients_text(coefficients),
+        + "Load: the part of an interval in which the CPU did not sleep. Packets: bytes that the program read, by the "
+        "mean size of packets that the monitor saw in the same phase. The line goes through the means of phases, and "
+        "its 95 % intervals are by them. R² and error are those of all intervals that count. Full: intervals in which "
+        "the CPU was busy all the time, which are on no line.\n\n"
+        + _coefficients_text(coefficients)
+        + "\n## Each frequency alone\n\nWere packets a second linear in load times frequency and in nothing else, the "
+        "lines of a core would be the same.\n\n"
+        + _lines_text(df_lines(intervals))
+        + "\n## What a packet costs\n\nload = packets/s · (cycles / frequency + time) + base / frequency, through the "
+        "means of phases. The time is the same at each frequency, as that of memory is; equation 1 has none. Base: "
+        "what the CPU does without packets.\n\n" + _prices_text(df_prices(intervals)),
         tables={**tables, "coefficients": coefficients},
         checks=checks(coefficients) if timed else [],
     )
@@ -52,6 +64,17 @@ def draw(stored: Stored) -> list[Drawing]:
     return [Drawing("packets", figure, "Packets a second over load times frequency, by core and size.")]
 
 
+def against(stored: Stored) -> list[Against]:
+    table = stored.rows("coefficients")
+    return [
+        Against(
+            f"packets a second over load times frequency, {row['group']} core, {row['mss']} bytes: R²", "",
+            f"{row['r2_intervals']:.3f}", "linear", source="EANeM paper, figure 3",
+        )
+        for row in (table.to_pylist() if table else [])
+    ]  # fmt: skip
+
+
 def df_intervals(runs: Runs) -> pa.Table:
     """A row per interval that counts."""
     return pa.Table.from_pylist([row for run in runs.runs for row in _intervals(run)])
@@ -60,61 +83,150 @@ def df_intervals(runs: Runs) -> pa.Table:
 def _intervals(run: Run) -> list[Row]:
     place = waiting.place(run, PLACE)
     with run.understanding(LOAD):
-        return [
-            {
-                **place,
-                "phase": int(each["phase"]),
-                "rate_mbit_s": int(each["rate_kbit_s"]) / 1e3,
-                "load": 1 - min(int(each["slept_ns"]), int(each["ns"])) / int(each["ns"]),
-                "load_ghz": (1 - min(int(each["slept_ns"]), int(each["ns"])) / int(each["ns"])) * place["mhz"] / 1e3,
-                "packets_s": int(each["monitor"]["packets"]) / int(each["monitor"]["ns"]) * 1e9,
-                "mean_bytes": int(each["monitor"]["mean"]) / 1e3,
-                "mbit_s": int(each["bytes"]) * 8e3 / int(each["ns"]),
-            }
-            for each in run.lines(LOAD)
-            if each["settled"]
-        ]
+        lines = [line for line in run.lines(LOAD) if line["settled"]]
+        sizes = {phase: _mean_bytes([line for line in lines if line["phase"] == phase])
+                 for phase in {line["phase"] for line in lines}}  # fmt: skip
+        return [_interval(place, line, sizes[line["phase"]]) for line in lines]
+
+
+def _mean_bytes(lines: Sequence[Row]) -> float:
+    """By packet. The monitor's intervals are not quite ours, so its counts are put to use for a whole phase only."""
+    packets = sum(int(line["monitor"]["packets"]) for line in lines)
+    return sum(int(line["monitor"]["bytes"]) for line in lines) / packets if packets else 0.0
+
+
+def _interval(place: Row, line: Row, mean_bytes: float) -> Row:
+    ns = int(line["ns"])
+    load = 1 - min(int(line["slept_ns"]), ns) / ns
+    return {
+        **place,
+        "phase": int(line["phase"]),
+        "rate_mbit_s": int(line["rate_kbit_s"]) / 1e3,
+        "load": load,
+        "load_ghz": load * place["mhz"] / 1e3,
+        "packets_s": int(line["bytes"]) / mean_bytes / ns * 1e9 if mean_bytes else 0.0,
+        "mean_bytes": mean_bytes,
+        "mbit_s": int(line["bytes"]) * 8e3 / ns,
+    }
 
 
 def df_coefficients(intervals: pa.Table) -> pa.Table:
-    """A row per kind of core and size of packets. A core that was busy all the time is on no line."""
-    every = intervals.to_pylist()
+    """A row per kind of core and size of packets."""
     found = []
-    for group, mss in dict.fromkeys((row["group"], row["mss"]) for row in every):
-        own = [row for row in every if (row["group"], row["mss"]) == (group, mss) and row["load"] < line.FULL]
-        if len(own) < line.LEAST:
+    for (group, mss), every in _by(intervals.to_pylist(), "group", "mss").items():
+        own = [row for row in every if row["load"] < line.FULL]
+        phases = _phases(own)
+        if len(phases[0]) < line.LEAST:
             continue
-        fit = line.fit([row["load_ghz"] for row in own], [row["packets_s"] for row in own])
-        found.append({"group": group, "mss": mss, "intervals": len(own), **fit})
+        fit = line.fit(*phases)
+        judged = line.judge(*_places(own), fit["alpha"], fit["beta"])
+        counts = {
+            "frequencies": len({row["mhz"] for row in own}), "phases": len(phases[0]), "intervals": len(own),
+            "full": len(every) - len(own),
+        }  # fmt: skip
+        found.append({"group": group, "mss": mss, **counts, **fit, **judged})
     return pa.Table.from_pylist(found, schema=line.SCHEMA)
+
+
+def df_lines(intervals: pa.Table) -> list[Row]:
+    """A row per kind of core, size and frequency: the line through the intervals of this frequency."""
+    own = [row for row in intervals.to_pylist() if row["load"] < line.FULL]
+    return [
+        {"group": group, "mss": mss, "mhz": mhz, **line.fit(*_places(rows))}
+        for (group, mss, mhz), rows in _by(own, "group", "mss", "mhz").items()
+    ]
+
+
+def df_prices(intervals: pa.Table) -> list[Row]:
+    """A row per kind of core and size: what a packet costs in cycles, and in time whatever the frequency is."""
+    own = [row for row in intervals.to_pylist() if row["load"] < line.FULL]
+    found = []
+    for (group, mss), rows in _by(own, "group", "mss").items():
+        phases = [
+            np.mean([(row["packets_s"], row["mhz"] / 1e3, row["load"]) for row in phase], axis=0)
+            for phase in _by(rows, "point", "phase").values()
+        ]
+        price = line.price(*np.transpose(phases).tolist())
+        if not math.isnan(price["r2"]):
+            found.append({"group": group, "mss": mss, **price})
+    return found
+
+
+def _by(rows: Sequence[Row], *names: str) -> dict[tuple[Any, ...], list[Row]]:
+    found: dict[tuple[Any, ...], list[Row]] = {}
+    for row in rows:
+        found.setdefault(tuple(row[name] for name in names), []).append(row)
+    return found
+
+
+def _places(rows: Sequence[Row]) -> tuple[list[float], list[float]]:
+    return [row["load_ghz"] for row in rows], [row["packets_s"] for row in rows]
+
+
+def _phases(rows: Sequence[Row]) -> tuple[list[float], list[float]]:
+    """The mean of each phase of each point. Its intervals are no measurements of their own: they have one load."""
+    means = [np.mean(_places(own), axis=1) for own in _by(rows, "point", "phase").values()]
+    return [float(x) for x, _ in means], [float(y) for _, y in means]
 
 
 def _coefficients_text(coefficients: pa.Table) -> str:
     return markdown_table(
-        ("core", "payload of a packet, bytes", "intervals", "alpha, packets/s/GHz", "beta, packets/s", "R²"),
+        (
+            "core", "payload of a packet, bytes", "frequencies", "phases", "intervals", "full",
+            "alpha, packets/s/GHz", "beta, packets/s", "R²", "error, %",
+        ),
         [
             (
-                row["group"], row["mss"], row["intervals"], f"{row['alpha']:.5g} ± {row['alpha_pm']:.2g}",
-                f"{row['beta']:.4g} ± {row['beta_pm']:.2g}", f"{row['r2']:.4f}",
+                row["group"], row["mss"], row["frequencies"], row["phases"], row["intervals"], row["full"],
+                waiting.mean_text(row, "alpha"), waiting.mean_text(row, "beta"), f"{row['r2_intervals']:.4f}",
+                f"{100 * row['error']:.2g}",
             )
             for row in coefficients.to_pylist()
         ],
     )  # fmt: skip
 
 
+def _lines_text(lines: Sequence[Row]) -> str:
+    return markdown_table(
+        ("core", "payload of a packet, bytes", "MHz", "alpha, packets/s/GHz", "beta, packets/s", "R²"),
+        [
+            (
+                row["group"], row["mss"], row["mhz"], waiting.mean_text(row, "alpha"), waiting.mean_text(row, "beta"),
+                f"{row['r2']:.4f}",
+            )
+            for row in lines
+        ],
+    )  # fmt: skip
+
+
+def _prices_text(prices: Sequence[Row]) -> str:
+    return markdown_table(
+        ("core", "payload of a packet, bytes", "cycles", "time, µs", "base, MHz", "R²"),
+        [
+            (
+                row["group"], row["mss"], *(waiting.mean_text(row, name) for name in ("cycles", "time_us", "base_mhz")),
+                f"{row['r2']:.4f}",
+            )
+            for row in prices
+        ],
+    )  # fmt: skip
+
+
 def checks(coefficients: pa.Table) -> list[Check]:
+    """One frequency alone cannot tell whether packets go with load times frequency."""
     return [
         Check(
             f"{row['group']}, {row['mss']} bytes: packets a second are linear in load times frequency",
-            row["r2"] >= LINEAR,
-            f"R² {row['r2']:.4f}, at least {LINEAR:g}",
+            row["r2_intervals"] >= LINEAR and row["frequencies"] > 1,
+            f"R² {row['r2_intervals']:.4f}, at least {LINEAR:g}; {row['intervals']} intervals at "
+            f"{row['frequencies']} frequencies",
         )
         for row in coefficients.to_pylist()
     ]
 
 
 def plot_packets(intervals: pa.Table, coefficients: pa.Table, label: str) -> Figure:
-    figure, axes = style.panels(1, 2, 2.6)
+    figure, axes = style.panels(2, 2, 2.6)
     every = intervals.to_pylist()
     for axis, group in zip(axes, ("little", "big"), strict=True):
         for number, mss in enumerate(sorted({row["mss"] for row in every})):

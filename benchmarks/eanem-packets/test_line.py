@@ -42,3 +42,11 @@ def test_intervals_hold_the_truth_about_19_times_in_20(line) -> None:  # type: i
 
 def test_one_place_has_no_line(line) -> None:  # type: ignore[no-untyped-def]
     assert math.isnan(line.fit([1, 1, 1], [1, 2, 3])["r2"])
+
+
+def test_a_line_is_judged_by_points_that_it_was_not_put_through(line) -> None:  # type: ignore[no-untyped-def]
+    judged = line.judge([0, 1, 2], [1, 3, 5], 2, 1)
+    assert (judged["r2_intervals"], judged["error"]) == pytest.approx((1, 0))
+    judged = line.judge([0, 1, 2], [2, 3, 4], 0, 3)
+    assert judged["r2_intervals"] == pytest.approx(0)
+    assert judged["error"] == pytest.approx(math.sqrt(2 / 3) / 3)

@@ -1,15 +1,19 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """The analysis of the scenario `hotplug-dynamic`: what it costs, and gives, to take CPUs out again and again."""
 
+import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
+from matplotlib.figure import Figure
 
 from lull.energy import rows
 from lull.figures import repetitions, waiting
+from lull.plotting import style
 from lull.plotting.markdown import markdown_table
+from lull.results.drawing import Drawing, Stored
 from lull.results.result import Check, Result
 from lull.rundir.run import Run
 from lull.scenario.runs import Runs
@@ -19,18 +23,20 @@ WINDOWS, JOBS = "windows.jsonl", "jobs.jsonl"
 POWERS = ("power", "em", "cpus")
 """Watts: of the whole machine, calibrated; by the backend `em`; and of all clusters."""
 QUANTILES = {"median": 0.5, "p99": 0.99}
-KEPT = 0.5
+KEPT = 0.9
 """The share of the asked toggles that have to take place for a point to be about that rate."""
 
-PLACE = (
-    "point", "group", "way", "toggles_hz", "threads", "period_us", "steps", "cpufreq", "idle_governor",
-)  # fmt: skip
+APART = 0.03
+"""By so much the period of each further thread is longer."""
+PLACE = ("way", "toggles_hz", "threads", "period_us", "steps", "cpufreq", "idle_governor")
 """What says which point a row is of."""
+SAME = ("threads", "period_us", "steps", "cpufreq")
+"""What the governor's points and those of nobody have in common that are compared."""
 COMPARED = (
     "\n\n## The governor, and nobody\n\n"
     "The governor's power less that of a machine on which nobody takes CPUs out, under the same load and the same "
     "clocks, with a 95 % interval (Welch). `late` is the 99th percentile of the time from when a job was due until it "
-    "was done.\n\n"
+    "was done, and `dropped` are jobs that were due before the one before them was done.\n\n"
 )
 
 Row = dict[str, Any]
@@ -50,18 +56,21 @@ def conclude(tables: Mapping[str, pa.Table], points: Sequence[str]) -> Result:
         summary="## Points\n\n"
         + waiting.so_far(means, points)
         + "`toggles/s` is what took place, and `toggle` the mean time of one. `begun` and `done` are times from when "
-        "a job was due. Power is a mean with a 95 % interval over windows; times are "
-        "quantiles of all jobs with 95 % bootstrap intervals. The governor's toggles are CPUs that went out or in.\n\n"
-        + _text(means)
-        + compared,
+        "a job was due, of the jobs that were done; `dropped` counts the others. Power is a mean with a 95 % interval "
+        "over windows; times are quantiles with 95 % bootstrap intervals. The governor's toggles are CPUs that went "
+        "out or in.\n\n" + _text(means) + compared,
         tables={"windows": windows, "jobs": jobs, "points": means}
         | ({} if differences is None else {"differences": differences}),
         checks=[*checks(means), *([] if differences is None else checks_of_governor(differences))],
     )
 
 
-def _place(run: Run) -> Row:
-    return {"point": run.name, "group": run.group, **{name: run.values[name] for name in PLACE[2:]}}
+def draw(stored: Stored) -> list[Drawing]:
+    points = waiting.drawable(stored)
+    if points is None:
+        return []
+    caption = "Power of the machine by toggles a second and by lateness of jobs, for each load and clock."
+    return [Drawing("dynamic", plot_points(points, stored.label), caption)]
 
 
 def df_windows(runs: Runs) -> pa.Table:
@@ -75,7 +84,7 @@ def _windows(run: Run, timed: bool) -> list[Row]:
         seconds = (int(lines[0]["settle_us"]) + sum(int(line["window_us"]) for line in lines)) / 1e6
         found = [
             {
-                **_place(run), "window": int(line["window"]), "seconds": int(line["window_us"]) / 1e6,
+                **waiting.place(run, PLACE), "window": int(line["window"]), "seconds": int(line["window_us"]) / 1e6,
                 "begin_ns": int(line["begin_ns"]), "toggled_hz": int(line["toggles"]) / seconds,
                 "toggle_us": int(line["toggles_sum_ns"]) / 1e3 / max(1, int(line["toggles"])),
                 "toggle_most_us": int(line["toggles_most_ns"]) / 1e3,
@@ -124,77 +133,80 @@ def df_jobs(runs: Runs) -> pa.Table:
 def df_points(windows: pa.Table, jobs: pa.Table) -> pa.Table:
     """A row per point: means over windows with half their interval, and quantiles over jobs with its ends."""
     found = []
-    every, all_jobs = windows.to_pylist(), jobs.to_pylist()
-    for point in dict.fromkeys(row["point"] for row in every):
-        own = [row for row in every if row["point"] == point]
-        row: Row = {name: own[0][name] for name in (*PLACE, "toggled_hz", "toggle_us", "toggle_most_us")}
-        for name in POWERS:
-            if f"{name}_w" in own[0]:
-                row[f"{name}_w"], row[f"{name}_w_pm"] = student.mean([each[f"{name}_w"] for each in own])
-        done = [job for job in all_jobs if job["point"] == point]
+    done = waiting.by_point(jobs)
+    for point, own in waiting.by_point(windows).items():
+        row: Row = {name: own[0][name] for name in ("point", "group", *PLACE)}
+        row |= {name: own[0][name] for name in ("toggled_hz", "toggle_us", "toggle_most_us")}
+        row |= waiting.means(own, [f"{name}_w" for name in POWERS])
         seconds = sum(each["seconds"] for each in own)
-        row["jobs_hz"] = len(done) / seconds
+        row["jobs_hz"] = len(done.get(point, [])) / seconds
+        row["dropped"] = _dropped(done.get(point, []), row, 1e6 * seconds)
+        if "power_w" in row:
+            row["job_j"] = row["power_w"] / row["jobs_hz"] if row["jobs_hz"] else None
         for measure in ("begun", "done"):
-            values = np.array([job[f"{measure}_us"] for job in done])
+            values = np.array([job[f"{measure}_us"] for job in done.get(point, [])])
             quantiles = bootstrap.quantiles(values, list(QUANTILES.values())) if values.size else [(None,) * 3] * 2
             for name, (value, low, high) in zip(QUANTILES, quantiles, strict=True):
-                stem = f"{measure}_{name}"
-                row |= {f"{stem}_us": value, f"{stem}_low_us": low, f"{stem}_high_us": high}
+                stem = f"{measure}_{name}_us"
+                row |= {stem: value, f"{stem}_low": low, f"{stem}_high": high}
         found.append(row)
     return pa.Table.from_pylist(found)
+
+
+def _dropped(jobs: Sequence[Row], place: Row, length_us: float) -> int:
+    """How many jobs were due in the windows and never done. A thread's jobs are due at whole periods from its first."""
+    found = 0
+    for thread in range(place["threads"]):
+        period = place["period_us"] * (1 + APART * thread)
+        due = [job["due_us"] for job in jobs if job["thread"] == thread]
+        first = due[0] if due else 0.0
+        found += math.floor(first / period + 1e-6) + math.ceil((length_us - first) / period - 1e-6) - len(due)
+    return found
 
 
 def _text(points: pa.Table) -> str:
     timed = "power_w" in points.column_names
     headings = (
         "way", "clocks", "idle states by", "steps", "toggles/s asked",
-        "toggles/s", "toggle, µs", "jobs/s", "begun, median, µs", "p99",
-        "done, median, µs", "p99", *(("power, mW", "clusters, mW", "`em`, mW") if timed else ()),
+        "toggles/s", "toggle, µs", "jobs/s", "dropped", "begun, median, µs", "p99",
+        "done, median, µs", "p99", *(("power, mW", "clusters, mW", "`em`, mW", "µJ a job") if timed else ()),
     )  # fmt: skip
     found = [
         (
             row["way"], row["cpufreq"], row["idle_governor"], row["steps"], row["toggles_hz"],
             f"{row['toggled_hz']:.4g}", f"{row['toggle_us']:.4g}",
-            f"{row['jobs_hz']:.4g}",
-            *(_quantile(row, f"{what}_{name}") for what in ("begun", "done") for name in QUANTILES),
-            *((_power(row, name) for name in ("power", "cpus", "em")) if timed else ()),
+            f"{row['jobs_hz']:.4g}", row["dropped"],
+            *(waiting.ends_text(row, f"{what}_{name}_us") for what in ("begun", "done") for name in QUANTILES),
+            *(
+                (*(waiting.mean_text(row, f"{name}_w", 1e3, 5) for name in ("power", "cpus", "em")),
+                 "-" if row["job_j"] is None else f"{1e6 * row['job_j']:.4g}")
+                if timed
+                else ()
+            ),
         )
         for row in points.to_pylist()
     ]  # fmt: skip
     return markdown_table(headings, found)
 
 
-def _quantile(row: Row, name: str) -> str:
-    value, low, high = (row[f"{name}{end}_us"] for end in ("", "_low", "_high"))
-    return "-" if value is None else f"{value:.4g} [{low:.4g}, {high:.4g}]"
-
-
-def _power(row: Row, name: str) -> str:
-    half = row[f"{name}_w_pm"]
-    return f"{1e3 * row[f'{name}_w']:.5g}" + ("" if half is None else f" ± {1e3 * half:.2g}")
-
-
 def df_differences(windows: pa.Table, points: pa.Table) -> pa.Table | None:
     """A row per point of the governor and point of nobody with the same load and clocks; None without power."""
     if "power_w" not in points.column_names:
         return None
-    every, own = points.to_pylist(), windows.to_pylist()
+    every, own = points.to_pylist(), waiting.by_point(windows)
     found = []
     for one in (row for row in every if row["way"] == "governor"):
-        same = ("threads", "period_us", "steps", "cpufreq")
         for other in every:
-            if other["way"] != "none" or any(other[name] != one[name] for name in same):
+            if other["way"] != "none" or any(other[name] != one[name] for name in SAME):
                 continue
-            row: Row = {name: one[name] for name in same} | {"one": one["point"], "other": other["point"]}
+            row: Row = {name: one[name] for name in SAME} | {"one": one["point"], "other": other["point"]}
             row["idle_governor"], row["other_power_w"] = other["idle_governor"], other["power_w"]
-            for name in POWERS:
-                a, b = (np.array([each[f"{name}_w"] for each in own if each["point"] == point["point"]])
-                        for point in (other, one))  # fmt: skip
-                row[f"{name}_w"] = float(b.mean() - a.mean())
-                low, high = student.welch(a, b)[:2] if min(len(a), len(b)) > 1 else (None, None)
-                row |= {f"{name}_low_w": low, f"{name}_high_w": high}
+            for name in (f"{power}_w" for power in POWERS):
+                sides = ([each[name] for each in own[point["point"]]] for point in (other, one))
+                row[name], row[f"{name}_low"], row[f"{name}_high"] = student.difference(*sides)
             row |= {"late_us": one["done_p99_us"], "other_late_us": other["done_p99_us"]}
-            row |= {"late_low_us": one["done_p99_low_us"], "other_late_high_us": other["done_p99_high_us"]}
+            row |= {"late_us_low": one["done_p99_us_low"], "other_late_us_high": other["done_p99_us_high"]}
+            row |= {"dropped": one["dropped"], "other_dropped": other["dropped"]}
             found.append(row)
     return pa.Table.from_pylist(found) if found else None
 
@@ -202,13 +214,14 @@ def df_differences(windows: pa.Table, points: pa.Table) -> pa.Table | None:
 def _text_of_differences(differences: pa.Table) -> str:
     headings = (
         "clocks", "steps", "nobody, with", "power, mW", "of it, %", "clusters, mW", "`em`, mW",
-        "late, governor, µs", "late, nobody, µs",
+        "late, governor, µs", "late, nobody, µs", "dropped, governor", "nobody",
     )  # fmt: skip
     found = [
         (
             row["cpufreq"], row["steps"], row["idle_governor"], _difference(row, "power"),
             f"{100 * row['power_w'] / row['other_power_w']:+.2g}", _difference(row, "cpus"), _difference(row, "em"),
             *("-" if row[name] is None else f"{row[name]:.4g}" for name in ("late_us", "other_late_us")),
+            row["dropped"], row["other_dropped"],
         )
         for row in differences.to_pylist()
     ]  # fmt: skip
@@ -216,31 +229,32 @@ def _text_of_differences(differences: pa.Table) -> str:
 
 
 def _difference(row: Row, name: str) -> str:
-    low, high = row[f"{name}_low_w"], row[f"{name}_high_w"]
-    return f"{1e3 * row[f'{name}_w']:+.4g}" + ("" if low is None else f" [{1e3 * low:+.3g}, {1e3 * high:+.3g}]")
+    return waiting.ends_text(row, f"{name}_w", 1e3, "+")
 
 
 def checks_of_governor(differences: pa.Table) -> list[Check]:
-    """Of each clock and load: less power than each of Linux's own ways, and jobs done no later."""
+    """Of each clock and load: less power than each of Linux's own ways, and jobs done no later, and all of them."""
     found = []
     every = differences.to_pylist()
     for clocks, steps in dict.fromkeys((row["cpufreq"], row["steps"]) for row in every):
         own = [row for row in every if (row["cpufreq"], row["steps"]) == (clocks, steps)]
-        saves = all(row["power_high_w"] is not None and row["power_high_w"] < 0 for row in own)
-        late = any(
-            None not in (row["late_low_us"], row["other_late_high_us"])
-            and row["late_low_us"] > row["other_late_high_us"]
+        saves = all(row["power_w_high"] < 0 for row in own)
+        in_time = all(
+            row["dropped"] <= row["other_dropped"]
+            and None not in (row["late_us_low"], row["other_late_us_high"])
+            and row["late_us_low"] <= row["other_late_us_high"]
             for row in own
         )
         says = "; ".join(
             f"against {row['idle_governor']} {_difference(row, 'power')} mW, "
-            f"p99 {row['late_us'] or 0:.4g} and {row['other_late_us'] or 0:.4g} µs"
+            f"p99 {row['late_us'] or 0:.4g} and {row['other_late_us'] or 0:.4g} µs, "
+            f"{row['dropped']} and {row['other_dropped']} jobs dropped"
             for row in own
         )
         found.append(
             Check(
                 f"the governor saves power, and jobs are done no later, {clocks}, {steps} steps",
-                saves and not late,
+                saves and in_time,
                 says,
             )
         )
@@ -255,3 +269,24 @@ def checks(points: pa.Table) -> list[Check]:
     worst = min(asked, key=lambda row: row["toggled_hz"] / row["toggles_hz"])
     says = f"least so where {worst['toggles_hz']} a second are asked for: {worst['toggled_hz']:.4g} took place"
     return [Check("pseudo hotplug toggles as often as asked", worst["toggled_hz"] >= KEPT * worst["toggles_hz"], says)]
+
+
+def plot_points(points: pa.Table, label: str) -> Figure:
+    rows = points.to_pylist()
+    figure, axes = style.panels(2, 2, 2.8)
+    for number, way in enumerate(dict.fromkeys(row["way"] for row in rows)):
+        own = [row for row in rows if row["way"] == way]
+        look: dict[str, Any] = {
+            "linestyle": "none", "marker": style.MARKERS[number % len(style.MARKERS)], "color": "black",
+            "markerfacecolor": "white", "label": way,
+        }  # fmt: skip
+        watts = [1e3 * row["power_w"] for row in own]
+        axes[0].plot([row["toggled_hz"] for row in own], watts, **look)
+        axes[1].plot([math.nan if row["done_p99_us"] is None else row["done_p99_us"] for row in own], watts, **look)
+    axes[0].set_xscale("symlog", linthresh=1)
+    axes[0].set_xlabel("toggles a second")
+    axes[1].set_xlabel("99 % of jobs done within (µs)")
+    axes[0].set_ylabel("power of the machine (mW)")
+    axes[1].legend()
+    figure.suptitle(f"CPUs that go out and come back\n{label}")
+    return figure

@@ -6,7 +6,9 @@ from typing import Any
 import pyarrow as pa
 import pytest
 
+from lull.results.drawing import Stored
 from lull.results.result import Check
+from lull.rundir.origin import Origin
 from lull_experiments.hotplug_dynamic import analysis
 
 PLACE = {
@@ -39,11 +41,30 @@ def test_rate_and_lateness_of_jobs() -> None:
     assert row["power_w_pm"] > 1.0
 
 
-@pytest.mark.parametrize(("toggled_hz", "passed"), [(99.0, True), (50.0, True), (49.0, False)])
+def test_points_are_drawn_with_and_without_jobs() -> None:
+    watts = {name: [1.0, 3.0] for name in ("power_w", "em_w", "cpus_w")}
+    for jobs in ([(10.0, 100.0)], []):
+        table = pa.Table.from_pylist(points(100.0, jobs, **watts))
+        (drawing,) = analysis.draw(Stored(Origin("gem5", "24", "detailed", "exynos7420"), {"points": table}))
+        assert [len(axis.lines) for axis in drawing.figure.axes] == [1, 1]
+
+
+@pytest.mark.parametrize(("toggled_hz", "passed"), [(99.0, True), (90.0, True), (89.0, False)])
 def test_a_rate_that_was_not_reached_is_told(toggled_hz: float, passed: bool) -> None:
     (check,) = analysis.checks(pa.Table.from_pylist(points(toggled_hz, [(1.0, 2.0)])))
     assert check.passed == passed
     assert f"{toggled_hz:.4g} took place" in check.says
+
+
+def test_jobs_that_are_dropped_are_missed() -> None:
+    """In 100 ms, with a period of 8 ms: due at 2, 10, … 98 ms, of which those at 18, 26 and 98 ms were not done."""
+    place = {"threads": 1, "period_us": 8000}
+    due = [2000.0 + 8000 * number for number in range(13)]
+    jobs = [{"thread": 0, "due_us": each} for each in due]
+    assert analysis._dropped(jobs, place, 100000.0) == 0
+    assert analysis._dropped([job for job in jobs if job["due_us"] not in (18000, 26000, 98000)], place, 100000.0) == 3
+    assert analysis._dropped(jobs[1:], place, 100000.0) == 1
+    assert analysis._dropped([], place, 100000.0) == 13
 
 
 def test_a_row_of_the_ledger_counts_once_in_each_sum() -> None:
@@ -54,18 +75,19 @@ def test_a_row_of_the_ledger_counts_once_in_each_sum() -> None:
     assert analysis._names({**row, "band": "raw"}) == ()
 
 
-def compared(governor: list[float], nobody: list[float], late: float) -> Check:
+def compared(governor: list[float], nobody: list[float], late: float, dropped: int = 0) -> Check:
     """The check of one load and clock: watts of windows of either, and how late the governor's jobs are done, in µs."""
     windows, jobs = [], []
-    for way, watts, done in (("governor", governor, late), ("none", nobody, 100.0)):
-        place = {**PLACE, "point": way, "group": way, "way": way, "toggles_hz": 0}
+    for way, watts, done, less in (("governor", governor, late, dropped), ("none", nobody, 100.0, 0)):
+        place = {**PLACE, "point": way, "group": way, "way": way, "toggles_hz": 0, "threads": 1}
         windows += [
             {**place, "window": number, "seconds": 0.1, "begin_ns": 0, "toggled_hz": 0.0, "toggle_us": 0.0,
              "toggle_most_us": 0.0, "power_w": value, "em_w": value, "cpus_w": value}
             for number, value in enumerate(watts)
         ]  # fmt: skip
         jobs += [
-            {"point": way, "thread": 0, "due_us": 0.0, "begun_us": 1.0, "done_us": done + number} for number in range(9)
+            {"point": way, "thread": 0, "due_us": 8000.0 * number, "begun_us": 1.0, "done_us": done + number}
+            for number in range(12 - less)
         ]
     table = pa.Table.from_pylist(windows)
     differences = analysis.df_differences(table, analysis.df_points(table, pa.Table.from_pylist(jobs)))
@@ -81,13 +103,18 @@ def compared(governor: list[float], nobody: list[float], late: float) -> Check:
         ([1.0, 1.01, 0.99], 150.0, False),
         ([2.0, 2.01, 1.99], 100.0, False),
         ([1.0, 3.0, 1.4], 100.0, False),
+        ([1.0], 100.0, False),
     ],
-    ids=["less power", "less power, later jobs", "the same power", "nothing shown"],
+    ids=["less power", "less power, later jobs", "the same power", "nothing shown", "one window"],
 )
 def test_the_governor_wins_by_power_and_not_at_the_price_of_lateness(
     governor: list[float], late: float, passed: bool
 ) -> None:
     assert compared(governor, [2.0, 2.02, 1.98], late).passed == passed
+
+
+def test_the_governor_that_drops_jobs_does_not_win() -> None:
+    assert not compared([1.0, 1.01, 0.99], [2.0, 2.02, 1.98], 100.0, dropped=1).passed
 
 
 def test_qemu_has_no_power_to_compare() -> None:

@@ -4,7 +4,6 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-import numpy as np
 import pyarrow as pa
 
 from lull.energy import rows
@@ -111,31 +110,19 @@ def _names(row: Mapping[str, Any], out: frozenset[int]) -> tuple[str, ...]:
 def df_points(windows: pa.Table) -> pa.Table:
     """Means over windows, each `name` with half its interval `name_pm`."""
     found = []
-    for own in _by_point(windows).values():
+    for own in waiting.by_point(windows).values():
         row: Row = {name: own[0][name] for name in ("point", "group", "way", "load", "threads", "cpus", "cpufreq")}
         row["n"] = len(own)
-        for name in _measures(own[0]):
-            row[name], row[f"{name}_pm"] = student.mean([each[name] for each in own])
+        row |= waiting.means(own, ("units_hz", *(f"{power}_w" for power in POWERS)))
         if "power_w" in row:
             row["unit_j"] = row["power_w"] / row["units_hz"] if row["units_hz"] else None
         found.append(row)
     return pa.Table.from_pylist(found)
 
 
-def _by_point(windows: pa.Table) -> dict[str, list[Row]]:
-    found: dict[str, list[Row]] = {}
-    for row in windows.to_pylist():
-        found.setdefault(row["point"], []).append(row)
-    return found
-
-
-def _measures(row: Row) -> list[str]:
-    return ["units_hz", *(name for power in POWERS if (name := f"{power}_w") in row)]
-
-
 def df_differences(windows: pa.Table) -> pa.Table | None:
     """Power and work of each way less those of conventional hotplug under the same load, with intervals (Welch)."""
-    points = [own for own in _by_point(windows).values() if len(own) > 1]
+    points = [own for own in waiting.by_point(windows).values() if len(own) > 1]
     base = {_load(own[0]): own for own in points if own[0]["way"] == BASELINE}
     found = []
     for own in points:
@@ -144,11 +131,11 @@ def df_differences(windows: pa.Table) -> pa.Table | None:
             continue
         row: Row = {name: own[0][name] for name in ("way", "load", "threads", "cpus", "cpufreq")}
         for name, stem in (("power_w", "share"), ("units_hz", "units_share")):
-            ours, theirs = (np.array([each[name] for each in side]) for side in (own, other))
-            middle = theirs.mean()
-            low, high = _interval(theirs, ours)
+            ours, theirs = ([each[name] for each in side] for side in (own, other))
+            middle = student.mean(theirs)[0]
+            gap, low, high = student.difference(theirs, ours)
             row |= (
-                {stem: (ours.mean() - middle) / middle, f"{stem}_low": low / middle, f"{stem}_high": high / middle}
+                {stem: gap / middle, f"{stem}_low": low / middle, f"{stem}_high": high / middle}
                 if middle
                 else {stem: None, f"{stem}_low": None, f"{stem}_high": None}
             )
@@ -160,22 +147,14 @@ def _load(row: Row) -> tuple[object, ...]:
     return tuple(row[name] for name in ("load", "threads", "cpus", "cpufreq"))
 
 
-def _interval(
-    first: "np.ndarray[Any, np.dtype[np.float64]]", second: "np.ndarray[Any, np.dtype[np.float64]]"
-) -> tuple[float, float]:
-    """Of the second mean less the first. Without any spread the difference is what it is."""
-    gap = float(second.mean() - first.mean())
-    return student.welch(first, second)[:2] if first.var() + second.var() else (gap, gap)
-
-
 def _points_text(points: pa.Table) -> str:
     timed = "power_w" in points.column_names
     headings = ("load", "way", "threads", "units/s") + (("power, mW", "clusters", "out", "µJ a unit") if timed else ())
     found = [
         (
-            row["load"], row["way"], row["threads"], _cell(row, "units_hz"),
+            row["load"], row["way"], row["threads"], waiting.mean_text(row, "units_hz", digits=5),
             *(
-                (*(_cell(row, f"{name}_w", 1e3) for name in ("power", "cpus", "out")),
+                (*(waiting.mean_text(row, f"{name}_w", 1e3, 5) for name in ("power", "cpus", "out")),
                  "-" if row["unit_j"] is None else f"{1e6 * row['unit_j']:.4g}")
                 if timed
                 else ()
@@ -184,11 +163,6 @@ def _points_text(points: pa.Table) -> str:
         for row in points.to_pylist()
     ]  # fmt: skip
     return markdown_table(headings, found)
-
-
-def _cell(row: Row, name: str, scale: float = 1.0) -> str:
-    half = row[f"{name}_pm"]
-    return f"{row[name] * scale:.5g}" + ("" if half is None else f" ± {half * scale:.2g}")
 
 
 def _differences_text(differences: pa.Table) -> str:

@@ -8,9 +8,15 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
+from matplotlib.figure import Figure
 
-from lull.figures import waiting
+from lull.figures import time_asleep, waiting
+from lull.figures.time_asleep import AWAKE
+from lull.plotting import style
 from lull.plotting.markdown import markdown_table
+from lull.results.against import Against
+from lull.results.drawing import Drawing, Stored
 from lull.results.result import Check, Result
 from lull.rundir.run import Run
 from lull.scenario.runs import Runs
@@ -22,6 +28,10 @@ from lull.trace.recording import Recording
 from lull.trace.sleeps import NEVER, sleeps
 
 FILE = "windows.jsonl"
+PLACE = ("way", "cpus", "rt_threads", "cpufreq")
+"""What says which point a row is of."""
+IS_OFF = "off"
+"""The state of a CPU that Linux has turned off."""
 OFF = ("conventional",)
 """Ways after which a CPU is off. Linux has no idle state of it, and nothing wakes it."""
 
@@ -30,6 +40,10 @@ UNKNOWN = "before the first wake-up"
 GOAL = 0.99
 """The share of the time out that a CPU sleeps in the deepest state, where no real-time task is on it."""
 PAPER_NORMAL, PAPER_PSEUDO = 0.63, 0.9562
+NAMELESS = (UNKNOWN, "none", "ipi:unknown")
+"""Causes that are none."""
+UNEXPLAINED = 0.001
+"""The share of the time out that may be missing from the deepest state without a cause."""
 
 Row = dict[str, Any]
 
@@ -49,7 +63,9 @@ class _Window:
 
 
 def analyse(runs: Runs) -> Result:
-    tables = {"windows": df_windows(runs.runs), "wakes": df_wakes(runs.runs)}
+    tables = {
+        "windows": df_windows(runs.runs), "wakes": df_wakes(runs.runs), "residency": df_residency(runs.runs),
+    }  # fmt: skip
     return conclude(tables, [run.name for run in runs.runs])
 
 
@@ -62,13 +78,38 @@ def conclude(tables: Mapping[str, pa.Table], points: Sequence[str]) -> Result:
         + waiting.so_far(windows, points)
         + "Share of the time of the CPUs that are out, and of all others, in the deepest state or off, and how often a "
         "CPU that is out is woken. Means with 95 % intervals over repetitions. A frame's time is from when it was due "
-        "to its last tile.\n\n" + _points_text(means) + "\n## Who wakes CPUs that are out\n\n"
+        "to its last tile.\n\n"
+        + _points_text(means)
+        + "\n## Time by idle state, %\n\nMeans over the CPUs that are out, and over all others.\n\n"
+        + _residency_text(tables["residency"])
+        + "\n## Who wakes CPUs that are out\n\n"
         "Wake-ups a second of all CPUs that are out together, by what armed the timer or made the call, where that is "
         "known. The last column is the time that such wake-ups keep a CPU from the deepest state, as a share of the "
         "time out: the sum of a point's rows is what its CPUs lack to 100 %.\n\n" + _causes_text(causes),
-        tables={"windows": windows, "points": means, "wakes": causes},
-        checks=checks(means),
+        tables={**tables, "points": means},
+        checks=checks(means, causes),
     )
+
+
+def draw(stored: Stored) -> list[Drawing]:
+    residency = stored.rows("residency")
+    if residency is None or not stored.origin.timed:
+        return []
+    caption = "Time of the CPUs that are out by idle state, by the way they are taken out."
+    return [Drawing("residency", plot_residency(residency, stored.label), caption)]
+
+
+def against(stored: Stored) -> list[Against]:
+    points = stored.rows("points")
+    published = {"none": PAPER_NORMAL, "pseudo": PAPER_PSEUDO}
+    return [
+        Against(
+            f"{row['point']}: time in the deepest state", "%", f"{100 * row['out_share']:.4g}",
+            f"{100 * published[row['way']]:g}", source="pseudo hotplug paper, table VI",
+        )
+        for row in (points.to_pylist() if points else [])
+        if row["way"] in published and row["cpufreq"] == "performance"
+    ]  # fmt: skip
 
 
 def df_windows(runs: Sequence[Run]) -> pa.Table:
@@ -82,7 +123,7 @@ def df_windows(runs: Sequence[Run]) -> pa.Table:
             shares = {cpu: _deep_share(run, record, cpu, window) for cpu in range(run.spec.platform.cpu_count)}
             rows.append(
                 {
-                    **_place(run),
+                    **waiting.place(run, PLACE),
                     "window": window.number,
                     "seconds": seconds,
                     "out_share": float(np.mean([shares[cpu] for cpu in out])),
@@ -95,11 +136,6 @@ def df_windows(runs: Sequence[Run]) -> pa.Table:
                 }
             )
     return pa.Table.from_pylist(rows)
-
-
-def _place(run: Run) -> Row:
-    names = ("way", "cpus", "rt_threads", "cpufreq")
-    return {"point": run.name, "group": run.group, **{name: run.values[name] for name in names}}
 
 
 def _out(run: Run) -> list[int]:
@@ -125,13 +161,38 @@ def _windows(run: Run, record: Recording) -> list[_Window]:
 
 def _deep_share(run: Run, record: Recording, cpu: int, window: _Window) -> float:
     """The share of a window in which a CPU is in the deepest state, or off."""
+    shares = _shares(run, record, cpu, window)
+    return shares.get(IS_OFF, shares.get(run.cluster(cpu).cstates[-1].name, 0.0))
+
+
+def _shares(run: Run, record: Recording, cpu: int, window: _Window) -> dict[str, float]:
+    """The shares of a window that a CPU is in each state. A CPU that is off is so until its first event."""
     changes = record.changes[cpu]
     if run.values["way"] in OFF and cpu in _out(run):
-        return float(not ((changes.time >= window.begin) & (changes.time < window.end)).any())
+        stays = not ((changes.time >= window.begin) & (changes.time < window.end)).any()
+        return {AWAKE: float(not stays), IS_OFF: float(stays)}
     found = sleeps(changes)
-    deepest = found.state == len(run.cluster(cpu).cstates) - 1
-    start, end = np.maximum(found.start[deepest], window.begin), np.minimum(found.end[deepest], window.end)
-    return float(np.maximum(end - start, 0).sum()) / (window.end - window.begin)
+    times = np.maximum(np.minimum(found.end, window.end) - np.maximum(found.start, window.begin), 0)
+    names = [state.name for state in run.cluster(cpu).cstates]
+    ticks = np.bincount(found.state, times, len(names)) / (window.end - window.begin)
+    return {AWAKE: max(0.0, 1 - float(ticks.sum())), **dict(zip(names, map(float, ticks), strict=True))}
+
+
+def df_residency(runs: Sequence[Run]) -> pa.Table:
+    """A row per point, CPU and state: the share of the time of all repetitions."""
+    rows = []
+    for run in runs:
+        record, out = recording.load(run.rundir()), _out(run)
+        windows = _windows(run, record)
+        ticks = sum(window.end - window.begin for window in windows)
+        for cpu in range(run.spec.platform.cpu_count):
+            found: dict[str, float] = {}
+            for window in windows:
+                for state, share in _shares(run, record, cpu, window).items():
+                    found[state] = found.get(state, 0.0) + share * (window.end - window.begin) / ticks
+            place = {**waiting.place(run, PLACE), "cpu": cpu, "out": cpu in out}
+            rows += [{**place, "state": state, "share": share} for state, share in found.items()]
+    return pa.Table.from_pylist(rows)
 
 
 @dataclass(frozen=True)
@@ -173,12 +234,10 @@ def _first_from(times: Numbers, time: int) -> int:
 def df_points(windows: pa.Table) -> pa.Table:
     """Means over repetitions, each `name` with half its interval `name_pm`."""
     rows = []
-    every = windows.to_pylist()
-    for point in dict.fromkeys(row["point"] for row in every):
-        own = [row for row in every if row["point"] == point]
-        row: Row = {name: own[0][name] for name in ("point", "group", "way", "cpus", "rt_threads", "cpufreq")}
-        for name in ("out_share", "least_share", "others_share", "wakes_hz", "frames_hz", "frame_us"):
-            row[name], row[f"{name}_pm"] = student.mean([each[name] for each in own])
+    names = ("out_share", "least_share", "others_share", "wakes_hz", "frames_hz", "frame_us")
+    for own in waiting.by_point(windows).values():
+        row: Row = {name: own[0][name] for name in ("point", "group", *PLACE)}
+        row |= waiting.means(own, names)
         row["frame_most_us"] = max(each["frame_most_us"] for each in own)
         rows.append(row)
     return pa.Table.from_pylist(rows)
@@ -199,7 +258,7 @@ def df_wakes(runs: Sequence[Run]) -> pa.Table:
             awake[name] += sum(woken.awake_in(window) for window in windows)
         rows += [
             {
-                **_place(run),
+                **waiting.place(run, PLACE),
                 "cause": cause,
                 "count": counts[cause],
                 "hz": counts[cause] * TICK_HZ / ticks,
@@ -234,17 +293,26 @@ def _points_text(points: pa.Table) -> str:
     rows = [
         (
             row["way"], row["rt_threads"],
-            *(_cell(row, name, 100) for name in ("out_share", "least_share", "others_share")),
-            _cell(row, "wakes_hz"), _cell(row, "frames_hz"), _cell(row, "frame_us"), f"{row['frame_most_us']:.5g}",
+            *(waiting.mean_text(row, name, 100) for name in ("out_share", "least_share", "others_share")),
+            *(waiting.mean_text(row, name) for name in ("wakes_hz", "frames_hz", "frame_us")),
+            f"{row['frame_most_us']:.5g}",
         )
         for row in points.to_pylist()
     ]  # fmt: skip
     return markdown_table(headings, rows)
 
 
-def _cell(row: Row, name: str, scale: float = 1.0) -> str:
-    half = row[f"{name}_pm"]
-    return f"{row[name] * scale:.4g}" + ("" if half is None else f" ± {half * scale:.2g}")
+def _residency_text(residency: pa.Table) -> str:
+    every = residency.to_pylist()
+    states = sorted({row["state"] for row in every}, key=lambda state: (state != AWAKE, state))
+    rows = []
+    for point, out in dict.fromkeys((row["point"], row["out"]) for row in every):
+        own = [row for row in every if (row["point"], row["out"]) == (point, out)]
+        cpus = len({row["cpu"] for row in own})
+        sums = {state: sum(row["share"] for row in own if row["state"] == state) for state in states}
+        cells = (f"{100 * sums[state] / cpus:.4g}" for state in states)
+        rows.append((point, "out" if out else "others", *cells))
+    return markdown_table(("point", "CPUs", *states), rows)
 
 
 def _causes_text(causes: pa.Table) -> str:
@@ -255,23 +323,42 @@ def _causes_text(causes: pa.Table) -> str:
     return markdown_table(("way", "RT threads", "cause", "a second", "awake, %"), rows)
 
 
-def checks(points: pa.Table) -> list[Check]:
-    """CPUs that conventional hotplug took out stay out, and those that pseudo hotplug took out sleep."""
+def checks(points: pa.Table, causes: pa.Table) -> list[Check]:
+    """CPUs that conventional hotplug took out stay out; those that pseudo hotplug took out sleep, or one knows why."""
     found = []
-    rows = points.to_pylist()
+    rows, every = points.to_pylist(), causes.to_pylist()
     off = [row for row in rows if row["way"] in OFF]
     if off:
         says = ", ".join(f"{row['out_share']:.1%}" for row in off)
         found.append(Check("a CPU that is off stays off", all(row["least_share"] == 1 for row in off), says))
-    for row in rows:
-        if row["way"] == "pseudo" and not row["rt_threads"]:
-            low = row["out_share"] - (row["out_share_pm"] or 0.0)
-            found.append(
-                Check(
-                    f"CPUs that pseudo hotplug took out spend {GOAL:.0%} in the deepest state: {row['point']}",
-                    low >= GOAL,
-                    f"{row['out_share']:.2%}, at least {low:.2%}; paper: {PAPER_PSEUDO:.2%}, and {PAPER_NORMAL:.0%} of "
-                    "CPUs that are not out",
-                )
+    for row in (row for row in rows if row["way"] == "pseudo"):
+        known = sum(each["awake_share"] for each in every
+                    if each["point"] == row["point"] and each["cause"] not in NAMELESS)  # fmt: skip
+        found.append(
+            Check(
+                f"what CPUs that are out lack to 100 % has its causes: {row['point']}",
+                abs(1 - row["out_share"] - known) <= UNEXPLAINED,
+                f"{1 - row['out_share']:.3%} are missing, and {known:.3%} have a cause",
             )
+        )
+        if row["rt_threads"]:
+            continue
+        low = student.ends(row["out_share"], row["out_share_pm"])[0]
+        found.append(
+            Check(
+                f"CPUs that pseudo hotplug took out spend {GOAL:.0%} in the deepest state: {row['point']}",
+                low >= GOAL,
+                f"{row['out_share']:.2%}, at least {low:.2%}; paper: {PAPER_PSEUDO:.2%}, and {PAPER_NORMAL:.0%} of "
+                "CPUs that are not out",
+            )
+        )
     return found
+
+
+def plot_residency(residency: pa.Table, label: str) -> Figure:
+    out = residency.filter(pc.field("out"))
+    figure, (axis,) = style.panels(1, 1, 0.8 + 0.25 * len(waiting.by_point(out)))
+    time_asleep.draw_by_point(axis, out)
+    axis.legend(loc="upper left", bbox_to_anchor=(1.0, 1.0))
+    figure.suptitle(f"CPUs that are out while a screen is scrolled\n{label}")
+    return figure

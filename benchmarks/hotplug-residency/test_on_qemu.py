@@ -25,3 +25,9 @@ def test_frames_are_drawn_while_cpus_are_out(lull: Lull, tmp_path: Path) -> None
         awake = sum(row["awake_share"] for row in causes if row["way"] == way)
         # Windows of unequal length: a mean over windows is not quite one over time.
         assert awake == pytest.approx(1 - point["out_share"], abs=1e-3), way
+    residency = pq.read_table(tmp_path / "out" / "figures" / "residency.parquet").to_pylist()
+    for row in points:
+        out = [each for each in residency if each["point"] == row["point"] and each["out"]]
+        assert sum(each["share"] for each in out) == pytest.approx(len({each["cpu"] for each in out}))
+        deepest = sum(each["share"] for each in out if each["state"] in ("C4", "off"))
+        assert deepest / len({each["cpu"] for each in out}) == pytest.approx(row["out_share"], abs=1e-3)

@@ -4,8 +4,12 @@
 from typing import Any
 
 import pyarrow as pa
+import pytest
 
-from lull_experiments.quiescence import analysis, causes
+from lull.errors import UserError
+from lull.results.drawing import Stored
+from lull.rundir.origin import Origin
+from lull_experiments.quiescence import analysis, causes, parts
 from lull_experiments.quiescence.causes import Action, Waking
 
 UI, NETWORK, PARSER, HELPER, LOGGER = 10, 11, 12, 20, 21
@@ -56,7 +60,9 @@ def verdicts(watts: list[float], responses: list[float]) -> dict[str, bool]:
     """Of `big`, where nothing done needs 1 W in each window, and 100 ms for each load."""
     values = {"ways/0-none": ([1.0] * len(watts), [100000.0] * len(watts)), "ways/0-big": (watts, responses)}
     windows = [{"point": name, "power_w": one, "cpus_w": one} for name, (own, _) in values.items() for one in own]
-    loads = [{"point": name, "response_us": one} for name, (_, own) in values.items() for one in own]
+    loads = [
+        {"point": name, "response_us": one, "work_us": one - 95000} for name, (_, own) in values.items() for one in own
+    ]
     savings = analysis.df_savings(
         {
             "points": pa.Table.from_pylist([point("none"), point("big")]),
@@ -64,6 +70,7 @@ def verdicts(watts: list[float], responses: list[float]) -> dict[str, bool]:
             "loads": pa.Table.from_pylist(loads),
         }
     )
+    assert savings[0]["work_slower"] == pytest.approx(20 * savings[0]["slower"])
     return {check.name.partition(": ")[2]: check.passed for check in analysis.checks(savings)}
 
 
@@ -76,3 +83,50 @@ def test_a_goal_is_reached_by_the_whole_interval() -> None:
 
 def test_a_mean_beyond_the_goal_does_not_do() -> None:
     assert verdicts([0.86, 0.99, 0.93], [100100.0, 102000.0, 100000.0]) == {SAVES: False, SLOWER: False}
+
+
+def test_one_load_reaches_no_goal() -> None:
+    assert verdicts([0.5], [100000.0]) == {SAVES: False, SLOWER: False}
+
+
+def test_loads_without_a_partner_are_told_of() -> None:
+    rows = [{"point": "ways/0-big", "power_w": 1.0}] * 2 + [{"point": "ways/0-none", "power_w": 1.0}]
+    with pytest.raises(UserError, match="ways/0-big: has 2 loads and ways/0-none 1; run both with the same `windows`"):
+        analysis._ratios(pa.Table.from_pylist(rows), "power_w", point("big"), point("none"))
+
+
+def kernel_verdicts(**counted: int) -> dict[str, bool]:
+    row = {
+        **point("big"), "undone": 0, "mistaken": 0, "holds": 4, "waits": 5, "loads": 4, "held_sum_us": 400000,
+        "slack_us": 100000, "late_us": 50.0, **counted,
+    }  # fmt: skip
+    return {
+        check.name.partition(": ")[2]: check.passed for check in analysis.kernel_checks(pa.Table.from_pylist([row]))
+    }
+
+
+def test_a_kernel_that_holds_nobody_has_no_false_hold_and_is_told_of() -> None:
+    fine = {"all jobs are done": True, "others are held in each load": True, "no false hold": True}
+    assert kernel_verdicts() == fine
+    assert kernel_verdicts(holds=0, held_sum_us=0) == {**fine, "others are held in each load": False}
+    assert kernel_verdicts(held_sum_us=500000) == {**fine, "no false hold": False}
+    assert kernel_verdicts(undone=1) == {**fine, "all jobs are done": False}
+
+
+def test_power_is_divided_by_who_caused_it() -> None:
+    watts = {f"task:browser/{pid}": 0.001 * pid for pid in range(40, 49)}
+    others = {"idle": 0.1, "transition": 0.2, "platform": 1.0, "task:rcu_preempt/16": 0.3, "irq:arch_timer": 0.4}
+    found = parts.divided(watts | others, helpers=1, updates=2)
+    assert found == pytest.approx(
+        {"browser": 0.040, "path": 0.215, "helpers": 0.046, "updates": 0.095, "idle": 0.3, "platform": 1.0,
+         "kernel": 0.7}
+    )  # fmt: skip
+    assert sum(found.values()) == pytest.approx(sum((watts | others).values()))
+    assert parts.divided(watts, helpers=1, updates=0) == pytest.approx({"browser": sum(watts.values())})
+
+
+def test_power_and_time_of_a_load_are_drawn() -> None:
+    rows = [{**point(way), "cpus_w": 0.5, "median_us": 110000.0, "slack_us": 100000} for way in ("none", "big")]
+    stored = Stored(Origin("gem5", "24", "detailed", "exynos5422"), {"points": pa.Table.from_pylist(rows)})
+    (drawing,) = analysis.draw(stored)
+    assert len(drawing.figure.axes) == 2

@@ -21,7 +21,7 @@ from lull.statistics.bootstrap import Numbers
 
 REQUESTS, COUNTS = "requests.jsonl", "counts.jsonl"
 PLACE = ("way", "gap_us", "state", "governor", "cpu", "delay_us", "early_us", "random")
-SAME = ("group", "gap_us", "cpu", "delay_us")
+SAME = ("group", "gap_us", "cpu", "delay_us", "random")
 """What two points have in common whose latencies are beside each other."""
 SHALLOW = "C1"
 PAPER_EXTRA_US = 106
@@ -38,7 +38,6 @@ def analyse(runs: Runs) -> Result:
         "requests": requests,
         "windows": windows,
         "points": df_points(runs, requests, windows),
-        "sleeps": df_sleeps(requests),
         "counts": df_counts(runs),
     }
     return conclude(tables, [run.name for run in runs.runs])
@@ -46,18 +45,20 @@ def analyse(runs: Runs) -> Result:
 
 def conclude(tables: Mapping[str, pa.Table], points: Sequence[str]) -> Result:
     """From the tables of those points that have run, of all."""
-    table, sleeps = tables["points"], tables["sleeps"].to_pylist()
+    table, sleeps = tables["points"], df_sleeps(tables["requests"])
     return Result(
         summary="## What the peer waits\n\n"
         + waiting.so_far(table, points)
-        + "From a request to its answer, at the peer, with 95 % bootstrap intervals. Power of the machine without its "
-        "network card: mean with a 95 % interval over windows.\n\n"
+        + "From a request to its answer, at the peer, with 95 % bootstrap intervals. A request that the peer had to "
+        "send twice has no time. Power of the machine without its network card: mean with a 95 % interval over "
+        "windows.\n\n"
         + _points_text(table)
         + "\n## What sleep adds, and what the hint takes away\n\nDifferences of medians, with 95 % bootstrap "
-        f"intervals. Sleep adds what a point's median is above that of {SHALLOW} without a hint; the hint takes away a "
-        "share of it.\n\n" + _sleeps_text(sleeps) + "\n## Windows\n\n" + _counts_text(tables["counts"]),
-        tables=dict(tables),
-        checks=checks(sleeps) if waiting.is_timed(table) else [],
+        "intervals, request by request: the times between them are the same in all points. "
+        f"Sleep adds what a point's median is above that of {SHALLOW} without a hint; the hint takes away a "
+        "share of it.\n\n" + _sleeps_text(sleeps.to_pylist()) + "\n## Windows\n\n" + _counts_text(tables["counts"]),
+        tables={**tables, "sleeps": sleeps},
+        checks=[*checks_of_points(table), *checks(sleeps.to_pylist())] if waiting.is_timed(table) else [],
     )
 
 
@@ -100,18 +101,18 @@ def _place(run: Run) -> Row:
 
 
 def df_points(runs: Runs, requests: pa.Table, windows: pa.Table) -> pa.Table:
-    """A row per point: quantiles of the latency, and power."""
-    every, all_windows = requests.to_pylist(), windows.to_pylist()
+    """A row per point: quantiles of the latency, requests without one, and power."""
+    every, all_windows = waiting.by_point(requests), waiting.by_point(windows)
     found = []
     for run in runs.runs:
-        latencies = _latencies(every, run.name)
-        own = [row for row in all_windows if row["point"] == run.name]
-        found.append({**_place(run), **waiting.point(latencies, own)})
+        row = {**_place(run), **waiting.point(_latencies(every[run.name]), all_windows[run.name])}
+        asked = int(run.values["requests"]) * int(run.values["windows"])
+        found.append({**row, "twice": asked - row["events"]})
     return pa.Table.from_pylist(found)
 
 
-def _latencies(requests: list[Row], point: str) -> Numbers:
-    return np.array([row["latency_us"] for row in requests if row["point"] == point])
+def _latencies(requests: Sequence[Row]) -> Numbers:
+    return np.array([row["latency_us"] for row in requests])
 
 
 def df_counts(runs: Runs) -> pa.Table:
@@ -128,8 +129,8 @@ def df_counts(runs: Runs) -> pa.Table:
 
 def df_sleeps(requests: pa.Table) -> pa.Table:
     """A row per state deeper than C1: what it adds to the median, and the share of it that a hint takes away."""
-    every = requests.to_pylist()
-    points = list({row["point"]: row for row in every}.values())
+    every = waiting.by_point(requests)
+    points = [own[0] for own in every.values()]
     found = []
     for row in points:
         if row["way"] != "none" or row["state"] == SHALLOW:
@@ -138,7 +139,7 @@ def df_sleeps(requests: pa.Table) -> pa.Table:
         hinted = waiting.beside([other for other in points if other["state"] == row["state"]], row, "ahead", SAME)
         if shallow is None:
             continue
-        medians = _medians(every, [row, shallow, *([hinted] if hinted else [])])
+        medians = _medians([every[each["point"]] for each in (row, shallow, hinted) if each])
         line = {key: row[key] for key in ("point", *SAME, "state", "governor")}
         line |= _described("added_us", medians[0] - medians[1])
         if hinted:
@@ -147,11 +148,13 @@ def df_sleeps(requests: pa.Table) -> pa.Table:
     return pa.Table.from_pylist(found)
 
 
-def _medians(every: list[Row], points: list[Row]) -> Numbers:
-    """A row for each point: its median, and then those of resamples."""
-    groups = [_latencies(every, point["point"]) for point in points]
+def _medians(points: Sequence[Sequence[Row]]) -> Numbers:
+    """A row for each point: its median, and then those of resamples. Requests count that all points have answered."""
+    latencies = [{row["number"]: row["latency_us"] for row in own} for own in points]
+    numbers = sorted(set.intersection(*(set(own) for own in latencies)))
+    groups = [np.array([own[number] for number in numbers]) for own in latencies]
     own = np.array([[np.median(group)] for group in groups])
-    return np.hstack([own, bootstrap.medians(groups)])
+    return np.hstack([own, bootstrap.paired_medians(groups)])
 
 
 def _described(name: str, values: Numbers) -> Row:
@@ -161,12 +164,15 @@ def _described(name: str, values: Numbers) -> Row:
 
 def _points_text(points: pa.Table) -> str:
     timed = waiting.is_timed(points)
-    headings = ("group", "state", "way", "governor", "CPU", "gap, µs", "answers", "median, µs", "p99, µs")
+    headings = (
+        "group", "state", "way", "governor", "CPU", "gap, µs", "answers", "asked twice", "median, µs", "p99, µs",
+    )  # fmt: skip
     return markdown_table(
         headings + (("power, mW",) if timed else ()),
         [
             (
-                row["group"], row["state"], row["way"], row["governor"], row["cpu"], row["gap_us"], row["events"],
+                row["group"], row["state"], row["way"], row["governor"], row["cpu"], row["gap_us"],
+                row["events"], row["twice"],
                 waiting.quantile_text(row, "median"), waiting.quantile_text(row, "p99"),
                 *((waiting.watts_text(row, "power_w"),) if timed else ()),
             )
@@ -198,6 +204,13 @@ def _counts_text(counts: pa.Table) -> str:
     return markdown_table(
         ("point", *names), [(row["point"], *(row[name] for name in names)) for row in counts.to_pylist()]
     )
+
+
+def checks_of_points(points: pa.Table) -> list[Check]:
+    """A request that was asked for twice has waited longest, and is in no quantile."""
+    rows = points.to_pylist()
+    says = ", ".join(f"{row['point']} {row['twice']}" for row in rows if row["twice"]) or "none"
+    return [Check("no request was asked for twice", not any(row["twice"] for row in rows), says)]
 
 
 def checks(sleeps: list[Row]) -> list[Check]:

@@ -14,7 +14,8 @@ from lull.files import columns
         ("total_us", "µs"), ("wake:total_us:p50", "µs"), ("joules:mcpat:raw", "J"), ("power_w_pm", "W"),
         ("mhz", "MHz"),
         ("simulated_s", "s"), ("entry_ns", "ns"), ("cpu_share", "1"), ("residency:little:C3", "1"),
-        ("main_wakes_hz", "Hz"),
+        ("main_wakes_hz", "Hz"), ("mbit_s", "Mbit/s"), ("least_mbit_s_pm", "Mbit/s"), ("per_s", "1/s"),
+        ("cpus_uj", "µJ"),
         ("count", ""), ("state", ""), ("events:lines", ""), ("status", ""),
     ],
 )  # fmt: skip

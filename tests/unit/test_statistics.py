@@ -54,6 +54,50 @@ def test_a_ratio_to_too_little_has_no_ends(others: list[float]) -> None:
     assert student.ratio(2.0, others)[1:] == (-np.inf, np.inf)
 
 
+def test_a_quotient_of_means_is_that_of_one_value_s_where_only_one_spreads() -> None:
+    """Closed forms: with an exact first mean, the second's interval over it; with an exact second, by the reciprocal."""
+    others = [0.99, 1.0, 1.01, 1.02]
+    mean, half = student.mean(others)
+    assert half is not None
+    assert student.quotient([2.0, 2.0], others) == pytest.approx((mean / 2, (mean - half) / 2, (mean + half) / 2))
+    assert student.quotient(others, [2.0, 2.0]) == pytest.approx((2 / mean, 2 / (mean + half), 2 / (mean - half)))
+
+
+def test_an_interval_of_a_quotient_holds_the_truth_as_often_as_it_says() -> None:
+    generator = np.random.default_rng(5)
+    trials = 200
+    first, second = (generator.normal(mean, 0.2, (trials, 4)) for mean in (2.0, 3.0))
+    ends = [student.quotient(one, two)[1:] for one, two in zip(first.tolist(), second.tolist(), strict=True)]
+    held = sum(low <= 1.5 <= high for low, high in ends)
+    assert 0.93 <= held / trials <= 0.99, "Welch's degrees of freedom are few with four values, and intervals wide"
+
+
+@pytest.mark.parametrize(("first", "second"), [([1.0], [1.0, 2.0]), ([1.0, 2.0], [1.0]), ([1.0, -1.0], [1.0, 2.0])])
+def test_a_quotient_of_too_little_has_no_ends(first: list[float], second: list[float]) -> None:
+    assert student.quotient(first, second)[1:] == (-np.inf, np.inf)
+
+
+def test_a_difference_without_spread_is_what_it_is() -> None:
+    assert student.difference([1.0, 1.0], [3.0, 3.0]) == (2.0, 2.0, 2.0)
+    assert student.difference([1.0], [3.0, 4.0]) == (2.5, -np.inf, np.inf)
+    gap, low, high = student.difference([1.0, 2.0, 3.0], [4.0, 5.0, 7.0])
+    assert (low, high) == pytest.approx(student.welch(np.array([1.0, 2, 3]), np.array([4.0, 5, 7]))[:2])
+    assert gap == pytest.approx((low + high) / 2)
+
+
+def test_an_interval_of_one_value_reaches_every_goal_and_none() -> None:
+    assert student.ends(1.0, None) == (-np.inf, np.inf)
+    assert student.ends(1.0, 0.5) == (0.5, 1.5)
+
+
+def test_medians_of_pairs_are_resampled_together() -> None:
+    values = np.random.default_rng(3).exponential(10, 40)
+    one, other = bootstrap.paired_medians([values, values + 5])
+    assert np.allclose(other - one, 5), "what all events have in common has no spread"
+    one, other = bootstrap.medians([values, values + 5])
+    assert np.ptp(other - one) > 1
+
+
 def test_tails_of_students_t() -> None:
     """Closed forms: of one degree of freedom (Cauchy) and of two."""
     for t in (0.1, 1.0, 3.0, 50.0):

@@ -62,3 +62,16 @@ def watts(
             )
         found.append({name: value / (ticks / TICK_HZ) for name, value in own.items()})
     return found
+
+
+def watts_by_cause(run: Run, edges: NDArray[np.int64]) -> dict[str, float]:
+    """Return the calibrated watts from the first edge to the last by their cause. The run's ledger is there already."""
+    found: dict[str, float] = {}
+    table = rows.grouped(
+        run.rundir() / LEDGER, ("start", "end", "cause"), ["joules"], backend="mcpat", band=rows.CALIBRATED
+    )
+    seconds = int(edges[-1] - edges[0]) / TICK_HZ
+    for row in table.to_pylist():
+        if edges[0] <= (row["start"] + row["end"]) // 2 < edges[-1]:
+            found[row["cause"]] = found.get(row["cause"], 0.0) + row["joules"] / seconds
+    return found

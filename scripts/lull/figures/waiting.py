@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Tables of programs that wait for a device: quantiles of a latency, and the power of windows beside them."""
 
+import math
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
@@ -55,10 +56,24 @@ def point(latencies: NDArray[np.float64], windows: list[Row]) -> Row:
     quantiles = bootstrap.quantiles(latencies, [0.5, 0.99])
     for name, (value, low, high) in zip(("median", "p99"), quantiles, strict=True):
         row |= {f"{name}_us": value, f"{name}_low_us": low, f"{name}_high_us": high}
-    for name in ("power_w", "cpus_w"):
-        if name in windows[0]:
-            row[name], row[f"{name}_pm"] = student.mean([each[name] for each in windows])
-    return row
+    return row | means(windows, ("power_w", "cpus_w"))
+
+
+def by_point(table: pa.Table) -> dict[str, list[Row]]:
+    """The rows of each point, in the table's order."""
+    found: dict[str, list[Row]] = {}
+    for row in table.to_pylist():
+        found.setdefault(row["point"], []).append(row)
+    return found
+
+
+def means(own: Sequence[Row], names: Sequence[str]) -> Row:
+    """The mean of those of these columns that the rows have, each `name` with half its interval `name_pm`."""
+    found: Row = {}
+    for name in names:
+        if name in own[0]:
+            found[name], found[f"{name}_pm"] = student.mean([each[name] for each in own])
+    return found
 
 
 def so_far(rows_of_points: pa.Table, names: Sequence[str]) -> str:
@@ -102,20 +117,19 @@ def quantile_text(row: Row, name: str) -> str:
     return f"{row[f'{name}_us']:.4g} [{row[f'{name}_low_us']:.4g}, {row[f'{name}_high_us']:.4g}]"
 
 
-def watts_text(row: Row, name: str) -> str:
+def mean_text(row: Row, name: str, scale: float = 1.0, digits: int = 4) -> str:
     half = row[f"{name}_pm"]
-    return f"{1e3 * row[name]:.4g}" + ("" if half is None else f" ± {1e3 * half:.2g}")
+    return f"{scale * row[name]:.{digits}g}" + ("" if half is None else f" ± {scale * half:.2g}")
 
 
-def per_watt(points: pa.Table | None, same: Sequence[str]) -> list[Row]:
-    """The rows with performance per watt of the CPUs by that of EAS, by the ledger (`gain`) and by equation 3.
+def watts_text(row: Row, name: str) -> str:
+    return mean_text(row, name, 1e3)
 
-    None where that lacks. `same`: what two points share that are compared by their way.
-    """
-    found: list[Row] = points.to_pylist() if points is not None else []
-    for row in found:
-        eas = beside(found, row, "eas", same)
-        for name, watts in (("gain", "cpus_w"), ("model_gain", "model_w")):
-            known = eas is not None and bool(row.get(watts)) and bool(eas.get(watts)) and eas["performance"] > 0
-            row[name] = row["performance"] / row[watts] / (eas["performance"] / eas[watts]) if known and eas else None
-    return found
+
+def ends_text(row: Row, name: str, scale: float = 1.0, sign: str = "") -> str:
+    """A value with the ends of its interval, `name_low` and `name_high`. One without ends stands alone."""
+    value, low, high = (row[f"{name}{end}"] for end in ("", "_low", "_high"))
+    if value is None:
+        return "-"
+    there = f"{scale * value:{sign}.4g}"
+    return there if not math.isfinite(high - low) else f"{there} [{scale * low:{sign}.3g}, {scale * high:{sign}.3g}]"

@@ -6,14 +6,17 @@ rest.
 """
 
 from collections.abc import Mapping
+from itertools import pairwise
 
 import pyarrow as pa
 
 _WORDS = {
     "ps": "ps", "ns": "ns", "us": "µs", "ms": "ms", "s": "s", "seconds": "s", "w": "W", "mw": "mW", "watts": "W",
-    "j": "J", "joules": "J", "hz": "Hz", "mhz": "MHz", "mv": "mV", "kib": "KiB", "mib": "MiB", "bytes": "B",
-    "share": "1", "shares": "1", "residency": "1",
+    "j": "J", "uj": "µJ", "joules": "J", "hz": "Hz", "mhz": "MHz", "ghz": "GHz", "mv": "mV",
+    "kib": "KiB", "mib": "MiB", "bytes": "B", "share": "1", "shares": "1", "residency": "1",
 }  # fmt: skip
+_RATES = {"kbit_s": "kbit/s", "mbit_s": "Mbit/s", "packets_s": "1/s", "per_s": "1/s"}
+"""Units of two words."""
 _LED_BY = {"joules": "J", "watts": "W", "residency": "1"}
 """Units of names with colons, by their first word: `joules:mcpat:raw`."""
 
@@ -26,6 +29,9 @@ def unit_of(name: str) -> str:
     if colon and first in _LED_BY:
         return _LED_BY[first]
     words = name.lower().replace(":", "_").split("_")
+    for pair in pairwise(words):
+        if unit := _RATES.get("_".join(pair)):
+            return unit
     return next((_WORDS[word] for word in reversed(words) if word in _WORDS), "")
 
 

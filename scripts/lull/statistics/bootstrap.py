@@ -63,6 +63,11 @@ def medians(groups: Sequence[Numbers]) -> Numbers:
     return np.vstack([draws(group, [0.5], generator) for group in groups])
 
 
+def paired_medians(groups: Sequence[Numbers]) -> Numbers:
+    """As `medians`, of groups whose values at one place belong to one event: each draw takes the same places of all."""
+    return np.vstack([draws(group, [0.5], np.random.default_rng(SEED)) for group in groups])
+
+
 def interval(values: Numbers) -> tuple[float, float]:
     low, high = np.quantile(values, [(1 - LEVEL) / 2, (1 + LEVEL) / 2])
     return float(low), float(high)

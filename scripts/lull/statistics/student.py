@@ -27,6 +27,12 @@ def mean(values: Sequence[float]) -> tuple[float, float | None]:
     return float(numbers.mean()), error * quantile(int(numbers.size) - 1)
 
 
+def ends(middle: float, half: float | None) -> tuple[float, float]:
+    """The ends of an interval. That of one repetition has none, so that no goal lies beyond them."""
+    reach = math.inf if half is None else half
+    return middle - reach, middle + reach
+
+
 def prediction(values: Sequence[float], count: int, level: float = LEVEL) -> tuple[float, float]:
     """Return the mean of these repetitions, and half the interval around it that holds the mean of `count` more."""
     numbers = np.asarray(values, np.float64)
@@ -51,6 +57,42 @@ def ratio(one: float, others: Sequence[float]) -> tuple[float, float, float]:
         return point, -math.inf, math.inf
     half = math.sqrt(reach * (one * one / numbers.size + below))
     return point, (one * middle - half) / below, (one * middle + half) / below
+
+
+def quotient(first: Sequence[float], second: Sequence[float]) -> tuple[float, float, float]:
+    """Return the second mean over the first, and the ends of the ratio's interval, by Fieller's theorem.
+
+    Assumed: the two are independent, each with a spread of its own (Welch's degrees of freedom). The interval has no
+    ends where one of them has fewer than two values, or where the first mean may be 0.
+    """
+    a, b = np.asarray(first, np.float64), np.asarray(second, np.float64)
+    under, over = float(a.mean()), float(b.mean())
+    if not under or min(a.size, b.size) < 2:
+        return over / under if under else math.inf, -math.inf, math.inf
+    point = over / under
+    below, above = float(a.var(ddof=1)) / a.size, float(b.var(ddof=1)) / b.size
+    both = above + point * point * below
+    if not both:
+        return point, point, point
+    freedom = both**2 / (above**2 / (b.size - 1) + (point * point * below) ** 2 / (a.size - 1))
+    reach = quantile(freedom) ** 2
+    least = under * under - reach * below
+    if least <= 0:
+        return point, -math.inf, math.inf
+    half = math.sqrt(reach * (below * over * over + above * under * under - reach * below * above))
+    return point, (under * over - half) / least, (under * over + half) / least
+
+
+def difference(first: Sequence[float], second: Sequence[float]) -> tuple[float, float, float]:
+    """Return the second mean less the first, and the ends of its interval, by Welch's t.
+
+    Without any spread the difference is what it is. The interval of one value has no ends.
+    """
+    a, b = np.asarray(first, np.float64), np.asarray(second, np.float64)
+    gap = float(b.mean() - a.mean())
+    if min(a.size, b.size) < 2:
+        return gap, -math.inf, math.inf
+    return (gap, *welch(a, b)[:2]) if a.var() + b.var() else (gap, gap, gap)
 
 
 def welch(first: NDArray[np.float64], second: NDArray[np.float64]) -> tuple[float, float, float]:

@@ -1,0 +1,95 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Packets and load of made intervals: they are of the same time, and several frequencies make a line."""
+
+import json
+from collections.abc import Sequence
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+from lull.results.drawing import Stored
+from lull.rundir.origin import Origin
+from lull.rundir.run import Run, Values
+from lull_experiments.eanem_packets import analysis
+
+NS = 10_000_000
+SIZE = 1000
+
+
+def run(folder: Path, mhz: int, packets: Sequence[int], alpha: float = 50000.0, phase_of: int = 4) -> Run:
+    """A run whose packets take their time, and whose monitor closes its interval a little before each of ours.
+
+    So what the monitor tells is of the interval before. A load is what the packets take, and 1 % of 1 GHz.
+    """
+    lines = []
+    for number, (now, before) in enumerate(zip(packets, (packets[0], *packets), strict=False)):
+        load = (0.01 + now / (NS / 1e9) / alpha) / (mhz / 1e3)
+        lines.append(
+            {
+                "phase": number // phase_of, "rate_kbit_s": 1, "settled": True, "ns": NS, "bytes": SIZE * now,
+                "slept_ns": round((1 - load) * NS),
+                "monitor": {"ns": NS, "packets": before, "bytes": SIZE * before, "mean": SIZE * 1000},
+            }
+        )  # fmt: skip
+    (folder / "files").mkdir(parents=True)
+    (folder / "files" / analysis.LOAD).write_text("\n".join(map(json.dumps, lines)))
+    values = Values({"cpu": 0, "mhz": mhz, "mss": SIZE, "interval_us": 10000}, folder)
+    point: Any = Run(f"little/{mhz}-{SIZE}", "little", values, folder, Any, Any)  # type: ignore[arg-type]
+    made: Run = point
+    return made
+
+
+PACKETS = (10, 40, 0, 30, 90, 120, 80, 110, 200, 170, 210, 140, 4, 0, 2, 1)
+
+
+@pytest.fixture
+def intervals(tmp_path: Path) -> Any:
+    runs: Any = SimpleNamespace(runs=[run(tmp_path / str(mhz), mhz, PACKETS) for mhz in (800, 1400)])
+    return analysis.df_intervals(runs)
+
+
+def test_packets_and_load_are_of_the_same_time(intervals: Any) -> None:
+    (row,) = analysis.df_coefficients(intervals).to_pylist()
+    assert row["alpha"] == pytest.approx(50000, rel=0.02), "although the monitor's counts are an interval late"
+    assert row["r2_intervals"] > 0.98
+    assert (row["frequencies"], row["phases"], row["intervals"], row["full"]) == (2, 8, 32, 0)
+    assert row["alpha_pm"] > 0
+
+
+def test_the_line_of_one_frequency_shows_nothing_about_frequencies(intervals: Any) -> None:
+    both = analysis.df_coefficients(intervals)
+    one = analysis.df_coefficients(intervals.filter([row["mhz"] == 800 for row in intervals.to_pylist()]))
+    assert [check.passed for check in analysis.checks(both)] == [True]
+    assert [check.passed for check in analysis.checks(one)] == [False]
+    assert [row["mhz"] for row in analysis.df_lines(intervals)] == [800, 1400]
+
+
+def test_what_does_not_go_with_the_clock_is_told_apart(tmp_path: Path) -> None:
+    """Packets of 20000 cycles: at 800 MHz 25 µs, and at 1400 MHz 14.3."""
+    alpha = 1e9 / 20000
+    runs: Any = SimpleNamespace(runs=[run(tmp_path / str(mhz), mhz, PACKETS, alpha) for mhz in (800, 1400)])
+    (price,) = analysis.df_prices(analysis.df_intervals(runs))
+    assert price["cycles"] == pytest.approx(20000, rel=0.03)
+    assert price["time_us"] == pytest.approx(0, abs=0.5)
+    slow = [run(tmp_path / f"{mhz}-slow", mhz, PACKETS, alpha / (1 + mhz / 1e3)) for mhz in (800, 1400)]
+    runs = SimpleNamespace(runs=slow)
+    (price,) = analysis.df_prices(analysis.df_intervals(runs))
+    assert price["time_us"] == pytest.approx(20, rel=0.03), "20000 cycles at each frequency, and 20 µs besides"
+
+
+def test_both_are_drawn(intervals: Any) -> None:
+    tables = {"intervals": intervals, "coefficients": analysis.df_coefficients(intervals)}
+    stored = Stored(Origin("gem5", "24", "detailed", "exynos5422"), tables)
+    (drawing,) = analysis.draw(stored)
+    assert [axis.get_title() for axis in drawing.figure.axes] == ["little", "big"]
+    (said,) = analysis.against(stored)
+    assert said.published == "linear"
+
+
+def test_a_cpu_that_was_busy_all_the_time_is_on_no_line(tmp_path: Path) -> None:
+    runs: Any = SimpleNamespace(runs=[run(tmp_path, 400, [*PACKETS, 300, 300, 300, 300])])
+    (row,) = analysis.df_coefficients(analysis.df_intervals(runs)).to_pylist()
+    assert row["full"] >= 4
+    assert row["intervals"] + row["full"] == 20

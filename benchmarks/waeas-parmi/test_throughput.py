@@ -1,0 +1,80 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Speed, power and energy beside EAS, of made windows: whole intervals decide, and all three have their paper."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import pyarrow as pa
+import pytest
+
+from lull.figures import throughput, waiting
+from lull.results.drawing import Stored
+from lull.rundir.origin import Origin
+from lull_experiments.waeas_parmi import analysis
+
+
+def tables(**ways: Sequence[tuple[float, float]]) -> dict[str, pa.Table]:
+    """Of each way units a second and watts of its windows."""
+    windows: list[dict[str, Any]] = []
+    for way, own in ways.items():
+        place = {"point": f"kernels/sha1-{way}", "group": "kernels", "way": way, "kernel": "sha1", "threads": 4,
+                 "governor": "menu"}  # fmt: skip
+        windows += [
+            {**place, "window": number, "seconds": 0.01, "messages": 1, "per_s": per_s, "power_w": 1.0, "cpus_w": watts}
+            for number, (per_s, watts) in enumerate(own)
+        ]
+    table = pa.Table.from_pylist(windows)
+    points = [
+        {
+            **{name: own[0][name] for name in ("point", "group", "way", "kernel", "threads", "governor")},
+            **waiting.means(own, ("per_s", "power_w", "cpus_w")), "drift": throughput._drift(own), "cpus_uj": 1.0,
+        }
+        for own in waiting.by_point(table).values()
+    ]  # fmt: skip
+    return {"windows": table, "points": pa.Table.from_pylist(points)}
+
+
+EAS = [(1000.0, 1.0), (1002.0, 1.01), (998.0, 0.99), (1000.0, 1.0)]
+
+
+def test_speed_power_and_energy_are_beside_eas() -> None:
+    found = throughput.df_ratios(**tables(eas=EAS, waeas=[(900.0, 0.45), (900.0, 0.45), (900.0, 0.45)]))
+    (row,) = found.to_pylist()
+    assert (row["per_s"], row["cpus_w"], row["cpus_uj"]) == pytest.approx((-0.1, -0.55, -0.5), abs=1e-4)
+    assert row["per_s_low"] < row["per_s"] < row["per_s_high"] < 0
+    assert row["other"] == "kernels/sha1-eas"
+
+
+@pytest.mark.parametrize(
+    ("waeas", "passed"),
+    [
+        ([(1001.0, 1.0), (1003.0, 1.0), (999.0, 1.0), (1001.0, 1.0)], True),
+        ([(980.0, 1.0), (981.0, 1.0), (979.0, 1.0), (980.0, 1.0)], False),
+        ([(1200.0, 1.0), (800.0, 1.0), (1100.0, 1.0), (1000.0, 1.0)], False),
+        ([(1100.0, 1.0)], False),
+    ],
+    ids=["as fast", "2 % slower", "nothing shown", "one window"],
+)
+def test_the_goal_is_reached_by_the_whole_interval(waeas: list[tuple[float, float]], passed: bool) -> None:
+    (check,) = throughput.conclude(tables(eas=EAS, waeas=waeas), []).checks
+    assert check.passed == passed
+
+
+def test_a_machine_that_has_not_settled_drifts() -> None:
+    drifts = tables(eas=[(1000.0, 1.0), (1000.0, 1.0), (1100.0, 1.0), (1300.0, 1.0)])["points"]["drift"].to_pylist()
+    assert drifts == pytest.approx([0.2])
+
+
+def test_the_paper_has_speed_and_power() -> None:
+    made = throughput.conclude(tables(eas=EAS, waeas=[(900.0, 1.2), (900.0, 1.2)]), [])
+    stored = Stored(Origin("gem5", "24", "detailed", "rk3399"), made.tables)
+    said = analysis.against(stored)
+    assert [(each.here, each.published) for each in said] == [("-10", "-13.87"), ("-20", "-10.16")]
+    (drawing,) = analysis.draw(stored)
+    assert len(drawing.figure.axes) == 2
+
+
+def test_without_eas_there_is_nothing_beside() -> None:
+    made = throughput.conclude(tables(waeas=EAS), [])
+    assert made.checks == []
+    assert "ratios" not in made.tables
