@@ -22,9 +22,9 @@ from lull.statistics import student
 from . import causes, parts
 
 LOADS, OTHERS, COUNTS = "loads.jsonl", "others.jsonl", "counts.jsonl"
-PLACE = ("way", "page", "background", "wait_us", "governor", "helpers")
-SAME = ("page", "background", "wait_us", "governor", "helpers")
+SAME = ("page", "background", "wait_us", "pause_us", "governor", "helpers")
 """What two points share that are compared by their way."""
+PLACE = ("way", *SAME)
 QUIET = ("big", "all")
 KERNEL = ("waits", "holds", "by_path", "by_deadline", "mistaken", "tasks", "held_sum_us")
 """What the kernel counted; 0 where nothing is held."""
