@@ -59,7 +59,7 @@ static __poll_t esm_pollable_ready(struct esm_pollable *pollable)
 	return application->registrations ? 0 : EPOLLHUP;
 }
 
-/* Who waits for other words than these sleeps on. */
+/* Wakes pollers. The wait queue leaves out who asked for nothing of what is said. */
 static void esm_pollable_work(struct irq_work *work)
 {
 	struct esm_pollable *pollable = container_of(work, struct esm_pollable, work);
