@@ -86,7 +86,8 @@ static void lull_eanem_move_task(struct task_struct *task, const struct cpumask 
 		return;
 	}
 	moved->task = task;
-	cpumask_copy(&moved->before, task->cpus_ptr);
+	/* What cpus_ptr names is one CPU while the task must not migrate. */
+	cpumask_copy(&moved->before, &task->cpus_mask);
 	set_cpus_allowed_ptr(task, cpus);
 }
 
