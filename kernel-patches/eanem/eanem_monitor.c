@@ -475,8 +475,13 @@ int lull_eanem_target_process(struct pid *owner, u64 target)
 
 int lull_eanem_watch(void)
 {
-	int error = register_trace_softirq_entry(lull_eanem_softirq_entry, NULL);
+	unsigned int cpu;
+	int error;
 
+	/* One that was under way when the probes went has no end. */
+	for_each_possible_cpu(cpu)
+		per_cpu(lull_eanem_times, cpu).entered = 0;
+	error = register_trace_softirq_entry(lull_eanem_softirq_entry, NULL);
 	if (error)
 		return error;
 	error = register_trace_softirq_exit(lull_eanem_softirq_exit, NULL);
