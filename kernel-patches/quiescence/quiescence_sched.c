@@ -69,6 +69,8 @@ static unsigned int lull_quiet_items;
 /* The number of the wait, the first is 1; and since when it is, 0 if nobody waits. */
 static u64 lull_quiet_wait;
 static u64 lull_quiet_wait_since;
+/* The number of the last wait in which others are to be held. */
+static u64 lull_quiet_wanted;
 /* Who has read the key press; only compared. */
 static const struct task_struct *lull_quiet_consumer;
 
@@ -147,12 +149,14 @@ static void lull_quiet_begin_wait(void)
 	lull_quiet_counts.waits++;
 	expected = lull_memory_expect(&lull_quiet_memory);
 	trace_lull_quiet_wait(lull_quiet_wait, expected);
-	if (expected == LULL_WAIT_UNKNOWN)
+	if (expected == LULL_WAIT_UNKNOWN) {
 		lull_quiet_counts.unknown++;
-	else if (expected <= 0 || expected < READ_ONCE(lull_quiet_least_us))
+	} else if (expected <= 0 || expected < READ_ONCE(lull_quiet_least_us)) {
 		lull_quiet_counts.brief++;
-	else
+	} else {
+		lull_quiet_wanted = lull_quiet_wait;
 		irq_work_queue(&lull_quiet_begin_work);
+	}
 }
 
 /* @p ends it, whom @by has woken, or an interrupt. */
@@ -502,13 +506,23 @@ static void lull_quiet_end(enum lull_quiet_end why)
 	lull_quiet_end_locked(why);
 }
 
+/*
+ * Whether the path waits now, and others are to be held meanwhile. An interrupt that was
+ * asked for in one wait may come in the next one, in which nobody is to be held.
+ */
+static bool lull_quiet_wants_hold(void)
+{
+	guard(raw_spinlock)(&lull_quiet_lock);
+	return lull_path_waits(&lull_quiet_path) && lull_quiet_wait_since &&
+	       lull_quiet_wanted == lull_quiet_wait;
+}
+
 /* The path was woken while a hold began. */
 static void lull_quiet_woken(struct irq_work *work)
 {
 	guard(raw_spinlock_irqsave)(&lull_quiet_hold_lock);
-	scoped_guard(raw_spinlock, &lull_quiet_lock)
-		if (lull_path_waits(&lull_quiet_path))
-			return;
+	if (lull_quiet_wants_hold())
+		return;
 	lull_quiet_end_locked(LULL_QUIET_BY_PATH);
 	lull_quiet_release_soon();
 }
@@ -550,13 +564,6 @@ static bool lull_quiet_can_hold_big(void)
 			return true;
 
 	return false;
-}
-
-/* Whether the path waits still. Who wakes it from now on sees the hold. */
-static bool lull_quiet_still_waits(void)
-{
-	guard(raw_spinlock)(&lull_quiet_lock);
-	return lull_path_waits(&lull_quiet_path) && lull_quiet_wait_since;
 }
 
 static bool lull_quiet_leave_big(void)
@@ -601,7 +608,7 @@ static void lull_quiet_begin(struct irq_work *work)
 
 	/* Pairs with lull_quiet_end_wait(): the path's waker sees this, or is seen. */
 	WRITE_ONCE(lull_quiet_holding, kind + 1);
-	if (!lull_quiet_still_waits()) {
+	if (!lull_quiet_wants_hold()) {
 		lull_quiet_give_up();
 		return;
 	}
