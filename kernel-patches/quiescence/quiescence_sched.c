@@ -95,6 +95,8 @@ struct lull_quiet_list {
 
 static struct lull_quiet_list lull_quiet_held, lull_quiet_leaving;
 static u64 lull_quiet_tasks;
+/* The task that this CPU releases now. */
+static DEFINE_PER_CPU(struct task_struct *, lull_quiet_releases);
 
 static void lull_quiet_begin(struct irq_work *work);
 static void lull_quiet_woken(struct irq_work *work);
@@ -424,8 +426,6 @@ static struct task_struct *lull_quiet_take(void)
 		return NULL;
 	WRITE_ONCE(lull_quiet_leaving.first, p->quiet.next);
 	p->quiet.next = NULL;
-	/* The next wake-up of the task, which is ours as a rule, is not held. */
-	WRITE_ONCE(p->quiet.released, true);
 	/* Pairs with lull_quiet_stopped(): who sees this goes on. */
 	smp_store_release(&p->quiet.since, 0);
 	return p;
@@ -441,7 +441,10 @@ static void lull_quiet_release(struct irq_work *work)
 	raw_spin_lock_irqsave(&lull_quiet_held_lock, flags);
 	while (most-- && (p = lull_quiet_take())) {
 		raw_spin_unlock_irqrestore(&lull_quiet_held_lock, flags);
+		/* This wake-up is not held, and no other one that comes before or after. */
+		__this_cpu_write(lull_quiet_releases, p);
 		wake_up_state(p, TASK_INTERRUPTIBLE);
+		__this_cpu_write(lull_quiet_releases, NULL);
 		put_task_struct(p);
 		raw_spin_lock_irqsave(&lull_quiet_held_lock, flags);
 	}
@@ -675,10 +678,8 @@ bool __lull_quiet_hold(struct task_struct *p, unsigned int state)
 {
 	lockdep_assert_held(&p->pi_lock);
 
-	if (READ_ONCE(p->quiet.released)) {
-		WRITE_ONCE(p->quiet.released, false);
+	if (__this_cpu_read(lull_quiet_releases) == p)
 		return false;
-	}
 	if (READ_ONCE(lull_quiet_holding) != LULL_QUIET_ALL + 1 || !lull_quiet_may_hold(p))
 		return false;
 	if (signal_pending(p))
