@@ -57,6 +57,8 @@ static DEFINE_RAW_SPINLOCK(lull_quiet_lock);
 
 /* What follows is under this lock; some of it is read without. */
 static struct lull_path lull_quiet_path;
+/* The number of the path, which begins anew with each press; the first is 1. */
+static u64 lull_quiet_number;
 /* For readers: who was where on the path. */
 static struct {
 	pid_t pid;
@@ -64,8 +66,10 @@ static struct {
 } lull_quiet_names[LULL_PATH_MEMBERS];
 static struct lull_memory lull_quiet_memory;
 static struct lull_quiet_counts lull_quiet_counts;
-/* Work items on the path. */
-static unsigned int lull_quiet_items;
+/* Whether there may be work items on the path. */
+static bool lull_quiet_items;
+/* A work item that runs was queued by the path again. */
+static bool lull_quiet_again[LULL_PATH_MEMBERS];
 /* The number of the wait, the first is 1; and since when it is, 0 if nobody waits. */
 static u64 lull_quiet_wait;
 static u64 lull_quiet_wait_since;
@@ -114,10 +118,17 @@ static int lull_quiet_slot(struct task_struct *p)
 	return slot && READ_ONCE(lull_quiet_path.members[slot - 1].id) == p ? slot - 1 : -1;
 }
 
+/* Whether a worker runs a work item that the path has queued; not one before this path. */
+static bool lull_quiet_works_for_path(struct task_struct *p)
+{
+	return READ_ONCE(p->quiet.works_for) &&
+	       READ_ONCE(p->quiet.works_for) == READ_ONCE(lull_quiet_number);
+}
+
 /* Whether what a task does now, it does for the user. */
 static bool lull_quiet_acts(struct task_struct *p)
 {
-	return lull_quiet_slot(p) >= 0 || READ_ONCE(p->quiet.item);
+	return lull_quiet_slot(p) >= 0 || lull_quiet_works_for_path(p);
 }
 
 /* Whether a task may be held at all. */
@@ -133,7 +144,7 @@ static bool lull_quiet_may_hold(struct task_struct *p)
  */
 static struct task_struct *lull_quiet_cause(void)
 {
-	if (!in_task() || (current->flags & PF_KTHREAD && !READ_ONCE(current->quiet.item)))
+	if (!in_task() || (current->flags & PF_KTHREAD && !lull_quiet_works_for_path(current)))
 		return NULL;
 	return current;
 }
@@ -294,14 +305,17 @@ static void lull_quiet_queues(void *unused, int cpu, struct pool_workqueue *pwq,
 
 	guard(raw_spinlock_irqsave)(&lull_quiet_lock);
 	slot = lull_path_find(&lull_quiet_path, work);
-	if (slot >= 0 && !acts) {
+	if (slot >= 0 && lull_quiet_path.members[slot].active) {
+		lull_quiet_again[slot] = acts;
+	} else if (slot >= 0 && !acts) {
 		lull_path_remove(&lull_quiet_path, slot);
 		lull_quiet_begin_wait();
 	} else if (slot < 0 && acts) {
 		slot = lull_quiet_add(work, false);
 		if (slot < 0)
 			return;
-		WRITE_ONCE(lull_quiet_items, lull_quiet_items + 1);
+		WRITE_ONCE(lull_quiet_items, true);
+		lull_quiet_again[slot] = false;
 		lull_quiet_names[slot].pid = 0;
 		strscpy(lull_quiet_names[slot].comm, "(work)");
 	}
@@ -318,24 +332,30 @@ static void lull_quiet_works(void *unused, struct work_struct *work)
 	slot = lull_path_find(&lull_quiet_path, work);
 	if (slot < 0)
 		return;
-	WRITE_ONCE(current->quiet.item, work);
+	WRITE_ONCE(current->quiet.works_for, lull_quiet_number);
 	lull_path_set(&lull_quiet_path, slot, true);
 	lull_quiet_end_wait(NULL, NULL);
 }
 
 static void lull_quiet_worked(void *unused, struct work_struct *work, work_func_t function)
 {
+	bool mine;
 	int slot;
 
-	if (!current->quiet.item)
+	if (!current->quiet.works_for)
 		return;
 
 	guard(raw_spinlock_irqsave)(&lull_quiet_lock);
-	WRITE_ONCE(current->quiet.item, NULL);
-	slot = lull_path_find(&lull_quiet_path, work);
+	mine = lull_quiet_works_for_path(current);
+	WRITE_ONCE(current->quiet.works_for, 0);
+	slot = mine ? lull_path_find(&lull_quiet_path, work) : -1;
 	if (slot < 0)
 		return;
-	lull_path_remove(&lull_quiet_path, slot);
+	if (lull_quiet_again[slot])
+		lull_path_set(&lull_quiet_path, slot, false);
+	else
+		lull_path_remove(&lull_quiet_path, slot);
+	lull_quiet_again[slot] = false;
 	lull_quiet_begin_wait();
 }
 
@@ -344,7 +364,8 @@ static void lull_quiet_clear(void)
 	lockdep_assert_held(&lull_quiet_lock);
 
 	lull_path_clear(&lull_quiet_path);
-	WRITE_ONCE(lull_quiet_items, 0);
+	WRITE_ONCE(lull_quiet_number, lull_quiet_number + 1);
+	WRITE_ONCE(lull_quiet_items, false);
 	lull_quiet_wait_since = 0;
 }
 

@@ -15,7 +15,7 @@ struct task_struct;
  * @stop: runs when the task is about to return to its program
  * @stopping: that is queued
  * @slot: its place on the path plus one, if the path has it there
- * @item: the work item that the path queued, while a worker runs it; else NULL
+ * @works_for: the number of the path that queued the work item which this worker runs; else 0
  */
 struct lull_quiet_task {
 	struct task_struct *next;
@@ -24,7 +24,7 @@ struct lull_quiet_task {
 	struct callback_head stop;
 	unsigned int stopping;
 	u8 slot;
-	const void *item;
+	u64 works_for;
 };
 
 #endif /* _LULL_QUIESCENCE_TASK_H */
