@@ -64,7 +64,9 @@ void __lull_waeas_ran(struct task_struct *p, u64 ns)
 
 	lockdep_assert_rq_held(rq);
 
-	if (READ_ONCE(lull_waeas.tracking) == LULL_WAEAS_PELT)
+	/* What other classes take, upstream adds to a load, and takes off a capacity. */
+	if (p->sched_class != &fair_sched_class ||
+	    READ_ONCE(lull_waeas.tracking) == LULL_WAEAS_PELT)
 		return;
 	lull_waeas_add(&p->waeas.load, now - ns, now, window, speed, false);
 	lull_waeas_add(per_cpu_ptr(&lull_waeas_cpu_load, cpu_of(rq)), now - ns, now, window, speed,
