@@ -30,11 +30,15 @@ LIST_HEAD(lull_eanem_socks);
  * @node: in lull_eanem_processes
  * @pid: the process
  * @target: in bytes/s
+ * @active: its sockets without a target of their own that received something lately
+ * @gone: it has ended
  */
 struct lull_eanem_process {
 	struct list_head node;
 	struct pid *pid;
 	u64 target;
+	unsigned int active;
+	bool gone;
 };
 
 static LIST_HEAD(lull_eanem_processes);
@@ -162,26 +166,29 @@ static struct lull_eanem_process *lull_eanem_process(const struct pid *pid)
 	return NULL;
 }
 
-/* Its own target, or an equal part of its process's: of the sockets that received something. */
+/*
+ * Its own target, or an equal part of its process's: of the sockets that received something. All
+ * sockets are gone through, but not once for each process: any process may have a target.
+ */
 static void lull_eanem_share(void)
 {
 	struct lull_eanem_process *process;
 	struct lull_eanem_sock *es;
-	unsigned int active;
+	u64 target;
 
 	lockdep_assert_held(&lull_eanem_lock);
-	list_for_each_entry(es, &lull_eanem_socks, node)
-		WRITE_ONCE(es->target, es->own_target);
-	list_for_each_entry(process, &lull_eanem_processes, node) {
-		active = 0;
-		list_for_each_entry(es, &lull_eanem_socks, node)
-			active += es->owner == process->pid && !es->own_target &&
-				  READ_ONCE(es->last.packets);
-		list_for_each_entry(es, &lull_eanem_socks, node) {
-			if (es->owner == process->pid && !es->own_target)
-				WRITE_ONCE(es->target,
-					   max(div_u64(process->target, max(active, 1U)), 1ULL));
-		}
+	list_for_each_entry(process, &lull_eanem_processes, node)
+		process->active = 0;
+	list_for_each_entry(es, &lull_eanem_socks, node) {
+		if (es->process && !es->own_target && READ_ONCE(es->last.packets))
+			es->process->active++;
+	}
+	list_for_each_entry(es, &lull_eanem_socks, node) {
+		target = es->own_target;
+		if (es->process && !target)
+			target = max(div_u64(es->process->target, max(es->process->active, 1U)),
+				     1ULL);
+		WRITE_ONCE(es->target, target);
 	}
 }
 
@@ -208,6 +215,7 @@ void __lull_eanem_own(struct sock *sk)
 {
 	struct lull_eanem_sock *es = READ_ONCE(sk->sk_eanem), *made = NULL;
 	struct pid *owner = task_tgid(current), *before;
+	struct lull_eanem_process *shared;
 
 	if (likely(es && READ_ONCE(es->owner) == owner))
 		return;
@@ -228,10 +236,12 @@ void __lull_eanem_own(struct sock *sk)
 		list_add_tail(&es->node, &lull_eanem_socks);
 	}
 	before = es->owner;
+	shared = es->process;
 	WRITE_ONCE(es->owner, get_pid(owner));
+	es->process = lull_eanem_process(owner);
 	/* Pairs with the readers' READ_ONCE(): they depend on the pointer. */
 	smp_store_release(&sk->sk_eanem, es);
-	if (!list_empty(&lull_eanem_processes))
+	if (es->process || shared)
 		lull_eanem_share();
 	spin_unlock_bh(&lull_eanem_lock);
 	put_pid(before);
@@ -298,13 +308,33 @@ static void lull_eanem_close_cpus(void)
 static void lull_eanem_forget(struct list_head *gone)
 {
 	struct lull_eanem_process *process, *next;
+	struct lull_eanem_sock *es;
 
 	rcu_read_lock();
 	list_for_each_entry_safe(process, next, &lull_eanem_processes, node) {
-		if (!pid_task(process->pid, PIDTYPE_TGID))
+		process->gone = !pid_task(process->pid, PIDTYPE_TGID);
+		if (process->gone)
 			list_move(&process->node, gone);
 	}
 	rcu_read_unlock();
+	if (list_empty(gone))
+		return;
+	list_for_each_entry(es, &lull_eanem_socks, node) {
+		if (es->process && es->process->gone)
+			es->process = NULL;
+	}
+}
+
+/* The sockets of a process whose target has come, or goes. */
+static void lull_eanem_tie(const struct pid *owner, struct lull_eanem_process *process)
+{
+	struct lull_eanem_sock *es;
+
+	lockdep_assert_held(&lull_eanem_lock);
+	list_for_each_entry(es, &lull_eanem_socks, node) {
+		if (es->owner == owner)
+			es->process = process;
+	}
 }
 
 static void lull_eanem_free_processes(struct list_head *processes)
@@ -455,6 +485,7 @@ int lull_eanem_target_process(struct pid *owner, u64 target)
 		error = -ENODEV;
 	} else if (process && !target) {
 		list_del(&process->node);
+		lull_eanem_tie(owner, NULL);
 		made = process;
 	} else if (process) {
 		process->target = target;
@@ -462,6 +493,7 @@ int lull_eanem_target_process(struct pid *owner, u64 target)
 		made->pid = get_pid(owner);
 		made->target = target;
 		list_add(&made->node, &lull_eanem_processes);
+		lull_eanem_tie(owner, made);
 		made = NULL;
 	}
 	lull_eanem_share();
@@ -475,8 +507,13 @@ int lull_eanem_target_process(struct pid *owner, u64 target)
 
 int lull_eanem_watch(void)
 {
-	int error = register_trace_softirq_entry(lull_eanem_softirq_entry, NULL);
+	unsigned int cpu;
+	int error;
 
+	/* One that was under way when the probes went has no end. */
+	for_each_possible_cpu(cpu)
+		per_cpu(lull_eanem_times, cpu).entered = 0;
+	error = register_trace_softirq_entry(lull_eanem_softirq_entry, NULL);
 	if (error)
 		return error;
 	error = register_trace_softirq_exit(lull_eanem_softirq_exit, NULL);
@@ -506,6 +543,7 @@ void lull_eanem_unwatch(void)
 	list_splice_init(&lull_eanem_processes, &gone);
 	list_for_each_entry(es, &lull_eanem_socks, node) {
 		es->own_target = 0;
+		es->process = NULL;
 		WRITE_ONCE(es->target, 0);
 	}
 	spin_unlock_bh(&lull_eanem_lock);

@@ -13,6 +13,7 @@
 #include "eanem_control.h"
 
 struct net;
+struct lull_eanem_process;
 struct pid;
 struct seq_file;
 struct sock;
@@ -37,6 +38,7 @@ struct lull_eanem_counts {
  * @sk: the socket
  * @serial: its place in a dump
  * @owner: the process that made, accepted or last read it
+ * @process: that process's target for all of its sockets, or NULL
  * @own_target: the socket's target, in bytes/s; 0 if it has none
  * @target: the one in force: its own, or its part of its process's
  * @lock: protects @counts, and @packets and @bytes
@@ -56,6 +58,7 @@ struct lull_eanem_sock {
 	struct sock *sk;
 	u64 serial;
 	struct pid *owner;
+	struct lull_eanem_process *process;
 	u64 own_target;
 	u64 target;
 	/* Of the counts. */

@@ -86,7 +86,8 @@ static void lull_eanem_move_task(struct task_struct *task, const struct cpumask 
 		return;
 	}
 	moved->task = task;
-	cpumask_copy(&moved->before, task->cpus_ptr);
+	/* What cpus_ptr names is one CPU while the task must not migrate. */
+	cpumask_copy(&moved->before, &task->cpus_mask);
 	set_cpus_allowed_ptr(task, cpus);
 }
 
@@ -228,6 +229,11 @@ static int lull_eanem_move_threads(const struct cpumask *cpus, const u32 *thread
 		task = find_get_task_by_vpid(threads[i]);
 		if (!task)
 			return -ESRCH;
+		/* As sched_setaffinity() says: a thread of a CPU is wrong on any other. */
+		if (task->flags & PF_NO_SETAFFINITY) {
+			put_task_struct(task);
+			return -EINVAL;
+		}
 		lull_eanem_move_task(task, cpus);
 	}
 
@@ -244,8 +250,9 @@ static int lull_eanem_move_threads(const struct cpumask *cpus, const u32 *thread
  * @count: how many
  *
  * Return: 0; -ENODEV if the system is off; -EBUSY if somebody else steers; -EINVAL if a CPU is not
- * online; -EOPNOTSUPP or -ERANGE if there is no such frequency; -ESRCH if there is no such thread.
- * With an error everything is back where it was before all.
+ * online, or if a thread is bound to its CPU by the kernel; -EOPNOTSUPP or -ERANGE if there is no
+ * such frequency; -ESRCH if there is no such thread. With an error everything is back where it was
+ * before all.
  */
 int lull_eanem_steer(struct net *net, u32 holder, const struct cpumask *cpus, unsigned int khz,
 		     const u32 *threads, unsigned int count)

@@ -57,6 +57,8 @@ static DEFINE_RAW_SPINLOCK(lull_quiet_lock);
 
 /* What follows is under this lock; some of it is read without. */
 static struct lull_path lull_quiet_path;
+/* The number of the path, which begins anew with each press; the first is 1. */
+static u64 lull_quiet_number;
 /* For readers: who was where on the path. */
 static struct {
 	pid_t pid;
@@ -64,11 +66,15 @@ static struct {
 } lull_quiet_names[LULL_PATH_MEMBERS];
 static struct lull_memory lull_quiet_memory;
 static struct lull_quiet_counts lull_quiet_counts;
-/* Work items on the path. */
-static unsigned int lull_quiet_items;
+/* Whether there may be work items on the path. */
+static bool lull_quiet_items;
+/* A work item that runs was queued by the path again. */
+static bool lull_quiet_again[LULL_PATH_MEMBERS];
 /* The number of the wait, the first is 1; and since when it is, 0 if nobody waits. */
 static u64 lull_quiet_wait;
 static u64 lull_quiet_wait_since;
+/* The number of the last wait in which others are to be held. */
+static u64 lull_quiet_wanted;
 /* Who has read the key press; only compared. */
 static const struct task_struct *lull_quiet_consumer;
 
@@ -93,6 +99,8 @@ struct lull_quiet_list {
 
 static struct lull_quiet_list lull_quiet_held, lull_quiet_leaving;
 static u64 lull_quiet_tasks;
+/* The task that this CPU releases now. */
+static DEFINE_PER_CPU(struct task_struct *, lull_quiet_releases);
 
 static void lull_quiet_begin(struct irq_work *work);
 static void lull_quiet_woken(struct irq_work *work);
@@ -110,10 +118,17 @@ static int lull_quiet_slot(struct task_struct *p)
 	return slot && READ_ONCE(lull_quiet_path.members[slot - 1].id) == p ? slot - 1 : -1;
 }
 
+/* Whether a worker runs a work item that the path has queued; not one before this path. */
+static bool lull_quiet_works_for_path(struct task_struct *p)
+{
+	return READ_ONCE(p->quiet.works_for) &&
+	       READ_ONCE(p->quiet.works_for) == READ_ONCE(lull_quiet_number);
+}
+
 /* Whether what a task does now, it does for the user. */
 static bool lull_quiet_acts(struct task_struct *p)
 {
-	return lull_quiet_slot(p) >= 0 || READ_ONCE(p->quiet.item);
+	return lull_quiet_slot(p) >= 0 || lull_quiet_works_for_path(p);
 }
 
 /* Whether a task may be held at all. */
@@ -129,7 +144,7 @@ static bool lull_quiet_may_hold(struct task_struct *p)
  */
 static struct task_struct *lull_quiet_cause(void)
 {
-	if (!in_task() || (current->flags & PF_KTHREAD && !READ_ONCE(current->quiet.item)))
+	if (!in_task() || (current->flags & PF_KTHREAD && !lull_quiet_works_for_path(current)))
 		return NULL;
 	return current;
 }
@@ -147,12 +162,14 @@ static void lull_quiet_begin_wait(void)
 	lull_quiet_counts.waits++;
 	expected = lull_memory_expect(&lull_quiet_memory);
 	trace_lull_quiet_wait(lull_quiet_wait, expected);
-	if (expected == LULL_WAIT_UNKNOWN)
+	if (expected == LULL_WAIT_UNKNOWN) {
 		lull_quiet_counts.unknown++;
-	else if (expected <= 0 || expected < READ_ONCE(lull_quiet_least_us))
+	} else if (expected <= 0 || expected < READ_ONCE(lull_quiet_least_us)) {
 		lull_quiet_counts.brief++;
-	else
+	} else {
+		lull_quiet_wanted = lull_quiet_wait;
 		irq_work_queue(&lull_quiet_begin_work);
+	}
 }
 
 /* @p ends it, whom @by has woken, or an interrupt. */
@@ -288,14 +305,17 @@ static void lull_quiet_queues(void *unused, int cpu, struct pool_workqueue *pwq,
 
 	guard(raw_spinlock_irqsave)(&lull_quiet_lock);
 	slot = lull_path_find(&lull_quiet_path, work);
-	if (slot >= 0 && !acts) {
+	if (slot >= 0 && lull_quiet_path.members[slot].active) {
+		lull_quiet_again[slot] = acts;
+	} else if (slot >= 0 && !acts) {
 		lull_path_remove(&lull_quiet_path, slot);
 		lull_quiet_begin_wait();
 	} else if (slot < 0 && acts) {
 		slot = lull_quiet_add(work, false);
 		if (slot < 0)
 			return;
-		WRITE_ONCE(lull_quiet_items, lull_quiet_items + 1);
+		WRITE_ONCE(lull_quiet_items, true);
+		lull_quiet_again[slot] = false;
 		lull_quiet_names[slot].pid = 0;
 		strscpy(lull_quiet_names[slot].comm, "(work)");
 	}
@@ -312,24 +332,30 @@ static void lull_quiet_works(void *unused, struct work_struct *work)
 	slot = lull_path_find(&lull_quiet_path, work);
 	if (slot < 0)
 		return;
-	WRITE_ONCE(current->quiet.item, work);
+	WRITE_ONCE(current->quiet.works_for, lull_quiet_number);
 	lull_path_set(&lull_quiet_path, slot, true);
 	lull_quiet_end_wait(NULL, NULL);
 }
 
 static void lull_quiet_worked(void *unused, struct work_struct *work, work_func_t function)
 {
+	bool mine;
 	int slot;
 
-	if (!current->quiet.item)
+	if (!current->quiet.works_for)
 		return;
 
 	guard(raw_spinlock_irqsave)(&lull_quiet_lock);
-	WRITE_ONCE(current->quiet.item, NULL);
-	slot = lull_path_find(&lull_quiet_path, work);
+	mine = lull_quiet_works_for_path(current);
+	WRITE_ONCE(current->quiet.works_for, 0);
+	slot = mine ? lull_path_find(&lull_quiet_path, work) : -1;
 	if (slot < 0)
 		return;
-	lull_path_remove(&lull_quiet_path, slot);
+	if (lull_quiet_again[slot])
+		lull_path_set(&lull_quiet_path, slot, false);
+	else
+		lull_path_remove(&lull_quiet_path, slot);
+	lull_quiet_again[slot] = false;
 	lull_quiet_begin_wait();
 }
 
@@ -338,7 +364,8 @@ static void lull_quiet_clear(void)
 	lockdep_assert_held(&lull_quiet_lock);
 
 	lull_path_clear(&lull_quiet_path);
-	WRITE_ONCE(lull_quiet_items, 0);
+	WRITE_ONCE(lull_quiet_number, lull_quiet_number + 1);
+	WRITE_ONCE(lull_quiet_items, false);
 	lull_quiet_wait_since = 0;
 }
 
@@ -420,8 +447,6 @@ static struct task_struct *lull_quiet_take(void)
 		return NULL;
 	WRITE_ONCE(lull_quiet_leaving.first, p->quiet.next);
 	p->quiet.next = NULL;
-	/* The next wake-up of the task, which is ours as a rule, is not held. */
-	WRITE_ONCE(p->quiet.released, true);
 	/* Pairs with lull_quiet_stopped(): who sees this goes on. */
 	smp_store_release(&p->quiet.since, 0);
 	return p;
@@ -437,7 +462,10 @@ static void lull_quiet_release(struct irq_work *work)
 	raw_spin_lock_irqsave(&lull_quiet_held_lock, flags);
 	while (most-- && (p = lull_quiet_take())) {
 		raw_spin_unlock_irqrestore(&lull_quiet_held_lock, flags);
+		/* This wake-up is not held, and no other one that comes before or after. */
+		__this_cpu_write(lull_quiet_releases, p);
 		wake_up_state(p, TASK_INTERRUPTIBLE);
+		__this_cpu_write(lull_quiet_releases, NULL);
 		put_task_struct(p);
 		raw_spin_lock_irqsave(&lull_quiet_held_lock, flags);
 	}
@@ -502,13 +530,23 @@ static void lull_quiet_end(enum lull_quiet_end why)
 	lull_quiet_end_locked(why);
 }
 
+/*
+ * Whether the path waits now, and others are to be held meanwhile. An interrupt that was
+ * asked for in one wait may come in the next one, in which nobody is to be held.
+ */
+static bool lull_quiet_wants_hold(void)
+{
+	guard(raw_spinlock)(&lull_quiet_lock);
+	return lull_path_waits(&lull_quiet_path) && lull_quiet_wait_since &&
+	       lull_quiet_wanted == lull_quiet_wait;
+}
+
 /* The path was woken while a hold began. */
 static void lull_quiet_woken(struct irq_work *work)
 {
 	guard(raw_spinlock_irqsave)(&lull_quiet_hold_lock);
-	scoped_guard(raw_spinlock, &lull_quiet_lock)
-		if (lull_path_waits(&lull_quiet_path))
-			return;
+	if (lull_quiet_wants_hold())
+		return;
 	lull_quiet_end_locked(LULL_QUIET_BY_PATH);
 	lull_quiet_release_soon();
 }
@@ -550,13 +588,6 @@ static bool lull_quiet_can_hold_big(void)
 			return true;
 
 	return false;
-}
-
-/* Whether the path waits still. Who wakes it from now on sees the hold. */
-static bool lull_quiet_still_waits(void)
-{
-	guard(raw_spinlock)(&lull_quiet_lock);
-	return lull_path_waits(&lull_quiet_path) && lull_quiet_wait_since;
 }
 
 static bool lull_quiet_leave_big(void)
@@ -601,7 +632,7 @@ static void lull_quiet_begin(struct irq_work *work)
 
 	/* Pairs with lull_quiet_end_wait(): the path's waker sees this, or is seen. */
 	WRITE_ONCE(lull_quiet_holding, kind + 1);
-	if (!lull_quiet_still_waits()) {
+	if (!lull_quiet_wants_hold()) {
 		lull_quiet_give_up();
 		return;
 	}
@@ -668,10 +699,8 @@ bool __lull_quiet_hold(struct task_struct *p, unsigned int state)
 {
 	lockdep_assert_held(&p->pi_lock);
 
-	if (READ_ONCE(p->quiet.released)) {
-		WRITE_ONCE(p->quiet.released, false);
+	if (__this_cpu_read(lull_quiet_releases) == p)
 		return false;
-	}
 	if (READ_ONCE(lull_quiet_holding) != LULL_QUIET_ALL + 1 || !lull_quiet_may_hold(p))
 		return false;
 	if (signal_pending(p))

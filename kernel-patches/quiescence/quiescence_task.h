@@ -14,9 +14,8 @@ struct task_struct;
  * @wait: the number of the wait of the path in which it was held last
  * @stop: runs when the task is about to return to its program
  * @stopping: that is queued
- * @released: its next wake-up, as a rule the release, is not held
  * @slot: its place on the path plus one, if the path has it there
- * @item: the work item that the path queued, while a worker runs it; else NULL
+ * @works_for: the number of the path that queued the work item which this worker runs; else 0
  */
 struct lull_quiet_task {
 	struct task_struct *next;
@@ -24,9 +23,8 @@ struct lull_quiet_task {
 	u64 wait;
 	struct callback_head stop;
 	unsigned int stopping;
-	bool released;
 	u8 slot;
-	const void *item;
+	u64 works_for;
 };
 
 #endif /* _LULL_QUIESCENCE_TASK_H */

@@ -13,12 +13,14 @@
 /**
  * struct lull_waeas_load - a history of windows
  * @number: of the window in progress; windows are numbered from boot
+ * @window_ns: how long the windows are; 0 as long as there are none
  * @current_ns: work in that window, in ns of the fastest CPU at its fastest
  * @ns: work in those before it, the newest first
  * @count: how many there are
  */
 struct lull_waeas_load {
 	u64 number;
+	u32 window_ns;
 	u32 current_ns;
 	u32 ns[LULL_WAEAS_WINDOWS];
 	u8 count;

@@ -90,9 +90,29 @@ static void lull_waeas_never_more_than_all(struct kunit *test)
 	lull_waeas_add(&load, 0, 100 * WINDOW, WINDOW, LULL_WAEAS_ONE, true);
 	KUNIT_EXPECT_EQ(test, lull_waeas_predict(&load, 100 * WINDOW, WINDOW, HALF, true),
 			LULL_WAEAS_ONE);
-	/* A window that was made shorter. */
-	KUNIT_EXPECT_EQ(test, lull_waeas_predict(&load, 100 * WINDOW, WINDOW / 20, HALF, true),
-			0);
+}
+
+/* Half of each window, which is ten of the short ones and a fifth of a long one. */
+static void lull_waeas_other_windows_begin_anew(struct kunit *test)
+{
+	static const unsigned int half[] = { 10, 10, 10, 10, 10 };
+	static const u64 windows[] = { WINDOW / 20, WINDOW / 2, WINDOW * 5 };
+	struct lull_waeas_load task, cpu;
+	unsigned int i;
+
+	for (i = 0; i < ARRAY_SIZE(windows); i++) {
+		task = lull_waeas_history(half, false);
+		cpu = lull_waeas_history(half, true);
+		KUNIT_EXPECT_EQ(test, lull_waeas_predict(&task, 6 * WINDOW, windows[i], HALF,
+							 false), 0);
+		KUNIT_EXPECT_EQ(test, lull_waeas_predict(&cpu, 6 * WINDOW, windows[i], HALF,
+							 true), 0);
+		/* A tenth of the first window of the new length. */
+		lull_waeas_add(&task, 10 * WINDOW, 10 * WINDOW + windows[i] / 10, windows[i],
+			       LULL_WAEAS_ONE, false);
+		KUNIT_EXPECT_EQ(test, lull_waeas_predict(&task, 11 * WINDOW, windows[i], HALF,
+							 false), LULL_WAEAS_ONE / 10);
+	}
 }
 
 static void lull_waeas_work_moves_with_its_task(struct kunit *test)
@@ -156,6 +176,7 @@ static struct kunit_case lull_waeas_cases[] = {
 	KUNIT_CASE(lull_waeas_goes_by_speed),
 	KUNIT_CASE(lull_waeas_sleep_of_a_task_is_no_window),
 	KUNIT_CASE(lull_waeas_never_more_than_all),
+	KUNIT_CASE(lull_waeas_other_windows_begin_anew),
 	KUNIT_CASE(lull_waeas_work_moves_with_its_task),
 	KUNIT_CASE(lull_waeas_as_floating_point),
 	{}

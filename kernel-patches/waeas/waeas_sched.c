@@ -21,9 +21,6 @@
 
 #ifdef CONFIG_LULL_WAEAS
 
-/* Who was not woken for so long is no partner any more. */
-#define LULL_WAEAS_FORGET	(HZ / 2)
-
 DEFINE_STATIC_KEY_FALSE(lull_waeas_key);
 
 struct lull_waeas_settings lull_waeas = {
@@ -67,7 +64,9 @@ void __lull_waeas_ran(struct task_struct *p, u64 ns)
 
 	lockdep_assert_rq_held(rq);
 
-	if (READ_ONCE(lull_waeas.tracking) == LULL_WAEAS_PELT)
+	/* What other classes take, upstream adds to a load, and takes off a capacity. */
+	if (p->sched_class != &fair_sched_class ||
+	    READ_ONCE(lull_waeas.tracking) == LULL_WAEAS_PELT)
 		return;
 	lull_waeas_add(&p->waeas.load, now - ns, now, window, speed, false);
 	lull_waeas_add(per_cpu_ptr(&lull_waeas_cpu_load, cpu_of(rq)), now - ns, now, window, speed,
@@ -132,57 +131,43 @@ static bool lull_waeas_is_sensitive(struct task_struct *p)
 	return READ_ONCE(p->waeas.sensitive) || READ_ONCE(task_group(p)->latency_sensitive);
 }
 
-/* How unwelcome it is to wake an idle CPU: what leaving takes, and what sleep is lost. */
-struct lull_waeas_sleep {
-	u64 exit_ns;
-	u64 left_ns;
-};
-
-static struct lull_waeas_sleep lull_waeas_sleep_of(int cpu)
+/* What speaks for and against waking an idle CPU. */
+static struct lull_waeas_idle lull_waeas_idle_of(int cpu)
 {
 	struct cpuidle_state *state = idle_get_state(cpu_rq(cpu));
 	u64 slept, since = READ_ONCE(cpu_rq(cpu)->idle_stamp);
-	struct lull_waeas_sleep sleep = {};
+	struct lull_waeas_idle idle = {
+		.cpu = cpu,
+		.capacity = arch_scale_cpu_capacity(cpu),
+	};
 
 	if (!state)
-		return sleep;
-	sleep.exit_ns = state->exit_latency_ns;
+		return idle;
+	idle.exit_ns = state->exit_latency_ns;
 	slept = since ? sched_clock_cpu(cpu) - since : 0;
 	if (slept < state->target_residency_ns)
-		sleep.left_ns = state->target_residency_ns - slept;
-	return sleep;
+		idle.left_ns = state->target_residency_ns - slept;
+	return idle;
 }
 
 /* Algorithm 1: the least idle CPU that suffices, in the lightest state. */
 static int lull_waeas_light(struct task_struct *p, int prev, const struct cpumask *span)
 {
-	unsigned long demand = lull_waeas_demand(p), capacity, least = ULONG_MAX;
-	struct lull_waeas_sleep sleep, lightest = {};
-	int cpu, best = -1;
+	struct lull_waeas_idle idle, best = { .cpu = -1 };
+	unsigned long demand = lull_waeas_demand(p);
+	int cpu;
 
 	for_each_cpu_and(cpu, span, p->cpus_ptr) {
 		if (!lull_waeas_usable(p, cpu) || !available_idle_cpu(cpu) ||
 		    !lull_waeas_fits(p, demand, cpu))
 			continue;
 
-		capacity = arch_scale_cpu_capacity(cpu);
-		sleep = lull_waeas_sleep_of(cpu);
-		if (capacity > least)
-			continue;
-		if (capacity == least) {
-			if (sleep.exit_ns > lightest.exit_ns)
-				continue;
-			if (sleep.exit_ns == lightest.exit_ns &&
-			    (sleep.left_ns > lightest.left_ns ||
-			     (sleep.left_ns == lightest.left_ns && cpu != prev)))
-				continue;
-		}
-		least = capacity;
-		lightest = sleep;
-		best = cpu;
+		idle = lull_waeas_idle_of(cpu);
+		if (lull_waeas_is_better(&idle, &best, prev))
+			best = idle;
 	}
 
-	return best;
+	return best.cpu;
 }
 
 static unsigned long lull_waeas_least(const struct cpumask *span)
@@ -221,48 +206,12 @@ static int lull_waeas_pack(struct task_struct *p, const struct cpumask *span)
 	return best;
 }
 
-static struct lull_waeas_partner *lull_waeas_find(struct task_struct *p, pid_t pid)
-{
-	int i;
-
-	for (i = 0; i < LULL_WAEAS_PARTNERS; i++)
-		/* Another task's, which it may change meanwhile. */
-		if (data_race(p->waeas.partners[i].pid) == pid)
-			return &p->waeas.partners[i];
-
-	return NULL;
-}
-
-/* Current wakes @p. The one that was woken the longest ago is forgotten. */
-static void lull_waeas_note(struct task_struct *p)
-{
-	struct lull_waeas_partner *partner = lull_waeas_find(current, p->pid);
-	int i;
-
-	if (!partner)
-		partner = lull_waeas_find(current, 0);
-	if (!partner) {
-		partner = &current->waeas.partners[0];
-		for (i = 1; i < LULL_WAEAS_PARTNERS; i++)
-			if (time_before(current->waeas.partners[i].when, partner->when))
-				partner = &current->waeas.partners[i];
-	}
-	WRITE_ONCE(partner->pid, p->pid);
-	WRITE_ONCE(partner->cpu, smp_processor_id());
-	WRITE_ONCE(partner->when, jiffies);
-}
-
 /* Where @p was when it woke current the last time, if it did so and that CPU is idle. */
 static int lull_waeas_return(struct task_struct *p)
 {
-	struct lull_waeas_partner *partner = lull_waeas_find(p, current->pid);
-	int cpu;
+	int cpu = lull_waeas_recall(p->waeas.partners, current->pid, jiffies);
 
-	if (!partner || time_after(jiffies, READ_ONCE(partner->when) + LULL_WAEAS_FORGET))
-		return -1;
-	cpu = READ_ONCE(partner->cpu);
-
-	return lull_waeas_usable(p, cpu) && available_idle_cpu(cpu) &&
+	return cpu >= 0 && lull_waeas_usable(p, cpu) && available_idle_cpu(cpu) &&
 	       lull_waeas_fits(p, lull_waeas_demand(p), cpu) ? cpu : -1;
 }
 
@@ -284,7 +233,7 @@ int __lull_waeas_select(struct task_struct *p, int prev)
 	guard(rcu)();
 
 	if (in_task() && !is_idle_task(current))
-		lull_waeas_note(p);
+		lull_waeas_remember(current->waeas.partners, p->pid, smp_processor_id(), jiffies);
 
 	/* Then CPUs are not chosen by energy. */
 	if (is_rd_overutilized(this_rq()->rd)) {

@@ -3,22 +3,8 @@
 #ifndef _LULL_WAEAS_TASK_H
 #define _LULL_WAEAS_TASK_H
 
+#include "waeas_choose.h"
 #include "waeas_load.h"
-
-/* Tasks that a task has woken last. */
-#define LULL_WAEAS_PARTNERS	4
-
-/**
- * struct lull_waeas_partner - a task that was woken
- * @pid: its number; 0 for none
- * @cpu: where the waker was then
- * @when: in jiffies
- */
-struct lull_waeas_partner {
-	pid_t pid;
-	int cpu;
-	unsigned long when;
-};
 
 /**
  * struct lull_waeas_task - a task's load, and whom it woke

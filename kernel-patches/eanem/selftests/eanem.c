@@ -355,11 +355,24 @@ static void keeps_secrets(void)
 	close(fd);
 }
 
+/* A thread of the kernel that is bound to CPU 0. */
+static uint32_t softirq_thread(void)
+{
+	char path[64], name[32];
+
+	for (uint32_t pid = 2; pid < 1000; pid++) {
+		snprintf(path, sizeof(path), "/proc/%u/comm", pid);
+		if (!read_text(path, name, sizeof(name)) && !strcmp(name, "ksoftirqd/0"))
+			return pid;
+	}
+	tap_bail("there is no ksoftirqd/0");
+}
+
 static void says_no(void)
 {
 	struct sockaddr_in at;
 	int fd = socket_at(SOCK_DGRAM, &at);
-	uint32_t nobody = 4000000;
+	uint32_t nobody = 4000000, bound = softirq_thread();
 	struct eanem second;
 
 	tap_ok(eanem_target_socket(&eanem, 1ULL << 60, 1000) == -ENOENT, "there is no such socket");
@@ -371,6 +384,7 @@ static void says_no(void)
 	tap_ok(eanem_steer(&eanem, "zero", 0, NULL, 0) == -EINVAL, "a CPU is a number");
 	tap_ok(eanem_steer(&eanem, "1000", 0, NULL, 0) < 0, "which is there");
 	tap_ok(eanem_steer(&eanem, "0", 0, &nobody, 1) == -ESRCH, "there is no such thread");
+	tap_ok(eanem_steer(&eanem, "1", 0, &bound, 1) == -EINVAL, "a CPU's own thread stays there");
 	must(eanem_open(&second), "open the second handle");
 	must(eanem_steer(&eanem, "0", 0, NULL, 0), "steer");
 	tap_ok(eanem_steer(&second, "0", 0, NULL, 0) == -EBUSY, "one steers at a time");

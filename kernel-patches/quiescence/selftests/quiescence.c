@@ -72,6 +72,8 @@ static struct shared {
 	_Atomic uint32_t done, listening;
 	_Atomic uint32_t signals;
 	_Atomic uint64_t begun, ended;
+	_Atomic int busy;
+	_Atomic uint64_t slept;
 	struct log logs[OTHERS];
 } * shared;
 
@@ -227,6 +229,12 @@ static void on_signal(int number)
 {
 	(void)number;
 	atomic_fetch_add(&shared->signals, 1);
+	if (!atomic_load(&shared->busy))
+		return;
+	while (atomic_load(&shared->busy))
+		;
+	clock_sleep((SLACK_MS + 15) * MS);
+	atomic_store(&shared->slept, clock_ns());
 }
 
 static void say(struct log *log)
@@ -500,6 +508,25 @@ static void test_signal(void)
 	start_other(HOG);
 }
 
+/* Whom a signal has woken needs no release, and has none left for the next hold. */
+static void test_vain_release(void)
+{
+	restart("all", "1000", "2000");
+	do_all(CHAIN);
+	press(CHAIN);
+	clock_sleep((SLACK_MS + 10) * MS);
+	atomic_store(&shared->busy, 1);
+	atomic_store(&shared->slept, 0);
+	kill(others[SLEEPER], SIGUSR1);
+	finish();
+	/* It runs since the hold has ended. From now on it sleeps, and would wake in the next. */
+	atomic_store(&shared->busy, 0);
+	do_all(CHAIN);
+	clock_sleep(20 * MS);
+	tap_ok(atomic_load(&shared->slept) >= atomic_load(&shared->ended),
+	       "a release in vain lets nobody out of the next hold");
+}
+
 static void test_switch(void)
 {
 	uint64_t now;
@@ -734,6 +761,7 @@ int main(int argc, char **argv)
 	stop(others[HOG]);
 	test_starvation();
 	test_least();
+	test_vain_release();
 	test_mistake("all");
 	test_order();
 	test_chain();

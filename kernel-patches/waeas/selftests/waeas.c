@@ -37,13 +37,17 @@
 #define RECEIVERS 4
 /* Wake-ups before those that count, as nobody knows what a new task will do. */
 #define WARM_UP 25
+/* Tasks that work in turn with others do so at the same moments, once in a beat. */
+#define BEAT (20 * MS)
 
 static const char *const parts[] = {"frequency", "select", "pack", "associate", "balance"};
 static const char *const trackings[] = {"pelt", "walt", "bes"};
 
 /* CPUs that tasks are placed on; the little ones are those of the least capacity. */
-static int mains, littles, last_little;
+static int mains, littles, first_little = -1, last_little;
 static bool is_little[64];
+/* How often a waker wakes, and at what time after a multiple of it. */
+static uint64_t wakes_every = 3 * MS, wakes_at;
 
 static void must(int error, const char *what)
 {
@@ -86,14 +90,28 @@ static void spin_ns(uint64_t ns)
 		;
 }
 
-static void pin(int cpu)
+/* The next moment that is @at after a multiple of @every. */
+static void sleep_to(uint64_t every, uint64_t at)
+{
+	uint64_t now = clock_ns();
+
+	clock_sleep_until(now - (now - at) % every + every);
+}
+
+static void pin_to(int first, int last)
 {
 	cpu_set_t cpus;
 
 	CPU_ZERO(&cpus);
-	CPU_SET(cpu, &cpus);
+	for (int cpu = first; cpu <= last; cpu++)
+		CPU_SET(cpu, &cpus);
 	if (sched_setaffinity(0, sizeof(cpus), &cpus))
 		_exit(9);
+}
+
+static void pin(int cpu)
+{
+	pin_to(cpu, cpu);
 }
 
 static void find_cpus(void)
@@ -115,6 +133,8 @@ static void find_cpus(void)
 		is_little[cpu] = capacity[cpu] == least;
 		if (is_little[cpu])
 			last_little = cpu;
+		if (is_little[cpu] && first_little < 0)
+			first_little = cpu;
 		littles += is_little[cpu];
 	}
 }
@@ -264,7 +284,24 @@ static void test_own_file(void)
 	waitpid(pid, NULL, 0);
 }
 
-enum sensitive { NOT, BY_GROUP, BY_ITSELF };
+enum sensitive { NOT, BY_GROUP, BY_ITSELF, AND_CLAMPED };
+
+/* A task that says that it needs more than a little CPU has. */
+static void clamp(void)
+{
+	struct {
+		uint32_t size, policy;
+		uint64_t flags;
+		int32_t nice;
+		uint32_t priority;
+		uint64_t runtime, deadline, period;
+		uint32_t util_min, util_max;
+	} attr = {.size = sizeof(attr), .flags = 0x38, .util_min = 900};
+
+	/* Policy, parameters and maximum are kept. */
+	if (syscall(SYS_sched_setattr, 0, &attr, 0))
+		_exit(7);
+}
 
 /*
  * A task is woken again and again by another one, which stays on @by: how often of RUNS it came to
@@ -282,8 +319,10 @@ static int woken(enum sensitive sensitive, int by, int cpu)
 	if (!sleeper) {
 		if (sensitive == BY_GROUP && write_text(GROUP "/cgroup.procs", "0"))
 			_exit(1);
-		if (sensitive == BY_ITSELF && own_file(getpid(), "1"))
+		if (sensitive >= BY_ITSELF && own_file(getpid(), "1"))
 			_exit(1);
+		if (sensitive == AND_CLAMPED)
+			clamp();
 		for (int i = 0; i < WARM_UP + RUNS && read(to[0], &byte, 1) == 1; i++)
 			on[sched_getcpu()] += i >= WARM_UP;
 		_exit(write(from[1], on, sizeof(on)) != sizeof(on));
@@ -292,7 +331,7 @@ static int woken(enum sensitive sensitive, int by, int cpu)
 	if (!waker) {
 		pin(by);
 		for (int i = 0; i < WARM_UP + RUNS; i++) {
-			clock_sleep(3 * MS);
+			sleep_to(wakes_every, wakes_at);
 			if (write(to[1], &byte, 1) != 1)
 				_exit(1);
 			spin_ns(100 * US);
@@ -316,29 +355,54 @@ static int woken(enum sensitive sensitive, int by, int cpu)
 	return here;
 }
 
+static struct idle_states idle_was[64], idle_now[64];
+
+/* CPUs sleep in their second state, but for those that are to sleep lightly, in their first. */
+static void sleep_lightly(bool (*is_light)(int cpu))
+{
+	for (int cpu = 0; cpu < mains; cpu++) {
+		must(idle_read(cpu, &idle_was[cpu]), "read idle states");
+		idle_now[cpu] =
+			idle_just(&idle_was[cpu], is_light(cpu) || idle_was[cpu].count < 2 ? 0 : 1);
+		must(idle_change(cpu, &idle_was[cpu], &idle_now[cpu]), "change idle states");
+	}
+}
+
+static void sleep_as_before(void)
+{
+	for (int cpu = 0; cpu < mains; cpu++)
+		must(idle_change(cpu, &idle_now[cpu], &idle_was[cpu]), "restore idle states");
+}
+
+static bool is_last_little(int cpu)
+{
+	return cpu == last_little;
+}
+
+static bool is_big(int cpu)
+{
+	return !is_little[cpu];
+}
+
+/* Whether a latency-sensitive task got there, and that was WAEAS' choice. */
+static bool is_selected(enum sensitive sensitive, int cpu)
+{
+	unsigned long before = stat_of("selected");
+	int count = woken(sensitive, mains - 1, cpu);
+
+	return count >= RUNS * 9 / 10 && stat_of("selected") >= before + RUNS * 9 / 10;
+}
+
 static void test_select(void)
 {
-	struct idle_states was[64], now;
 	unsigned long before;
-	int count;
 
 	only("select");
 	put(SENSITIVE, "1");
-	/* All CPUs sleep in their second state, but for one little one, which stays in its first.
-	 */
-	for (int cpu = 0; cpu < mains; cpu++) {
-		must(idle_read(cpu, &was[cpu]), "read idle states");
-		now = idle_just(&was[cpu], cpu == last_little || was[cpu].count < 2 ? 0 : 1);
-		must(idle_change(cpu, &was[cpu], &now), "change idle states");
-	}
-	before = stat_of("selected");
-	count = woken(BY_GROUP, mains - 1, last_little);
-	tap_ok(count >= RUNS * 9 / 10 && stat_of("selected") >= before + RUNS * 9 / 10,
+	sleep_lightly(is_last_little);
+	tap_ok(is_selected(BY_GROUP, last_little),
 	       "a latency-sensitive task gets the little CPU in the lightest state");
-	before = stat_of("selected");
-	count = woken(BY_ITSELF, mains - 1, last_little);
-	tap_ok(count >= RUNS * 9 / 10 && stat_of("selected") >= before + RUNS * 9 / 10,
-	       "so does one that said so itself");
+	tap_ok(is_selected(BY_ITSELF, last_little), "so does one that said so itself");
 	before = stat_of("selected");
 	put(SENSITIVE, "0");
 	woken(BY_GROUP, mains - 1, -1);
@@ -347,49 +411,18 @@ static void test_select(void)
 	only(NULL);
 	woken(BY_GROUP, mains - 1, -1);
 	tap_ok(stat_of("selected") == before, "nor if that part is off");
-	for (int cpu = 0; cpu < mains; cpu++) {
-		now = idle_just(&was[cpu], cpu == last_little || was[cpu].count < 2 ? 0 : 1);
-		must(idle_change(cpu, &now, &was[cpu]), "restore idle states");
-	}
-}
+	only("select");
+	/* The waker's own CPU is not idle, so there has to be another big one. */
+	if (!is_little[mains - 2])
+		tap_ok(is_selected(AND_CLAMPED, mains - 2),
+		       "one that needs more than a little CPU has gets a big one");
+	else
+		tap_ok(true, "one that needs more gets a big CPU # SKIP one big CPU");
+	sleep_as_before();
 
-/* Whether a task is packed. A machine that new tasks have over-utilised is not packed for a while.
- */
-static bool is_packed(void)
-{
-	unsigned long before;
-	int count;
-
-	for (int tries = 0; tries < 4; tries++) {
-		before = stat_of("packed");
-		count = woken(NOT, last_little, last_little);
-		if (count >= RUNS * 9 / 10 && stat_of("packed") >= before + RUNS * 9 / 10)
-			return true;
-		tap_note("%d, and %lu packed", count, stat_of("packed") - before);
-	}
-	return false;
-}
-
-static void test_pack(void)
-{
-	unsigned long before;
-
-	for (size_t i = 0; i < sizeof(trackings) / sizeof(*trackings); i++) {
-		only("pack");
-		set("tracking", trackings[i]);
-		tap_ok(is_packed(), "%s: a task is packed on the little CPU that is at work",
-		       trackings[i]);
-	}
-	only(NULL);
-	before = stat_of("packed");
-	woken(NOT, last_little, last_little);
-	tap_ok(stat_of("packed") == before, "not if that part is off");
-	only("pack");
-	set("pack_percent", "1");
-	before = stat_of("packed");
-	woken(NOT, last_little, last_little);
-	tap_ok(stat_of("packed") < before + RUNS / 2, "nor if the CPU would be too full");
-	set("pack_percent", "80");
+	sleep_lightly(is_big);
+	tap_ok(is_selected(BY_ITSELF, -1), "less capacity comes before a lighter state");
+	sleep_as_before();
 }
 
 static pid_t hog(int cpu)
@@ -408,6 +441,116 @@ static void stop(pid_t pid)
 {
 	kill(pid, SIGKILL);
 	waitpid(pid, NULL, 0);
+}
+
+/*
+ * Whether so many wake-ups of RUNS are packed there. A machine that new tasks have over-utilised is
+ * not packed for a while.
+ */
+static bool is_packed(int by, int cpu, int least)
+{
+	unsigned long before;
+	int count;
+
+	for (int tries = 0; tries < 4; tries++) {
+		before = stat_of("packed");
+		count = woken(NOT, by, cpu);
+		if (count >= least && stat_of("packed") >= before + (unsigned long)least)
+			return true;
+		tap_note("%d, and %lu packed", count, stat_of("packed") - before);
+	}
+	return false;
+}
+
+/* A task that works for so long at the begin of each beat. */
+static pid_t works(int cpu, uint64_t ns, int policy)
+{
+	struct sched_param param = {.sched_priority = policy == SCHED_FIFO};
+	pid_t pid = fork();
+
+	if (!pid) {
+		pin(cpu);
+		if (sched_setscheduler(0, policy, &param))
+			_exit(8);
+		for (;;) {
+			sleep_to(BEAT, 0);
+			spin_ns(ns);
+		}
+	}
+	return pid;
+}
+
+/*
+ * Whether a task is packed there that is woken by a big CPU while two little ones work. Where CPUs
+ * take turns, one of them may begin its work late, and is not at work then: most have to be right.
+ */
+static bool is_packed_on_fuller(uint64_t first_ns, uint64_t last_ns)
+{
+	pid_t first = works(first_little, first_ns, SCHED_OTHER);
+	pid_t last = works(last_little, last_ns, SCHED_OTHER);
+	bool packed;
+
+	wakes_every = BEAT;
+	wakes_at = 3 * MS;
+	packed = is_packed(mains - 1, first_ns > last_ns ? first_little : last_little,
+			   RUNS * 6 / 10);
+	wakes_every = 3 * MS;
+	wakes_at = 0;
+	stop(first);
+	stop(last);
+	return packed;
+}
+
+/* What is left beside a real-time task is not taken off a second time. */
+static bool is_packed_beside_realtime(void)
+{
+	pid_t pid = works(last_little, 12 * MS, SCHED_FIFO);
+	bool packed;
+
+	wakes_every = BEAT;
+	wakes_at = 14 * MS;
+	packed = is_packed(last_little, last_little, RUNS * 9 / 10);
+	wakes_every = 3 * MS;
+	wakes_at = 0;
+	stop(pid);
+	return packed;
+}
+
+static void test_pack(void)
+{
+	unsigned long before;
+
+	for (size_t i = 0; i < sizeof(trackings) / sizeof(*trackings); i++) {
+		only("pack");
+		set("tracking", trackings[i]);
+		tap_ok(is_packed(last_little, last_little, RUNS * 9 / 10),
+		       "%s: a task is packed on the little CPU that is at work", trackings[i]);
+	}
+	set("tracking", "walt");
+	if (littles > 1) {
+		tap_ok(is_packed_on_fuller(8 * MS, 4 * MS) && is_packed_on_fuller(4 * MS, 8 * MS),
+		       "of two CPUs at work, it is the fuller one");
+	} else {
+		tap_ok(true, "of two CPUs at work, it is the fuller one # SKIP one little CPU");
+	}
+	/* By itself the real-time task would fill the CPU. */
+	set("pack_percent", "50");
+	for (size_t i = 0; i < sizeof(trackings) / sizeof(*trackings); i++) {
+		set("tracking", trackings[i]);
+		tap_ok(is_packed_beside_realtime(),
+		       "%s: beside a real-time task there is what it leaves", trackings[i]);
+	}
+	set("pack_percent", "80");
+	only(NULL);
+	before = stat_of("packed");
+	woken(NOT, last_little, last_little);
+	tap_ok(stat_of("packed") == before, "not if that part is off");
+	only("pack");
+	set("pack_percent", "1");
+	before = stat_of("packed");
+	woken(NOT, last_little, last_little);
+	tap_ok(stat_of("packed") < before + RUNS / 2, "nor if the CPU would be too full");
+	set("pack_percent", "80");
 }
 
 /* Two tasks that wake each other in turn. */
@@ -435,6 +578,65 @@ static void in_turn(void)
 	}
 }
 
+/*
+ * A task wakes another one on CPU 1, sleeps on CPU 0, and is woken by the other one after @pause:
+ * how often of @runs it comes back to CPU 1.
+ */
+static int came_back(int runs, uint64_t pause)
+{
+	int to[2], from[2], back = 0, on[64] = {0};
+	cpu_set_t all;
+	char byte = 0;
+	pid_t pid;
+
+	if (pipe(to) || pipe(from) || sched_getaffinity(0, sizeof(all), &all))
+		tap_bail("no pipe: %s", strerror(errno));
+	pid = fork();
+	if (!pid) {
+		/* For whom there is one CPU only, nobody is asked for one. */
+		pin_to(mains - 2, mains - 1);
+		while (read(to[0], &byte, 1) == 1) {
+			clock_sleep(pause);
+			if (write(from[1], &byte, 1) != 1)
+				_exit(1);
+		}
+		_exit(0);
+	}
+	for (int i = 0; i < runs; i++) {
+		pin(1);
+		if (write(to[1], &byte, 1) != 1)
+			tap_bail("no wake-up");
+		pin(0);
+		if (sched_setaffinity(0, sizeof(all), &all) || read(from[0], &byte, 1) != 1)
+			tap_bail("no answer");
+		back += sched_getcpu() == 1;
+		on[sched_getcpu()]++;
+	}
+	stop(pid);
+	for (int i = 0; i < 2; i++) {
+		close(to[i]);
+		close(from[i]);
+	}
+	for (int i = 0; i < mains; i++)
+		if (on[i])
+			tap_note("%d of %d on CPU %d", on[i], runs, i);
+	return back;
+}
+
+static void test_return(void)
+{
+	if (last_little < 2 || is_little[mains - 2]) {
+		tap_ok(true, "a task comes back to where it was # SKIP too few CPUs");
+		return;
+	}
+	only("associate");
+	tap_ok(came_back(RUNS, 5 * MS) >= RUNS * 9 / 10,
+	       "a task comes back to where it was when it woke the one that wakes it");
+	tap_ok(came_back(3, 700 * MS) == 0, "but not after more than half a second");
+	only(NULL);
+	tap_ok(came_back(RUNS, 5 * MS) <= RUNS / 10, "nor if that part is off");
+}
+
 static void test_associate(void)
 {
 	unsigned long before;
@@ -456,7 +658,55 @@ static void test_associate(void)
 	before = stat_of("returned");
 	in_turn();
 	tap_ok(stat_of("returned") == before, "not if that part is off");
+	test_return();
 	stop(pid);
+}
+
+/* After how many ms of work a CPU that slept has its highest frequency. */
+static int time_to_highest(void)
+{
+	char path[128], highest[32], now[32];
+	pid_t pid = fork();
+	int status, ms = 5;
+
+	if (!pid) {
+		pin(last_little);
+		snprintf(path, sizeof(path), CPU_DIR "/cpu%d/cpufreq/cpuinfo_max_freq",
+			 last_little);
+		if (read_text(path, highest, sizeof(highest)))
+			_exit(255);
+		snprintf(path, sizeof(path), CPU_DIR "/cpu%d/cpufreq/scaling_cur_freq",
+			 last_little);
+		clock_sleep(400 * MS);
+		/* Until the first tick there is still what the last task left. */
+		spin_ns(5 * MS);
+		while (ms < 250 && !read_text(path, now, sizeof(now)) && strcmp(now, highest)) {
+			spin_ns(MS);
+			ms++;
+		}
+		_exit(ms);
+	}
+	if (waitpid(pid, &status, 0) != pid || !WIFEXITED(status) || WEXITSTATUS(status) == 255)
+		tap_bail("no frequency");
+	tap_note("the highest frequency after %d ms", WEXITSTATUS(status));
+	return WEXITSTATUS(status);
+}
+
+/* A millisecond of work fills a window of that length, and hardly counts by PELT. */
+static void test_frequency(void)
+{
+	int ms;
+
+	only("frequency");
+	set("window_us", "1000");
+	set("tracking", "walt");
+	ms = time_to_highest();
+	set("tracking", "pelt");
+	tap_ok(2 * ms < time_to_highest(), "schedutil goes by windows, which fill at once");
+	set("tracking", "walt");
+	only(NULL);
+	tap_ok(2 * ms < time_to_highest(), "not if that part is off");
+	set("window_us", "20000");
 }
 
 static void test_balance(void)
@@ -613,6 +863,7 @@ int main(int argc, char **argv)
 		test_pack();
 		test_associate();
 		test_balance();
+		test_frequency();
 	}
 	test_storm(rounds, least);
 	put(SYSTEM "enabled", "0");
