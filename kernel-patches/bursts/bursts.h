@@ -16,6 +16,8 @@ struct task_group;
 #define PF_LULL_LOCKS	PF__HOLE__02000000
 
 DECLARE_STATIC_KEY_FALSE(lull_bursts_key);
+/* On while a system holds wake-ups: staged bursts, or quiescence. */
+DECLARE_STATIC_KEY_FALSE(lull_locks_key);
 
 extern bool lull_bursts_spread;
 extern bool lull_bursts_pulls;
@@ -42,7 +44,7 @@ static inline void lull_bursts_fork(struct task_struct *child)
 /* This task waits for a mutex, from here on: its wake-ups are not held. */
 static __always_inline void lull_bursts_lock_begin(void)
 {
-	if (static_branch_unlikely(&lull_bursts_key))
+	if (static_branch_unlikely(&lull_locks_key))
 		current->flags |= PF_LULL_LOCKS;
 }
 

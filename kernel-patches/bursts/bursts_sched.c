@@ -83,6 +83,7 @@ struct lull_burst_group {
 };
 
 DEFINE_STATIC_KEY_FALSE(lull_bursts_key);
+DEFINE_STATIC_KEY_FALSE(lull_locks_key);
 
 bool lull_bursts_spread = true;
 bool lull_bursts_pulls = true;
@@ -266,15 +267,19 @@ static enum hrtimer_restart lull_bursts_fire(struct hrtimer *timer)
 	return HRTIMER_NORESTART;
 }
 
-/* Others may wait behind a task that waits for a lock, or for a lock that it has by now. */
-static bool lull_bursts_locks(struct task_struct *p)
+/*
+ * Whether a wake-up must not be held though its task waits interruptibly. Others may wait
+ * behind a task that waits for a lock, or for a lock that it has by now. And a task that the
+ * cgroup freezer stopped has TIF_SIGPENDING off, and thaws by a wake-up.
+ */
+static bool lull_bursts_must_wake(struct task_struct *p)
 {
 #ifdef CONFIG_RT_MUTEXES
 	/* A futex with priority inheritance; any lock that sleeps, with PREEMPT_RT. */
 	if (p->pi_blocked_on)
 		return true;
 #endif
-	return p->flags & PF_LULL_LOCKS;
+	return p->flags & PF_LULL_LOCKS || cgroup_task_frozen(p);
 }
 
 static bool lull_bursts_may_hold(struct task_struct *p, unsigned int state)
@@ -286,11 +291,7 @@ static bool lull_bursts_may_hold(struct task_struct *p, unsigned int state)
 	if (p->sched_class != &fair_sched_class || p->flags & (PF_KTHREAD | PF_EXITING))
 		return false;
 
-	if (lull_bursts_locks(p))
-		return false;
-
-	/* A task that the cgroup freezer stopped has TIF_SIGPENDING off, and thaws by a wake-up. */
-	return !signal_pending(p) && !cgroup_task_frozen(p);
+	return !signal_pending(p) && !lull_bursts_must_wake(p);
 }
 
 /**
@@ -575,6 +576,7 @@ int lull_bursts_add_files(void)
 
 void lull_bursts_start(void)
 {
+	static_branch_inc(&lull_locks_key);
 	WRITE_ONCE(lull_bursts_on, true);
 	static_branch_enable(&lull_bursts_key);
 }
@@ -594,6 +596,7 @@ void lull_bursts_stop(void)
 		}
 	}
 	static_branch_disable(&lull_bursts_key);
+	static_branch_dec(&lull_locks_key);
 }
 
 #endif /* CONFIG_LULL_BURSTS */

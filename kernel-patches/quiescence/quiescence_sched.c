@@ -691,7 +691,8 @@ void __lull_quiet_woke(void)
  * @state: the states that it may be woken from
  *
  * A sleep that cannot be interrupted is not held, because the task may have a lock
- * then. It is stopped on its way back to its program.
+ * then, and neither is one for a lock, because others may wait behind the task. Such a
+ * task is stopped on its way back to its program.
  *
  * Return: true if the task is held from now on, or was held before.
  */
@@ -706,7 +707,7 @@ bool __lull_quiet_hold(struct task_struct *p, unsigned int state)
 	if (signal_pending(p))
 		return false;
 	if ((state != TASK_NORMAL && state != TASK_INTERRUPTIBLE) ||
-	    !(READ_ONCE(p->__state) & TASK_INTERRUPTIBLE)) {
+	    !(READ_ONCE(p->__state) & TASK_INTERRUPTIBLE) || lull_bursts_must_wake(p)) {
 		lull_quiet_stop_soon(p);
 		return false;
 	}
@@ -799,6 +800,7 @@ int lull_quiet_start(void)
 		lull_quiet_unprobe();
 		return error;
 	}
+	static_branch_inc(&lull_locks_key);
 	scoped_guard(raw_spinlock_irqsave, &lull_quiet_hold_lock)
 		lull_quiet_on = true;
 	static_branch_enable(&lull_quiet_key);
@@ -821,6 +823,7 @@ void lull_quiet_stop(void)
 		irq_work_sync(&lull_quiet_release_work);
 	} while (READ_ONCE(lull_quiet_leaving.first));
 	static_branch_disable(&lull_quiet_key);
+	static_branch_dec(&lull_locks_key);
 }
 
 int lull_quiet_set_hold(enum lull_quiet_hold hold)
