@@ -118,25 +118,19 @@ def _place(run: Run) -> Row:
 
 
 def df_points(runs: Runs, loads: pa.Table, windows: pa.Table) -> pa.Table:
-    every, all_windows = waiting.by_point(loads), waiting.by_point(windows)
-    found = []
-    for run in runs.runs:
-        own = every[run.name]
-        row = {
-            **_place(run),
-            **waiting.point(np.array([row["response_us"] for row in own]), all_windows[run.name]),
-            "late_us": float(np.mean([row["late_us"] for row in own])),
-            "loads": len(own),
-        }
-        with run.understanding(COUNTS):
-            counts = next(iter(run.lines(COUNTS)))
-            row |= {"slack_us": int(counts["slack_us"]), **{name: int(counts.get(name, 0)) for name in KERNEL}}
-        with run.understanding(OTHERS):
-            others = list(run.lines(OTHERS))
-            row["undone"] = sum(int(line["due"]) - int(line["jobs"]) for line in others)
-            row["latest_us"] = max((int(line["latest_ns"]) / 1e3 for line in others), default=0.0)
-        found.append(row)
-    return pa.Table.from_pylist(found)
+    return waiting.df_points(runs, _place, loads, windows, "response_us", _counted)
+
+
+def _counted(run: Run, own: list[Row]) -> Row:
+    row: Row = {"late_us": float(np.mean([each["late_us"] for each in own])), "loads": len(own)}
+    with run.understanding(COUNTS):
+        counts = next(iter(run.lines(COUNTS)))
+        row |= {"slack_us": int(counts["slack_us"]), **{name: int(counts.get(name, 0)) for name in KERNEL}}
+    with run.understanding(OTHERS):
+        others = list(run.lines(OTHERS))
+        row["undone"] = sum(int(line["due"]) - int(line["jobs"]) for line in others)
+        row["latest_us"] = max((int(line["latest_ns"]) / 1e3 for line in others), default=0.0)
+    return row
 
 
 def df_savings(tables: Mapping[str, pa.Table]) -> list[Row]:

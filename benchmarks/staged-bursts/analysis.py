@@ -108,22 +108,17 @@ def _place(run: Run) -> Row:
 
 
 def df_points(runs: Runs, requests: pa.Table, windows: pa.Table) -> pa.Table:
-    every, all_windows = requests.to_pylist(), windows.to_pylist()
-    found = []
-    for run in runs.runs:
-        own = [row for row in every if row["point"] == run.name]
-        responses = np.array([row["response_us"] for row in own])
-        row = {
-            **_place(run),
-            **waiting.point(responses, [each for each in all_windows if each["point"] == run.name]),
-            "longest_us": float(responses.max()),
-            "service_us": float(np.mean([row["response_us"] - row["waited_us"] for row in own])),
-        }
-        with run.understanding(STAGE):
-            counts = next(iter(run.lines(STAGE)))
-            row |= {name: int(counts[name]) for name in COUNTS}
-        found.append(row)
-    return pa.Table.from_pylist(found)
+    return waiting.df_points(runs, _place, requests, windows, "response_us", _staged)
+
+
+def _staged(run: Run, own: list[Row]) -> Row:
+    found: Row = {
+        "longest_us": max(row["response_us"] for row in own),
+        "service_us": float(np.mean([row["response_us"] - row["waited_us"] for row in own])),
+    }
+    with run.understanding(STAGE):
+        counts = next(iter(run.lines(STAGE)))
+        return found | {name: int(counts[name]) for name in COUNTS}
 
 
 def _beside(every: list[Row], row: Row) -> Row | None:

@@ -4,7 +4,6 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-import numpy as np
 import pyarrow as pa
 from matplotlib.figure import Figure
 
@@ -89,13 +88,7 @@ def _place(run: Run) -> Row:
 
 
 def df_points(runs: Runs, samples: pa.Table, windows: pa.Table) -> pa.Table:
-    every, all_windows = samples.to_pylist(), windows.to_pylist()
-    found = []
-    for run in runs.runs:
-        responses = np.array([row["response_us"] for row in every if row["point"] == run.name])
-        own = [each for each in all_windows if each["point"] == run.name]
-        found.append({**_place(run), **waiting.point(responses, own)})
-    return pa.Table.from_pylist(found)
+    return waiting.df_points(runs, _place, samples, windows, "response_us")
 
 
 def _eas(every: list[Row], row: Row) -> Row | None:

@@ -3,7 +3,6 @@
 
 from typing import Any
 
-import numpy as np
 import pyarrow as pa
 from matplotlib.figure import Figure
 
@@ -76,17 +75,13 @@ def _place(run: Run) -> Row:
 
 def df_points(runs: Runs, events: pa.Table, windows: pa.Table) -> pa.Table:
     """A row per point: quantiles of the latency, power, and what the kernel counted of windows."""
-    found = []
-    every, all_windows = events.to_pylist(), windows.to_pylist()
-    for run in runs.runs:
-        latencies = np.array([row["latency_us"] for row in every if row["point"] == run.name])
-        own = [each for each in all_windows if each["point"] == run.name]
-        row = {**_place(run), **waiting.point(latencies, own)}
-        with run.understanding(WINDOWS):
-            totals = list(run.lines(WINDOWS))[-1]
-            row |= {name: int(totals[name]) for name in COUNTS}
-        found.append(row)
-    return pa.Table.from_pylist(found)
+    return waiting.df_points(runs, _place, events, windows, "latency_us", _counts)
+
+
+def _counts(run: Run, _: list[Row]) -> Row:
+    with run.understanding(WINDOWS):
+        totals = list(run.lines(WINDOWS))[-1]
+        return {name: int(totals[name]) for name in COUNTS}
 
 
 def _points_text(points: pa.Table) -> str:

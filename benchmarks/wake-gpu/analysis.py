@@ -100,23 +100,14 @@ def _place(run: Run) -> Row:
 
 def df_points(runs: Runs, ends: pa.Table, windows: pa.Table) -> pa.Table:
     """A row per point: quantiles of how late the program knows, what a run costs beside its time, power, accuracy."""
-    every, all_windows = ends.to_pylist(), windows.to_pylist()
-    found = []
-    for run in runs.runs:
-        own = [row for row in every if row["point"] == run.name]
-        row = {
-            **_place(run),
-            **waiting.point(
-                np.array([each["late_us"] for each in own]), [each for each in all_windows if each["point"] == run.name]
-            ),
-            "took_us": float(np.mean([each["took_us"] for each in own])),
-            "cycle_us": float(np.mean([each["cycle_us"] for each in own])),
-        }
-        with run.understanding(ACCURACY):
-            counts = next(iter(run.lines(ACCURACY)))
-            row |= {name: int(counts[name]) for name in COUNTS}
-        found.append(row)
-    return pa.Table.from_pylist(found)
+    return waiting.df_points(runs, _place, ends, windows, "late_us", _costs)
+
+
+def _costs(run: Run, own: list[Row]) -> Row:
+    found: Row = {name: float(np.mean([each[name] for each in own])) for name in ("took_us", "cycle_us")}
+    with run.understanding(ACCURACY):
+        counts = next(iter(run.lines(ACCURACY)))
+        return found | {name: int(counts[name]) for name in COUNTS}
 
 
 def _accuracy(row: Row) -> float:

@@ -101,18 +101,12 @@ def _place(run: Run) -> Row:
 
 
 def df_points(runs: Runs, requests: pa.Table, windows: pa.Table) -> pa.Table:
-    """A row per point: quantiles of the latency, requests without one, and power."""
-    every, all_windows = waiting.by_point(requests), waiting.by_point(windows)
-    found = []
-    for run in runs.runs:
-        row = {**_place(run), **waiting.point(_latencies(every[run.name]), all_windows[run.name])}
-        asked = int(run.values["requests"]) * int(run.values["windows"])
-        found.append({**row, "twice": asked - row["events"]})
-    return pa.Table.from_pylist(found)
+    """A row per point: quantiles of the latency, power, and requests without a latency."""
+    return waiting.df_points(runs, _place, requests, windows, "latency_us", _twice)
 
 
-def _latencies(requests: Sequence[Row]) -> Numbers:
-    return np.array([row["latency_us"] for row in requests])
+def _twice(run: Run, own: list[Row]) -> Row:
+    return {"twice": int(run.values["requests"]) * int(run.values["windows"]) - len(own)}
 
 
 def df_counts(runs: Runs) -> pa.Table:

@@ -4,7 +4,6 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-import numpy as np
 import pyarrow as pa
 from matplotlib.figure import Figure
 
@@ -114,13 +113,7 @@ def df_models(runs: Runs) -> pa.Table | None:
 
 def df_points(runs: Runs, requests: pa.Table, windows: pa.Table) -> pa.Table:
     """A row per point: quantiles of the latency, and power."""
-    every, all_windows = requests.to_pylist(), windows.to_pylist()
-    found = []
-    for run in runs.runs:
-        latencies = np.array([row["latency_us"] for row in every if row["point"] == run.name])
-        own = [row for row in all_windows if row["point"] == run.name]
-        found.append({**_place(run), **waiting.point(latencies, own)})
-    return pa.Table.from_pylist(found)
+    return waiting.df_points(runs, _place, requests, windows, "latency_us")
 
 
 def _slowed(points: pa.Table | None) -> list[Row]:

@@ -55,7 +55,7 @@ def test_a_ratio_to_too_little_has_no_ends(others: list[float]) -> None:
 
 
 def test_a_quotient_of_means_is_that_of_one_value_s_where_only_one_spreads() -> None:
-    """Closed forms: with an exact first mean, the second's interval over it; with an exact second, by the reciprocal."""
+    """Closed forms: with an exact first mean, the second's interval over it; with an exact second, its reciprocal."""
     others = [0.99, 1.0, 1.01, 1.02]
     mean, half = student.mean(others)
     assert half is not None

@@ -59,6 +59,24 @@ def point(latencies: NDArray[np.float64], windows: list[Row]) -> Row:
     return row | means(windows, ("power_w", "cpus_w"))
 
 
+def df_points(
+    runs: Runs,
+    place: Callable[[Run], Row],
+    events: pa.Table,
+    windows: pa.Table,
+    latency: str,
+    more: Callable[[Run, list[Row]], Row] | None = None,
+) -> pa.Table:
+    """A row per point: quantiles of a column of its events, the power of its windows, and what `more` has to add."""
+    every, all_windows = by_point(events), by_point(windows)
+    found = []
+    for run in runs.runs:
+        own = every[run.name]
+        row = place(run) | point(np.array([each[latency] for each in own]), all_windows[run.name])
+        found.append(row | (more(run, own) if more else {}))
+    return pa.Table.from_pylist(found)
+
+
 def by_point(table: pa.Table) -> dict[str, list[Row]]:
     """The rows of each point, in the table's order."""
     found: dict[str, list[Row]] = {}
