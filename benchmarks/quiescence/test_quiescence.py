@@ -52,7 +52,8 @@ def test_what_is_after_the_next_key_is_another_action() -> None:
 
 
 def point(way: str) -> dict[str, Any]:
-    return {"point": f"ways/0-{way}", "group": "ways", "way": way, "page": "page", "background": 0, "wait_us": 100000, "pause_us": 30000,
+    return {"point": f"ways/0-{way}", "group": "ways", "way": way, "page": "page", "background": 0, "wait_us": 100000,
+            "pause_us": 30000,
             "governor": "menu", "helpers": 1, "power_w": 1.0}  # fmt: skip
 
 
