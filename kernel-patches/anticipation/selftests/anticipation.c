@@ -239,17 +239,26 @@ static void test_full(void)
 /* Sleeps on the CPU, whose next event is the window then. */
 static void test_window(void)
 {
-	uint64_t start, wakes, misses, before, inside;
+	uint64_t start = 0, wakes, woken = 0, misses, before, inside;
 	int fd = must_open();
 
 	must(pin_to_cpu(cpu), "pin");
 	wakes = counted("wakes ");
 	misses = counts_of(fd).misses;
 	before = deep_sleeps();
-	start = clock_ns() + 60 * MS;
-	must(begin_at(fd, start, 40 * MS), "ask for a window");
-	sleep_until(start + 5 * MS);
-	tap_ok(counted("wakes ") == wakes + 1, "the CPU was woken for its window");
+	/* A CPU that something else wakes just before the window needs no timer for it. */
+	for (int i = 0; i < 5; i++) {
+		if (i)
+			end(fd);
+		start = clock_ns() + 60 * MS + (uint64_t)i * MS / 3;
+		must(begin_at(fd, start, 40 * MS), "ask for a window");
+		sleep_until(start + 5 * MS);
+		woken = counted("wakes ") - wakes;
+		if (woken)
+			break;
+	}
+	if (!tap_ok(woken == 1, "the CPU was woken for its window"))
+		tap_note("it was woken %llu times", (unsigned long long)woken);
 	tap_ok(deep_sleeps() > before, "before it the CPU slept deeply");
 
 	inside = deep_sleeps();
