@@ -544,7 +544,8 @@ static void test_pack(void)
 	only(NULL);
 	before = stat_of("packed");
 	woken(NOT, last_little, last_little);
-	tap_ok(stat_of("packed") == before, "not if that part is off");
+	if (!tap_ok(stat_of("packed") == before, "not if that part is off"))
+		tap_note("%lu were packed", stat_of("packed") - before);
 	only("pack");
 	set("pack_percent", "1");
 	before = stat_of("packed");
@@ -697,6 +698,11 @@ static void test_frequency(void)
 {
 	int ms;
 
+	/* A single one is the boot CPU, which has other work as well. */
+	if (littles < 2) {
+		tap_ok(true, "schedutil goes by windows # SKIP one little CPU");
+		return;
+	}
 	only("frequency");
 	set("window_us", "1000");
 	set("tracking", "walt");
