@@ -21,14 +21,14 @@ static void lull_waeas_push(struct lull_waeas_load *load, u32 ns)
 }
 
 /*
- * The window in progress becomes the one of a certain time. A task's windows without
- * work are not remembered, because a task that sleeps does not need less when it
- * wakes. A CPU's are.
+ * The window in progress becomes number @number. A task's windows without work are
+ * not remembered, because a task that sleeps does not need less when it wakes. A
+ * CPU's are.
  */
-static void lull_waeas_roll(struct lull_waeas_load *load, u64 time, u64 window_ns,
+static void lull_waeas_roll(struct lull_waeas_load *load, u64 number, u64 window_ns,
 			    bool idle_counts)
 {
-	u64 number = div64_u64(time, window_ns), missed;
+	u64 missed;
 
 	/* The length of windows was changed: what was in those from before means nothing. */
 	if (load->window_ns && load->window_ns != window_ns)
@@ -59,14 +59,15 @@ static void lull_waeas_roll(struct lull_waeas_load *load, u64 time, u64 window_n
 void lull_waeas_add(struct lull_waeas_load *load, u64 start, u64 end, u64 window_ns,
 		    unsigned int speed, bool idle_counts)
 {
-	u64 part;
+	u64 number, part;
 
 	/* What is longer than all windows is cut. */
 	if (end - start > LULL_WAEAS_WINDOWS * window_ns)
 		start = end - LULL_WAEAS_WINDOWS * window_ns;
 	while (start < end) {
-		lull_waeas_roll(load, start, window_ns, idle_counts);
-		part = min(end, (div64_u64(start, window_ns) + 1) * window_ns) - start;
+		number = div64_u64(start, window_ns);
+		lull_waeas_roll(load, number, window_ns, idle_counts);
+		part = min(end, (number + 1) * window_ns) - start;
 		load->current_ns += part * speed / LULL_WAEAS_ONE;
 		start += part;
 	}
@@ -93,7 +94,7 @@ unsigned int lull_waeas_predict(const struct lull_waeas_load *load, u64 now, u64
 	u64 sum = 0, ns;
 	int i;
 
-	lull_waeas_roll(&own, now, window_ns, idle_counts);
+	lull_waeas_roll(&own, div64_u64(now, window_ns), window_ns, idle_counts);
 	if (!own.count)
 		return div64_u64((u64)own.current_ns * LULL_WAEAS_ONE, window_ns);
 
