@@ -71,6 +71,16 @@ check_fails() {
 	fi
 }
 
+# soon command...: tries the command until it succeeds, every 10 ms for a second; fails if it never did.
+soon() {
+	tap_tries=100
+	until "$@"; do
+		tap_tries=$((tap_tries - 1))
+		[ "$tap_tries" -gt 0 ] || return 1
+		usleep 10000
+	done
+}
+
 # For check: the kernel's log has nothing that nobody should see.
 # Linux has data races of its own, which the race flavour's kernel tells of.
 kernel_is_content() {

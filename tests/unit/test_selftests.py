@@ -56,6 +56,12 @@ def test_a_failed_check_shows_what_the_command_said(tmp_path: Path) -> None:
     assert done.stdout == "not ok 1 - text\n# failed: complain\n# first\n# second\n1..1\n"
 
 
+def test_what_is_not_there_yet_is_tried_for_again(tmp_path: Path) -> None:
+    asked = "usleep() { slept=$((slept + $1)); }; slept=0; third() { tries=$((tries + 1)); [ $tries -eq 3 ]; }; "
+    assert ran(asked + "soon third; echo $? $tries $slept", tmp_path).stdout == "0 3 20000\n"
+    assert ran(asked + "soon false || echo $slept", tmp_path).stdout == "990000\n"
+
+
 def test_a_test_that_cannot_run_here_is_skipped_by_its_reason(tmp_path: Path) -> None:
     with pytest.raises(pytest.skip.Exception, match="no such machine"):
         judge(ran('skip_all "no such machine"', tmp_path))
