@@ -462,6 +462,20 @@ static bool is_packed(int by, int cpu, int least)
 	return false;
 }
 
+/* Likewise, where each wake-up is @at after the begin of a beat. */
+static bool is_packed_in_beat(uint64_t at, int by, int cpu, int least)
+{
+	uint64_t every = wakes_every;
+	bool packed;
+
+	wakes_every = BEAT;
+	wakes_at = at;
+	packed = is_packed(by, cpu, least);
+	wakes_every = every;
+	wakes_at = 0;
+	return packed;
+}
+
 /* A task that works for so long at the begin of each beat. */
 static pid_t works(int cpu, uint64_t ns, int policy)
 {
@@ -488,14 +502,9 @@ static bool is_packed_on_fuller(uint64_t first_ns, uint64_t last_ns)
 {
 	pid_t first = works(first_little, first_ns, SCHED_OTHER);
 	pid_t last = works(last_little, last_ns, SCHED_OTHER);
-	bool packed;
+	int fuller = first_ns > last_ns ? first_little : last_little;
+	bool packed = is_packed_in_beat(3 * MS, mains - 1, fuller, RUNS * 6 / 10);
 
-	wakes_every = BEAT;
-	wakes_at = 3 * MS;
-	packed = is_packed(mains - 1, first_ns > last_ns ? first_little : last_little,
-			   RUNS * 6 / 10);
-	wakes_every = 3 * MS;
-	wakes_at = 0;
 	stop(first);
 	stop(last);
 	return packed;
@@ -505,13 +514,8 @@ static bool is_packed_on_fuller(uint64_t first_ns, uint64_t last_ns)
 static bool is_packed_beside_realtime(void)
 {
 	pid_t pid = works(last_little, 12 * MS, SCHED_FIFO);
-	bool packed;
+	bool packed = is_packed_in_beat(14 * MS, last_little, last_little, RUNS * 9 / 10);
 
-	wakes_every = BEAT;
-	wakes_at = 14 * MS;
-	packed = is_packed(last_little, last_little, RUNS * 9 / 10);
-	wakes_every = 3 * MS;
-	wakes_at = 0;
 	stop(pid);
 	return packed;
 }
