@@ -116,12 +116,12 @@ def df_coefficients(intervals: pa.Table) -> pa.Table:
     for (group, mss), every in _by(intervals.to_pylist(), "group", "mss").items():
         own = [row for row in every if row["load"] < line.FULL]
         phases = _phases(own)
-        if len(phases[0]) < line.LEAST:
+        if len(phases) < line.LEAST:
             continue
-        fit = line.fit(*phases)
+        fit = line.fit(*_places(phases))
         judged = line.judge(*_places(own), fit["alpha"], fit["beta"])
         counts = {
-            "frequencies": len({row["mhz"] for row in own}), "phases": len(phases[0]), "intervals": len(own),
+            "frequencies": len({row["mhz"] for row in own}), "phases": len(phases), "intervals": len(own),
             "full": len(every) - len(own),
         }  # fmt: skip
         found.append({"group": group, "mss": mss, **counts, **fit, **judged})
@@ -142,11 +142,9 @@ def df_prices(intervals: pa.Table) -> list[Row]:
     own = [row for row in intervals.to_pylist() if row["load"] < line.FULL]
     found = []
     for (group, mss), rows in _by(own, "group", "mss").items():
-        phases = [
-            np.mean([(row["packets_s"], row["mhz"] / 1e3, row["load"]) for row in phase], axis=0)
-            for phase in _by(rows, "point", "phase").values()
-        ]
-        price = line.price(*np.transpose(phases).tolist())
+        phases = _phases(rows)
+        clocks = [mhz / 1e3 for mhz in _column(phases, "mhz")]
+        price = line.price(_column(phases, "packets_s"), clocks, _column(phases, "load"))
         if not math.isnan(price["r2"]):
             found.append({"group": group, "mss": mss, **price})
     return found
@@ -159,14 +157,20 @@ def _by(rows: Sequence[Row], *names: str) -> dict[tuple[Any, ...], list[Row]]:
     return found
 
 
+def _column(rows: Sequence[Row], name: str) -> list[float]:
+    return [row[name] for row in rows]
+
+
 def _places(rows: Sequence[Row]) -> tuple[list[float], list[float]]:
-    return [row["load_ghz"] for row in rows], [row["packets_s"] for row in rows]
+    return _column(rows, "load_ghz"), _column(rows, "packets_s")
 
 
-def _phases(rows: Sequence[Row]) -> tuple[list[float], list[float]]:
-    """The mean of each phase of each point. Its intervals are no measurements of their own: they have one load."""
-    means = [np.mean(_places(own), axis=1) for own in _by(rows, "point", "phase").values()]
-    return [float(x) for x, _ in means], [float(y) for _, y in means]
+def _phases(rows: Sequence[Row]) -> list[Row]:
+    """The means of each phase of each point. Its intervals are no measurements of their own: they have one load."""
+    return [
+        {name: float(np.mean([row[name] for row in own])) for name in ("load", "load_ghz", "packets_s", "mhz")}
+        for own in _by(rows, "point", "phase").values()
+    ]
 
 
 def _coefficients_text(coefficients: pa.Table) -> str:
