@@ -150,6 +150,7 @@ static irqreturn_t lull_events_interrupt(int irq, void *data)
 static int lull_events_enable(struct lull_system *system)
 {
 	struct lull_events *events = container_of(system, struct lull_events, system);
+	unsigned long flags;
 	int error = 0;
 
 	mutex_lock(&events->lock);
@@ -166,9 +167,16 @@ static int lull_events_enable(struct lull_system *system)
 		events->behind = false;
 		WRITE_ONCE(events->playing, true);
 		events->enabled = true;
+		enable_irq(events->irq);
+		/*
+		 * An event at time 0 interrupts at once. Disabled, its interrupt would be
+		 * masked, and gem5 presents what is unmasked only along with another one.
+		 * This CPU takes it when the source knows that it has been armed.
+		 */
+		local_irq_save(flags);
 		events->start = ktime_get();
 		events->source->arm(events->source, lull_event_due(events));
-		enable_irq(events->irq);
+		local_irq_restore(flags);
 	}
 	mutex_unlock(&events->lock);
 

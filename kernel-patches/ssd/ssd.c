@@ -62,6 +62,7 @@ struct lull_ssd_command {
  * @lock: protects what follows it
  * @state: what the drive is busy with
  * @waiting: requests in the order in which they will be done
+ * @handling: the interrupt is being handled, and looks at @waiting before it ends
  * @requests: how many came, by operation
  * @bytes: how much, by operation
  */
@@ -80,6 +81,7 @@ struct lull_ssd {
 	raw_spinlock_t lock;
 	struct lull_ssd_state state;
 	struct timerqueue_head waiting;
+	bool handling;
 	u64 requests[3];
 	u64 bytes[3];
 };
@@ -137,7 +139,7 @@ static blk_status_t lull_ssd_queue(struct blk_mq_hw_ctx *context,
 	ssd->requests[operation]++;
 	ssd->bytes[operation] += bytes;
 	command->node.expires = lull_ssd_done(ssd->model, &ssd->state, operation, bytes, now);
-	if (timerqueue_add(&ssd->waiting, &command->node))
+	if (timerqueue_add(&ssd->waiting, &command->node) && !ssd->handling)
 		ssd->source->arm(ssd->source, command->node.expires);
 
 	return BLK_STS_OK;
@@ -159,9 +161,16 @@ static irqreturn_t lull_ssd_interrupt(int irq, void *data)
 	struct timerqueue_node *first;
 	ktime_t when;
 
-	scoped_guard(raw_spinlock_irqsave, &ssd->lock)
+	scoped_guard(raw_spinlock_irqsave, &ssd->lock) {
 		if (!ssd->source->expired(ssd->source, &when))
 			return IRQ_HANDLED;
+		/*
+		 * From here on only this function arms the source, at its end. Were it
+		 * to arm again a source that has expired meanwhile, the interrupt would
+		 * stay raised until the next time it expires.
+		 */
+		ssd->handling = true;
+	}
 
 	for (;;) {
 		struct lull_ssd_command *done = NULL;
@@ -176,6 +185,7 @@ static irqreturn_t lull_ssd_interrupt(int irq, void *data)
 				timerqueue_del(&ssd->waiting, first);
 				done = container_of(first, struct lull_ssd_command, node);
 			}
+			ssd->handling = done;
 		}
 		if (!done)
 			return IRQ_HANDLED;
