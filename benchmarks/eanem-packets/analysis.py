@@ -50,9 +50,9 @@ def conclude(tables: Mapping[str, pa.Table], points: Sequence[str], timed: bool 
         + _lines_text(df_lines(intervals))
         + "\n## What a packet costs\n\nload = packets/s · (cycles / frequency + τ) + base / frequency, through the "
         "means of phases. τ is a time that is the same at each frequency, as that of memory is; equation 1 has none. "
-        "Base: what the CPU does without packets. α and β say cycles and base as equation 1 does: load = "
-        "(packets/s - β) / α / frequency + packets/s · τ. They belong to τ, and are not those of the first table. "
-        "Their intervals are to first order.\n\n" + _prices_text(coefficients),
+        "Base: what the CPU does without packets. alpha_t and beta_t say cycles and base as equation 1 does: load = "
+        "(packets/s - beta_t) / alpha_t / frequency + packets/s · τ. They belong to τ, and alpha and beta of the first "
+        "table do not. Their intervals are to first order.\n\n" + _prices_text(coefficients),
         tables={**tables, "coefficients": coefficients},
         checks=checks(coefficients) if timed else [],
     )
@@ -78,7 +78,7 @@ def against(stored: Stored) -> list[Against]:
 
 
 def df_intervals(runs: Runs) -> pa.Table:
-    """A row per interval that counts. Its group is the kind of core: `little` of `little-800`, too."""
+    """A row per interval that counts. Its group is the kind of core: `little` of `little-busy-800`, too."""
     return pa.Table.from_pylist([row for run in runs.runs for row in _intervals(run)])
 
 
@@ -113,7 +113,7 @@ def _interval(place: Row, line: Row, mean_bytes: float) -> Row:
 
 
 def df_coefficients(intervals: pa.Table) -> pa.Table:
-    """A row per kind of core and size of packets."""
+    """A row per kind of core and size of packets. What a packet costs is null if all points have one frequency."""
     found = []
     for (group, mss), every in _by(intervals.to_pylist(), "group", "mss").items():
         own = [row for row in every if row["load"] < line.FULL]
@@ -128,7 +128,8 @@ def df_coefficients(intervals: pa.Table) -> pa.Table:
         }  # fmt: skip
         clocks = [mhz / 1e3 for mhz in _column(phases, "mhz")]
         price = line.price(_column(phases, "packets_s"), clocks, _column(phases, "load"))
-        found.append({"group": group, "mss": mss, **counts, **fit, **judged, **price})
+        told = not math.isnan(price["r2_t"])
+        found.append({"group": group, "mss": mss, **counts, **fit, **judged, **(price if told else {})})
     return pa.Table.from_pylist(found, schema=line.SCHEMA)
 
 
@@ -195,16 +196,16 @@ def _lines_text(lines: Sequence[Row]) -> str:
 
 
 def _prices_text(coefficients: pa.Table) -> str:
-    """Of those that have several frequencies: one frequency cannot tell cycles from time."""
+    """Of those that have several frequencies."""
     return markdown_table(
         (
-            "core", "payload of a packet, bytes", "cycles", "τ, µs", "base, MHz", "α beside τ, packets/s/GHz",
-            "β beside τ, packets/s", "R²",
+            "core", "payload of a packet, bytes", "cycles", "τ, µs", "base, MHz", "alpha_t, packets/s/GHz",
+            "beta_t, packets/s", "R²",
         ),
         [
             (row["group"], row["mss"], *(waiting.mean_text(row, name) for name in line.PRICE), f"{row['r2_t']:.4f}")
             for row in coefficients.to_pylist()
-            if not math.isnan(row["r2_t"])
+            if row["r2_t"] is not None
         ],
     )  # fmt: skip
 

@@ -25,7 +25,7 @@ SCHEMA = pa.schema(
     + [(f"{name}{end}", pa.float64()) for name in PRICE for end in ("", "_pm")]
     + [("r2_t", pa.float64())]
 )
-"""`alpha` and `beta` are of equation 1. `alpha_t` and `beta_t` are those beside `tau_us`, and no others belong to it."""
+"""`alpha` and `beta` are of equation 1. `alpha_t`, `beta_t` and `tau_us` are of the other fit, and go together."""
 
 
 def fit(x: Sequence[float], y: Sequence[float]) -> dict[str, float]:
