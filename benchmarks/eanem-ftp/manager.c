@@ -2,7 +2,6 @@
 #include "manager.h"
 
 #include <errno.h>
-#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -69,12 +68,11 @@ static const char *first_level(struct manager *manager, const struct traffic *tr
 	return why;
 }
 
-/* What packets needed when the first level decided, as far as its cores have it. */
+/* The packets that the first level decided for. */
 static struct search_net net_of(const struct manager *manager)
 {
 	const struct mapping *mapping = &manager->first.mapping;
 	const struct model_cluster *cluster = &manager->model.clusters[mapping->cluster];
-	double most = manager->options.room * mapping->cores * mapping->opp.mhz / 1e3;
 
 	if (!manager->first.steers)
 		return (struct search_net){0};
@@ -82,7 +80,8 @@ static struct search_net net_of(const struct manager *manager)
 		.is_there = true,
 		.cluster = mapping->cluster,
 		.opp = search_opp(cluster, mapping->opp.mhz),
-		.need = fmin(model_need(cluster, manager->first.traffic.packets_s), most),
+		.cores = mapping->cores,
+		.packets_s = manager->first.traffic.packets_s,
 		.room = manager->options.room,
 	};
 }

@@ -5,11 +5,11 @@
 
 /* The cluster that does the work, and the other one, which sleeps at its slowest. */
 static double watts(const struct model *model, int cluster, const struct model_opp *opp,
-		    double need)
+		    double load)
 {
 	const struct model_cluster *other = &model->clusters[!cluster];
 
-	return model_power(&model->clusters[cluster], opp, need / (opp->mhz / 1e3)) +
+	return model_power(&model->clusters[cluster], opp, load) +
 	       model_power(other, &other->opps[0], 0);
 }
 
@@ -17,12 +17,13 @@ static void try_cluster(const struct model *model, int number, double packets_s,
 			struct mapping *best)
 {
 	const struct model_cluster *cluster = &model->clusters[number];
-	double need = model_need(cluster, packets_s);
 
 	for (unsigned int cores = 1; cores <= cluster->cpus; cores++) {
-		const struct model_opp *opp = model_opp_for(cluster, need / room / cores);
-		double power = opp ? watts(model, number, opp, need) : INFINITY;
+		const struct model_opp *opp = model_opp_for(cluster, packets_s, room * cores);
+		double power = INFINITY;
 
+		if (opp)
+			power = watts(model, number, opp, model_load(cluster, opp, packets_s));
 		if (power < best->watts)
 			*best = (struct mapping){number, cores, *opp, power};
 	}
@@ -40,22 +41,22 @@ bool mapping_choose(const struct model *model, double packets_s, double room,
 		try_cluster(model, MODEL_LITTLE, packets_s, room, mapping);
 	if (isfinite(mapping->watts))
 		return true;
-	*mapping =
-		(struct mapping){MODEL_BIG, big->cpus, *fastest,
-				 watts(model, MODEL_BIG, fastest, big->cpus * fastest->mhz / 1e3)};
+	*mapping = (struct mapping){MODEL_BIG, big->cpus, *fastest,
+				    watts(model, MODEL_BIG, fastest, big->cpus)};
 	return false;
 }
 
 bool mapping_stays(const struct model *model, const struct mapping *now,
 		   const struct mapping *better, double packets_s, double saves)
 {
-	double need = model_need(&model->clusters[now->cluster], packets_s);
+	const struct model_cluster *cluster = &model->clusters[now->cluster];
+	double load = model_load(cluster, &now->opp, packets_s);
 
 	if (now->cluster == better->cluster && now->cores == better->cores &&
 	    now->opp.mhz == better->opp.mhz)
 		return true;
-	if (need > now->cores * (now->opp.mhz / 1e3) ||
-	    (now->cluster == MODEL_LITTLE && need > model->limit))
+	if (load > now->cores ||
+	    (now->cluster == MODEL_LITTLE && model_need(cluster, packets_s) > model->limit))
 		return false;
-	return watts(model, now->cluster, &now->opp, need) * (1 - saves) <= better->watts;
+	return watts(model, now->cluster, &now->opp, load) * (1 - saves) <= better->watts;
 }

@@ -19,8 +19,8 @@ static struct model_cluster *find(struct model *model, const char *name)
 static bool is_good(const struct model_cluster *new)
 {
 	return new->cpus > 0 && new->cpus <= 64 && new->first_cpu < 64 && isfinite(new->alpha) &&
-	       new->alpha > 0 && isfinite(new->beta) && isfinite(new->lambda) && new->lambda >= 0 &&
-	       isfinite(new->theta) && new->theta >= 0;
+	       new->alpha > 0 && isfinite(new->beta) && isfinite(new->tau) && new->tau >= 0 &&
+	       isfinite(new->lambda) && new->lambda >= 0 && isfinite(new->theta) && new->theta >= 0;
 }
 
 static bool add_cluster(struct model *model, const char *line)
@@ -28,8 +28,9 @@ static bool add_cluster(struct model *model, const char *line)
 	struct model_cluster new = {.speed = 1};
 	int end = 0;
 
-	if (sscanf(line, "cluster %15s %u %u %lf %lf %lf %lf %n", new.name, &new.first_cpu,
-		   &new.cpus, &new.alpha, &new.beta, &new.lambda, &new.theta, &end) != 7 ||
+	if (sscanf(line, "cluster %15s %u %u %lf %lf %lf %lf %lf %n", new.name, &new.first_cpu,
+		   &new.cpus, &new.alpha, &new.beta, &new.tau, &new.lambda, &new.theta,
+		   &end) != 8 ||
 	    line[end] || model->count == MODEL_CLUSTERS || find(model, new.name) || !is_good(&new))
 		return false;
 	model->clusters[model->count++] = new;
@@ -115,6 +116,12 @@ double model_need(const struct model_cluster *cluster, double packets_s)
 	return need > 0 ? need : 0;
 }
 
+double model_load(const struct model_cluster *cluster, const struct model_opp *opp,
+		  double packets_s)
+{
+	return model_need(cluster, packets_s) / (opp->mhz / 1e3) + cluster->tau / 1e6 * packets_s;
+}
+
 double model_power(const struct model_cluster *cluster, const struct model_opp *opp, double load)
 {
 	double volt = opp->mv / 1e3;
@@ -122,10 +129,11 @@ double model_power(const struct model_cluster *cluster, const struct model_opp *
 	return cluster->lambda * load * volt * volt * (opp->mhz / 1e3) + cluster->theta * volt;
 }
 
-const struct model_opp *model_opp_for(const struct model_cluster *cluster, double ghz)
+const struct model_opp *model_opp_for(const struct model_cluster *cluster, double packets_s,
+				      double cpus)
 {
 	for (int i = 0; i < cluster->opp_count; i++)
-		if (cluster->opps[i].mhz / 1e3 >= ghz)
+		if (model_load(cluster, &cluster->opps[i], packets_s) <= cpus)
 			return &cluster->opps[i];
 	return NULL;
 }

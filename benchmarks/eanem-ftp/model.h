@@ -1,16 +1,18 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Equations 1 to 3 of the EANeM paper, for the two clusters of a machine.
+ * Equations 1 to 3 of the EANeM paper, for the two clusters of a machine. Equation 1 has a second
+ * coefficient here: a packet takes cycles, and a time that no clock makes shorter.
  *
  * A model is a text, one thing a line; # begins a comment:
- *   cluster NAME FIRST_CPU CPUS ALPHA BETA LAMBDA THETA
+ *   cluster NAME FIRST_CPU CPUS ALPHA BETA TAU LAMBDA THETA
  *   opp NAME MHZ MV
  *   speed NAME S
  *   limit L
- * ALPHA, BETA: packets a second by load times GHz, and without any. LAMBDA: watts of a busy core by
- * GHz and volt squared. THETA: watts of the cluster by volt, busy or not. S: an application's work
- * a second by GHz, beside the other cluster's; 1 if it is not said. L: of the first cluster, load
- * times GHz up to which it is tried. The first cluster is the little one.
+ * ALPHA, BETA: packets a second by load times GHz, and without any. TAU: microseconds that a packet
+ * takes at any clock; with 0, equation 1 is the paper's. LAMBDA: watts of a busy core by GHz and
+ * volt squared. THETA: watts of the cluster by volt, busy or not. S: an application's work a second
+ * by GHz, beside the other cluster's; 1 if it is not said. L: of the first cluster, load times GHz
+ * up to which it is tried. The first cluster is the little one.
  */
 #ifndef EANEM_MODEL_H
 #define EANEM_MODEL_H
@@ -30,7 +32,7 @@ struct model_opp {
 struct model_cluster {
 	char name[MODEL_NAME];
 	unsigned int first_cpu, cpus;
-	double alpha, beta, lambda, theta, speed;
+	double alpha, beta, tau, lambda, theta, speed;
 	struct model_opp opps[MODEL_OPPS];
 	int opp_count;
 };
@@ -44,11 +46,15 @@ struct model {
 /* 0, or the number of the line that is wrong; 1 more than there are if something is missing. */
 int model_read(FILE *file, struct model *model);
 
-/* Load times GHz that so many packets a second take. Not less than 0. */
+/* Load times GHz that so many packets a second take, without TAU. Not less than 0. */
 double model_need(const struct model_cluster *cluster, double packets_s);
+/* CPUs that are busy with so many packets a second at an operating point. */
+double model_load(const struct model_cluster *cluster, const struct model_opp *opp,
+		  double packets_s);
 /* Watts at an operating point, with this sum of loads. */
 double model_power(const struct model_cluster *cluster, const struct model_opp *opp, double load);
-/* The slowest operating point that has so many GHz, or NULL. */
-const struct model_opp *model_opp_for(const struct model_cluster *cluster, double ghz);
+/* The slowest operating point at which packets need no more than so many CPUs, or NULL. */
+const struct model_opp *model_opp_for(const struct model_cluster *cluster, double packets_s,
+				      double cpus);
 
 #endif

@@ -17,15 +17,24 @@ int search_opp(const struct model_cluster *cluster, unsigned int mhz)
 	return -1;
 }
 
-unsigned int search_net_cores(const struct search *search, const struct search_state *state)
+/* CPUs that are busy with packets in a state. */
+static double net_load(const struct search *search, const struct search_state *state)
 {
 	const struct search_net *net = &search->net;
-	double ghz = ghz_of(&search->model->clusters[net->cluster], state->opp[net->cluster]);
-	double cores = ceil(net->need / net->room / ghz - 1e-9);
+	const struct model_cluster *cluster = &search->model->clusters[net->cluster];
+	const struct model_opp *opp = &cluster->opps[state->opp[net->cluster]];
 
-	if (!net->is_there)
+	return fmin(model_load(cluster, opp, net->packets_s), net->room * net->cores);
+}
+
+unsigned int search_net_cores(const struct search *search, const struct search_state *state)
+{
+	double cores;
+
+	if (!search->net.is_there)
 		return 0;
-	return cores > 1 ? (unsigned int)fmin(cores, 1e6) : 1;
+	cores = ceil(net_load(search, state) / search->net.room - 1e-9);
+	return cores > 1 ? (unsigned int)cores : 1;
 }
 
 bool search_fits(const struct search *search, const struct search_state *state)
@@ -90,7 +99,7 @@ double search_watts(const struct search *search, const struct search_state *stat
 		double load = busy[i];
 
 		if (net->is_there && net->cluster == i)
-			load += net->need / ghz_of(cluster, state->opp[i]);
+			load += net_load(search, state);
 		sum += model_power(cluster, &cluster->opps[state->opp[i]], load);
 	}
 	return sum;

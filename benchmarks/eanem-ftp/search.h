@@ -17,8 +17,10 @@ struct search_net {
 	int cluster;
 	/* The operating point that algorithm 2 has chosen: it is the least. */
 	int opp;
-	/* Load times GHz, and the part of the cores' time that may be used. */
-	double need, room;
+	/* The cores that it has chosen: packets have no more, also if these do not suffice. */
+	unsigned int cores;
+	/* Packets, and the part of the cores' time that may be used. */
+	double packets_s, room;
 };
 
 struct search_state {

@@ -18,9 +18,14 @@ OPPS = {
 }
 SPEED = {"little": 0.5, "big": 1.0}
 WATTS = {"little": 0.09, "big": 0.31}
+ALPHA, BETA = 60e3, 300
+TAU_US = {"little": 2, "big": 5}
 NAMES = ("little", "big")
 MODEL = (
-    "".join(f"cluster {name} {first} 4 60e3 0 {WATTS[name]} 0.1\n" for name, first in (("little", 0), ("big", 4)))
+    "".join(
+        f"cluster {name} {first} 4 {ALPHA} {BETA} {TAU_US[name]} {WATTS[name]} 0.1\n"
+        for name, first in (("little", 0), ("big", 4))
+    )
     + "".join(f"opp {name} {mhz} {mv}\n" for name in NAMES for mhz, mv in OPPS[name])
     + "".join(f"speed {name} {SPEED[name]}\n" for name in NAMES)
 )
@@ -34,14 +39,21 @@ State = tuple[int, int, int, int]
 class Net:
     cluster: int
     opp: int
-    need: float
+    packets_s: float
+    most: int = 4
+    """Cores of the first level, whether they suffice or not."""
+
+    def load(self, state: State) -> float:
+        name = NAMES[self.cluster]
+        ghz = OPPS[name][state[2 + self.cluster]][0] / 1e3
+        busy = max(self.packets_s - BETA, 0) / ALPHA / ghz + TAU_US[name] / 1e6 * self.packets_s
+        return min(busy, ROOM * self.most)
 
     def cores(self, state: State) -> int:
-        ghz = OPPS[NAMES[self.cluster]][state[2 + self.cluster]][0] / 1e3
-        return max(1, math.ceil(self.need / ROOM / ghz - 1e-9))
+        return max(1, math.ceil(self.load(state) / ROOM - 1e-9))
 
     def line(self) -> str:
-        return f"net {self.cluster} {self.opp} {self.need!r} {ROOM}"
+        return f"net {self.cluster} {self.opp} {self.most} {self.packets_s!r} {ROOM}"
 
 
 def speed(state: State, threads: int) -> float:
@@ -62,7 +74,7 @@ def watts(state: State, threads: int, net: Net | None) -> float:
     total = 0.0
     for i, name in enumerate(NAMES):
         mhz, mv = OPPS[name][state[2 + i]]
-        load = busy(state, threads)[i] + (net.need / (mhz / 1e3) if net and net.cluster == i else 0)
+        load = busy(state, threads)[i] + (net.load(state) if net and net.cluster == i else 0)
         total += WATTS[name] * load * (mv / 1e3) ** 2 * mhz / 1e3 + 0.1 * mv / 1e3
     return total
 
@@ -102,7 +114,7 @@ def best(program: Path, now: State, apps: Sequence[tuple[float, float]], net: Ne
     return said(program, [*lines, "best"])[0].split()
 
 
-NETS = (None, Net(0, 1, 1.2), Net(1, 0, 0.9), Net(0, 0, 0.2))
+NETS = (None, Net(0, 1, 72e3), Net(1, 0, 50e3), Net(0, 0, 12e3), Net(0, 2, 250e3, 2), Net(1, 3, 100.0))
 STARTS: tuple[State, ...] = ((2, 2, 1, 1), (1, 0, 1, 0), (0, 2, 1, 3))
 
 
@@ -235,7 +247,7 @@ def test_goals_packets_and_applications_change(program: Path) -> None:
         machine.goals[0] = (2 * goal, 2.2 * goal)
         machine.run(100)
         assert linear(machine.state) >= 2 * goal > linear(slow)
-        machine.net = Net(1, 2, 4 * ROOM * 1.5)
+        machine.net = Net(1, 2, 174e3)
         machine.run(100)
         assert machine.state[1] == 4 - machine.net.cores(machine.state), "packets take fewer cores if these are faster"
         assert machine.net.cores(machine.state) < 4

@@ -48,9 +48,11 @@ def conclude(tables: Mapping[str, pa.Table], points: Sequence[str], timed: bool 
         + "\n## Each frequency alone\n\nWere packets a second linear in load times frequency and in nothing else, the "
         "lines of a core would be the same.\n\n"
         + _lines_text(df_lines(intervals))
-        + "\n## What a packet costs\n\nload = packets/s · (cycles / frequency + time) + base / frequency, through the "
-        "means of phases. The time is the same at each frequency, as that of memory is; equation 1 has none. Base: "
-        "what the CPU does without packets.\n\n" + _prices_text(df_prices(intervals)),
+        + "\n## What a packet costs\n\nload = packets/s · (cycles / frequency + τ) + base / frequency, through the "
+        "means of phases. τ is a time that is the same at each frequency, as that of memory is; equation 1 has none. "
+        "Base: what the CPU does without packets. alpha_t and beta_t say cycles and base as equation 1 does: load = "
+        "(packets/s - beta_t) / alpha_t / frequency + packets/s · τ. They belong to τ, and alpha and beta of the first "
+        "table do not. Their intervals are to first order.\n\n" + _prices_text(coefficients),
         tables={**tables, "coefficients": coefficients},
         checks=checks(coefficients) if timed else [],
     )
@@ -76,12 +78,12 @@ def against(stored: Stored) -> list[Against]:
 
 
 def df_intervals(runs: Runs) -> pa.Table:
-    """A row per interval that counts."""
+    """A row per interval that counts. Its group is the kind of core: `little` of `little-busy-800`, too."""
     return pa.Table.from_pylist([row for run in runs.runs for row in _intervals(run)])
 
 
 def _intervals(run: Run) -> list[Row]:
-    place = waiting.place(run, PLACE)
+    place = waiting.place(run, PLACE) | {"group": run.group.partition("-")[0]}
     with run.understanding(LOAD):
         lines = [line for line in run.lines(LOAD) if line["settled"]]
         sizes = {phase: _mean_bytes([line for line in lines if line["phase"] == phase])
@@ -111,7 +113,7 @@ def _interval(place: Row, line: Row, mean_bytes: float) -> Row:
 
 
 def df_coefficients(intervals: pa.Table) -> pa.Table:
-    """A row per kind of core and size of packets."""
+    """A row per kind of core and size of packets. What a packet costs is null if all points have one frequency."""
     found = []
     for (group, mss), every in _by(intervals.to_pylist(), "group", "mss").items():
         own = [row for row in every if row["load"] < line.FULL]
@@ -124,7 +126,10 @@ def df_coefficients(intervals: pa.Table) -> pa.Table:
             "frequencies": len({row["mhz"] for row in own}), "phases": len(phases), "intervals": len(own),
             "full": len(every) - len(own),
         }  # fmt: skip
-        found.append({"group": group, "mss": mss, **counts, **fit, **judged})
+        clocks = [mhz / 1e3 for mhz in _column(phases, "mhz")]
+        price = line.price(_column(phases, "packets_s"), clocks, _column(phases, "load"))
+        told = not math.isnan(price["r2_t"])
+        found.append({"group": group, "mss": mss, **counts, **fit, **judged, **(price if told else {})})
     return pa.Table.from_pylist(found, schema=line.SCHEMA)
 
 
@@ -135,19 +140,6 @@ def df_lines(intervals: pa.Table) -> list[Row]:
         {"group": group, "mss": mss, "mhz": mhz, **line.fit(*_places(rows))}
         for (group, mss, mhz), rows in _by(own, "group", "mss", "mhz").items()
     ]
-
-
-def df_prices(intervals: pa.Table) -> list[Row]:
-    """A row per kind of core and size: what a packet costs in cycles, and in time whatever the frequency is."""
-    own = [row for row in intervals.to_pylist() if row["load"] < line.FULL]
-    found = []
-    for (group, mss), rows in _by(own, "group", "mss").items():
-        phases = _phases(rows)
-        clocks = [mhz / 1e3 for mhz in _column(phases, "mhz")]
-        price = line.price(_column(phases, "packets_s"), clocks, _column(phases, "load"))
-        if not math.isnan(price["r2"]):
-            found.append({"group": group, "mss": mss, **price})
-    return found
 
 
 def _by(rows: Sequence[Row], *names: str) -> dict[tuple[Any, ...], list[Row]]:
@@ -203,15 +195,17 @@ def _lines_text(lines: Sequence[Row]) -> str:
     )  # fmt: skip
 
 
-def _prices_text(prices: Sequence[Row]) -> str:
+def _prices_text(coefficients: pa.Table) -> str:
+    """Of those that have several frequencies."""
     return markdown_table(
-        ("core", "payload of a packet, bytes", "cycles", "time, µs", "base, MHz", "R²"),
+        (
+            "core", "payload of a packet, bytes", "cycles", "τ, µs", "base, MHz", "alpha_t, packets/s/GHz",
+            "beta_t, packets/s", "R²",
+        ),
         [
-            (
-                row["group"], row["mss"], *(waiting.mean_text(row, name) for name in ("cycles", "time_us", "base_mhz")),
-                f"{row['r2']:.4f}",
-            )
-            for row in prices
+            (row["group"], row["mss"], *(waiting.mean_text(row, name) for name in line.PRICE), f"{row['r2_t']:.4f}")
+            for row in coefficients.to_pylist()
+            if row["r2_t"] is not None
         ],
     )  # fmt: skip
 

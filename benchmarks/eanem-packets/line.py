@@ -6,51 +6,68 @@ from collections.abc import Sequence
 
 import numpy as np
 import pyarrow as pa
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from lull.statistics import student
+
+Floats = NDArray[np.float64]
 
 LEAST = 3
 """Points that a line with intervals takes."""
 FULL = 0.98
 """A CPU that is busier than this may have had more to do than it could."""
 FIT = ("alpha", "alpha_pm", "beta", "beta_pm", "r2")
-PRICE = ("cycles", "cycles_pm", "time_us", "time_us_pm", "base_mhz", "base_mhz_pm", "r2")
+PRICE = ("cycles", "tau_us", "base_mhz", "alpha_t", "beta_t")
 SCHEMA = pa.schema(
     [("group", pa.string())]
     + [(name, pa.int64()) for name in ("mss", "frequencies", "phases", "intervals", "full")]
     + [(name, pa.float64()) for name in (*FIT, "r2_intervals", "error")]
+    + [(f"{name}{end}", pa.float64()) for name in PRICE for end in ("", "_pm")]
+    + [("r2_t", pa.float64())]
 )
+"""`alpha` and `beta` are of equation 1. `alpha_t`, `beta_t` and `tau_us` are of the other fit, and go together."""
 
 
 def fit(x: Sequence[float], y: Sequence[float]) -> dict[str, float]:
     """Return slope and intercept by least squares, half of their 95 % intervals, and the share that is explained."""
-    (alpha, beta), (alpha_pm, beta_pm), r2 = _solve([x, [1.0] * len(x)], y)
-    return dict(zip(FIT, (alpha, alpha_pm, beta, beta_pm, r2), strict=True))
+    (alpha, beta), squares, r2 = _solve([x, [1.0] * len(x)], y)
+    alpha_pm, beta_pm = np.sqrt(np.diag(squares))
+    return dict(zip(FIT, map(float, (alpha, alpha_pm, beta, beta_pm, r2)), strict=True))
 
 
 def price(packets_s: Sequence[float], ghz: Sequence[float], load: Sequence[float]) -> dict[str, float]:
-    """Return what a packet costs: cycles, and time that is the same at each frequency, such as that of memory.
+    """Return what a packet costs: cycles, and the time tau that is the same at each frequency, such as that of memory.
 
-    load = packets/s · (cycles / frequency + time) + base / frequency. Equation 1 is this without the time.
+    load = packets/s · (cycles / frequency + tau) + base / frequency. Equation 1 is this without tau. Cycles and base
+    are also given as its coefficients: load = (packets/s - beta_t) / alpha_t / frequency + packets/s · tau.
     """
     clock, rate = np.asarray(ghz, np.float64), np.asarray(packets_s, np.float64)
-    found, halves, r2 = _solve([rate / clock / 1e9, rate / 1e6, 1 / clock / 1e3], load)
-    return dict(zip(PRICE, (*(value for pair in zip(found, halves, strict=True) for value in pair), r2), strict=True))
+    found, squares, r2 = _solve([rate / clock / 1e9, rate / 1e6, 1 / clock / 1e3], load)
+    cycles, _, base = found
+    # How cycles, tau and base change alpha_t and beta_t. Their intervals are to first order.
+    slopes = np.array([[-1e9 / cycles**2, 0, 0], [1e6 * base / cycles**2, 0, -1e6 / cycles]])
+    values = (*found, 1e9 / cycles, -1e6 * base / cycles)
+    halves = np.sqrt([*np.diag(squares), *np.diag(slopes @ squares @ slopes.T)])
+    priced: dict[str, float] = {}
+    for name, value, half in zip(PRICE, values, halves, strict=True):
+        priced |= {name: float(value), f"{name}_pm": float(half)}
+    return priced | {"r2_t": r2}
 
 
-def _solve(columns: Sequence[ArrayLike], y: ArrayLike) -> tuple[list[float], list[float], float]:
-    """Return the coefficients by least squares, half of their 95 % intervals, and the share that is explained."""
+def _solve(columns: Sequence[ArrayLike], y: ArrayLike) -> tuple[Floats, Floats, float]:
+    """Return the coefficients by least squares, their covariances, and the share that is explained.
+
+    The covariances are scaled: the diagonal has the squares of half of the 95 % intervals.
+    """
     at, there = np.stack([np.asarray(column, np.float64) for column in columns], 1), np.asarray(y, np.float64)
     count, width = at.shape
     if count <= width or np.linalg.matrix_rank(at) < width:
-        return [math.nan] * width, [math.nan] * width, math.nan
-    found = np.linalg.lstsq(at, there, rcond=None)[0]
+        return np.full(width, math.nan), np.full((width, width), math.nan), math.nan
+    found: Floats = np.asarray(np.linalg.lstsq(at, there, rcond=None)[0], np.float64)
     left = float(((there - at @ found) ** 2).sum())
-    errors = np.sqrt(left / (count - width) * np.diag(np.linalg.inv(at.T @ at)))
+    covariances: Floats = left / (count - width) * np.linalg.inv(at.T @ at)
     whole = float(((there - there.mean()) ** 2).sum())
-    halves = student.quantile(count - width) * errors
-    return found.tolist(), halves.tolist(), 1 - left / whole if whole else math.nan
+    return found, student.quantile(count - width) ** 2 * covariances, 1 - left / whole if whole else math.nan
 
 
 def judge(x: Sequence[float], y: Sequence[float], alpha: float, beta: float) -> dict[str, float]:

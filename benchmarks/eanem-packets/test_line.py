@@ -40,6 +40,18 @@ def test_intervals_hold_the_truth_about_19_times_in_20(line) -> None:  # type: i
         assert 365 <= held <= 395
 
 
+def test_what_a_packet_costs_has_intervals_that_hold_the_truth(line) -> None:  # type: ignore[no-untyped-def]
+    """10000 cycles and 10 µs a packet, and 20 MHz besides: alpha is 1e9 / 10000, and beta -0.02 of that."""
+    random = np.random.default_rng(2)
+    clock, rate = (each.ravel() for each in np.meshgrid([0.4, 0.8, 1.4], [2e3, 6e3, 10e3, 14e3]))
+    load = rate * (10e-6 / clock + 10e-6) + 0.02 / clock
+    fits = [line.price(rate, clock, load + random.normal(0, 0.005, load.size)) for _ in range(400)]
+    truths = {"cycles": 10e3, "tau_us": 10, "base_mhz": 20, "alpha_t": 1e5, "beta_t": -2e3}
+    for name, truth in truths.items():
+        held = sum(abs(fit[name] - truth) <= fit[f"{name}_pm"] for fit in fits)
+        assert 365 <= held <= 395, name
+
+
 def test_one_place_has_no_line(line) -> None:  # type: ignore[no-untyped-def]
     assert math.isnan(line.fit([1, 1, 1], [1, 2, 3])["r2"])
 

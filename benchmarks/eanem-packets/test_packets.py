@@ -3,6 +3,7 @@
 
 import json
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -70,13 +71,31 @@ def test_what_does_not_go_with_the_clock_is_told_apart(tmp_path: Path) -> None:
     """Packets of 20000 cycles: at 800 MHz 25 µs, and at 1400 MHz 14.3."""
     alpha = 1e9 / 20000
     runs: Any = SimpleNamespace(runs=[run(tmp_path / str(mhz), mhz, PACKETS, alpha) for mhz in (800, 1400)])
-    (price,) = analysis.df_prices(analysis.df_intervals(runs))
+    (price,) = analysis.df_coefficients(analysis.df_intervals(runs)).to_pylist()
     assert price["cycles"] == pytest.approx(20000, rel=0.03)
-    assert price["time_us"] == pytest.approx(0, abs=0.5)
+    assert price["tau_us"] == pytest.approx(0, abs=0.5)
     slow = [run(tmp_path / f"{mhz}-slow", mhz, PACKETS, alpha / (1 + mhz / 1e3)) for mhz in (800, 1400)]
     runs = SimpleNamespace(runs=slow)
-    (price,) = analysis.df_prices(analysis.df_intervals(runs))
-    assert price["time_us"] == pytest.approx(20, rel=0.03), "20000 cycles at each frequency, and 20 µs besides"
+    (price,) = analysis.df_coefficients(analysis.df_intervals(runs)).to_pylist()
+    assert price["tau_us"] == pytest.approx(20, rel=0.03), "20000 cycles at each frequency, and 20 µs besides"
+    assert price["alpha_t"] == pytest.approx(alpha, rel=0.03)
+    assert price["beta_t"] == pytest.approx(-0.01 * alpha, rel=0.1), "1 % of 1 GHz without packets"
+    assert price["alpha"] < 0.8 * price["alpha_t"], "equation 1 has other coefficients"
+
+
+def test_one_frequency_cannot_tell_cycles_from_time(tmp_path: Path) -> None:
+    runs: Any = SimpleNamespace(runs=[run(tmp_path, 800, PACKETS)])
+    intervals = analysis.df_intervals(runs)
+    (price,) = analysis.df_coefficients(intervals).to_pylist()
+    assert all(price[name] is None for name in ("cycles", "tau_us", "alpha_t", "beta_t", "beta_t_pm", "r2_t"))
+    assert "nan" not in analysis.conclude({"intervals": intervals}, ["little/800-1000"]).summary
+
+
+def test_groups_of_one_kind_of_core_belong_together(tmp_path: Path) -> None:
+    first, second = (run(tmp_path / str(mhz), mhz, PACKETS) for mhz in (800, 1400))
+    runs: Any = SimpleNamespace(runs=[first, replace(second, name="little-busy-1400/1000", group="little-busy-1400")])
+    (row,) = analysis.df_coefficients(analysis.df_intervals(runs)).to_pylist()
+    assert (row["group"], row["frequencies"]) == ("little", 2)
 
 
 def test_both_are_drawn(intervals: Any) -> None:

@@ -312,7 +312,7 @@ def test_a_scenarios_trace_and_windows_are_those_of_its_points(tmp_path: Path) -
 SLOPE: dict[str, Any] = {"result": "lines", "table": "slopes", "row": {"group": "little", "size": 7}, "column": "slope"}
 
 
-def _with_slope(tmp_path: Path, *slopes: tuple[str, int, float]) -> Scenario:
+def _with_slope(tmp_path: Path, *slopes: tuple[str, int, float | None]) -> Scenario:
     """A scenario with a parameter that another experiment measures, and what that has published."""
     (tmp_path / "lines").mkdir()
     rows = [{"group": group, "size": size, "slope": slope} for group, size, slope in slopes]
@@ -330,6 +330,12 @@ def test_a_default_is_what_another_experiment_has_published(tmp_path: Path, monk
 def test_a_default_is_assumed_until_it_is_published(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(published, "RESULTS", tmp_path)
     scenario = _with_slope(tmp_path, ("big", 7, 3.5))
+    assert resolve(scenario, Wishes("gem5"))[0].values["slope"] == 1.0
+
+
+def test_a_published_null_is_not_measured_yet(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(published, "RESULTS", tmp_path)
+    scenario = _with_slope(tmp_path, ("little", 7, None), ("big", 7, 3.5))
     assert resolve(scenario, Wishes("gem5"))[0].values["slope"] == 1.0
 
 

@@ -2,7 +2,7 @@
 /*
  * second-print MODEL: what the second level answers to lines on stdin.
  *   options BEATS LONGEST PATIENCE SAVES REST REACH
- *   net CLUSTER OPP NEED ROOM, or net -1
+ *   net CLUSTER OPP CORES PACKETS ROOM, or net -1
  *   threads N                             for best
  *   now|slow LITTLE BIG LITTLE_OPP BIG_OPP  for best
  *   app RATE AIM                          for best
@@ -77,7 +77,8 @@ static int take(const char *line)
 		options->beats = one;
 		return 1;
 	}
-	if (sscanf(line, "net %d %d %lf %lf", &cluster, &net.opp, &net.need, &net.room) >= 1) {
+	if (sscanf(line, "net %d %d %u %lf %lf", &cluster, &net.opp, &net.cores, &net.packets_s,
+		   &net.room) >= 1) {
 		net.is_there = cluster >= 0;
 		net.cluster = net.is_there ? cluster : 0;
 		return 1;

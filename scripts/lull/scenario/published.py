@@ -32,7 +32,7 @@ class PublishedValue(Block):
 
 
 def value_of(published: PublishedValue) -> float | None:
-    """The value, or None where nothing is published yet, or not this row."""
+    """The value, or None where nothing is published yet, or not this row, or the row has null there."""
     if not published.path.is_file():
         return None
     # pyarrow takes a moment to load, which scenarios without such parameters do not pay.
@@ -43,7 +43,7 @@ def value_of(published: PublishedValue) -> float | None:
         rows = _rows(pq.read_table(published.path), published)
     except (pa.ArrowException, OSError) as error:
         raise UserError(f"{published.path}: not a table ({error}); publish {published.result} again") from error
-    if not rows:
+    if rows in ([], [None]):
         return None
     value = rows[0]
     if len(rows) > 1 or not isinstance(value, float) or not math.isfinite(value):
