@@ -19,7 +19,7 @@ from lull.host.progress import Progress
 from lull.platform.load import load_platform
 from lull.rundir import cpuidle
 from lull.rundir.folder import RunDir
-from lull.whatif import chain, charges, entries, grid, prediction, recorded, settings, source, spent, watts
+from lull.whatif import chain, charges, entries, grid, prediction, recorded, settings, source, watts
 from lull.whatif.chain import AS_RECORDED, BY_HINDSIGHT, MAX_STATES, Chains
 from lull.whatif.entries import ChosenSleep
 from lull.whatif.library import NEVER, Governor, Knowledge, State
@@ -162,7 +162,7 @@ def test_a_cpu_that_sleeps_through_an_end_of_the_command_is_not_at_work_then() -
     assert run.open == {0}
     replay = dataclasses.replace(made_up(), chains=run)
     wakes = chain.run(run, PLATFORM, AS_RECORDED)
-    found = spent.of_wakes(replay, replay.machine, wakes)
+    found = replay.spending(replay.machine, wakes)
     assert found.times[0]["active"] == pytest.approx(3 * MS)
     assert found.slept[0] == pytest.approx({"C1": 0, "C2": 8 * MS, "C3": 19 * MS, "C4": 0})
     assert found.entries[0] == {"C1": 0, "C2": 1, "C3": 1, "C4": 0}
@@ -185,8 +185,7 @@ def test_a_longer_exit_takes_no_work_away() -> None:
     replay = dataclasses.replace(made_up(), chains=run)
     slower = replay.machine.changed([f"cstates.C3.exit_us={EXIT_NS / 1000 + 1000}"])
     before, after = (
-        spent.of_wakes(replay, machine, chain.run(run, machine.platform, AS_RECORDED))
-        for machine in (replay.machine, slower)
+        replay.spending(machine, chain.run(run, machine.platform, AS_RECORDED)) for machine in (replay.machine, slower)
     )
     assert after.times[0]["active"] == pytest.approx(before.times[0]["active"])
     assert after.slept[0]["C3"] - before.slept[0]["C3"] == pytest.approx(1 * MS)
@@ -219,7 +218,7 @@ def test_an_interrupt_that_the_run_tells_of_is_known() -> None:
     wakes = chain.run(run, PLATFORM, AS_RECORDED)
     assert wakes["woken"].tolist()[0] == 9 * MS
     replay = dataclasses.replace(made_up(), chains=run)
-    out = spent.of_wakes(replay, replay.machine, wakes).times[0]["exit"]
+    out = replay.spending(replay.machine, wakes).times[0]["exit"]
     software = run.sleeps[0]["software"].tolist()
     refills = (wakes["hardware"] - wakes["exit"]).sum()
     assert software[1] > 0

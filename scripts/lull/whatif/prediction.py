@@ -14,7 +14,7 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from lull.platform.cstates import KEEPING_CACHES
-from lull.whatif import bars, chain, spent
+from lull.whatif import bars, chain
 from lull.whatif.bars import Scale
 from lull.whatif.chain import BY_HINDSIGHT, MAX_STATES
 from lull.whatif.library import NEVER
@@ -108,8 +108,10 @@ def totals(source: Replay, machine: Setup) -> dict[str, float]:
 
 def of_wakes(source: Replay, machine: Setup, wakes: npt.NDArray[np.void]) -> dict[str, float]:
     """Joules of all CPUs and L2 caches, the wake-ups, and the p99 of their latency."""
-    power, found = source.power(machine), spent.of_wakes(source, machine, wakes)
-    joules = sum(sum(own.values()) for own in found.cores(power).values()) + sum(found.caches(power).values())
+    power, found = source.power(machine), source.spending(machine, wakes)
+    joules = sum(sum(own.values()) for own in found.cores(power, source.spent).values()) + sum(
+        found.caches(power).values()
+    )
     many = float(source.chains.ended(wakes).size)
     return {"energy_j": joules, "wake_ups": many, "latency_p99_us": p99_us(source, wakes)}
 
@@ -124,8 +126,8 @@ def p99_us(source: Replay, wakes: npt.NDArray[np.void]) -> float:
 def measures(source: Replay, machine: Setup, wakes: npt.NDArray[np.void]) -> dict[Key, float]:
     """What the wake-ups of a model come to."""
     found: dict[Key, float] = {}
-    power_of, times = source.power(machine), spent.of_wakes(source, machine, wakes)
-    cores, ended = times.cores(power_of), source.chains.ended(wakes)
+    power_of, times = source.power(machine), source.spending(machine, wakes)
+    cores, ended = times.cores(power_of, source.spent), source.chains.ended(wakes)
     for cpu, joules in cores.items():
         for label, value in joules.items():
             found["energy", cpu, label] = value

@@ -15,13 +15,14 @@ from lull.errors import UserError
 from lull.platform.cstates import STATE_NAMES
 from lull.rundir import cpuidle
 from lull.rundir.folder import CPUIDLE, TRACE, RunDir
-from lull.whatif import chain, charges, entries, recorded, watts
+from lull.whatif import chain, charges, entries, recorded, spent, watts
 from lull.whatif.chain import AS_RECORDED, Chains
 from lull.whatif.charges import Charge
 from lull.whatif.entries import ChosenSleep, Entries
 from lull.whatif.library import Lived, State
 from lull.whatif.recorded import Again
 from lull.whatif.settings import Setup
+from lull.whatif.spent import Spending
 from lull.whatif.watts import Watts
 
 TICK_NS = 4_000_000
@@ -49,6 +50,14 @@ class Replay:
     def as_recorded(self) -> npt.NDArray[np.void]:
         """The model's own answer to no change of states or governor: each choice as the trace has it."""
         return chain.run(self.chains, self.machine.platform, AS_RECORDED)
+
+    def spending(self, machine: Setup, wakes: npt.NDArray[np.void]) -> Spending:
+        return spent.of_wakes(self.chains, self.charges, machine.platform, wakes)
+
+    @cached_property
+    def spent(self) -> Spending:
+        """As recorded."""
+        return self.spending(self.machine, self.as_recorded)
 
     @cached_property
     def charges(self) -> list[Charge]:

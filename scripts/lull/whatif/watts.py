@@ -19,7 +19,8 @@ from lull.rundir.folder import LEDGER, RunDir
 BACKEND = "mcpat"
 _WAYS = ("entry", "exit")
 ON, OFF = "on", "off"
-_KINDS = {"clock": "dynamic", "leakage": "static"}
+DYNAMIC, STATIC = "dynamic", "static"
+_KINDS = {"clock": DYNAMIC, "leakage": STATIC}
 _Tree = dict[int, dict[str, dict[str, float]]]
 _Takes = Callable[[int, int], bool]
 """Whether a window counts, by its start and end."""
@@ -118,7 +119,7 @@ def _clusters(path: Path, platform: Platform) -> tuple[dict[str, dict[str, float
     found: dict[str, dict[str, float]] = defaultdict(dict)
     keys = ["cpu", "cluster", "state", "kind"]
     for row in rows.grouped(path, keys, ["joules", "seconds"], BACKEND, rows.CALIBRATED).to_pylist():
-        its_own = row["cpu"] is None and row["cluster"] is not None and row["kind"] == "static"
+        its_own = row["cpu"] is None and row["cluster"] is not None and row["kind"] == STATIC
         if its_own and row["state"] in (ON, OFF) and row["seconds"] > 0:
             found[row["cluster"]][row["state"]] = row["joules"] / row["seconds"]
     never_off = set()
@@ -147,11 +148,11 @@ def _complete(own: dict[str, dict[str, float]]) -> set[str]:
 def _complete_ways(own: dict[str, dict[str, float]]) -> None:
     """A CPU that never went to sleep in these windows is on its way as the ledger has it: clocked, doing nothing."""
     model, power = states.load(), own["C1"]
-    clock = power.get("dynamic", 0.0) / (model.core.of("C1").clock or 1.0)
-    leakage = power.get("static", 0.0) / (model.core.of("C1").leakage or 1.0)
+    clock = power.get(DYNAMIC, 0.0) / (model.core.of("C1").clock or 1.0)
+    leakage = power.get(STATIC, 0.0) / (model.core.of("C1").leakage or 1.0)
     for way in _WAYS:
-        own.setdefault(way, {"dynamic": clock, "static": leakage})
-    own.setdefault(SWITCH, {"static": leakage * model.transition.switch_leakage.value})
+        own.setdefault(way, {DYNAMIC: clock, STATIC: leakage})
+    own.setdefault(SWITCH, {STATIC: leakage * model.transition.switch_leakage.value})
 
 
 def _scaled(power: Mapping[str, float], before: str, after: str) -> dict[str, float]:
