@@ -25,7 +25,9 @@ FACTORS = {
     "latency": 2.0, "residency": 5.1, "off": 3.8, "entries": 8.0, "wake-ups": 12.4, "asleep": 4.0, "ways": 2.7,
     "active": 1.8, "sums": 3.7, "L2": 6.9, "cause": 7.4,
 }  # fmt: skip
-"""What 95 of 100 numbers of a kind need, in that group of the experiment or among the recordings that needs most."""
+"""What 95 of 100 numbers of a kind need, in that group of the experiment or among the recordings that needs most. When
+a fault of the replay is mended, the runs that showed it need less. A factor stays until runs that came later need less,
+too."""
 
 
 @dataclass(frozen=True)

@@ -67,6 +67,18 @@ class ChosenSleep:
     sent_by: int = -1
     """The CPU that sent the IPI that ended the sleep."""
     sent_at: int = NEVER
+    after_task: bool = False
+    """The choice followed a task, and not an interrupt in the idle loop."""
+    restarted: bool = False
+    """The tick was started again after the sleep."""
+    left_after: int = NEVER
+    """From the end of the last interrupt in the idle loop to the task that ran after the sleep; NEVER without both."""
+    beside: int = NEVER
+    """When another timer was due whose handler ran in the same interrupt as the tick's; NEVER if there was none."""
+    handler: int = 0
+    """The time of ticks' handlers from the end of the sleep to the next entry, each up to the tick's next start."""
+    softirqs: int = 0
+    """The same of what followed such an interrupt, but for timers of the wheel."""
 
 
 @dataclass
@@ -142,6 +154,15 @@ class _CpuSeen:
     idle: bool = False
     """The timer wheel's base is."""
     now: int = 0
+    after_task: bool = False
+    interrupted: int = NEVER
+    """The end of the last interrupt in the idle loop, since the last sleep."""
+    ticks_now: bool = False
+    """The tick's handler ran in this interrupt."""
+    ticked: int = NEVER
+    """When the tick's handler began that has not started the tick again."""
+    after_tick: int = NEVER
+    """The end of an interrupt that was the tick's, or of a softirq after it."""
     asleep: ChosenSleep | None = None
     last: ChosenSleep | None = None
     fresh: bool = False
@@ -207,6 +228,7 @@ class _Watcher:
     def _before(self, cpu: _CpuSeen, time: int) -> None:
         """The idle loop is about to choose: what the choice changes comes after this."""
         cpu.now, cpu.tick_before, cpu.stopped_before = time, cpu.tick, cpu.stopped
+        cpu.after_task = False
 
     def _cpu_idle(self, cpu: _CpuSeen, event: Clue) -> None:
         (state,) = event.values
@@ -214,6 +236,7 @@ class _Watcher:
             if cpu.asleep is not None:
                 cpu.asleep.end = event.time
                 cpu.last, cpu.asleep, cpu.fresh, cpu.handled = cpu.asleep, None, True, False
+                cpu.interrupted = NEVER
                 short = cpu.last.end - cpu.last.start < self._residency[event.cpu][cpu.last.state]
                 cpu.last.refused = short and cpu.last.state > 0
                 if cpu.raised[1] >= cpu.last.start:
@@ -228,8 +251,9 @@ class _Watcher:
         entry = ChosenSleep(
             cpu=event.cpu, now=cpu.now, start=event.time, state=state, tick=cpu.tick_before, hrtimer=hrtimer,
             wheel=wheel, qos=self.qos, stopped=cpu.stopped_before, stops=stops, wheel_known=known,
+            after_task=cpu.after_task,
         )  # fmt: skip
-        cpu.asleep, cpu.raised = entry, (-1, NEVER)
+        cpu.asleep, cpu.raised, cpu.after_tick = entry, (-1, NEVER), NEVER
         self._found[event.cpu].append(entry)
 
     def _cpu_idle_miss(self, cpu: _CpuSeen, _event: Clue) -> None:
@@ -238,27 +262,45 @@ class _Watcher:
 
     def _sched_switch(self, cpu: _CpuSeen, event: Clue) -> None:
         before, after = event.values
+        cpu.after_tick = NEVER
         if before == 0 and cpu.last is not None:
+            if not cpu.last.leaves and cpu.interrupted != NEVER:
+                cpu.last.left_after = event.time - cpu.interrupted
             cpu.last.leaves = True
         if before == 0 and cpu.missed != NEVER:
             cpu.tick, cpu.missed, cpu.stopped, cpu.idle = cpu.missed, NEVER, False, False
         if after == 0:
             self._before(cpu, event.time)
+            cpu.after_task = True
 
     def _irq_handler_entry(self, cpu: _CpuSeen, _event: Clue) -> None:
+        cpu.ticks_now, cpu.after_tick = False, NEVER
         if cpu.fresh and cpu.handled:
             cpu.fresh = False
         cpu.handled = True
 
     def _irq_handler_exit(self, cpu: _CpuSeen, event: Clue) -> None:
         self._before(cpu, event.time)
+        cpu.interrupted = event.time
+        if cpu.ticks_now:
+            cpu.ticks_now, cpu.after_tick = False, event.time
 
-    _ipi_exit = _softirq_exit = _irq_handler_exit
+    def _softirq_exit(self, cpu: _CpuSeen, event: Clue) -> None:
+        self._before(cpu, event.time)
+        cpu.interrupted = event.time
+        if cpu.after_tick != NEVER and cpu.last is not None:
+            cpu.last.softirqs += event.time - cpu.after_tick
+            cpu.after_tick = event.time
+
+    _ipi_exit = _irq_handler_exit
 
     def _hrtimer_start(self, cpu: _CpuSeen, event: Clue) -> None:
         timer, expires, function = event.values
         if function == self._tick:
             cpu.tick = expires
+            if cpu.ticked != NEVER and cpu.last is not None:
+                cpu.last.handler += event.time - cpu.ticked
+            cpu.ticked = NEVER
             if cpu.restarts:  # the idle loop was left, and perhaps begun again without a task between
                 cpu.restarts = False
                 self._before(cpu, event.time)
@@ -279,13 +321,16 @@ class _Watcher:
     def _hrtimer_expire_entry(self, cpu: _CpuSeen, event: Clue) -> None:
         timer, function, _now = event.values
         due = cpu.tick if function == self._tick else cpu.timers.get(timer, NEVER)
+        due = due if due != NEVER else event.time
         if cpu.fresh and cpu.last is not None:
-            if cpu.last.timer == NEVER:
-                cpu.last.timer = due if due != NEVER else event.time
             if function == self._tick:
-                cpu.last.got_tick = True
+                cpu.last.got_tick, cpu.last.beside = True, cpu.last.timer
+            elif cpu.last.got_tick:
+                cpu.last.beside = min(cpu.last.beside, due)
+            if cpu.last.timer == NEVER:
+                cpu.last.timer = due
         if function == self._tick:
-            cpu.tick = NEVER
+            cpu.tick, cpu.ticked, cpu.ticks_now = NEVER, event.time, True
         self._forget(timer)
 
     def _timer_start(self, _cpu: _CpuSeen, event: Clue) -> None:
@@ -297,7 +342,9 @@ class _Watcher:
     def _timer_cancel(self, _cpu: _CpuSeen, event: Clue) -> None:
         self.wheel.pop(event.values[0], None)
 
-    _timer_expire_entry = _timer_cancel
+    def _timer_expire_entry(self, cpu: _CpuSeen, event: Clue) -> None:
+        self._timer_cancel(cpu, event)
+        cpu.after_tick = NEVER
 
     def _next_wheel(self, number: int, cpu: _CpuSeen) -> int:
         """When the wheel is due for a CPU: its own timers, and all CPUs' if it is the last one awake."""
@@ -317,6 +364,8 @@ class _Watcher:
     def _timer_base_idle(self, cpu: _CpuSeen, event: Clue) -> None:
         cpu.idle = bool(event.values[0])
         if not cpu.idle:
+            if cpu.last is not None and cpu.asleep is None and not cpu.last.leaves:
+                cpu.last.restarted = True
             cpu.stopped, cpu.restarts = False, True
 
     def _pm_qos_update_target(self, _cpu: _CpuSeen, event: Clue) -> None:

@@ -59,7 +59,7 @@ def rows(source: Replay, machine: Setup) -> list[Predicted]:
     wakes = source.wakes(machine)
     new = measures(source, machine, wakes)
     best = _best(source, machine, new)
-    strange = unseen(source, wakes)
+    strange, guesses = unseen(source, wakes), guessed(source, machine, wakes)
     scale = _scale(source, machine, wakes, new["energy", ALL, CORES])
     found = []
     for key in sorted({*truth, *new}):
@@ -72,7 +72,8 @@ def rows(source: Replay, machine: Setup) -> list[Predicted]:
         fault = max(abs(base - before), abs(model.get(key, 0.0) - before)) if known else 0.0
         unknown = cpu in strange or (cpu == ALL and strange) or not known
         share = bars.SHARE_OF_UNSEEN if unknown else bars.SHARE_OF_CHANGE
-        error = bars.bar(what, cpu, of, said, fault, share * abs(after - base), scale)
+        change = share * abs(after - base) + bars.SHARE_OF_UNSEEN * guesses.get(key, 0.0)
+        error = bars.bar(what, cpu, of, said, fault, change, scale)
         found.append(
             Predicted(what, UNITS[what], cpu, of, before, said, error, max(0.0, before + best.get(key, 0.0) - base))
         )
@@ -97,6 +98,19 @@ def unseen(source: Replay, wakes: npt.NDArray[np.void]) -> set[int]:
     return {cpu for cpu, state in pairs if state >= 0 and source.chains.unseen(cpu, state)}
 
 
+def guessed(source: Replay, machine: Setup, wakes: npt.NDArray[np.void]) -> dict[Key, float]:
+    """The joules of starting and stopping ticks that the run did not, on CPUs of which the run does not tell how long
+    it takes."""
+    power, spent = source.power(machine), source.spending(machine, wakes)
+    found = {}
+    for cpu, cost in source.chains.tick_cost.items():
+        if cpu in spent.ticking and not cost.measured:
+            other = abs(spent.ticking[cpu] - source.spent.ticking[cpu]) / 1e9
+            found["energy", cpu, ACTIVE] = other * power.of(cpu).get(ACTIVE, 0.0)
+    whole = sum(found.values())
+    return {**found, ("energy", ALL, CORES): whole, ("energy", ALL, "all"): whole}
+
+
 def table(found: list[Predicted], path: Path) -> pa.Table:
     return pa.Table.from_pylist([{"run": str(path), **row._asdict()} for row in found])
 
@@ -109,9 +123,8 @@ def totals(source: Replay, machine: Setup) -> dict[str, float]:
 def of_wakes(source: Replay, machine: Setup, wakes: npt.NDArray[np.void]) -> dict[str, float]:
     """Joules of all CPUs and L2 caches, the wake-ups, and the p99 of their latency."""
     power, found = source.power(machine), source.spending(machine, wakes)
-    joules = sum(sum(own.values()) for own in found.cores(power, source.spent).values()) + sum(
-        found.caches(power).values()
-    )
+    cores = found.cores(power, source.spent)
+    joules = sum(sum(own.values()) for own in cores.values()) + sum(found.caches(power).values())
     many = float(source.chains.ended(wakes).size)
     return {"energy_j": joules, "wake_ups": many, "latency_p99_us": p99_us(source, wakes)}
 
@@ -166,8 +179,10 @@ def _latency(took: npt.NDArray[np.void]) -> npt.NDArray[np.int64]:
 
 def _causes(source: Replay, cpu: int, own: npt.NDArray[np.void]) -> Mapping[str, int]:
     sleeps = source.chains.sleeps[cpu][own["sleep"]]
-    tick = (own["added"] == 1) | (sleeps["got_tick"] == 1)
-    timer = ~tick & (sleeps["by_timer"] == 1)
+    ticked = sleeps["got_tick"] == 1
+    # A timer that was handled with the tick is what ends the sleep if the tick is stopped.
+    tick = (own["added"] == 1) | (ticked & (own["woken"] < sleeps["beside"]))
+    timer = ~tick & (ticked | (sleeps["by_timer"] == 1))
     ipi = ~tick & ~timer & (sleeps["sender"] >= 0)
     found = {"tick": tick, "timer": timer, "ipi": ipi, "device": ~tick & ~timer & ~ipi}
     return {cause: int(which.sum()) for cause, which in found.items()}

@@ -15,7 +15,7 @@ from lull.errors import UserError
 from lull.platform.cstates import STATE_NAMES
 from lull.rundir import cpuidle
 from lull.rundir.folder import CPUIDLE, TRACE, RunDir
-from lull.whatif import chain, charges, entries, recorded, spent, watts
+from lull.whatif import chain, charges, entries, recorded, spent, ticks, watts
 from lull.whatif.chain import AS_RECORDED, Chains
 from lull.whatif.charges import Charge
 from lull.whatif.entries import ChosenSleep, Entries
@@ -135,7 +135,10 @@ def load(
         lived through other sleeps."""
         return 0 if one.start >= found.begin else 2 if one.state == most[one.cpu] else 1
 
-    chains = chain.of_run(again.made, spec.platform, TICK_NS, found.begin, found.end, found.unfinished, given)
+    tick_cost = ticks.of_cpus(found, spec.platform)
+    chains = chain.of_run(
+        again.made, spec.platform, TICK_NS, found.begin, found.end, found.unfinished, given, tick_cost
+    )
     deepest = {cpu: told[cpu][number].name for cpu, number in most.items()}
     return Replay(
         path=path,
