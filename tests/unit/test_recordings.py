@@ -182,6 +182,19 @@ def test_the_command_prints_and_writes_the_table(tmp_path: Path, lull: Lull) -> 
     assert "latency us" in ran.stdout
 
 
+def test_a_table_that_cannot_be_written_is_one_sentence_before_anything_is_computed(tmp_path: Path, lull: Lull) -> None:
+    (tmp_path / "there.parquet").mkdir()
+    for place, said in (
+        ("nowhere/table.parquet", "its folder is not there"), ("there.parquet", "is a folder"),
+        ("table.csv", "not a Parquet file"),
+    ):  # fmt: skip
+        refused = lull("what-if", str(ONE), "--set", "governor=teo", "--out", place)
+        assert refused.returncode == 2
+        assert refused.stderr.startswith(f"lull: --out {place}: {said}")
+        assert len(refused.stderr.splitlines()) == 1
+    assert not (tmp_path / "nowhere").exists()
+
+
 def _without_trace(folder: Path) -> None:
     (folder / "trace.dat").unlink()
 

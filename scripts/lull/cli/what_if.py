@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """`lull what-if`: other C-states or another governor, answered from a recorded run."""
 
+import os
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -9,6 +10,7 @@ from rich.console import Console
 from rich.table import Table
 
 from lull.errors import UserError
+from lull.files import whole
 from lull.host.progress import Progress, report
 
 if TYPE_CHECKING:
@@ -56,8 +58,8 @@ def what_if(
         raise UserError("what-if: nothing asked; name a change by --set or --grid")
     if keep is not None and len(runs) > 1:
         raise UserError(f"--keep {keep}: for one run at a time; name one")
-    if out is not None and out.suffix != ".parquet":
-        raise UserError(f"--out {out}: not a Parquet file; give it the suffix .parquet")
+    if out is not None:
+        _check(out)
     # pyarrow and numpy take a second to load, which other commands do not pay.
     import pyarrow.parquet as pq
 
@@ -86,8 +88,19 @@ def what_if(
             tables.append(prediction.table(found, one.path))
             _show(console, str(one.path), one.again.share(), found)
     if out is not None:
-        pq.write_table(points.together(tables), out)
+        with whole.written(out) as partial:
+            pq.write_table(points.together(tables), partial)
         report(f"table: {out}")
+
+
+def _check(out: Path) -> None:
+    """Before anything is computed."""
+    if out.suffix != ".parquet":
+        raise UserError(f"--out {out}: not a Parquet file; give it the suffix .parquet")
+    if out.is_dir():
+        raise UserError(f"--out {out}: is a folder; name a file in it")
+    if not os.access(out.parent, os.W_OK):
+        raise UserError(f"--out {out}: its folder is not there, or may not be written; choose another place")
 
 
 def _show(console: Console, name: str, share: float, rows: "list[Predicted]") -> None:
