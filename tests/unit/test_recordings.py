@@ -173,6 +173,17 @@ def test_a_recording_takes_no_other_folders_place(tmp_path: Path) -> None:
     assert (tmp_path / "notes").read_text() == "mine"
 
 
+def test_a_recording_takes_the_place_of_a_recording_and_of_no_run(tmp_path: Path) -> None:
+    run, kept = tmp_path / "run", tmp_path / "kept"
+    shutil.copytree(ONE, run)
+    (run / "stats.parquet").write_text("an hour of gem5")
+    recording.keep(run, kept)
+    recording.keep(ONE, kept)
+    with pytest.raises(UserError, match="exists and is not a recording; choose another folder"):
+        recording.keep(ONE, run)
+    assert (run / "stats.parquet").read_text() == "an hour of gem5"
+
+
 def test_the_command_prints_and_writes_the_table(tmp_path: Path, lull: Lull) -> None:
     ran = lull("what-if", str(ONE), "--set", "cstates.C3.exit_us=130", "--out", "table.parquet")
     assert ran.returncode == 0, ran.stderr
