@@ -2,6 +2,7 @@
 """Many settings of one run: a point each, and those that no other point beats in both energy and latency."""
 
 import os
+import signal
 from collections.abc import Callable, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from functools import partial
@@ -10,6 +11,7 @@ from typing import TypeVar
 
 import pyarrow as pa
 
+from lull.host.process import die_with_parent
 from lull.host.progress import Progress
 from lull.whatif import prediction, settings
 from lull.whatif.settings import Setup
@@ -64,7 +66,7 @@ def each(
             _step(progress)
         return found
     # A forked process has the run already read.
-    with ProcessPoolExecutor(workers, get_context("fork")) as pool:
+    with ProcessPoolExecutor(workers, get_context("fork"), die_with_parent, (signal.SIGKILL,)) as pool:
         chunk = max(1, min(_CHUNK, len(asked) // (8 * workers)))
         for one in pool.map(partial(_point, answer), asked, chunksize=chunk):
             found.append(one)
