@@ -3,6 +3,7 @@
 
 import dataclasses
 import shutil
+from collections.abc import Callable
 from functools import partial
 from itertools import pairwise
 from pathlib import Path
@@ -97,7 +98,29 @@ def test_an_unknown_governor_is_refused() -> None:
 
 
 def told() -> dict[int, list[State]]:
-    return source._told(cpuidle.read(RUN / "cpuidle.jsonl"))
+    path = RUN / "cpuidle.jsonl"
+    return source._told(cpuidle.read(path), path, RunDir.open(RUN).spec().platform)
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (lambda rows: rows[1:], "CPU 0 has other idle states than in run.json beside it"),
+        (lambda rows: [*rows, *rows], "CPU 0 has other idle states than in run.json"),
+        (lambda rows: [{**row, "cpu": row["cpu"] + 9} for row in rows], "CPU 9 has other idle states"),
+        (lambda rows: [{**row, "cpu": row["cpu"] - 1} for row in rows], "CPU -1 has other idle states"),
+        (lambda rows: [{**row, "disabled": True} for row in rows], "CPU 0 may enter no idle state"),
+        (lambda rows: [{**row, "governor": None} for row in rows], "does not name one governor"),
+        (lambda rows: [*rows[:-1], {**rows[-1], "governor": "teo"}], "does not name one governor"),
+    ],
+)  # fmt: skip
+def test_counts_of_another_machine_are_refused(
+    change: Callable[[list[cpuidle.Row]], list[cpuidle.Row]], message: str
+) -> None:
+    path = RUN / "cpuidle.jsonl"
+    with pytest.raises(UserError, match=r"cpuidle\.jsonl: .*; run the command again") as error:
+        source._told(change(cpuidle.read(path)), path, RunDir.open(RUN).spec().platform)
+    assert message in str(error.value)
 
 
 @pytest.fixture(scope="module")

@@ -193,7 +193,7 @@ def test_what_the_tick_took_is_no_longer_than_what_it_is_a_part_of() -> None:
 
 
 def test_the_trace_tells_of_ticks_stopped_started_and_handled() -> None:
-    told = source._told(cpuidle.read(RUN / "cpuidle.jsonl"))
+    told = source._told(cpuidle.read(RUN / "cpuidle.jsonl"), RUN, PLATFORM)
     asked = {cpu: [state.residency_ns for state in own] for cpu, own in told.items()}
     by_cpu = entries.read(RUN / "trace.dat", asked, TICK_NS).by_cpu
     every = [each for own in by_cpu.values() for each in own]

@@ -13,8 +13,9 @@ import numpy.typing as npt
 from lull.artifacts import governors
 from lull.errors import UserError
 from lull.platform.cstates import STATE_NAMES
+from lull.platform.schema import Platform
 from lull.rundir import cpuidle
-from lull.rundir.folder import CPUIDLE, TRACE, RunDir
+from lull.rundir.folder import CPUIDLE, RUN, TRACE, RunDir
 from lull.whatif import chain, charges, entries, recorded, spent, ticks, watts
 from lull.whatif.chain import AS_RECORDED, Chains
 from lull.whatif.charges import Charge
@@ -117,7 +118,7 @@ def load(
     rows = cpuidle.read(rundir / CPUIDLE)
     if not rows:
         raise UserError(f"{rundir / CPUIDLE}: missing or empty; run the command again")
-    told = _told(rows)
+    told = _told(rows, rundir / CPUIDLE, spec.platform)
     residencies = {cpu: [state.residency_ns for state in own] for cpu, own in told.items()}
     found = entries.read(rundir / TRACE, residencies, TICK_NS, within_ms)
     for cpu, times in (interrupts or {}).items():
@@ -126,7 +127,7 @@ def load(
         raise UserError(
             f"{rundir / TRACE}: lost {found.lost} events; trace less, or raise --trace-buffer, and run again"
         )
-    governor = cpuidle.governors(rows)["governor"][0]
+    (governor,) = cpuidle.governors(rows)["governor"]
     again = recorded.again(found, governor, told)
     most = {cpu: _deepest(own) for cpu, own in told.items()}
 
@@ -156,15 +157,25 @@ def _deepest(states: Sequence[State]) -> int:
     return max(number for number, state in enumerate(states) if not state.disabled)
 
 
-def _told(rows: Sequence[cpuidle.Row]) -> dict[int, list[State]]:
+def _told(rows: Sequence[cpuidle.Row], path: Path, platform: Platform) -> dict[int, list[State]]:
     found: dict[int, list[State]] = {}
+    if len(cpuidle.governors(rows)["governor"]) != 1:
+        raise UserError(f"{path}: does not name one governor; run the command again")
     for row in rows:
         numbers: Mapping[str, object] = row
         latency, residency = numbers.get("latency_us"), numbers.get("residency_us")
         if not isinstance(latency, int) or not isinstance(residency, int):
-            raise UserError(f"{CPUIDLE}: does not say what Linux was told of its states; run the command again")
+            raise UserError(f"{path}: does not say what Linux was told of its states; run the command again")
         state = State(row["name"], 1000 * latency, 1000 * residency, bool(row["disabled"]))
         found.setdefault(row["cpu"], []).append(state)
+    machine = {
+        cpu: [state.name for state in cluster.cstates] for cpus, cluster in platform.cpu_ranges() for cpu in cpus
+    }
+    for cpu, own in found.items():
+        if [state.name for state in own] != machine.get(cpu):
+            raise UserError(f"{path}: CPU {cpu} has other idle states than in {RUN} beside it; run the command again")
+        if all(state.disabled for state in own):
+            raise UserError(f"{path}: CPU {cpu} may enter no idle state; run the command again with idle states")
     return found
 
 
