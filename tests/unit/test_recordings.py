@@ -7,6 +7,8 @@ from collections.abc import Callable
 from itertools import permutations
 from pathlib import Path
 
+import pyarrow as pa
+import pyarrow.compute as pc
 import pyarrow.parquet as pq
 import pytest
 
@@ -206,6 +208,16 @@ def test_a_table_that_cannot_be_written_is_one_sentence_before_anything_is_compu
     assert not (tmp_path / "nowhere").exists()
 
 
+def test_a_cpu_that_was_off_at_the_end_is_told_of(tmp_path: Path) -> None:
+    folder = tmp_path / "run"
+    shutil.copytree(ONE, folder)
+    lines = (folder / "cpuidle.jsonl").read_text(encoding="utf-8").splitlines(keepends=True)
+    (folder / "cpuidle.jsonl").write_text("".join(line for line in lines if json.loads(line)["cpu"] != 3))
+    replay = source.load(folder)
+    assert 3 not in replay.cpus
+    assert "CPU 3 is left out: it was off when the command ended" in replay.notes
+
+
 def _without_trace(folder: Path) -> None:
     (folder / "trace.dat").unlink()
 
@@ -225,6 +237,11 @@ def _without_ledger(folder: Path) -> None:
     (folder / "energy.parquet").unlink()
 
 
+def _of_em_alone(folder: Path) -> None:
+    table = pq.read_table(folder / "energy.parquet")
+    pq.write_table(table.filter(pc.equal(table["backend"].cast(pa.string()), "em")), folder / "energy.parquet")
+
+
 @pytest.mark.parametrize(
     ("damage", "said"),
     [
@@ -232,6 +249,10 @@ def _without_ledger(folder: Path) -> None:
         (_with_lost_events, "trace.dat: lost 7 events; trace less, or raise --trace-buffer, and run again"),
         (_of_qemu, ": of qemu, which has no timing; name a run on gem5"),
         (_without_ledger, "energy.parquet: missing; run `lull energy "),
+        (
+            _of_em_alone,
+            "energy.parquet: has no joules of CPU 0 by the backend mcpat; make it with `lull energy ",
+        ),
     ],
 )
 def test_a_run_that_cannot_be_asked_is_one_sentence(

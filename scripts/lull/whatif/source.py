@@ -149,7 +149,7 @@ def load(
         again=again,
         chains=chains,
         watts=watts.of_run(rundir, spec.platform, sorted(chains.sleeps), found.ticks),
-        notes=tuple(_notes(rundir, again)),
+        notes=tuple(_notes(rundir, spec.platform, told, again)),
     )
 
 
@@ -179,8 +179,13 @@ def _told(rows: Sequence[cpuidle.Row], path: Path, platform: Platform) -> dict[i
     return found
 
 
-def _notes(rundir: RunDir, again: Again) -> list[str]:
-    found = []
+def _notes(rundir: RunDir, platform: Platform, told: Mapping[int, object], again: Again) -> list[str]:
+    found = [
+        f"CPU {cpu} is left out: it was off when the command ended"
+        for cpus, _ in platform.cpu_ranges()
+        for cpu in cpus
+        if cpu not in told
+    ]
     kernel = rundir.manifest()["artifacts"].get("kernel")
     if not kernel or not governors.of_run(dict(kernel)):
         found.append("the run's kernel has other governors than this checkout; choices may differ")

@@ -65,6 +65,11 @@ def of_run(rundir: RunDir, platform: Platform, cpus: list[int], ticks: tuple[int
         for watts, by_cause in found:
             own |= watts.get(cpu, {})
             causes[cpu] |= by_cause.get(cpu, {})
+        if not own:
+            raise UserError(
+                f"{path}: has no joules of CPU {cpu} by the backend {BACKEND}; make it with "
+                f"`lull energy {rundir.path}`, of a run with --cpu detailed"
+            )
         assumed[cpu] = _complete(own)
         kinds[cpu] = own
     shares = {cpu: {state: _shares(parts) for state, parts in of.items()} for cpu, of in causes.items()}
