@@ -222,6 +222,11 @@ def _without_trace(folder: Path) -> None:
     (folder / "trace.dat").unlink()
 
 
+def _traced_without_timers(folder: Path) -> None:
+    asked = json.loads((folder / "run.json").read_text(encoding="utf-8"))
+    (folder / "run.json").write_text(json.dumps({**asked, "trace": ["sched", "power", "irq"]}), encoding="utf-8")
+
+
 def _with_lost_events(folder: Path) -> None:
     trace = (folder / "trace.dat").read_bytes()
     assert b"overrun: 0" in trace
@@ -245,7 +250,8 @@ def _of_em_alone(folder: Path) -> None:
 @pytest.mark.parametrize(
     ("damage", "said"),
     [
-        (_without_trace, "trace.dat: missing; run the command again with --trace"),
+        (_without_trace, "trace.dat: missing; run the command again with --trace sched --trace power --trace irq "),
+        (_traced_without_timers, "trace.dat: was traced without ipi, timer; run the command again with --trace sched "),
         (_with_lost_events, "trace.dat: lost 7 events; trace less, or raise --trace-buffer, and run again"),
         (_of_qemu, ": of qemu, which has no timing; name a run on gem5"),
         (_without_ledger, "energy.parquet: missing; run `lull energy "),

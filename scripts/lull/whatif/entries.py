@@ -99,8 +99,6 @@ def read(
 ) -> Entries:
     """The entries of a trace. `residency_ns`: of each CPU's states; `period`: of the tick. `within_ms`: the part of the
     traced command that is asked about, in milliseconds since its begin; not given, all of it."""
-    if not path.is_file():
-        raise UserError(f"{path}: missing; run the command again with --trace sched,power,irq,ipi,timer")
     trace = TraceFile(path)
     if missing := [name for name in clues.NEEDED if name not in trace.formats]:
         raise UserError(f"{path}: its kernel has no event {missing[0]}; record it by lull's kernel")
@@ -109,7 +107,7 @@ def read(
     assert clock is not None
     found = _Watcher(residency_ns, period, clues.owners(columns), clues.tick_function(columns))
     if not columns["hrtimer_start"] or not columns["tick_stop"]:
-        raise UserError(f"{path}: tells nothing of timers; run the command again with --trace timer besides the others")
+        raise UserError(f"{path}: has no event of a timer or of the tick; record a longer run")
     found.jiffy = clues.first_jiffy(columns, clock, path, period)
     streams = [list(stream) for stream in clues.streams(columns, clock, path)]
     for stream in streams:

@@ -28,6 +28,8 @@ from lull.whatif.watts import Watts
 
 TICK_NS = 4_000_000
 """HZ=250 of kernel-patches/config."""
+TRACED = ("sched", "power", "irq", "ipi", "timer")
+"""The groups of events that a replay reads."""
 _DEPTHS = tuple(STATE_NAMES.values())
 
 
@@ -115,6 +117,11 @@ def load(
     spec = rundir.spec()
     if spec.engine != "gem5":
         raise UserError(f"{path}: of {spec.engine}, which has no timing; name a run on gem5")
+    untraced = [group for group in TRACED if group not in spec.trace]
+    if untraced or not (rundir / TRACE).is_file():
+        why = f"was traced without {', '.join(untraced)}" if spec.trace and untraced else "missing"
+        words = " ".join(f"--trace {group}" for group in TRACED)
+        raise UserError(f"{rundir / TRACE}: {why}; run the command again with {words}")
     rows = cpuidle.read(rundir / CPUIDLE)
     if not rows:
         raise UserError(f"{rundir / CPUIDLE}: missing or empty; run the command again")
