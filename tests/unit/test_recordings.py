@@ -70,7 +70,19 @@ def test_hindsight_spends_no_more_than_the_recorded_governor(replays: dict[str, 
         (joules,) = [
             row for row in prediction.rows(replay, replay.machine) if (row.what, row.cpu, row.of) == _ALL_ENERGY
         ]
+        assert joules.ideal is not None
         assert 0.5 * joules.recorded < joules.ideal <= joules.predicted, name
+
+
+def test_an_ideal_latency_of_too_few_wake_ups_is_not_there(replays: dict[str, Replay]) -> None:
+    """CPU 4 of `drags` wakes up eight times, and once less with hindsight."""
+    replay = replays["drags"]
+    rows = {row[:4]: row for row in prediction.rows(replay, replay.machine)}
+    few = rows["latency", "us", 4, "p99"]
+    assert (few.predicted > 0, few.ideal) == (True, None)
+    assert all(row.ideal is not None for row in rows.values() if row.what != "latency")
+    column = prediction.table([few, rows["latency", "us", 0, "p99"]], replay.path)["ideal"].to_pylist()
+    assert column == [None, rows["latency", "us", 0, "p99"].ideal]
 
 
 def test_a_held_out_run_is_as_the_prediction_says(replays: dict[str, Replay]) -> None:

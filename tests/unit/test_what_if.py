@@ -368,6 +368,7 @@ def test_hindsight_costs_no_more_than_the_governor() -> None:
         for row in prediction.rows(run, run.machine)
         if (row.what, row.cpu, row.of) == ("energy", prediction.ALL, "all")
     )
+    assert energy.ideal is not None
     assert energy.ideal <= energy.predicted + energy.error
 
 

@@ -108,7 +108,8 @@ def _show(console: Console, name: str, share: float, rows: "list[Predicted]") ->
     table = Table("what", "CPU", "of", "recorded", "what if", "±", "ideal", box=None, pad_edge=False)
     for row in rows:
         if row.recorded or row.predicted:
-            numbers = (f"{value:.4g}" for value in (row.recorded, row.predicted, row.error, row.ideal))
+            values = (row.recorded, row.predicted, row.error, row.ideal)
+            numbers = ("-" if value is None else f"{value:.4g}" for value in values)
             cpu = "all" if row.cpu < 0 else str(row.cpu)
             table.add_row(f"{row.what} {row.unit}".strip(), cpu, row.of, *numbers)
     console.print(table)

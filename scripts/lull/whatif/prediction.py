@@ -45,7 +45,8 @@ class Predicted(NamedTuple):
     recorded: float
     predicted: float
     error: float
-    ideal: float
+    ideal: float | None
+    """None of a latency of which there are too few wake-ups."""
 
 
 UNITS = {"residency": "%", "entries": "", "wake-ups": "", "latency": "us", "energy": "J", "cause": "J"}
@@ -68,16 +69,20 @@ def rows(source: Replay, machine: Setup) -> list[Predicted]:
             continue  # too few wake-ups
         before, base, after = (one.get(key, 0.0) for one in (truth, own, new))
         known = what != "latency" or (key in truth and key in own)
-        said = max(0.0, before + after - base) if known else after
+        said = _moved(before, base, after, known)
+        ideal = None if what == "latency" and key not in best else _moved(before, base, best.get(key, 0.0), known)
         fault = max(abs(base - before), abs(model.get(key, 0.0) - before)) if known else 0.0
         unknown = cpu in strange or (cpu == ALL and strange) or not known
         share = bars.SHARE_OF_UNSEEN if unknown else bars.SHARE_OF_CHANGE
         change = share * abs(after - base) + bars.SHARE_OF_UNSEEN * guesses.get(key, 0.0)
         error = bars.bar(what, cpu, of, said, fault, change, scale)
-        found.append(
-            Predicted(what, UNITS[what], cpu, of, before, said, error, max(0.0, before + best.get(key, 0.0) - base))
-        )
+        found.append(Predicted(what, UNITS[what], cpu, of, before, said, error, ideal))
     return found
+
+
+def _moved(before: float, base: float, after: float, known: bool) -> float:
+    """The recorded number, and the difference that the model sees, where it has the recorded number at all."""
+    return max(0.0, before + after - base) if known else after
 
 
 def _scale(source: Replay, machine: Setup, wakes: npt.NDArray[np.void], cores_j: float) -> Scale:
