@@ -21,7 +21,7 @@ from lull.errors import UserError
 from lull.files.paths import ROOT
 from lull.rundir.folder import RunDir
 from lull.runspec.spec import RunSpec
-from lull.whatif import prediction, recording, source, tune
+from lull.whatif import grid, prediction, recording, source, tune
 from lull.whatif.source import Replay
 from tests import fake_gem5
 from tests.conftest import Lull
@@ -112,6 +112,18 @@ def test_the_bars_hold_where_one_recording_is_asked_of_the_other(replays: dict[s
     assert sum(held) / len(held) > 0.95
 
 
+def test_a_point_of_a_grid_is_what_the_table_says_with_its_error_bar(replays: dict[str, Replay]) -> None:
+    """Also in `poll`, of which some choices come out otherwise, so that the model is not the recorded run."""
+    words = ("governor=teo", "cstates.C3.exit_us=60")
+    for name, replay in replays.items():
+        rows = {row[:4]: row for row in prediction.rows(replay, replay.machine.changed(words))}
+        (point,) = grid.table(replay, words[:1], words[1:]).to_pylist()
+        for column, key in (("energy_j", _ALL_ENERGY), ("latency_p99_us", ("latency", prediction.ALL, "p99"))):
+            row = rows[key[0], prediction.UNITS[key[0]], *key[1:]]
+            assert (point[column], point[f"{column}_error"]) == pytest.approx((row.predicted, row.error)), name
+        assert point["wake_ups_error"] > 0
+
+
 def test_tuning_finds_no_worse_than_the_recorded_settings_within_the_bound(replays: dict[str, Replay]) -> None:
     replay = replays["poll"]
     own = tune.as_run(replay)
@@ -120,6 +132,7 @@ def test_tuning_finds_no_worse_than_the_recorded_settings_within_the_bound(repla
     assert found[0].energy_j <= found[1].energy_j <= found[2].energy_j
     assert found[0].energy_j <= 1.001 * own.energy_j
     assert all(one.latency_p99_us <= 1.1 * own.latency_p99_us for one in found)
+    assert all(one.energy_j_error > 0 and one.latency_p99_us_error > 0 for one in found)
     with pytest.raises(UserError, match=r"--p99-us 1: no candidate is within it; the least is \d"):
         tune.best(replay, 1, 3)
 

@@ -271,6 +271,6 @@ def test_a_guess_of_what_the_tick_takes_widens_the_error_bar(measured: bool) -> 
     added = replay.spending(replay.machine, wakes).ticking[0]
     joules = 0.0 if measured else 0.1 * added / 1e9
     assert added >= 20 * (COST.stop + COST.restart)
-    guesses = prediction.guessed(replay, replay.machine, wakes)
+    guesses = prediction.guessed(replay, replay.machine, replay.spending(replay.machine, wakes))
     assert guesses.get(("energy", 0, "active"), 0.0) == pytest.approx(joules)
     assert guesses["energy", prediction.ALL, prediction.CORES] == pytest.approx(joules)

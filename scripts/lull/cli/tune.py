@@ -46,11 +46,15 @@ def tune(
     with Progress(f"tune {run}") as progress:
         found = tuning.best(replay, p99_us, top, progress)
     console = Console(highlight=False)
-    table = Table("settings", "energy J", "latency p99 us", box=None, pad_edge=False)
+    table = Table("settings", "energy J", "±", "p99 us", "±", box=None, pad_edge=False)
     base = tuning.as_run(replay)
-    table.add_row("as recorded", f"{base.energy_j:.5g}", f"{base.latency_p99_us:.5g}")
+    table.add_row("as recorded", f"{base.energy_j:.5g}", "", f"{base.latency_p99_us:.5g}", "")
     for one in found:
-        table.add_row(" ".join(one.settings), f"{one.energy_j:.5g}", f"{one.latency_p99_us:.5g}")
+        table.add_row(
+            " ".join(one.settings),
+            f"{one.energy_j:.5g}", f"{one.energy_j_error:.3g}",
+            f"{one.latency_p99_us:.5g}", f"{one.latency_p99_us_error:.3g}",
+        )  # fmt: skip
     console.print(table)
     if engine is None:
         return

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 from rich.console import Console
-from rich.table import Table
+from rich.table import Column, Table
 
 from lull.errors import UserError
 from lull.files import whole
@@ -116,8 +116,10 @@ def _show(console: Console, name: str, share: float, rows: "list[Predicted]") ->
 
 
 def _show_points(console: Console, rows: list[dict[str, object]]) -> None:
-    table = Table("settings", "energy J", "wake-ups", "latency p99 us", "Pareto", box=None, pad_edge=False)
+    settings = Column("settings", overflow="fold")
+    table = Table(settings, "energy J", "±", "wake-ups", "±", "p99 us", "±", "Pareto", box=None, pad_edge=False)
     for row in rows:
-        numbers = (f"{row[key]:.5g}" for key in ("energy_j", "wake_ups", "latency_p99_us"))
+        columns = (name for key in ("energy_j", "wake_ups", "latency_p99_us") for name in (key, f"{key}_error"))
+        numbers = (f"{row[column]:.{3 if column.endswith('_error') else 5}g}" for column in columns)
         table.add_row(str(row["settings"]), *numbers, "*" if row["pareto"] else "")
     console.print(table)

@@ -49,7 +49,7 @@ def numbers(
     source: Replay, asked: Sequence[tuple[str, ...]], progress: Progress | None = None
 ) -> list[dict[str, float]]:
     """The numbers of each point."""
-    return each(source, asked, _totals, progress)
+    return each(source, asked, partial(prediction.point, prediction.ground_of_points(source)), progress)
 
 
 def each(
@@ -77,10 +77,6 @@ def each(
 def _point(answer: Answer[T], point: tuple[str, ...]) -> T:
     assert _source is not None
     return answer(_source, _source.machine.changed(point))
-
-
-def _totals(source: Replay, machine: Setup) -> dict[str, float]:
-    return prediction.totals(source, machine)
 
 
 def _step(progress: Progress | None) -> None:

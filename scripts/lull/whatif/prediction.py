@@ -20,7 +20,7 @@ from lull.whatif.chain import BY_HINDSIGHT, MAX_STATES
 from lull.whatif.library import NEVER
 from lull.whatif.settings import Setup
 from lull.whatif.source import Replay
-from lull.whatif.spent import ACTIVE, EXIT
+from lull.whatif.spent import ACTIVE, EXIT, Spending
 from lull.whatif.watts import OFF, ON
 
 CREDITS = (0.0, 0.25, 1.0)
@@ -35,6 +35,12 @@ FEWEST = 8
 
 Key = tuple[str, int, str]
 """What, CPU, and state or quantile."""
+
+
+TOTALS: dict[str, Key] = {
+    "energy_j": ("energy", ALL, "all"), "wake_ups": ("wake-ups", ALL, "all"), "latency_p99_us": ("latency", ALL, "p99"),
+}  # fmt: skip
+"""Columns of a grid."""
 
 
 class Predicted(NamedTuple):
@@ -52,32 +58,67 @@ class Predicted(NamedTuple):
 UNITS = {"residency": "%", "entries": "", "wake-ups": "", "latency": "us", "energy": "J", "cause": "J"}
 
 
+class Ground(NamedTuple):
+    """What is known of a run without a change of its settings."""
+
+    truth: dict[Key, float]
+    """Of the trace. Energy is the model's with the recorded choices."""
+    model: dict[Key, float]
+    """The model's answer with the recorded choices."""
+    own: dict[Key, float]
+    """The model's answer with the governor's."""
+
+
 def rows(source: Replay, machine: Setup) -> list[Predicted]:
     """The whole table of one set of settings."""
-    truth = of_trace(source)
     model = measures(source, source.machine, source.as_recorded)
     own = measures(source, source.machine, source.wakes(source.machine))
+    ground = Ground(of_trace(source), model, own)
     wakes = source.wakes(machine)
     new = measures(source, machine, wakes)
     best = _best(source, machine, new)
-    strange, guesses = unseen(source, wakes), guessed(source, machine, wakes)
-    scale = _scale(source, machine, wakes, new["energy", ALL, CORES])
+    doubts = _doubts(source, machine, wakes, source.spending(machine, wakes), new["energy", ALL, CORES])
     found = []
-    for key in sorted({*truth, *new}):
+    for key in sorted({*ground.truth, *new}):
         what, cpu, of = key
         if what == "latency" and key not in new:
             continue  # too few wake-ups
-        before, base, after = (one.get(key, 0.0) for one in (truth, own, new))
-        known = what != "latency" or (key in truth and key in own)
-        said = _moved(before, base, after, known)
+        said, error = _said(key, ground, new, doubts)
+        before, base, known = ground.truth.get(key, 0.0), own.get(key, 0.0), _known(key, ground)
         ideal = None if what == "latency" and key not in best else _moved(before, base, best.get(key, 0.0), known)
-        fault = max(abs(base - before), abs(model.get(key, 0.0) - before)) if known else 0.0
-        unknown = cpu in strange or (cpu == ALL and strange) or not known
-        share = bars.SHARE_OF_UNSEEN if unknown else bars.SHARE_OF_CHANGE
-        change = share * abs(after - base) + bars.SHARE_OF_UNSEEN * guesses.get(key, 0.0)
-        error = bars.bar(what, cpu, of, said, fault, change, scale)
         found.append(Predicted(what, UNITS[what], cpu, of, before, said, error, ideal))
     return found
+
+
+class Doubts(NamedTuple):
+    """What makes the error bars of an answer wide."""
+
+    strange: set[int]
+    guesses: dict[Key, float]
+    scale: Scale
+
+
+def _doubts(source: Replay, machine: Setup, wakes: npt.NDArray[np.void], spent: Spending, cores_j: float) -> Doubts:
+    scale = _scale(source, machine, wakes, cores_j)
+    return Doubts(unseen(source, wakes), guessed(source, machine, spent), scale)
+
+
+def _known(key: Key, ground: Ground) -> bool:
+    """Too few wake-ups have no latency."""
+    return key[0] != "latency" or (key in ground.truth and key in ground.own)
+
+
+def _said(key: Key, ground: Ground, new: Mapping[Key, float], doubts: Doubts) -> tuple[float, float]:
+    """A number with the new settings, and its error bar."""
+    what, cpu, of = key
+    before, model, base, after = (one.get(key, 0.0) for one in (*ground, new))
+    known = _known(key, ground)
+    said = _moved(before, base, after, known)
+    fault = max(abs(base - before), abs(model - before)) if known else 0.0
+    unknown = cpu in doubts.strange or (cpu == ALL and doubts.strange) or not known
+    share = bars.SHARE_OF_UNSEEN if unknown else bars.SHARE_OF_CHANGE
+    change = share * abs(after - base) + bars.SHARE_OF_UNSEEN * doubts.guesses.get(key, 0.0)
+    return said, bars.bar(what, cpu, of, said, fault, change, doubts.scale)
 
 
 def _moved(before: float, base: float, after: float, known: bool) -> float:
@@ -103,11 +144,10 @@ def unseen(source: Replay, wakes: npt.NDArray[np.void]) -> set[int]:
     return {cpu for cpu, state in pairs if state >= 0 and source.chains.unseen(cpu, state)}
 
 
-def guessed(source: Replay, machine: Setup, wakes: npt.NDArray[np.void]) -> dict[Key, float]:
+def guessed(source: Replay, machine: Setup, spent: Spending) -> dict[Key, float]:
     """The joules of starting and stopping ticks that the run did not, on CPUs of which the run does not tell how long
     it takes."""
-    power, spent = source.power(machine), source.spending(machine, wakes)
-    found = {}
+    power, found = source.power(machine), {}
     for cpu, cost in source.chains.tick_cost.items():
         if cpu in spent.ticking and not cost.measured:
             other = abs(spent.ticking[cpu] - source.spent.ticking[cpu]) / 1e9
@@ -121,17 +161,43 @@ def table(found: list[Predicted], path: Path) -> pa.Table:
 
 
 def totals(source: Replay, machine: Setup) -> dict[str, float]:
-    """A point of a grid."""
-    return of_wakes(source, machine, source.wakes(machine))
+    """Joules of all CPUs and L2 caches, the wake-ups, and the p99 of their latency, as the model has them."""
+    wakes = source.wakes(machine)
+    found = _totals(source, machine, wakes, source.spending(machine, wakes))
+    return {column: found[key] for column, key in TOTALS.items()}
 
 
-def of_wakes(source: Replay, machine: Setup, wakes: npt.NDArray[np.void]) -> dict[str, float]:
-    """Joules of all CPUs and L2 caches, the wake-ups, and the p99 of their latency."""
-    power, found = source.power(machine), source.spending(machine, wakes)
-    cores = found.cores(power, source.spent)
-    joules = sum(sum(own.values()) for own in cores.values()) + sum(found.caches(power).values())
-    many = float(source.chains.ended(wakes).size)
-    return {"energy_j": joules, "wake_ups": many, "latency_p99_us": p99_us(source, wakes)}
+def ground_of_points(source: Replay) -> Ground:
+    """For `point`: the same for each point of a grid."""
+    model, own = (
+        _totals(source, source.machine, wakes, source.spending(source.machine, wakes))
+        for wakes in (source.as_recorded, source.wakes(source.machine))
+    )
+    p99 = TOTALS["latency_p99_us"]
+    return Ground({**model, p99: of_trace(source)[p99]}, model, own)
+
+
+def point(ground: Ground, source: Replay, machine: Setup) -> dict[str, float]:
+    """A point of a grid: what the table of `rows` says of the whole run, each number with its error bar."""
+    wakes = source.wakes(machine)
+    spent = source.spending(machine, wakes)
+    new = _totals(source, machine, wakes, spent)
+    doubts = _doubts(source, machine, wakes, spent, new["energy", ALL, CORES])
+    found: dict[str, float] = {}
+    for column, key in TOTALS.items():
+        found[column], found[f"{column}_error"] = _said(key, ground, new, doubts)
+    return found
+
+
+def _totals(source: Replay, machine: Setup, wakes: npt.NDArray[np.void], spent: Spending) -> dict[Key, float]:
+    power = source.power(machine)
+    cores = sum(sum(own.values()) for own in spent.cores(power, source.spent).values())
+    return {
+        ("energy", ALL, CORES): cores,
+        TOTALS["energy_j"]: cores + sum(spent.caches(power).values()),
+        TOTALS["wake_ups"]: float(source.chains.ended(wakes).size),
+        TOTALS["latency_p99_us"]: p99_us(source, wakes),
+    }
 
 
 def p99_us(source: Replay, wakes: npt.NDArray[np.void]) -> float:
