@@ -20,7 +20,7 @@ from lull.host.progress import Progress
 from lull.platform.load import load_platform
 from lull.rundir import cpuidle
 from lull.rundir.folder import RunDir
-from lull.whatif import chain, charges, entries, grid, prediction, recorded, settings, source, watts
+from lull.whatif import chain, charges, entries, grid, prediction, recorded, source, watts
 from lull.whatif.chain import AS_RECORDED, BY_HINDSIGHT, MAX_STATES, Chains
 from lull.whatif.entries import ChosenSleep
 from lull.whatif.library import NEVER, Governor, Knowledge, State
@@ -486,9 +486,25 @@ def test_joules_by_cause_sum_to_those_of_the_cpus() -> None:
     assert sum(value for (what, _, _), value in found.items() if what == "cause") == pytest.approx(of_cpus)
 
 
-def test_a_grid_without_values_is_refused() -> None:
-    with pytest.raises(UserError, match="--grid governor=: write key=value,value"):
-        list(settings.grid(["governor="]))
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (["governor="], "--grid governor=: write key=value,value"),
+        (["=teo"], "--grid =teo: write key=value,value"),
+        (["governor=menu", "governor=teo"], "--grid governor: is there twice; give all its values at once"),
+        (["governor=menu,menu"], "--grid governor=menu,menu: has a value twice; drop one"),
+        (["idle.deepest=C2,C3"], "--grid idle.deepest: is in --set, too; drop one"),
+        (["governor=menu,ladder"], "--grid: idle.deepest=C3 governor=ladder is no machine: governor=ladder: unknown"),
+        (
+            [f"cstates.C{depth}.exit_us={','.join(map(str, range(100)))}" for depth in (2, 3, 4)],
+            "--grid: makes 1000000 points; give fewer values, for 100000 points at most",
+        ),
+    ],
+)
+def test_a_grid_that_makes_no_points_is_one_sentence(words: list[str], message: str) -> None:
+    with pytest.raises(UserError) as error:
+        grid.table(made_up(), ["idle.deepest=C3"], words)
+    assert str(error.value).startswith(message)
 
 
 def test_a_run_without_a_trace_and_one_of_qemu_are_refused(tmp_path: Path) -> None:

@@ -11,6 +11,7 @@ from typing import TypeVar
 
 import pyarrow as pa
 
+from lull.errors import UserError
 from lull.host.process import die_with_parent
 from lull.host.progress import Progress
 from lull.whatif import prediction, settings
@@ -28,9 +29,14 @@ _source: Replay | None = None
 
 def table(source: Replay, common: Sequence[str], words: Sequence[str]) -> pa.Table:
     """A row for each point, in the order of the grid."""
-    asked = [(*common, *point) for point in settings.grid(words)]
+    source.machine.changed(common)
+    asked = [(*common, *point) for point in settings.grid(words, common)]
     for point in asked:  # a mistake is told before anything is computed
-        source.machine.changed(point)
+        try:
+            source.machine.changed(point)
+        except UserError as error:
+            why = str(error).removeprefix("--set").lstrip(": ")
+            raise UserError(f"--grid: {' '.join(point)} is no machine: {why}") from None
     with Progress(f"{len(asked)} points of {source.path}", len(asked)) as progress:
         found = numbers(source, asked, progress)
     best = _pareto([(row["energy_j"], row["latency_p99_us"]) for row in found])

@@ -17,6 +17,8 @@ from lull.whatif.library import TUNABLES
 
 GOVERNOR, DEEPEST, WITHOUT = "governor", "idle.deepest", "idle.without"
 MODEL, HALTPOLL = "power-models.", "haltpoll."
+MOST_POINTS = 100_000
+"""Of one grid: what two processors answer in some minutes, and what fits into memory."""
 _DEPTHS = tuple(STATE_NAMES.values())
 _MODEL = re.compile(r"core\.C[1-4]\.(clock|leakage)|l2\.retained_when_off\.[a-z0-9-]+")
 
@@ -89,15 +91,26 @@ def _share(key: str, text: str) -> float:
     return value
 
 
-def grid(words: Sequence[str]) -> Iterator[tuple[str, ...]]:
+def grid(words: Sequence[str], common: Sequence[str] = ()) -> Iterator[tuple[str, ...]]:
     """The points of `key=a,b,c` words: each value of one with each of the others."""
-    axes = []
+    axes: dict[str, list[str]] = {}
+    there = {text.partition("=")[0] for text in common}
     for word in words:
         key, equals, values = word.partition("=")
-        if not equals or not all(values.split(",")):
+        own = values.split(",")
+        if not key or not equals or not all(own):
             raise UserError(f"--grid {word}: write key=value,value, such as cstates.C3.exit_us=10,20,40")
-        axes.append([f"{key}={value}" for value in values.split(",")])
-    return product(*axes)
+        if key in axes:
+            raise UserError(f"--grid {key}: is there twice; give all its values at once")
+        if key in there:
+            raise UserError(f"--grid {key}: is in --set, too; drop one")
+        if len(set(own)) < len(own):
+            raise UserError(f"--grid {word}: has a value twice; drop one")
+        axes[key] = [f"{key}={value}" for value in own]
+    points = math.prod(map(len, axes.values()))
+    if points > MOST_POINTS:
+        raise UserError(f"--grid: makes {points} points; give fewer values, for {MOST_POINTS} points at most")
+    return product(*axes.values())
 
 
 def _one_of(key: str, value: str, known: Sequence[str]) -> str:
