@@ -117,6 +117,8 @@ def load(
     spec = rundir.spec()
     if spec.engine != "gem5":
         raise UserError(f"{path}: of {spec.engine}, which has no timing; name a run on gem5")
+    if (state := rundir.manifest()["state"]) != "finished":
+        raise UserError(f"{path}: this run has not finished ({state}); wait, or run it again")
     untraced = [group for group in TRACED if group not in spec.trace]
     if untraced or not (rundir / TRACE).is_file():
         why = f"was traced without {', '.join(untraced)}" if spec.trace and untraced else "missing"
