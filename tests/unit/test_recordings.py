@@ -21,6 +21,7 @@ from lull.errors import UserError
 from lull.files.paths import ROOT
 from lull.rundir.folder import RunDir
 from lull.runspec.spec import RunSpec
+from lull.sweep.folder import SweepFolder, SweepPoint
 from lull.whatif import grid, prediction, recording, source, tune
 from lull.whatif.source import Replay
 from tests import fake_gem5
@@ -220,6 +221,27 @@ def test_the_command_prints_and_writes_the_table(tmp_path: Path, lull: Lull) -> 
     assert "latency us" in ran.stdout
 
 
+def test_a_sweep_is_all_of_its_runs(tmp_path: Path, lull: Lull) -> None:
+    """Each has its own table, and its own name in the column `run`."""
+    folder, points = SweepFolder(tmp_path / "sweep"), []
+    for name in ("keys", "poll"):
+        shutil.copytree(FOLDER / name, folder.run_of(name))
+        asked = json.loads((FOLDER / name / "run.json").read_text(encoding="utf-8"))
+        points.append(SweepPoint(name, "models", {}, {}, 1, asked["hash"], name))
+    about = {"name": "made", "scenario": "esm-gesture", "title": "made up", "command": "./lull sweep"}
+    folder.record({**about, "engine": "gem5", "grid": {}, "seeds": 1}, points)
+    ran = lull("what-if", "sweep", str(ONE), "--grid", "governor=menu,teo", "--out", "table.parquet")
+    assert ran.returncode == 0, ran.stderr
+    runs = [row["run"] for row in pq.read_table(tmp_path / "table.parquet").to_pylist()]
+    assert [Path(run).name for run in runs] == ["keys", "keys", "poll", "poll", "drags", "drags"]
+    assert all(run in ran.stdout.replace("\n", "") for run in runs)
+    refused = lull("what-if", "sweep", "--keep", "kept")
+    assert (refused.returncode, refused.stderr) == (2, "lull: --keep kept: for one run at a time; name one\n")
+    refused = lull("what-if", str(ONE), str(tmp_path), "--set", "governor=teo")
+    assert refused.returncode == 2
+    assert len(refused.stderr.splitlines()) == 1, "nothing is computed before"
+
+
 def test_a_table_that_cannot_be_written_is_one_sentence_before_anything_is_computed(tmp_path: Path, lull: Lull) -> None:
     (tmp_path / "there.parquet").mkdir()
     for place, said in (
@@ -245,6 +267,11 @@ def test_a_cpu_that_was_off_at_the_end_is_told_of(tmp_path: Path) -> None:
 
 def _without_trace(folder: Path) -> None:
     (folder / "trace.dat").unlink()
+
+
+def _unfinished(folder: Path) -> None:
+    about = json.loads((folder / "manifest.json").read_text(encoding="utf-8"))
+    (folder / "manifest.json").write_text(json.dumps({**about, "state": "running"}), encoding="utf-8")
 
 
 def _traced_without_timers(folder: Path) -> None:
@@ -278,6 +305,7 @@ def _of_em_alone(folder: Path) -> None:
         (_without_trace, "trace.dat: missing; run the command again with --trace sched --trace power --trace irq "),
         (_traced_without_timers, "trace.dat: was traced without ipi, timer; run the command again with --trace sched "),
         (_with_lost_events, "trace.dat: lost 7 events; trace less, or raise --trace-buffer, and run again"),
+        (_unfinished, ": this run has not finished (running); wait, or run it again"),
         (_of_qemu, ": of qemu, which has no timing; name a run on gem5"),
         (_without_ledger, "energy.parquet: missing; run `lull energy "),
         (

@@ -12,13 +12,17 @@ from rich.table import Column, Table
 from lull.errors import UserError
 from lull.files import whole
 from lull.host.progress import Progress, report
+from lull.rundir.folder import RunDir
 
 if TYPE_CHECKING:
     from lull.whatif.prediction import Predicted
 
 
 def what_if(
-    runs: Annotated[list[Path], typer.Argument(help="folders of runs on gem5, with traces", metavar="RUNDIR…")],
+    runs: Annotated[
+        list[Path],
+        typer.Argument(help="folders of runs on gem5, with traces, or of sweeps of such runs", metavar="RUNDIR…"),
+    ],
     settings: Annotated[
         list[str] | None,
         typer.Option(
@@ -56,8 +60,6 @@ def what_if(
     """
     if not settings and not grid and keep is None:
         raise UserError("what-if: nothing asked; name a change by --set or --grid")
-    if keep is not None and len(runs) > 1:
-        raise UserError(f"--keep {keep}: for one run at a time; name one")
     if out is not None:
         _check(out)
     # pyarrow and numpy take a second to load, which other commands do not pay.
@@ -66,31 +68,44 @@ def what_if(
     from lull.whatif import grid as points
     from lull.whatif import prediction, recording, source
 
-    sources = []
-    for run in runs:
-        with Progress(f"read {run}"):
-            sources.append(source.load(run))
-    if keep is not None:
-        recording.keep(runs[0], keep)
-        report(f"recording: {keep}")
-    if not settings and not grid:
-        return
+    paths = [one for path in runs for one in _runs_of(path)]
+    if keep is not None and len(paths) > 1:
+        raise UserError(f"--keep {keep}: for one run at a time; name one")
     console = Console(highlight=False)
     tables = []
-    for one in sources:
+    for path in paths:  # one after the other: of many runs, only one is in memory
+        with Progress(f"read {path}"):
+            one = source.load(path)
+        if keep is not None:
+            recording.keep(path, keep)
+            report(f"recording: {keep}")
+        if not settings and not grid:
+            return
         for note in one.notes:
-            report(f"{one.path}: {note}")
+            report(f"{path}: {note}")
         if grid:
             tables.append(points.table(one, settings or [], grid))
+            if len(paths) > 1:
+                console.print(f"\n{path}", style="bold", markup=False)
             _show_points(console, tables[-1].to_pylist())
         else:
             found = prediction.rows(one, one.machine.changed(settings or []))
-            tables.append(prediction.table(found, one.path))
-            _show(console, str(one.path), one.again.share(), found)
+            tables.append(prediction.table(found, path))
+            _show(console, str(path), one.again.share(), found)
     if out is not None:
         with whole.written(out) as partial:
             pq.write_table(points.together(tables), partial)
         report(f"table: {out}")
+
+
+def _runs_of(path: Path) -> list[Path]:
+    """The run itself, or those of a sweep or an experiment."""
+    from lull.compare import samples
+
+    if samples.kind_of(path) in ("sweep", "scenario"):
+        return [point.run.path for point in samples.read(path).points]
+    RunDir.open(path)  # a folder that is none is told of before the first run is answered
+    return [path]
 
 
 def _check(out: Path) -> None:
