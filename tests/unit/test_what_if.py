@@ -20,7 +20,7 @@ from lull.host.progress import Progress
 from lull.platform.load import load_platform
 from lull.rundir import cpuidle
 from lull.rundir.folder import RunDir
-from lull.whatif import chain, charges, entries, grid, prediction, recorded, source, watts
+from lull.whatif import chain, charges, entries, grid, prediction, recorded, settings, source, watts
 from lull.whatif.chain import AS_RECORDED, BY_HINDSIGHT, MAX_STATES, Chains
 from lull.whatif.entries import ChosenSleep
 from lull.whatif.library import NEVER, Governor, Knowledge, State
@@ -441,6 +441,20 @@ def test_a_wrong_setting_is_one_sentence(asked: str, message: str) -> None:
     with pytest.raises(UserError, match=r"^--set") as error:
         Setup(PLATFORM, "menu", {0: "C3"}).changed([asked])
     assert message in str(error.value)
+
+
+def test_a_setting_that_changes_nothing_is_told_of() -> None:
+    machine = Setup(PLATFORM, "menu", {0: "C3", 1: "C2"})
+    for words, said in (
+        (["haltpoll.guest_halt_poll_ns=0,9"],
+         ["haltpoll.guest_halt_poll_ns changes nothing without governor=haltpoll"]),
+        (["haltpoll.guest_halt_poll_ns=0", "governor=menu,haltpoll"], []),
+        (["power-models.core.C4.leakage=0"],
+         ["power-models.core.C4.leakage changes nothing while the deepest state is C3; add idle.deepest=C4"]),
+        (["cstates.C4.exit_us=5", "idle.deepest=C2,C4"], []),
+        (["cstates.C3.exit_us=5"], []),
+    ):  # fmt: skip
+        assert settings.idle_words(machine, words) == said
 
 
 def test_a_state_that_is_taken_away_is_never_entered() -> None:

@@ -67,10 +67,12 @@ def what_if(
 
     from lull.whatif import grid as points
     from lull.whatif import prediction, recording, source
+    from lull.whatif.settings import idle_words
 
     paths = [one for path in runs for one in _runs_of(path)]
     if keep is not None and len(paths) > 1:
         raise UserError(f"--keep {keep}: for one run at a time; name one")
+    asked = settings or []
     console = Console(highlight=False)
     tables = []
     for path in paths:  # one after the other: of many runs, only one is in memory
@@ -81,17 +83,17 @@ def what_if(
             report(f"recording: {keep}")
         if not settings and not grid:
             return
-        for note in one.notes:
-            report(f"{path}: {note}")
         if grid:
-            tables.append(points.table(one, settings or [], grid))
+            tables.append(points.table(one, asked, grid))
             if len(paths) > 1:
                 console.print(f"\n{path}", style="bold", markup=False)
             _show_points(console, tables[-1].to_pylist())
         else:
-            found = prediction.rows(one, one.machine.changed(settings or []))
+            found = prediction.rows(one, one.machine.changed(asked))
             tables.append(prediction.table(found, path))
             _show(console, str(path), one.again.share(), found)
+        for note in (*one.notes, *idle_words(one.machine, [*asked, *(grid or [])])):
+            report(f"{path}: {note}")
     if out is not None:
         with whole.written(out) as partial:
             pq.write_table(points.together(tables), partial)

@@ -113,6 +113,21 @@ def grid(words: Sequence[str], common: Sequence[str] = ()) -> Iterator[tuple[str
     return product(*axes.values())
 
 
+def idle_words(machine: Setup, words: Sequence[str]) -> list[str]:
+    """Of `key=value` and `key=value,value` words: what is said of those that change nothing."""
+    values = {key: text.split(",") for key, _, text in (word.partition("=") for word in words)}
+    governors = values.get(GOVERNOR, [machine.governor])
+    deepest = max(values.get(DEEPEST, machine.deepest.values()), key=_DEPTHS.index)
+    found = []
+    for key in values:
+        deeper = [name for name in key.split(".") if name in _DEPTHS and _DEPTHS.index(name) > _DEPTHS.index(deepest)]
+        if key.startswith(HALTPOLL) and "haltpoll" not in governors:
+            found.append(f"{key} changes nothing without {GOVERNOR}=haltpoll")
+        elif deeper:
+            found.append(f"{key} changes nothing while the deepest state is {deepest}; add {DEEPEST}={deeper[0]}")
+    return found
+
+
 def _one_of(key: str, value: str, known: Sequence[str]) -> str:
     if value not in known:
         raise UserError(f"--set {key}={value}: unknown; choose {', '.join(known)}")
