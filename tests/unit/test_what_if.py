@@ -327,7 +327,7 @@ def test_hindsight_takes_the_deepest_state_that_is_worth_it() -> None:
     assert set(wakes["state"].tolist()) == {1}
 
 
-WATTS = {"C1": 0.1, "C2": 0.05, "C3": 0.01, "C4": 0.005, "active": 0.5, "exit": 0.3}
+WATTS = {"C1": 0.1, "C2": 0.05, "C3": 0.01, "C4": 0.005, "active": 0.5, "exit": 0.3, "switch": 0.2}
 
 
 def made_up() -> Replay:
@@ -433,7 +433,9 @@ def test_the_joules_of_a_point_are_those_of_its_table() -> None:
         ("haltpoll.guest_halt_poll_ns=-1", "not a whole number from 0"),
         ("power-models.core.C5.leakage=0.1", "not a number of power-models/states.yaml that this machine has"),
         ("power-models.l2.retained_when_off.a72=0.1", "not a number of power-models/states.yaml that this machine"),
-        ("power-models.core.C3.leakage=2", "not a share; write a number from 0 to 1"),
+        ("power-models.core.C3.leakage=2", "write a number from 0 to 1"),
+        ("power-models.transition.rail_nf_per_mm2=nan", "write a number from 0 to 100"),
+        ("power-models.transition.regulator_uf=1", "not a number of power-models/states.yaml that this machine has"),
         ("cstates.C3.advertised.residency_us=1", "raise it"),
     ],
 )
@@ -478,6 +480,22 @@ def test_numbers_of_the_power_models_scale_the_power_of_a_state() -> None:
     smaller = base.changed([f"power-models.l2.retained_when_off.{PLATFORM.resolved_clusters()[0].core}=0"])
     assert run.power(smaller).clusters[PLATFORM.resolved_clusters()[0].name]["off"] == 0
     assert run.power(base) is run.watts
+
+
+def test_numbers_of_transitions_scale_what_a_way_in_and_out_takes() -> None:
+    run = made_up()
+    base = run.machine.changed(["idle.deepest=C3"])
+    charge, switch = run.charges(base)[0], run.power(base).kinds[0]["switch"]["static"]
+    asked = base.changed([f"power-models.transition.{key}" for key in ("rail_nf_per_mm2=3", "dirty_share=0.25")])
+    other = run.charges(asked)[0]
+    assert (other.core_rail, other.cluster_rail) == pytest.approx((2 * charge.core_rail, 2 * charge.cluster_rail))
+    assert (other.l1_flush, other.l2_flush) == pytest.approx((charge.l1_flush / 2, charge.l2_flush / 2))
+    assert (other.l1_refill, other.l2_refill) == (charge.l1_refill, charge.l2_refill)
+    assert run.power(base.changed(["power-models.transition.switch_leakage=1"])).kinds[0]["switch"][
+        "static"
+    ] == pytest.approx(2 * switch)
+    joules = [prediction.measures(run, machine, run.wakes(machine))["energy", 0, "exit"] for machine in (base, asked)]
+    assert joules[1] - joules[0] == pytest.approx(8 * charge.core_rail), "each of the eight sleeps is in C3"
 
 
 def test_haltpoll_polls_as_long_as_its_parameter_says() -> None:

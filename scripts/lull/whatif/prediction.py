@@ -296,7 +296,7 @@ def by_hindsight(source: Replay, machine: Setup, credit: float) -> npt.NDArray[n
     cpus = max(source.chains.sleeps) + 1
     ideal = np.full(cpus * MAX_STATES, np.iinfo(np.int64).max, np.int64)
     told, power_of = source.states(machine), source.power(machine)
-    for (members, cluster), charge in zip(machine.platform.cpu_ranges(), source.charges, strict=True):
+    for (members, cluster), charge in zip(machine.platform.cpu_ranges(), source.charges(machine), strict=True):
         for cpu in members:
             if cpu not in source.chains.sleeps:
                 continue

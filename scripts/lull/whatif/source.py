@@ -55,7 +55,7 @@ class Replay:
         return chain.run(self.chains, self.machine.platform, AS_RECORDED)
 
     def spending(self, machine: Setup, wakes: npt.NDArray[np.void]) -> Spending:
-        return spent.of_wakes(self.chains, self.charges, machine.platform, wakes)
+        return spent.of_wakes(self.chains, self.charges(machine), machine.platform, wakes)
 
     @cached_property
     def spent(self) -> Spending:
@@ -63,9 +63,12 @@ class Replay:
         return self.spending(self.machine, self.as_recorded)
 
     @cached_property
-    def charges(self) -> list[Charge]:
-        """Of each cluster."""
+    def _charges(self) -> list[Charge]:
         return charges.of_platform(self.machine.platform)
+
+    def charges(self, machine: Setup) -> Sequence[Charge]:
+        """Of each cluster."""
+        return charges.with_model(self._charges, machine.model) if machine.model else self._charges
 
     @cached_property
     def lived(self) -> dict[int, Array[Lived]]:

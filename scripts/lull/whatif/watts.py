@@ -174,7 +174,13 @@ def with_model(watts: Watts, platform: Platform, numbers: Mapping[str, float]) -
     kinds = {cpu: {state: dict(power) for state, power in own.items()} for cpu, own in watts.kinds.items()}
     clusters = {name: dict(power) for name, power in watts.clusters.items()}
     for key, value in numbers.items():
-        part, which, last = key.split(".")
+        part, _, last = key.rpartition(".")
+        part, _, which = part.partition(".")
+        if part == "transition":
+            if last == "switch_leakage":  # the others are `lull.whatif.charges`'
+                for own in kinds.values():
+                    own[SWITCH][STATIC] = own[SWITCH].get(STATIC, 0.0) * value / model.transition.switch_leakage.value
+            continue
         if part == "l2":
             for cluster in platform.resolved_clusters():
                 if cluster.core == last:
