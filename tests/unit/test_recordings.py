@@ -11,9 +11,11 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 import pytest
+from typer.testing import CliRunner
 
 import lull as lull_api
 from lull.artifacts import store
+from lull.cli.app import app
 from lull.energy import run_ledger
 from lull.engines.base import Engine, Sink
 from lull.engines.gem5 import Gem5
@@ -146,6 +148,16 @@ def test_a_tuned_run_is_the_recorded_one_with_other_residencies(replays: dict[st
     assert (spec.command, spec.seed, spec.engine) == (before.command, before.seed, "gem5")
     assert spec.boot_platform() == before.boot_platform(), "the same checkpoint"
     assert "cstate=0-3:C3:500:2000" in spec.script()
+
+
+def test_verifying_without_gem5_is_one_sentence(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Nothing is read or computed before."""
+    monkeypatch.delenv("GEM5", raising=False)
+    monkeypatch.setenv("PATH", "/nowhere")
+    said = CliRunner().invoke(app, ["tune", "no-run", "--p99-us", "100", "--verify", "3"])
+    assert str(said.exception) == (
+        "--verify 3: no gem5 found in GEM5 and PATH; name one by GEM5, or leave --verify out"
+    )
 
 
 def test_verifying_compares_with_the_run_that_the_engine_left(replays: dict[str, Replay], tmp_path: Path) -> None:

@@ -8,6 +8,7 @@ import typer
 from rich.console import Console
 from rich.table import Table
 
+from lull.engines import gem5_binary
 from lull.engines.choose import choose
 from lull.errors import UserError
 from lull.host.progress import Progress, report
@@ -33,6 +34,8 @@ def tune(
     """
     if verify > top:
         raise UserError(f"--verify {verify}: more than the answers; raise --top {top}, or verify fewer")
+    if verify and not gem5_binary.is_there():
+        raise UserError(f"--verify {verify}: no gem5 found in GEM5 and PATH; name one by GEM5, or leave --verify out")
     engine = choose("gem5") if verify else None
     # numpy and pyarrow take a second to load, which other commands do not pay.
     from lull.whatif import source
