@@ -24,6 +24,7 @@ from lull.files.paths import ROOT
 from lull.rundir.folder import RunDir
 from lull.runspec.spec import RunSpec
 from lull.sweep.folder import SweepFolder, SweepPoint
+from lull.trace import recording as trace_recording
 from lull.whatif import grid, prediction, recording, source, tune
 from lull.whatif.source import Replay
 from tests import fake_gem5
@@ -275,6 +276,21 @@ def test_a_cpu_that_was_off_at_the_end_is_told_of(tmp_path: Path) -> None:
     replay = source.load(folder)
     assert 3 not in replay.cpus
     assert "CPU 3 is left out: it was off when the command ended" in replay.notes
+
+
+def test_what_a_replay_cannot_move_is_told_of(replays: dict[str, Replay]) -> None:
+    """By the trace's own events, of the command alone."""
+    for name, replay in replays.items():
+        begin, end = replay.entries.ticks
+        tables = trace_recording.load(RunDir.open(FOLDER / name)).tables
+        changes = tables["cpu_frequency"]
+        inside = (changes.time >= begin) & (changes.time <= end) & (changes["cpu_id"] == 0)
+        assert f"Linux changed the frequency {inside.sum()} times; work keeps the time that it took" in replay.notes
+        assert (
+            f"Linux moved a task to another CPU {replay.entries.moves} times; tasks stay where they were"
+            in replay.notes
+        )
+        assert 1 <= replay.entries.moves <= 3, name
 
 
 def _without_trace(folder: Path) -> None:

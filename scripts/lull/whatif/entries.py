@@ -92,6 +92,10 @@ class Entries:
     """The sleep of each CPU that the trace has no end of."""
     ticks: tuple[int, int] = (0, 0)
     """`begin` and `end` in gem5's time."""
+    frequencies: int = 0
+    """How often Linux changed the frequency."""
+    moves: int = 0
+    """How often Linux moved a task to another CPU."""
 
 
 def read(
@@ -120,7 +124,8 @@ def read(
     if within_ms is not None:
         begin, end = _part(path, begin, end, within_ms)
     first, last = clock.monotonic_ticks(np.array([begin, end], np.int64)).tolist()
-    return Entries(found.done(), begin, end, period, lost, found.unfinished(), (first, last))
+    beside = clues.beside(columns, clock, path, begin, end)
+    return Entries(found.done(), begin, end, period, lost, found.unfinished(), (first, last), *beside)
 
 
 def _part(path: Path, begin: int, end: int, within_ms: tuple[float, float]) -> tuple[int, int]:

@@ -161,7 +161,7 @@ def load(
         again=again,
         chains=chains,
         watts=watts.of_run(rundir, spec.platform, sorted(chains.sleeps), found.ticks),
-        notes=tuple(_notes(rundir, spec.platform, told, again)),
+        notes=tuple(_notes(rundir, spec.platform, found, again)),
     )
 
 
@@ -191,16 +191,23 @@ def _told(rows: Sequence[cpuidle.Row], path: Path, platform: Platform) -> dict[i
     return found
 
 
-def _notes(rundir: RunDir, platform: Platform, told: Mapping[int, object], again: Again) -> list[str]:
+def _notes(rundir: RunDir, platform: Platform, seen: Entries, again: Again) -> list[str]:
     found = [
         f"CPU {cpu} is left out: it was off when the command ended"
         for cpus, _ in platform.cpu_ranges()
         for cpu in cpus
-        if cpu not in told
+        if cpu not in seen.by_cpu
     ]
     kernel = rundir.manifest()["artifacts"].get("kernel")
     if not kernel or not governors.of_run(dict(kernel)):
-        found.append("the run's kernel has other governors than this checkout; choices may differ")
+        found.append(
+            "the run's kernel was built from other sources than this checkout's governors; "
+            f"{again.share():.1%} of its choices come out again"
+        )
+    if seen.frequencies:
+        found.append(f"Linux changed the frequency {seen.frequencies} times; work keeps the time that it took")
+    if seen.moves:
+        found.append(f"Linux moved a task to another CPU {seen.moves} times; tasks stay where they were")
     for reason, many in again.reasons().items():
         if reason != recorded.AGREES:
             found.append(f"{many} choices come out otherwise than recorded: {reason}")
