@@ -3,6 +3,7 @@
 
 import json
 import shutil
+import time
 from collections.abc import Callable
 from itertools import permutations
 from pathlib import Path
@@ -126,6 +127,15 @@ def test_a_point_of_a_grid_is_what_the_table_says_with_its_error_bar(replays: di
             row = rows[key[0], prediction.UNITS[key[0]], *key[1:]]
             assert (point[column], point[f"{column}_error"]) == pytest.approx((row.predicted, row.error)), name
         assert point["wake_ups_error"] > 0
+
+
+def test_a_processor_answers_a_hundred_points_a_second_of_a_run_of_ten_seconds(replays: dict[str, Replay]) -> None:
+    replay = replays["keys"]
+    assert (replay.chains.last - replay.chains.first) / 1e9 > 10
+    asked = [(f"cstates.C3.exit_us={number}", "governor=teo") for number in range(10, 60)]
+    begun = time.process_time()
+    assert len(grid.numbers(replay, asked)) == len(asked)
+    assert time.process_time() - begun < len(asked) / 100
 
 
 def test_tuning_finds_no_worse_than_the_recorded_settings_within_the_bound(replays: dict[str, Replay]) -> None:
