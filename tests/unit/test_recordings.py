@@ -203,6 +203,10 @@ def test_the_notebook_has_the_same_tables(replays: dict[str, Replay]) -> None:
     assert list(points["settings"]) == ["idle.deepest=C4 governor=menu", "idle.deepest=C4 governor=teo"]
     with pytest.raises(UserError, match="what_if: nothing asked; name a setting"):
         run.what_if()
+    tuned = run.tune(p99_us=200, top=2)
+    best = tune.best(replays["drags"], 200, 2)
+    assert list(tuned["settings"]) == [" ".join(one.settings) for one in best]
+    assert list(tuned["energy_j_error"]) == [one.energy_j_error for one in best]
 
 
 def test_a_recording_answers_as_the_run_that_it_was_made_of(tmp_path: Path) -> None:
