@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """The recordings in results/: a what-if on them needs no gem5. What it refuses, it refuses in one sentence."""
 
+import dataclasses
 import json
 import shutil
 import time
@@ -280,6 +281,21 @@ def test_a_table_that_cannot_be_written_is_one_sentence_before_anything_is_compu
         assert refused.stderr.startswith(f"lull: --out {place}: {said}")
         assert len(refused.stderr.splitlines()) == 1
     assert not (tmp_path / "nowhere").exists()
+
+
+def test_a_cpu_that_did_not_sleep_is_told_of(replays: dict[str, Replay]) -> None:
+    replay = replays["drags"]
+    rundir = RunDir.open(ONE)
+    awake = {cpu: own for cpu, own in replay.chains.sleeps.items() if cpu != 2}
+    chains = dataclasses.replace(replay.chains, sleeps=awake)
+    notes = source._notes(rundir, rundir.spec().platform, chains, replay.entries, replay.again)
+    assert set(notes) - set(replay.notes) == {"CPU 2 is left out: it did not sleep"}
+
+
+def test_tune_tells_of_what_a_replay_cannot_move(lull: Lull) -> None:
+    ran = lull("tune", str(ONE), "--p99-us", "200", "--top", "1")
+    assert ran.returncode == 0, ran.stderr
+    assert f"{ONE}: Linux changed the frequency 5 times; work keeps the time that it took" in ran.stderr.splitlines()
 
 
 def test_a_cpu_that_was_off_at_the_end_is_told_of(tmp_path: Path) -> None:

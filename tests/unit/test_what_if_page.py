@@ -218,6 +218,12 @@ def test_curves_go_over_each_slider(across: str, page: Path, browser: Browser) -
     assert browser.errors == []
 
 
+def test_the_page_tells_of_what_a_replay_cannot_move(page: Path, replay: Replay) -> None:
+    text = page.read_text(encoding="utf-8")
+    assert len(replay.notes) >= 2
+    assert all(note.replace("'", "&#39;") in text for note in replay.notes)
+
+
 def test_a_run_that_cannot_be_asked_has_a_page_without_sliders(tmp_path: Path) -> None:
     bare = tmp_path / "bare"
     shutil.copytree(RUN, bare)

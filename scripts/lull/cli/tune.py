@@ -59,6 +59,8 @@ def tune(
             f"{one.latency_p99_us:.5g}", f"{one.latency_p99_us_error:.3g}",
         )  # fmt: skip
     console.print(table)
+    for note in replay.notes:
+        report(f"{run}: {note}")
     if engine is None:
         return
     checked = Table(

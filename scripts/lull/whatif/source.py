@@ -161,7 +161,7 @@ def load(
         again=again,
         chains=chains,
         watts=watts.of_run(rundir, spec.platform, sorted(chains.sleeps), found.ticks),
-        notes=tuple(_notes(rundir, spec.platform, found, again)),
+        notes=tuple(_notes(rundir, spec.platform, chains, found, again)),
     )
 
 
@@ -191,12 +191,12 @@ def _told(rows: Sequence[cpuidle.Row], path: Path, platform: Platform) -> dict[i
     return found
 
 
-def _notes(rundir: RunDir, platform: Platform, seen: Entries, again: Again) -> list[str]:
+def _notes(rundir: RunDir, platform: Platform, chains: Chains, seen: Entries, again: Again) -> list[str]:
     found = [
-        f"CPU {cpu} is left out: it was off when the command ended"
+        f"CPU {cpu} is left out: it {'did not sleep' if cpu in seen.by_cpu else 'was off when the command ended'}"
         for cpus, _ in platform.cpu_ranges()
         for cpu in cpus
-        if cpu not in seen.by_cpu
+        if cpu not in chains.sleeps
     ]
     kernel = rundir.manifest()["artifacts"].get("kernel")
     if not kernel or not governors.of_run(dict(kernel)):
