@@ -205,10 +205,14 @@ def _notes(rundir: RunDir, platform: Platform, chains: Chains, seen: Entries, ag
             f"{again.share():.1%} of its choices come out again"
         )
     if seen.frequencies:
-        found.append(f"Linux changed the frequency {seen.frequencies} times; work keeps the time that it took")
+        found.append(f"Linux changed the frequency {_times(seen.frequencies)}; work keeps the time that it took")
     if seen.moves:
-        found.append(f"Linux moved a task to another CPU {seen.moves} times; tasks stay where they were")
+        found.append(f"Linux moved a task to another CPU {_times(seen.moves)}; tasks stay where they were")
     for reason, many in again.reasons().items():
         if reason != recorded.AGREES:
-            found.append(f"{many} choices come out otherwise than recorded: {reason}")
+            found.append(f"Linux chose otherwise than a replay {_times(many)}: {reason}")
     return found
+
+
+def _times(many: int) -> str:
+    return "once" if many == 1 else f"{many} times"
