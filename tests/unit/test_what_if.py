@@ -3,6 +3,7 @@
 
 import dataclasses
 import shutil
+import tracemalloc
 from collections.abc import Callable
 from functools import partial
 from itertools import pairwise
@@ -20,7 +21,8 @@ from lull.host.progress import Progress
 from lull.platform.load import load_platform
 from lull.rundir import cpuidle
 from lull.rundir.folder import RunDir
-from lull.whatif import chain, charges, entries, grid, prediction, recorded, settings, source, watts
+from lull.trace.clock import Clock
+from lull.whatif import chain, charges, clues, entries, grid, prediction, recorded, settings, source, watts
 from lull.whatif.chain import AS_RECORDED, BY_HINDSIGHT, MAX_STATES, Chains
 from lull.whatif.entries import ChosenSleep
 from lull.whatif.library import NEVER, Governor, Knowledge, State
@@ -135,6 +137,29 @@ def test_each_sleep_of_the_recorded_run_is_there(found: entries.Entries) -> None
     for own in found.by_cpu.values():
         assert all(one.now <= one.start < one.end for one in own)
         assert all(one.end <= other.start for one, other in pairwise(own))
+
+
+def test_events_of_a_trace_are_made_while_they_are_read() -> None:
+    """Three names by turns on one CPU, as columns: of 150000 events at most a few thousand are there at once."""
+    clock = Clock(hz=10**9, mult=1, shift=0, epoch_ns=0, epoch_count=0, monotonic_ns=0, monotonic_count=0)
+    names, many = ("cpu_idle", "tick_stop", "ipi_exit"), 50_000
+    columns: clues.Columns = {name: [] for name in clues._FIELDS}
+    for number, name in enumerate(names):
+        values = (np.arange(many),) if name != "ipi_exit" else ()
+        stamps = 1000 * (3 * np.arange(many) + number)
+        columns[name] = [(1, stamps, values)]
+    (stream,) = clues.streams(columns, clock, RUN)
+    tracemalloc.start()
+    seen = last = 0
+    for event in stream:
+        assert event.name == names[seen % 3]
+        assert event.values == ((seen // 3,) if event.name != "ipi_exit" else ())
+        assert event.time >= last
+        seen, last = seen + 1, event.time
+    most = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert seen == 3 * many
+    assert most < 5_000_000
 
 
 def test_the_recorded_choices_come_out_again(found: entries.Entries) -> None:

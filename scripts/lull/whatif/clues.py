@@ -1,8 +1,10 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """The events of a trace that tell of sleeps, timers and ticks, in the order of CLOCK_MONOTONIC's nanoseconds."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
+from heapq import merge
+from itertools import repeat
 from pathlib import Path
 from typing import NamedTuple
 
@@ -37,6 +39,8 @@ _FIELDS: dict[str, tuple[str, ...]] = {
 _BESIDE = {"cpu_frequency": ("cpu_id",), "sched_migrate_task": ()}
 """Events that a replay cannot move: that there are any is told."""
 _SETS = ("target_cpus",)
+_AT_ONCE = 4096
+"""Events of one name whose numbers are made into Python's."""
 NEEDED = ("cpu_idle", "sched_switch", "irq_handler_exit", "hrtimer_start", "timer_start", "tick_stop", "cpu_idle_miss")
 
 
@@ -94,17 +98,33 @@ def monotonic(clock: Clock, stamps: Numbers, path: Path) -> Numbers:
     return clock.monotonic_ns + ns
 
 
-def streams(columns: Columns, clock: Clock, path: Path) -> Iterator[Iterable[Clue]]:
-    """The events of each CPU in the order in which the CPU wrote them."""
-    for cpu in sorted({cpu for parts in columns.values() for cpu, _, _ in parts}):
-        own: list[Clue] = []
-        for name in _FIELDS:
-            for at, stamps, values in columns[name]:
-                if at == cpu:
-                    times = monotonic(clock, stamps, path).tolist()
-                    rows = zip(*(column.tolist() for column in values), strict=True) if values else ((),) * len(times)
-                    own += [Clue(time, cpu, name, row) for time, row in zip(times, rows, strict=True)]
-        yield sorted(own, key=lambda one: one.time)
+@dataclass(frozen=True)
+class Stream:
+    """The events of a CPU in the order in which the CPU wrote them, made while they are read: of a long trace only
+    the columns are in memory."""
+
+    columns: Columns
+    clock: Clock
+    path: Path
+    cpu: int
+
+    def __iter__(self) -> Iterator[Clue]:
+        return merge(*(self._of(name) for name in _FIELDS), key=lambda one: one.time)
+
+    def _of(self, name: str) -> Iterator[Clue]:
+        for cpu, stamps, values in self.columns[name]:
+            for begin in range(0, stamps.size if cpu == self.cpu else 0, _AT_ONCE):
+                piece = slice(begin, begin + _AT_ONCE)
+                times = monotonic(self.clock, stamps[piece], self.path).tolist()
+                rows = zip(*(column[piece].tolist() for column in values), strict=True) if values else repeat(())
+                for time, row in zip(times, rows, strict=False):
+                    yield Clue(time, cpu, name, row)
+
+
+def streams(columns: Columns, clock: Clock, path: Path) -> list[Stream]:
+    """One of each CPU."""
+    cpus = sorted({cpu for name in _FIELDS for cpu, _, _ in columns[name]})
+    return [Stream(columns, clock, path, cpu) for cpu in cpus]
 
 
 def beside(columns: Columns, clock: Clock, path: Path, begin: int, end: int) -> tuple[int, int]:

@@ -15,7 +15,7 @@ Times are nanoseconds of CLOCK_MONOTONIC.
 """
 
 from bisect import bisect_left
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from heapq import merge
 from pathlib import Path
@@ -113,7 +113,7 @@ def read(
     if not columns["hrtimer_start"] or not columns["tick_stop"]:
         raise UserError(f"{path}: has no event of a timer or of the tick; record a longer run")
     found.jiffy = clues.first_jiffy(columns, clock, path, period)
-    streams = [list(stream) for stream in clues.streams(columns, clock, path)]
+    streams = clues.streams(columns, clock, path)
     for stream in streams:
         found.begin_with(stream)
     for event in merge(*streams, key=lambda one: one.time):
@@ -205,13 +205,14 @@ class _Watcher:
         self.begin, self.last = min(self.begin, event.time), event.time
         getattr(self, f"_{event.name}")(cpu, event)
 
-    def begin_with(self, stream: Sequence[Clue]) -> None:
+    def begin_with(self, stream: Iterable[Clue]) -> None:
         """The state of the tick before the trace: the first events tell of it."""
-        cpu = self.cpus.get(stream[0].cpu) if stream else None
-        if cpu is None:
+        first = next(iter(stream), None)
+        cpu = self.cpus.get(first.cpu) if first else None
+        if first is None or cpu is None:
             return
         told = next((one for one in stream if one.name in ("timer_base_idle", "tick_stop")), None)
-        cpu.now = stream[0].time
+        cpu.now = first.time
         cpu.stopped = cpu.idle = told is None or (told.name == "timer_base_idle" and not told.values[0])
         cpu.stopped_before = cpu.stopped
         for event in stream:
