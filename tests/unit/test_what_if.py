@@ -139,6 +139,12 @@ def test_each_sleep_of_the_recorded_run_is_there(found: entries.Entries) -> None
         assert all(one.end <= other.start for one, other in pairwise(own))
 
 
+def test_a_trace_of_other_idle_states_is_refused() -> None:
+    few = {cpu: [state.residency_ns for state in own[:1]] for cpu, own in told().items()}
+    with pytest.raises(UserError, match=r"trace\.dat: CPU \d enters an idle state that it does not have; run the"):
+        entries.read(RUN / "trace.dat", few, TICK_NS)
+
+
 def test_events_of_a_trace_are_made_while_they_are_read() -> None:
     """Three names by turns on one CPU, as columns: of 150000 events at most a few thousand are there at once."""
     clock = Clock(hz=10**9, mult=1, shift=0, epoch_ns=0, epoch_count=0, monotonic_ns=0, monotonic_count=0)

@@ -112,6 +112,9 @@ def read(
     found = _Watcher(residency_ns, period, clues.owners(columns), clues.tick_function(columns))
     if not columns["hrtimer_start"] or not columns["tick_stop"]:
         raise UserError(f"{path}: has no event of a timer or of the tick; record a longer run")
+    for cpu, _, (states,) in columns["cpu_idle"]:
+        if cpu in residency_ns and ((states != _EXIT) & (states >= len(residency_ns[cpu]))).any():
+            raise UserError(f"{path}: CPU {cpu} enters an idle state that it does not have; run the command again")
     found.jiffy = clues.first_jiffy(columns, clock, path, period)
     streams = clues.streams(columns, clock, path)
     for stream in streams:
