@@ -1,17 +1,23 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """The recordings in results/: a what-if on them needs no gem5. What it refuses, it refuses in one sentence."""
 
+import dataclasses
 import json
 import shutil
+import time
 from collections.abc import Callable
 from itertools import permutations
 from pathlib import Path
 
+import pyarrow as pa
+import pyarrow.compute as pc
 import pyarrow.parquet as pq
 import pytest
+from typer.testing import CliRunner
 
 import lull as lull_api
 from lull.artifacts import store
+from lull.cli.app import app
 from lull.energy import run_ledger
 from lull.engines.base import Engine, Sink
 from lull.engines.gem5 import Gem5
@@ -19,7 +25,9 @@ from lull.errors import UserError
 from lull.files.paths import ROOT
 from lull.rundir.folder import RunDir
 from lull.runspec.spec import RunSpec
-from lull.whatif import prediction, recording, source, tune
+from lull.sweep.folder import SweepFolder, SweepPoint
+from lull.trace import recording as trace_recording
+from lull.whatif import grid, prediction, recording, source, tune
 from lull.whatif.source import Replay
 from tests import fake_gem5
 from tests.conftest import Lull
@@ -68,7 +76,19 @@ def test_hindsight_spends_no_more_than_the_recorded_governor(replays: dict[str, 
         (joules,) = [
             row for row in prediction.rows(replay, replay.machine) if (row.what, row.cpu, row.of) == _ALL_ENERGY
         ]
+        assert joules.ideal is not None
         assert 0.5 * joules.recorded < joules.ideal <= joules.predicted, name
+
+
+def test_an_ideal_latency_of_too_few_wake_ups_is_not_there(replays: dict[str, Replay]) -> None:
+    """CPU 4 of `drags` wakes up eight times, and once less with hindsight."""
+    replay = replays["drags"]
+    rows = {row[:4]: row for row in prediction.rows(replay, replay.machine)}
+    few = rows["latency", "us", 4, "p99"]
+    assert (few.predicted > 0, few.ideal) == (True, None)
+    assert all(row.ideal is not None for row in rows.values() if row.what != "latency")
+    column = prediction.table([few, rows["latency", "us", 0, "p99"]], replay.path)["ideal"].to_pylist()
+    assert column == [None, rows["latency", "us", 0, "p99"].ideal]
 
 
 def test_a_held_out_run_is_as_the_prediction_says(replays: dict[str, Replay]) -> None:
@@ -98,6 +118,27 @@ def test_the_bars_hold_where_one_recording_is_asked_of_the_other(replays: dict[s
     assert sum(held) / len(held) > 0.95
 
 
+def test_a_point_of_a_grid_is_what_the_table_says_with_its_error_bar(replays: dict[str, Replay]) -> None:
+    """Also in `poll`, of which some choices come out otherwise, so that the model is not the recorded run."""
+    words = ("governor=teo", "cstates.C3.exit_us=60")
+    for name, replay in replays.items():
+        rows = {row[:4]: row for row in prediction.rows(replay, replay.machine.changed(words))}
+        (point,) = grid.table(replay, words[:1], words[1:]).to_pylist()
+        for column, key in (("energy_j", _ALL_ENERGY), ("latency_p99_us", ("latency", prediction.ALL, "p99"))):
+            row = rows[key[0], prediction.UNITS[key[0]], *key[1:]]
+            assert (point[column], point[f"{column}_error"]) == pytest.approx((row.predicted, row.error)), name
+        assert point["wake_ups_error"] > 0
+
+
+def test_a_processor_answers_a_hundred_points_a_second_of_a_run_of_ten_seconds(replays: dict[str, Replay]) -> None:
+    replay = replays["keys"]
+    assert (replay.chains.last - replay.chains.first) / 1e9 > 10
+    asked = [(f"cstates.C3.exit_us={number}", "governor=teo") for number in range(10, 60)]
+    begun = time.process_time()
+    assert len(grid.numbers(replay, asked)) == len(asked)
+    assert time.process_time() - begun < len(asked) / 100
+
+
 def test_tuning_finds_no_worse_than_the_recorded_settings_within_the_bound(replays: dict[str, Replay]) -> None:
     replay = replays["poll"]
     own = tune.as_run(replay)
@@ -106,6 +147,7 @@ def test_tuning_finds_no_worse_than_the_recorded_settings_within_the_bound(repla
     assert found[0].energy_j <= found[1].energy_j <= found[2].energy_j
     assert found[0].energy_j <= 1.001 * own.energy_j
     assert all(one.latency_p99_us <= 1.1 * own.latency_p99_us for one in found)
+    assert all(one.energy_j_error > 0 and one.latency_p99_us_error > 0 for one in found)
     with pytest.raises(UserError, match=r"--p99-us 1: no candidate is within it; the least is \d"):
         tune.best(replay, 1, 3)
 
@@ -118,6 +160,16 @@ def test_a_tuned_run_is_the_recorded_one_with_other_residencies(replays: dict[st
     assert (spec.command, spec.seed, spec.engine) == (before.command, before.seed, "gem5")
     assert spec.boot_platform() == before.boot_platform(), "the same checkpoint"
     assert "cstate=0-3:C3:500:2000" in spec.script()
+
+
+def test_verifying_without_gem5_is_one_sentence(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Nothing is read or computed before."""
+    monkeypatch.delenv("GEM5", raising=False)
+    monkeypatch.setenv("PATH", "/nowhere")
+    said = CliRunner().invoke(app, ["tune", "no-run", "--p99-us", "100", "--verify", "3"])
+    assert str(said.exception) == (
+        "--verify 3: no gem5 found in GEM5 and PATH; name one by GEM5, or leave --verify out"
+    )
 
 
 def test_verifying_compares_with_the_run_that_the_engine_left(replays: dict[str, Replay], tmp_path: Path) -> None:
@@ -152,6 +204,10 @@ def test_the_notebook_has_the_same_tables(replays: dict[str, Replay]) -> None:
     assert list(points["settings"]) == ["idle.deepest=C4 governor=menu", "idle.deepest=C4 governor=teo"]
     with pytest.raises(UserError, match="what_if: nothing asked; name a setting"):
         run.what_if()
+    tuned = run.tune(p99_us=200, top=2)
+    best = tune.best(replays["drags"], 200, 2)
+    assert list(tuned["settings"]) == [" ".join(one.settings) for one in best]
+    assert list(tuned["energy_j_error"]) == [one.energy_j_error for one in best]
 
 
 def test_a_recording_answers_as_the_run_that_it_was_made_of(tmp_path: Path) -> None:
@@ -173,6 +229,17 @@ def test_a_recording_takes_no_other_folders_place(tmp_path: Path) -> None:
     assert (tmp_path / "notes").read_text() == "mine"
 
 
+def test_a_recording_takes_the_place_of_a_recording_and_of_no_run(tmp_path: Path) -> None:
+    run, kept = tmp_path / "run", tmp_path / "kept"
+    shutil.copytree(ONE, run)
+    (run / "stats.parquet").write_text("an hour of gem5")
+    recording.keep(run, kept)
+    recording.keep(ONE, kept)
+    with pytest.raises(UserError, match="exists and is not a recording; choose another folder"):
+        recording.keep(ONE, run)
+    assert (run / "stats.parquet").read_text() == "an hour of gem5"
+
+
 def test_the_command_prints_and_writes_the_table(tmp_path: Path, lull: Lull) -> None:
     ran = lull("what-if", str(ONE), "--set", "cstates.C3.exit_us=130", "--out", "table.parquet")
     assert ran.returncode == 0, ran.stderr
@@ -182,8 +249,89 @@ def test_the_command_prints_and_writes_the_table(tmp_path: Path, lull: Lull) -> 
     assert "latency us" in ran.stdout
 
 
+def test_a_sweep_is_all_of_its_runs(tmp_path: Path, lull: Lull) -> None:
+    """Each has its own table, and its own name in the column `run`."""
+    folder, points = SweepFolder(tmp_path / "sweep"), []
+    for name in ("keys", "poll"):
+        shutil.copytree(FOLDER / name, folder.run_of(name))
+        asked = json.loads((FOLDER / name / "run.json").read_text(encoding="utf-8"))
+        points.append(SweepPoint(name, "models", {}, {}, 1, asked["hash"], name))
+    about = {"name": "made", "scenario": "esm-gesture", "title": "made up", "command": "./lull sweep"}
+    folder.record({**about, "engine": "gem5", "grid": {}, "seeds": 1}, points)
+    ran = lull("what-if", "sweep", str(ONE), "--grid", "governor=menu,teo", "--out", "table.parquet")
+    assert ran.returncode == 0, ran.stderr
+    runs = [row["run"] for row in pq.read_table(tmp_path / "table.parquet").to_pylist()]
+    assert [Path(run).name for run in runs] == ["keys", "keys", "poll", "poll", "drags", "drags"]
+    assert all(run in ran.stdout.replace("\n", "") for run in runs)
+    refused = lull("what-if", "sweep", "--keep", "kept")
+    assert (refused.returncode, refused.stderr) == (2, "lull: --keep kept: for one run at a time; name one\n")
+    refused = lull("what-if", str(ONE), str(tmp_path), "--set", "governor=teo")
+    assert refused.returncode == 2
+    assert len(refused.stderr.splitlines()) == 1, "nothing is computed before"
+
+
+def test_a_table_that_cannot_be_written_is_one_sentence_before_anything_is_computed(tmp_path: Path, lull: Lull) -> None:
+    (tmp_path / "there.parquet").mkdir()
+    for place, said in (
+        ("nowhere/table.parquet", "its folder is not there"), ("there.parquet", "is a folder"),
+        ("table.csv", "not a Parquet file"),
+    ):  # fmt: skip
+        refused = lull("what-if", str(ONE), "--set", "governor=teo", "--out", place)
+        assert refused.returncode == 2
+        assert refused.stderr.startswith(f"lull: --out {place}: {said}")
+        assert len(refused.stderr.splitlines()) == 1
+    assert not (tmp_path / "nowhere").exists()
+
+
+def test_a_cpu_that_did_not_sleep_is_told_of(replays: dict[str, Replay]) -> None:
+    replay = replays["drags"]
+    rundir = RunDir.open(ONE)
+    awake = {cpu: own for cpu, own in replay.chains.sleeps.items() if cpu != 2}
+    chains = dataclasses.replace(replay.chains, sleeps=awake)
+    notes = source._notes(rundir, rundir.spec().platform, chains, replay.entries, replay.again)
+    assert set(notes) - set(replay.notes) == {"CPU 2 is left out: it did not sleep"}
+
+
+def test_tune_tells_of_what_a_replay_cannot_move(lull: Lull) -> None:
+    ran = lull("tune", str(ONE), "--p99-us", "200", "--top", "1")
+    assert ran.returncode == 0, ran.stderr
+    assert f"{ONE}: Linux changed the frequency 5 times; work keeps the time that it took" in ran.stderr.splitlines()
+
+
+def test_a_cpu_that_was_off_at_the_end_is_told_of(tmp_path: Path) -> None:
+    folder = tmp_path / "run"
+    shutil.copytree(ONE, folder)
+    lines = (folder / "cpuidle.jsonl").read_text(encoding="utf-8").splitlines(keepends=True)
+    (folder / "cpuidle.jsonl").write_text("".join(line for line in lines if json.loads(line)["cpu"] != 3))
+    replay = source.load(folder)
+    assert 3 not in replay.cpus
+    assert "CPU 3 is left out: it was off when the command ended" in replay.notes
+
+
+def test_what_a_replay_cannot_move_is_told_of(replays: dict[str, Replay]) -> None:
+    """By the trace's own events, of the command alone."""
+    moved = {"drags": "2 times", "drags-deeper": "3 times", "keys": "once", "poll": "once"}
+    for name, replay in replays.items():
+        begin, end = replay.entries.ticks
+        tables = trace_recording.load(RunDir.open(FOLDER / name)).tables
+        changes = tables["cpu_frequency"]
+        inside = (changes.time >= begin) & (changes.time <= end) & (changes["cpu_id"] == 0)
+        assert f"Linux changed the frequency {inside.sum()} times; work keeps the time that it took" in replay.notes
+        assert f"Linux moved a task to another CPU {moved[name]}; tasks stay where they were" in replay.notes
+
+
 def _without_trace(folder: Path) -> None:
     (folder / "trace.dat").unlink()
+
+
+def _unfinished(folder: Path) -> None:
+    about = json.loads((folder / "manifest.json").read_text(encoding="utf-8"))
+    (folder / "manifest.json").write_text(json.dumps({**about, "state": "running"}), encoding="utf-8")
+
+
+def _traced_without_timers(folder: Path) -> None:
+    asked = json.loads((folder / "run.json").read_text(encoding="utf-8"))
+    (folder / "run.json").write_text(json.dumps({**asked, "trace": ["sched", "power", "irq"]}), encoding="utf-8")
 
 
 def _with_lost_events(folder: Path) -> None:
@@ -201,13 +349,24 @@ def _without_ledger(folder: Path) -> None:
     (folder / "energy.parquet").unlink()
 
 
+def _of_em_alone(folder: Path) -> None:
+    table = pq.read_table(folder / "energy.parquet")
+    pq.write_table(table.filter(pc.equal(table["backend"].cast(pa.string()), "em")), folder / "energy.parquet")
+
+
 @pytest.mark.parametrize(
     ("damage", "said"),
     [
-        (_without_trace, "trace.dat: missing; run the command again with --trace"),
+        (_without_trace, "trace.dat: missing; run the command again with --trace sched --trace power --trace irq "),
+        (_traced_without_timers, "trace.dat: was traced without ipi, timer; run the command again with --trace sched "),
         (_with_lost_events, "trace.dat: lost 7 events; trace less, or raise --trace-buffer, and run again"),
+        (_unfinished, ": this run has not finished (running); wait, or run it again"),
         (_of_qemu, ": of qemu, which has no timing; name a run on gem5"),
         (_without_ledger, "energy.parquet: missing; run `lull energy "),
+        (
+            _of_em_alone,
+            "energy.parquet: has no joules of CPU 0 by the backend mcpat; make it with `lull energy ",
+        ),
     ],
 )
 def test_a_run_that_cannot_be_asked_is_one_sentence(

@@ -3,6 +3,8 @@
 
 import dataclasses
 import shutil
+import tracemalloc
+from collections.abc import Callable
 from functools import partial
 from itertools import pairwise
 from pathlib import Path
@@ -19,7 +21,8 @@ from lull.host.progress import Progress
 from lull.platform.load import load_platform
 from lull.rundir import cpuidle
 from lull.rundir.folder import RunDir
-from lull.whatif import chain, charges, entries, grid, prediction, recorded, settings, source, spent, watts
+from lull.trace.clock import Clock
+from lull.whatif import chain, charges, clues, entries, grid, prediction, recorded, settings, source, watts
 from lull.whatif.chain import AS_RECORDED, BY_HINDSIGHT, MAX_STATES, Chains
 from lull.whatif.entries import ChosenSleep
 from lull.whatif.library import NEVER, Governor, Knowledge, State
@@ -97,7 +100,29 @@ def test_an_unknown_governor_is_refused() -> None:
 
 
 def told() -> dict[int, list[State]]:
-    return source._told(cpuidle.read(RUN / "cpuidle.jsonl"))
+    path = RUN / "cpuidle.jsonl"
+    return source._told(cpuidle.read(path), path, RunDir.open(RUN).spec().platform)
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (lambda rows: rows[1:], "CPU 0 has other idle states than in run.json beside it"),
+        (lambda rows: [*rows, *rows], "CPU 0 has other idle states than in run.json"),
+        (lambda rows: [{**row, "cpu": row["cpu"] + 9} for row in rows], "CPU 9 has other idle states"),
+        (lambda rows: [{**row, "cpu": row["cpu"] - 1} for row in rows], "CPU -1 has other idle states"),
+        (lambda rows: [{**row, "disabled": True} for row in rows], "CPU 0 may enter no idle state"),
+        (lambda rows: [{**row, "governor": None} for row in rows], "does not name one governor"),
+        (lambda rows: [*rows[:-1], {**rows[-1], "governor": "teo"}], "does not name one governor"),
+    ],
+)  # fmt: skip
+def test_counts_of_another_machine_are_refused(
+    change: Callable[[list[cpuidle.Row]], list[cpuidle.Row]], message: str
+) -> None:
+    path = RUN / "cpuidle.jsonl"
+    with pytest.raises(UserError, match=r"cpuidle\.jsonl: .*; run the command again") as error:
+        source._told(change(cpuidle.read(path)), path, RunDir.open(RUN).spec().platform)
+    assert message in str(error.value)
 
 
 @pytest.fixture(scope="module")
@@ -112,6 +137,35 @@ def test_each_sleep_of_the_recorded_run_is_there(found: entries.Entries) -> None
     for own in found.by_cpu.values():
         assert all(one.now <= one.start < one.end for one in own)
         assert all(one.end <= other.start for one, other in pairwise(own))
+
+
+def test_a_trace_of_other_idle_states_is_refused() -> None:
+    few = {cpu: [state.residency_ns for state in own[:1]] for cpu, own in told().items()}
+    with pytest.raises(UserError, match=r"trace\.dat: CPU \d enters an idle state that it does not have; run the"):
+        entries.read(RUN / "trace.dat", few, TICK_NS)
+
+
+def test_events_of_a_trace_are_made_while_they_are_read() -> None:
+    """Three names by turns on one CPU, as columns: of 150000 events at most a few thousand are there at once."""
+    clock = Clock(hz=10**9, mult=1, shift=0, epoch_ns=0, epoch_count=0, monotonic_ns=0, monotonic_count=0)
+    names, many = ("cpu_idle", "tick_stop", "ipi_exit"), 50_000
+    columns: clues.Columns = {name: [] for name in clues._FIELDS}
+    for number, name in enumerate(names):
+        values = (np.arange(many),) if name != "ipi_exit" else ()
+        stamps = 1000 * (3 * np.arange(many) + number)
+        columns[name] = [(1, stamps, values)]
+    (stream,) = clues.streams(columns, clock, RUN)
+    tracemalloc.start()
+    seen = last = 0
+    for event in stream:
+        assert event.name == names[seen % 3]
+        assert event.values == ((seen // 3,) if event.name != "ipi_exit" else ())
+        assert event.time >= last
+        seen, last = seen + 1, event.time
+    most = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert seen == 3 * many
+    assert most < 5_000_000
 
 
 def test_the_recorded_choices_come_out_again(found: entries.Entries) -> None:
@@ -162,7 +216,7 @@ def test_a_cpu_that_sleeps_through_an_end_of_the_command_is_not_at_work_then() -
     assert run.open == {0}
     replay = dataclasses.replace(made_up(), chains=run)
     wakes = chain.run(run, PLATFORM, AS_RECORDED)
-    found = spent.of_wakes(replay, replay.machine, wakes)
+    found = replay.spending(replay.machine, wakes)
     assert found.times[0]["active"] == pytest.approx(3 * MS)
     assert found.slept[0] == pytest.approx({"C1": 0, "C2": 8 * MS, "C3": 19 * MS, "C4": 0})
     assert found.entries[0] == {"C1": 0, "C2": 1, "C3": 1, "C4": 0}
@@ -185,8 +239,7 @@ def test_a_longer_exit_takes_no_work_away() -> None:
     replay = dataclasses.replace(made_up(), chains=run)
     slower = replay.machine.changed([f"cstates.C3.exit_us={EXIT_NS / 1000 + 1000}"])
     before, after = (
-        spent.of_wakes(replay, machine, chain.run(run, machine.platform, AS_RECORDED))
-        for machine in (replay.machine, slower)
+        replay.spending(machine, chain.run(run, machine.platform, AS_RECORDED)) for machine in (replay.machine, slower)
     )
     assert after.times[0]["active"] == pytest.approx(before.times[0]["active"])
     assert after.slept[0]["C3"] - before.slept[0]["C3"] == pytest.approx(1 * MS)
@@ -219,7 +272,7 @@ def test_an_interrupt_that_the_run_tells_of_is_known() -> None:
     wakes = chain.run(run, PLATFORM, AS_RECORDED)
     assert wakes["woken"].tolist()[0] == 9 * MS
     replay = dataclasses.replace(made_up(), chains=run)
-    out = spent.of_wakes(replay, replay.machine, wakes).times[0]["exit"]
+    out = replay.spending(replay.machine, wakes).times[0]["exit"]
     software = run.sleeps[0]["software"].tolist()
     refills = (wakes["hardware"] - wakes["exit"]).sum()
     assert software[1] > 0
@@ -305,7 +358,7 @@ def test_hindsight_takes_the_deepest_state_that_is_worth_it() -> None:
     assert set(wakes["state"].tolist()) == {1}
 
 
-WATTS = {"C1": 0.1, "C2": 0.05, "C3": 0.01, "C4": 0.005, "active": 0.5, "exit": 0.3}
+WATTS = {"C1": 0.1, "C2": 0.05, "C3": 0.01, "C4": 0.005, "active": 0.5, "exit": 0.3, "switch": 0.2}
 
 
 def made_up() -> Replay:
@@ -346,6 +399,7 @@ def test_hindsight_costs_no_more_than_the_governor() -> None:
         for row in prediction.rows(run, run.machine)
         if (row.what, row.cpu, row.of) == ("energy", prediction.ALL, "all")
     )
+    assert energy.ideal is not None
     assert energy.ideal <= energy.predicted + energy.error
 
 
@@ -375,7 +429,8 @@ def test_a_grid_has_each_combination_and_marks_the_best() -> None:
 
 def test_many_points_are_shared_among_processes_and_told_of_one_by_one(monkeypatch: pytest.MonkeyPatch) -> None:
     run = made_up()
-    asked = [(f"cstates.C3.exit_us={number}", "idle.deepest=C3") for number in range(80)]
+    run = dataclasses.replace(run, machine=run.machine.changed(["idle.deepest=C3"]))
+    asked = [(f"cstates.C3.exit_us={number}",) for number in range(80)]
     monkeypatch.setattr("os.cpu_count", lambda: 2)
     progress = Progress("points", len(asked))
     together = grid.numbers(run, asked, progress)
@@ -409,7 +464,9 @@ def test_the_joules_of_a_point_are_those_of_its_table() -> None:
         ("haltpoll.guest_halt_poll_ns=-1", "not a whole number from 0"),
         ("power-models.core.C5.leakage=0.1", "not a number of power-models/states.yaml that this machine has"),
         ("power-models.l2.retained_when_off.a72=0.1", "not a number of power-models/states.yaml that this machine"),
-        ("power-models.core.C3.leakage=2", "not a share; write a number from 0 to 1"),
+        ("power-models.core.C3.leakage=2", "write a number from 0 to 1"),
+        ("power-models.transition.rail_nf_per_mm2=nan", "write a number from 0 to 100"),
+        ("power-models.transition.regulator_uf=1", "not a number of power-models/states.yaml that this machine has"),
         ("cstates.C3.advertised.residency_us=1", "raise it"),
     ],
 )
@@ -417,6 +474,20 @@ def test_a_wrong_setting_is_one_sentence(asked: str, message: str) -> None:
     with pytest.raises(UserError, match=r"^--set") as error:
         Setup(PLATFORM, "menu", {0: "C3"}).changed([asked])
     assert message in str(error.value)
+
+
+def test_a_setting_that_changes_nothing_is_told_of() -> None:
+    machine = Setup(PLATFORM, "menu", {0: "C3", 1: "C2"})
+    for words, said in (
+        (["haltpoll.guest_halt_poll_ns=0,9"],
+         ["haltpoll.guest_halt_poll_ns changes nothing without governor=haltpoll"]),
+        (["haltpoll.guest_halt_poll_ns=0", "governor=menu,haltpoll"], []),
+        (["power-models.core.C4.leakage=0"],
+         ["power-models.core.C4.leakage changes nothing while the deepest state is C3; add idle.deepest=C4"]),
+        (["cstates.C4.exit_us=5", "idle.deepest=C2,C4"], []),
+        (["cstates.C3.exit_us=5"], []),
+    ):  # fmt: skip
+        assert settings.idle_words(machine, words) == said
 
 
 def test_a_state_that_is_taken_away_is_never_entered() -> None:
@@ -442,6 +513,22 @@ def test_numbers_of_the_power_models_scale_the_power_of_a_state() -> None:
     assert run.power(base) is run.watts
 
 
+def test_numbers_of_transitions_scale_what_a_way_in_and_out_takes() -> None:
+    run = made_up()
+    base = run.machine.changed(["idle.deepest=C3"])
+    charge, switch = run.charges(base)[0], run.power(base).kinds[0]["switch"]["static"]
+    asked = base.changed([f"power-models.transition.{key}" for key in ("rail_nf_per_mm2=3", "dirty_share=0.25")])
+    other = run.charges(asked)[0]
+    assert (other.core_rail, other.cluster_rail) == pytest.approx((2 * charge.core_rail, 2 * charge.cluster_rail))
+    assert (other.l1_flush, other.l2_flush) == pytest.approx((charge.l1_flush / 2, charge.l2_flush / 2))
+    assert (other.l1_refill, other.l2_refill) == (charge.l1_refill, charge.l2_refill)
+    assert run.power(base.changed(["power-models.transition.switch_leakage=1"])).kinds[0]["switch"][
+        "static"
+    ] == pytest.approx(2 * switch)
+    joules = [prediction.measures(run, machine, run.wakes(machine))["energy", 0, "exit"] for machine in (base, asked)]
+    assert joules[1] - joules[0] == pytest.approx(8 * charge.core_rail), "each of the eight sleeps is in C3"
+
+
 def test_haltpoll_polls_as_long_as_its_parameter_says() -> None:
     """After a short poll that met its event, haltpoll waits in the first state as long as it may."""
     chosen = {}
@@ -462,9 +549,25 @@ def test_joules_by_cause_sum_to_those_of_the_cpus() -> None:
     assert sum(value for (what, _, _), value in found.items() if what == "cause") == pytest.approx(of_cpus)
 
 
-def test_a_grid_without_values_is_refused() -> None:
-    with pytest.raises(UserError, match="--grid governor=: write key=value,value"):
-        list(settings.grid(["governor="]))
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (["governor="], "--grid governor=: write key=value,value"),
+        (["=teo"], "--grid =teo: write key=value,value"),
+        (["governor=menu", "governor=teo"], "--grid governor: is there twice; give all its values at once"),
+        (["governor=menu,menu"], "--grid governor=menu,menu: has a value twice; drop one"),
+        (["idle.deepest=C2,C3"], "--grid idle.deepest: is in --set, too; drop one"),
+        (["governor=menu,ladder"], "--grid: idle.deepest=C3 governor=ladder is no machine: governor=ladder: unknown"),
+        (
+            [f"cstates.C{depth}.exit_us={','.join(map(str, range(100)))}" for depth in (2, 3, 4)],
+            "--grid: makes 1000000 points; give fewer values, for 100000 points at most",
+        ),
+    ],
+)
+def test_a_grid_that_makes_no_points_is_one_sentence(words: list[str], message: str) -> None:
+    with pytest.raises(UserError) as error:
+        grid.table(made_up(), ["idle.deepest=C3"], words)
+    assert str(error.value).startswith(message)
 
 
 def test_a_run_without_a_trace_and_one_of_qemu_are_refused(tmp_path: Path) -> None:

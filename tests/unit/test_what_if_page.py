@@ -2,6 +2,7 @@
 """The what-if of a page: the grid, and in headless Chromium its sliders, which say what a replay says."""
 
 import base64
+import errno
 import shutil
 from collections.abc import Iterator
 from pathlib import Path
@@ -217,6 +218,12 @@ def test_curves_go_over_each_slider(across: str, page: Path, browser: Browser) -
     assert browser.errors == []
 
 
+def test_the_page_tells_of_what_a_replay_cannot_move(page: Path, replay: Replay) -> None:
+    text = page.read_text(encoding="utf-8")
+    assert len(replay.notes) >= 2
+    assert all(note.replace("'", "&#39;") in text for note in replay.notes)
+
+
 def test_a_run_that_cannot_be_asked_has_a_page_without_sliders(tmp_path: Path) -> None:
     bare = tmp_path / "bare"
     shutil.copytree(RUN, bare)
@@ -231,6 +238,22 @@ def test_a_run_that_cannot_be_asked_has_a_page_without_sliders(tmp_path: Path) -
     (bare / "trace.dat").unlink()
     assert CliRunner().invoke(app, ["report", str(bare)]).exit_code == 0
     assert 'id="what-if"' not in (bare / "report.html").read_text(encoding="utf-8")
+
+
+def test_a_page_that_cannot_be_written_leaves_the_one_before(tmp_path: Path) -> None:
+    page = tmp_path / "page.html"
+    page.write_text("the one before")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(Path, "write_text", _half_of_it)
+        said = CliRunner().invoke(app, ["report", str(RUN), "--no-what-if", "--out", str(page)])
+    assert str(said.exception) == f"{page}: cannot be written (No space left on device); choose another --out"
+    assert page.read_text() == "the one before"
+    assert list(tmp_path.iterdir()) == [page]
+
+
+def _half_of_it(path: Path, text: str, **_options: object) -> None:
+    path.write_bytes(text[: len(text) // 2].encode())
+    raise OSError(errno.ENOSPC, "No space left on device")
 
 
 def test_a_sweeps_page_asks_its_first_traced_run(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -8,7 +8,7 @@ import typer
 
 from lull.cli.plot import ALL, chosen
 from lull.errors import UserError
-from lull.files import paths
+from lull.files import paths, whole
 from lull.host.progress import Progress
 from lull.host.progress import report as say
 
@@ -62,7 +62,8 @@ def report(
         with Progress(f"make the page of {path}"):
             text = render((of_run if found.kind == "run" else of_sweep).page(found, what_if))
     try:
-        target.write_text(text, encoding="utf-8")
+        with whole.written(target) as partial:
+            partial.write_text(text, encoding="utf-8")
     except OSError as error:
         raise UserError(f"{target}: cannot be written ({error.strerror}); choose another --out") from error
     say(f"report: {target.resolve()}")

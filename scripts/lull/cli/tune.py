@@ -8,6 +8,7 @@ import typer
 from rich.console import Console
 from rich.table import Table
 
+from lull.engines import gem5_binary
 from lull.engines.choose import choose
 from lull.errors import UserError
 from lull.host.progress import Progress, report
@@ -33,6 +34,8 @@ def tune(
     """
     if verify > top:
         raise UserError(f"--verify {verify}: more than the answers; raise --top {top}, or verify fewer")
+    if verify and not gem5_binary.is_there():
+        raise UserError(f"--verify {verify}: no gem5 found in GEM5 and PATH; name one by GEM5, or leave --verify out")
     engine = choose("gem5") if verify else None
     # numpy and pyarrow take a second to load, which other commands do not pay.
     from lull.whatif import source
@@ -46,12 +49,18 @@ def tune(
     with Progress(f"tune {run}") as progress:
         found = tuning.best(replay, p99_us, top, progress)
     console = Console(highlight=False)
-    table = Table("settings", "energy J", "latency p99 us", box=None, pad_edge=False)
+    table = Table("settings", "energy J", "±", "p99 us", "±", box=None, pad_edge=False)
     base = tuning.as_run(replay)
-    table.add_row("as recorded", f"{base.energy_j:.5g}", f"{base.latency_p99_us:.5g}")
+    table.add_row("as recorded", f"{base.energy_j:.5g}", "", f"{base.latency_p99_us:.5g}", "")
     for one in found:
-        table.add_row(" ".join(one.settings), f"{one.energy_j:.5g}", f"{one.latency_p99_us:.5g}")
+        table.add_row(
+            " ".join(one.settings),
+            f"{one.energy_j:.5g}", f"{one.energy_j_error:.3g}",
+            f"{one.latency_p99_us:.5g}", f"{one.latency_p99_us_error:.3g}",
+        )  # fmt: skip
     console.print(table)
+    for note in replay.notes:
+        report(f"{run}: {note}")
     if engine is None:
         return
     checked = Table(

@@ -1,22 +1,28 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """`lull what-if`: other C-states or another governor, answered from a recorded run."""
 
+import os
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 from rich.console import Console
-from rich.table import Table
+from rich.table import Column, Table
 
 from lull.errors import UserError
+from lull.files import whole
 from lull.host.progress import Progress, report
+from lull.rundir.folder import RunDir
 
 if TYPE_CHECKING:
     from lull.whatif.prediction import Predicted
 
 
 def what_if(
-    runs: Annotated[list[Path], typer.Argument(help="folders of runs on gem5, with traces", metavar="RUNDIR…")],
+    runs: Annotated[
+        list[Path],
+        typer.Argument(help="folders of runs on gem5, with traces, or of sweeps of such runs", metavar="RUNDIR…"),
+    ],
     settings: Annotated[
         list[str] | None,
         typer.Option(
@@ -54,40 +60,64 @@ def what_if(
     """
     if not settings and not grid and keep is None:
         raise UserError("what-if: nothing asked; name a change by --set or --grid")
-    if keep is not None and len(runs) > 1:
-        raise UserError(f"--keep {keep}: for one run at a time; name one")
-    if out is not None and out.suffix != ".parquet":
-        raise UserError(f"--out {out}: not a Parquet file; give it the suffix .parquet")
+    if out is not None:
+        _check(out)
     # pyarrow and numpy take a second to load, which other commands do not pay.
     import pyarrow.parquet as pq
 
     from lull.whatif import grid as points
     from lull.whatif import prediction, recording, source
+    from lull.whatif.settings import idle_words
 
-    sources = []
-    for run in runs:
-        with Progress(f"read {run}"):
-            sources.append(source.load(run))
-    if keep is not None:
-        recording.keep(runs[0], keep)
-        report(f"recording: {keep}")
-    if not settings and not grid:
-        return
+    paths = [one for path in runs for one in _runs_of(path)]
+    if keep is not None and len(paths) > 1:
+        raise UserError(f"--keep {keep}: for one run at a time; name one")
+    asked = settings or []
     console = Console(highlight=False)
     tables = []
-    for one in sources:
-        for note in one.notes:
-            report(f"{one.path}: {note}")
+    for path in paths:  # one after the other: of many runs, only one is in memory
+        with Progress(f"read {path}"):
+            one = source.load(path)
+        if keep is not None:
+            recording.keep(path, keep)
+            report(f"recording: {keep}")
+        if not settings and not grid:
+            return
         if grid:
-            tables.append(points.table(one, settings or [], grid))
+            tables.append(points.table(one, asked, grid))
+            if len(paths) > 1:
+                console.print(f"\n{path}", style="bold", markup=False)
             _show_points(console, tables[-1].to_pylist())
         else:
-            found = prediction.rows(one, one.machine.changed(settings or []))
-            tables.append(prediction.table(found, one.path))
-            _show(console, str(one.path), one.again.share(), found)
+            found = prediction.rows(one, one.machine.changed(asked))
+            tables.append(prediction.table(found, path))
+            _show(console, str(path), one.again.share(), found)
+        for note in (*one.notes, *idle_words(one.machine, [*asked, *(grid or [])])):
+            report(f"{path}: {note}")
     if out is not None:
-        pq.write_table(points.together(tables), out)
+        with whole.written(out) as partial:
+            pq.write_table(points.together(tables), partial)
         report(f"table: {out}")
+
+
+def _runs_of(path: Path) -> list[Path]:
+    """The run itself, or those of a sweep or an experiment."""
+    from lull.compare import samples
+
+    if samples.kind_of(path) in ("sweep", "scenario"):
+        return [point.run.path for point in samples.read(path).points]
+    RunDir.open(path)  # a folder that is none is told of before the first run is answered
+    return [path]
+
+
+def _check(out: Path) -> None:
+    """Before anything is computed."""
+    if out.suffix != ".parquet":
+        raise UserError(f"--out {out}: not a Parquet file; give it the suffix .parquet")
+    if out.is_dir():
+        raise UserError(f"--out {out}: is a folder; name a file in it")
+    if not os.access(out.parent, os.W_OK):
+        raise UserError(f"--out {out}: its folder is not there, or may not be written; choose another place")
 
 
 def _show(console: Console, name: str, share: float, rows: "list[Predicted]") -> None:
@@ -95,15 +125,18 @@ def _show(console: Console, name: str, share: float, rows: "list[Predicted]") ->
     table = Table("what", "CPU", "of", "recorded", "what if", "±", "ideal", box=None, pad_edge=False)
     for row in rows:
         if row.recorded or row.predicted:
-            numbers = (f"{value:.4g}" for value in (row.recorded, row.predicted, row.error, row.ideal))
+            values = (row.recorded, row.predicted, row.error, row.ideal)
+            numbers = ("-" if value is None else f"{value:.4g}" for value in values)
             cpu = "all" if row.cpu < 0 else str(row.cpu)
             table.add_row(f"{row.what} {row.unit}".strip(), cpu, row.of, *numbers)
     console.print(table)
 
 
 def _show_points(console: Console, rows: list[dict[str, object]]) -> None:
-    table = Table("settings", "energy J", "wake-ups", "latency p99 us", "Pareto", box=None, pad_edge=False)
+    settings = Column("settings", overflow="fold")
+    table = Table(settings, "energy J", "±", "wake-ups", "±", "p99 us", "±", "Pareto", box=None, pad_edge=False)
     for row in rows:
-        numbers = (f"{row[key]:.5g}" for key in ("energy_j", "wake_ups", "latency_p99_us"))
+        columns = (name for key in ("energy_j", "wake_ups", "latency_p99_us") for name in (key, f"{key}_error"))
+        numbers = (f"{row[column]:.{3 if column.endswith('_error') else 5}g}" for column in columns)
         table.add_row(str(row["settings"]), *numbers, "*" if row["pareto"] else "")
     console.print(table)

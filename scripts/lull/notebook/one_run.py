@@ -29,6 +29,7 @@ from lull.sweep.table import column_of
 from lull.whatif import grid as points_of
 from lull.whatif import prediction
 from lull.whatif import source as replaying
+from lull.whatif import tune as tuning
 from lull.whatif.source import Replay
 
 _DIFFERENCE = (*(field.name for field in fields(comparing.Difference)), "change", "significant")
@@ -154,6 +155,12 @@ class RunView(Opened):
             return frame_of(points_of.table(replay, settings, grid), self._kind)
         found = prediction.rows(replay, replay.machine.changed(settings))
         return frame_of(prediction.table(found, self.path), self._kind)
+
+    def tune(self, p99_us: float, top: int = 5) -> Frame:
+        """The settings that spend the least energy within a bound of the p99 wake-up latency, as `lull tune` finds
+        them: a row for each, the best first, with the error bars of both numbers."""
+        rows = [{**one._asdict(), "settings": " ".join(one.settings)} for one in tuning.best(self._replay, p99_us, top)]
+        return frame_of(_rows(rows), self._kind)
 
     @cached_property
     def _replay(self) -> Replay:

@@ -40,6 +40,8 @@ def show(section: Section, point: Sample) -> None:
         "is what Linux is told. The method's own error bar, and what the method cannot know, are explained in "
         "docs/what-if.md."
     )
+    if replay.notes:
+        section.text(f"Of this run: {'; '.join(replay.notes)}.")
     caption = (
         "Drawn from the grid that is inside this page: between its exit latencies the curves are interpolated, its "
         "residencies are the stops of the slider, and power is exact. The interpolation's error is that of "

@@ -12,9 +12,11 @@ import numpy.typing as npt
 from lull.errors import UserError
 from lull.platform.cstates import KEEPING_CACHES, CState
 from lull.platform.schema import Platform
+from lull.whatif import ticks
 from lull.whatif.entries import ChosenSleep
 from lull.whatif.library import NEVER, Governor, library
 from lull.whatif.recorded import Made
+from lull.whatif.ticks import NOTHING, TickCost
 
 MAX_STATES = 10
 AS_RECORDED, BY_HINDSIGHT, _RECORD = -1, -2, -3
@@ -26,7 +28,8 @@ _USUAL_NS = {"wfi": 4_000, "retention": 4_000, "core-off": 40_000, "cluster-off"
 _GIVEN_UP_NS = 9_000
 
 _SLEEP = np.dtype(
-    [(name, np.int64) for name in ("lead", "hrtimer", "wheel", "qos", "woken", "end", "length", "software", "work")]
+    [(name, np.int64) for name in ("lead", "hrtimer", "wheel", "qos", "woken", "end", "length", "software", "work",
+                                   "stop", "restart", "handled", "beside")]
     + [
         (name, np.int32)
         for name in (
@@ -36,7 +39,7 @@ _SLEEP = np.dtype(
     align=True,
 )  # fmt: skip
 WAKE = np.dtype(
-    [(name, np.int64) for name in ("start", "woken", "end", "flush", "entry", "exit", "hardware")]
+    [(name, np.int64) for name in ("start", "woken", "end", "flush", "entry", "exit", "hardware", "ticking")]
     + [(name, np.int32) for name in ("cpu", "state", "sleep", "given_up", "added")]
     + [(name, np.int64) for name in ("cluster_off", "refilled", "refilled_l2")],
     align=True,
@@ -55,7 +58,7 @@ class _CpuChain(ctypes.Structure):
     _fields_ = (
         ("sleeps", ctypes.c_void_p),
         *((name, ctypes.c_int32) for name in ("count", "cluster", "stopped", "state_count", "deepest")),
-        *((name, ctypes.c_int64) for name in ("begin", "tick_work")),
+        *((name, ctypes.c_int64) for name in ("begin", "tick_work", "stop", "restart", "handled")),
         ("states", _StateCosts * MAX_STATES),
     )
 
@@ -83,6 +86,7 @@ class Chains:
     open: set[int] = field(default_factory=set)
     """CPUs whose last sleep the trace has no end of."""
 
+    tick_cost: dict[int, TickCost] = field(default_factory=dict)
     told: dict[int, npt.NDArray[np.bool_]] = field(default_factory=dict)
     """Of each CPU's sleeps, whether an event tells when the interrupt came that ended it."""
 
@@ -111,12 +115,13 @@ def of_run(
     end: int,
     unfinished: Mapping[int, ChosenSleep] | None = None,
     given: Callable[[ChosenSleep], int] = lambda _: 0,
+    tick_cost: Mapping[int, TickCost] | None = None,
 ) -> Chains:
     """The chains of the choices of a run on this platform, between two times, with the sleeps over these times.
 
     `given`: 1 for a sleep that no governor chooses again, 2 for one that is in the deepest state allowed.
     """
-    chains = Chains({}, {}, {}, {}, {}, {}, period, begin, end)
+    chains = Chains({}, {}, {}, {}, {}, {}, period, begin, end, tick_cost=dict(tick_cost or {}))
     entries = {}
     for number, (cpus, cluster) in enumerate(platform.cpu_ranges()):
         for cpu in cpus:
@@ -152,15 +157,19 @@ def _add(chains: Chains, cpu: int, own: Sequence[Made], count: int) -> None:
         row["state"], row["sender"] = entry.state, entry.sent_by if entry.timer == NEVER else -1
         restarts = entry.stops and at + 1 < len(entries) and not entries[at + 1].stopped
         row["got_tick"], row["leaves"] = entry.got_tick, entry.leaves or restarts
-        row["refused"] = entry.refused
+        row["refused"], row["beside"] = entry.refused, entry.beside
         row["by_timer"] = entry.timer != NEVER and not entry.got_tick
         row["only_tick"] = entry.got_tick and not row["leaves"] and not entry.stops
     if cpu in chains.open:
         sleeps["woken"][-1] = chains.last
-    ticks = sleeps["work"][sleeps["only_tick"] == 1]
+    for name, ns in ticks.apart(entries, chains.tick_cost.get(cpu, NOTHING)).items():
+        sleeps[name] = ns
+    sleeps["lead"] -= sleeps["stop"]
+    sleeps["work"] -= sleeps["handled"] + sleeps["restart"] + np.append(sleeps["stop"][1:], 0)
+    of_ticks = sleeps["work"][sleeps["only_tick"] == 1]
     chains.sleeps[cpu] = sleeps
-    chains.begin[cpu], chains.stopped[cpu] = entries[0].start, entries[0].stopped
-    chains.tick_work[cpu] = int(np.median(ticks)) if ticks.size else _tick_work(sleeps["work"])
+    chains.begin[cpu], chains.stopped[cpu] = entries[0].start - int(sleeps["stop"][0]), entries[0].stopped
+    chains.tick_work[cpu] = int(np.median(of_ticks)) if of_ticks.size else _tick_work(sleeps["work"])
     chains.usual[cpu] = [Usual(None, None)] * count
 
 
@@ -250,6 +259,7 @@ def _fill(row: _CpuChain, chains: Chains, cpu: int, cluster: int, states: Sequen
     row.sleeps, row.count, row.cluster = own.ctypes.data, own.size, cluster
     row.stopped, row.state_count = chains.stopped[cpu], len(states)
     row.begin, row.tick_work = chains.begin[cpu], chains.tick_work[cpu]
+    row.stop, row.restart, row.handled, _ = chains.tick_cost.get(cpu, NOTHING)
     for number, state in enumerate(states):
         actual, usual = state.actual, chains.usual[cpu][number]
         one = row.states[number]

@@ -5,15 +5,17 @@ As the ledger has it (`lull.energy.transitions`): full caches' worth, by how lon
 last. A run that never left a state says nothing of these joules, so they are the model's, and not the recorded run's.
 """
 
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 
 import numpy as np
 import numpy.typing as npt
 
-from lull.energy import mcpat, transitions
+from lull.energy import mcpat, states, transitions
 from lull.energy.occupancy import Caches
 from lull.platform.schema import Platform
 
+DIRTY, RAIL = "transition.dirty_share", "transition.rail_nf_per_mm2"
 Joules = npt.NDArray[np.float64]
 
 
@@ -71,3 +73,17 @@ def of_platform(platform: Platform) -> list[Charge]:
             )
         )  # fmt: skip
     return found
+
+
+def with_model(charges: Sequence[Charge], numbers: Mapping[str, float]) -> Sequence[Charge]:
+    """With other numbers of power-models/states.yaml, which the joules are in proportion to."""
+    model = states.load().transition
+    dirty = numbers.get(DIRTY, model.dirty_share.value) / model.dirty_share.value
+    rail = numbers.get(RAIL, model.rail_nf_per_mm2.value) / model.rail_nf_per_mm2.value
+    return [
+        replace(
+            one, l1_flush=dirty * one.l1_flush, l2_flush=dirty * one.l2_flush, core_rail=rail * one.core_rail,
+            cluster_rail=rail * one.cluster_rail,
+        )
+        for one in charges
+    ]  # fmt: skip

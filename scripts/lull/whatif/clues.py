@@ -1,8 +1,10 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """The events of a trace that tell of sleeps, timers and ticks, in the order of CLOCK_MONOTONIC's nanoseconds."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
+from heapq import merge
+from itertools import repeat
 from pathlib import Path
 from typing import NamedTuple
 
@@ -34,7 +36,11 @@ _FIELDS: dict[str, tuple[str, ...]] = {
     "pm_qos_update_target": ("curr_value",),
     "ipi_raise": ("target_cpus",),
 }
+_BESIDE = {"cpu_frequency": ("cpu_id",), "sched_migrate_task": ()}
+"""Events that a replay cannot move: that there are any is told."""
 _SETS = ("target_cpus",)
+_AT_ONCE = 4096
+"""Events of one name whose numbers are made into Python's."""
 NEEDED = ("cpu_idle", "sched_switch", "irq_handler_exit", "hrtimer_start", "timer_start", "tick_stop", "cpu_idle_miss")
 
 
@@ -58,14 +64,15 @@ class Marks:
 
 
 def columns_of(trace: TraceFile) -> tuple[Columns, Marks, int]:
-    columns: Columns = {name: [] for name in _FIELDS}
+    wanted = {**_FIELDS, **_BESIDE}
+    columns: Columns = {name: [] for name in wanted}
     marks, lost = Marks(), 0
     for cpu in trace.cpus:
         missed = 0
         for batch in events.batches(trace, cpu):
             missed += batch.lost
             _mark(marks, batch)
-            for name, fields in _FIELDS.items():
+            for name, fields in wanted.items():
                 which = batch.of(name)
                 if which.size:
                     values = tuple((batch.bits if one in _SETS else batch.numbers)(name, one, which) for one in fields)
@@ -91,17 +98,47 @@ def monotonic(clock: Clock, stamps: Numbers, path: Path) -> Numbers:
     return clock.monotonic_ns + ns
 
 
-def streams(columns: Columns, clock: Clock, path: Path) -> Iterator[Iterable[Clue]]:
-    """The events of each CPU in the order in which the CPU wrote them."""
-    for cpu in sorted({cpu for parts in columns.values() for cpu, _, _ in parts}):
-        own: list[Clue] = []
-        for name, parts in columns.items():
-            for at, stamps, values in parts:
-                if at == cpu:
-                    times = monotonic(clock, stamps, path).tolist()
-                    rows = zip(*(column.tolist() for column in values), strict=True) if values else ((),) * len(times)
-                    own += [Clue(time, cpu, name, row) for time, row in zip(times, rows, strict=True)]
-        yield sorted(own, key=lambda one: one.time)
+@dataclass(frozen=True)
+class Stream:
+    """The events of a CPU in the order in which the CPU wrote them, made while they are read: of a long trace only
+    the columns are in memory."""
+
+    columns: Columns
+    clock: Clock
+    path: Path
+    cpu: int
+
+    def __iter__(self) -> Iterator[Clue]:
+        return merge(*(self._of(name) for name in _FIELDS), key=lambda one: one.time)
+
+    def _of(self, name: str) -> Iterator[Clue]:
+        for cpu, stamps, values in self.columns[name]:
+            for begin in range(0, stamps.size if cpu == self.cpu else 0, _AT_ONCE):
+                piece = slice(begin, begin + _AT_ONCE)
+                times = monotonic(self.clock, stamps[piece], self.path).tolist()
+                rows = zip(*(column[piece].tolist() for column in values), strict=True) if values else repeat(())
+                for time, row in zip(times, rows, strict=False):
+                    yield Clue(time, cpu, name, row)
+
+
+def streams(columns: Columns, clock: Clock, path: Path) -> list[Stream]:
+    """One of each CPU."""
+    cpus = sorted({cpu for name in _FIELDS for cpu, _, _ in columns[name]})
+    return [Stream(columns, clock, path, cpu) for cpu in cpus]
+
+
+def beside(columns: Columns, clock: Clock, path: Path, begin: int, end: int) -> tuple[int, int]:
+    """How often Linux changed the frequency of the CPU of which it did most often, and moved a task to another CPU."""
+    changed: dict[int, int] = {}
+    moved = 0
+    for name in _BESIDE:
+        for _, stamps, values in columns[name]:
+            times = monotonic(clock, stamps, path)
+            inside = (times >= begin) & (times <= end)
+            moved += int(inside.sum()) if not values else 0
+            for cpu in values[0][inside].tolist() if values else ():
+                changed[cpu] = changed.get(cpu, 0) + 1
+    return max(changed.values(), default=0), moved
 
 
 def owners(columns: Columns) -> dict[int, list[tuple[int, int]]]:

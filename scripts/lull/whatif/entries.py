@@ -15,7 +15,7 @@ Times are nanoseconds of CLOCK_MONOTONIC.
 """
 
 from bisect import bisect_left
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from heapq import merge
 from pathlib import Path
@@ -67,6 +67,18 @@ class ChosenSleep:
     sent_by: int = -1
     """The CPU that sent the IPI that ended the sleep."""
     sent_at: int = NEVER
+    after_task: bool = False
+    """The choice followed a task, and not an interrupt in the idle loop."""
+    restarted: bool = False
+    """The tick was started again after the sleep."""
+    left_after: int = NEVER
+    """From the end of the last interrupt in the idle loop to the task that ran after the sleep; NEVER without both."""
+    beside: int = NEVER
+    """When another timer was due whose handler ran in the same interrupt as the tick's; NEVER if there was none."""
+    handler: int = 0
+    """The time of ticks' handlers from the end of the sleep to the next entry, each up to the tick's next start."""
+    softirqs: int = 0
+    """The same of what followed such an interrupt, but for timers of the wheel."""
 
 
 @dataclass
@@ -80,6 +92,10 @@ class Entries:
     """The sleep of each CPU that the trace has no end of."""
     ticks: tuple[int, int] = (0, 0)
     """`begin` and `end` in gem5's time."""
+    frequencies: int = 0
+    """How often Linux changed the frequency."""
+    moves: int = 0
+    """How often Linux moved a task to another CPU."""
 
 
 def read(
@@ -87,8 +103,6 @@ def read(
 ) -> Entries:
     """The entries of a trace. `residency_ns`: of each CPU's states; `period`: of the tick. `within_ms`: the part of the
     traced command that is asked about, in milliseconds since its begin; not given, all of it."""
-    if not path.is_file():
-        raise UserError(f"{path}: missing; run the command again with --trace sched,power,irq,ipi,timer")
     trace = TraceFile(path)
     if missing := [name for name in clues.NEEDED if name not in trace.formats]:
         raise UserError(f"{path}: its kernel has no event {missing[0]}; record it by lull's kernel")
@@ -97,9 +111,12 @@ def read(
     assert clock is not None
     found = _Watcher(residency_ns, period, clues.owners(columns), clues.tick_function(columns))
     if not columns["hrtimer_start"] or not columns["tick_stop"]:
-        raise UserError(f"{path}: tells nothing of timers; run the command again with --trace timer besides the others")
+        raise UserError(f"{path}: has no event of a timer or of the tick; record a longer run")
+    for cpu, _, (states,) in columns["cpu_idle"]:
+        if cpu in residency_ns and ((states != _EXIT) & (states >= len(residency_ns[cpu]))).any():
+            raise UserError(f"{path}: CPU {cpu} enters an idle state that it does not have; run the command again")
     found.jiffy = clues.first_jiffy(columns, clock, path, period)
-    streams = [list(stream) for stream in clues.streams(columns, clock, path)]
+    streams = clues.streams(columns, clock, path)
     for stream in streams:
         found.begin_with(stream)
     for event in merge(*streams, key=lambda one: one.time):
@@ -110,7 +127,8 @@ def read(
     if within_ms is not None:
         begin, end = _part(path, begin, end, within_ms)
     first, last = clock.monotonic_ticks(np.array([begin, end], np.int64)).tolist()
-    return Entries(found.done(), begin, end, period, lost, found.unfinished(), (first, last))
+    beside = clues.beside(columns, clock, path, begin, end)
+    return Entries(found.done(), begin, end, period, lost, found.unfinished(), (first, last), *beside)
 
 
 def _part(path: Path, begin: int, end: int, within_ms: tuple[float, float]) -> tuple[int, int]:
@@ -142,6 +160,15 @@ class _CpuSeen:
     idle: bool = False
     """The timer wheel's base is."""
     now: int = 0
+    after_task: bool = False
+    interrupted: int = NEVER
+    """The end of the last interrupt in the idle loop, since the last sleep."""
+    ticks_now: bool = False
+    """The tick's handler ran in this interrupt."""
+    ticked: int = NEVER
+    """When the tick's handler began that has not started the tick again."""
+    after_tick: int = NEVER
+    """The end of an interrupt that was the tick's, or of a softirq after it."""
     asleep: ChosenSleep | None = None
     last: ChosenSleep | None = None
     fresh: bool = False
@@ -181,13 +208,14 @@ class _Watcher:
         self.begin, self.last = min(self.begin, event.time), event.time
         getattr(self, f"_{event.name}")(cpu, event)
 
-    def begin_with(self, stream: Sequence[Clue]) -> None:
+    def begin_with(self, stream: Iterable[Clue]) -> None:
         """The state of the tick before the trace: the first events tell of it."""
-        cpu = self.cpus.get(stream[0].cpu) if stream else None
-        if cpu is None:
+        first = next(iter(stream), None)
+        cpu = self.cpus.get(first.cpu) if first else None
+        if first is None or cpu is None:
             return
         told = next((one for one in stream if one.name in ("timer_base_idle", "tick_stop")), None)
-        cpu.now = stream[0].time
+        cpu.now = first.time
         cpu.stopped = cpu.idle = told is None or (told.name == "timer_base_idle" and not told.values[0])
         cpu.stopped_before = cpu.stopped
         for event in stream:
@@ -207,6 +235,7 @@ class _Watcher:
     def _before(self, cpu: _CpuSeen, time: int) -> None:
         """The idle loop is about to choose: what the choice changes comes after this."""
         cpu.now, cpu.tick_before, cpu.stopped_before = time, cpu.tick, cpu.stopped
+        cpu.after_task = False
 
     def _cpu_idle(self, cpu: _CpuSeen, event: Clue) -> None:
         (state,) = event.values
@@ -214,6 +243,7 @@ class _Watcher:
             if cpu.asleep is not None:
                 cpu.asleep.end = event.time
                 cpu.last, cpu.asleep, cpu.fresh, cpu.handled = cpu.asleep, None, True, False
+                cpu.interrupted = NEVER
                 short = cpu.last.end - cpu.last.start < self._residency[event.cpu][cpu.last.state]
                 cpu.last.refused = short and cpu.last.state > 0
                 if cpu.raised[1] >= cpu.last.start:
@@ -228,8 +258,9 @@ class _Watcher:
         entry = ChosenSleep(
             cpu=event.cpu, now=cpu.now, start=event.time, state=state, tick=cpu.tick_before, hrtimer=hrtimer,
             wheel=wheel, qos=self.qos, stopped=cpu.stopped_before, stops=stops, wheel_known=known,
+            after_task=cpu.after_task,
         )  # fmt: skip
-        cpu.asleep, cpu.raised = entry, (-1, NEVER)
+        cpu.asleep, cpu.raised, cpu.after_tick = entry, (-1, NEVER), NEVER
         self._found[event.cpu].append(entry)
 
     def _cpu_idle_miss(self, cpu: _CpuSeen, _event: Clue) -> None:
@@ -238,27 +269,45 @@ class _Watcher:
 
     def _sched_switch(self, cpu: _CpuSeen, event: Clue) -> None:
         before, after = event.values
+        cpu.after_tick = NEVER
         if before == 0 and cpu.last is not None:
+            if not cpu.last.leaves and cpu.interrupted != NEVER:
+                cpu.last.left_after = event.time - cpu.interrupted
             cpu.last.leaves = True
         if before == 0 and cpu.missed != NEVER:
             cpu.tick, cpu.missed, cpu.stopped, cpu.idle = cpu.missed, NEVER, False, False
         if after == 0:
             self._before(cpu, event.time)
+            cpu.after_task = True
 
     def _irq_handler_entry(self, cpu: _CpuSeen, _event: Clue) -> None:
+        cpu.ticks_now, cpu.after_tick = False, NEVER
         if cpu.fresh and cpu.handled:
             cpu.fresh = False
         cpu.handled = True
 
     def _irq_handler_exit(self, cpu: _CpuSeen, event: Clue) -> None:
         self._before(cpu, event.time)
+        cpu.interrupted = event.time
+        if cpu.ticks_now:
+            cpu.ticks_now, cpu.after_tick = False, event.time
 
-    _ipi_exit = _softirq_exit = _irq_handler_exit
+    def _softirq_exit(self, cpu: _CpuSeen, event: Clue) -> None:
+        self._before(cpu, event.time)
+        cpu.interrupted = event.time
+        if cpu.after_tick != NEVER and cpu.last is not None:
+            cpu.last.softirqs += event.time - cpu.after_tick
+            cpu.after_tick = event.time
+
+    _ipi_exit = _irq_handler_exit
 
     def _hrtimer_start(self, cpu: _CpuSeen, event: Clue) -> None:
         timer, expires, function = event.values
         if function == self._tick:
             cpu.tick = expires
+            if cpu.ticked != NEVER and cpu.last is not None:
+                cpu.last.handler += event.time - cpu.ticked
+            cpu.ticked = NEVER
             if cpu.restarts:  # the idle loop was left, and perhaps begun again without a task between
                 cpu.restarts = False
                 self._before(cpu, event.time)
@@ -279,13 +328,16 @@ class _Watcher:
     def _hrtimer_expire_entry(self, cpu: _CpuSeen, event: Clue) -> None:
         timer, function, _now = event.values
         due = cpu.tick if function == self._tick else cpu.timers.get(timer, NEVER)
+        due = due if due != NEVER else event.time
         if cpu.fresh and cpu.last is not None:
-            if cpu.last.timer == NEVER:
-                cpu.last.timer = due if due != NEVER else event.time
             if function == self._tick:
-                cpu.last.got_tick = True
+                cpu.last.got_tick, cpu.last.beside = True, cpu.last.timer
+            elif cpu.last.got_tick:
+                cpu.last.beside = min(cpu.last.beside, due)
+            if cpu.last.timer == NEVER:
+                cpu.last.timer = due
         if function == self._tick:
-            cpu.tick = NEVER
+            cpu.tick, cpu.ticked, cpu.ticks_now = NEVER, event.time, True
         self._forget(timer)
 
     def _timer_start(self, _cpu: _CpuSeen, event: Clue) -> None:
@@ -297,7 +349,9 @@ class _Watcher:
     def _timer_cancel(self, _cpu: _CpuSeen, event: Clue) -> None:
         self.wheel.pop(event.values[0], None)
 
-    _timer_expire_entry = _timer_cancel
+    def _timer_expire_entry(self, cpu: _CpuSeen, event: Clue) -> None:
+        self._timer_cancel(cpu, event)
+        cpu.after_tick = NEVER
 
     def _next_wheel(self, number: int, cpu: _CpuSeen) -> int:
         """When the wheel is due for a CPU: its own timers, and all CPUs' if it is the last one awake."""
@@ -317,6 +371,8 @@ class _Watcher:
     def _timer_base_idle(self, cpu: _CpuSeen, event: Clue) -> None:
         cpu.idle = bool(event.values[0])
         if not cpu.idle:
+            if cpu.last is not None and cpu.asleep is None and not cpu.last.leaves:
+                cpu.last.restarted = True
             cpu.stopped, cpu.restarts = False, True
 
     def _pm_qos_update_target(self, _cpu: _CpuSeen, event: Clue) -> None:

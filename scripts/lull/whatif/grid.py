@@ -2,6 +2,7 @@
 """Many settings of one run: a point each, and those that no other point beats in both energy and latency."""
 
 import os
+import signal
 from collections.abc import Callable, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from functools import partial
@@ -10,6 +11,8 @@ from typing import TypeVar
 
 import pyarrow as pa
 
+from lull.errors import UserError
+from lull.host.process import die_with_parent
 from lull.host.progress import Progress
 from lull.whatif import prediction, settings
 from lull.whatif.settings import Setup
@@ -26,9 +29,14 @@ _source: Replay | None = None
 
 def table(source: Replay, common: Sequence[str], words: Sequence[str]) -> pa.Table:
     """A row for each point, in the order of the grid."""
-    asked = [(*common, *point) for point in settings.grid(words)]
+    source.machine.changed(common)
+    asked = [(*common, *point) for point in settings.grid(words, common)]
     for point in asked:  # a mistake is told before anything is computed
-        source.machine.changed(point)
+        try:
+            source.machine.changed(point)
+        except UserError as error:
+            why = str(error).removeprefix("--set").lstrip(": ")
+            raise UserError(f"--grid: {' '.join(point)} is no machine: {why}") from None
     with Progress(f"{len(asked)} points of {source.path}", len(asked)) as progress:
         found = numbers(source, asked, progress)
     best = _pareto([(row["energy_j"], row["latency_p99_us"]) for row in found])
@@ -47,7 +55,7 @@ def numbers(
     source: Replay, asked: Sequence[tuple[str, ...]], progress: Progress | None = None
 ) -> list[dict[str, float]]:
     """The numbers of each point."""
-    return each(source, asked, _totals, progress)
+    return each(source, asked, partial(prediction.point, prediction.ground_of_points(source)), progress)
 
 
 def each(
@@ -64,7 +72,7 @@ def each(
             _step(progress)
         return found
     # A forked process has the run already read.
-    with ProcessPoolExecutor(workers, get_context("fork")) as pool:
+    with ProcessPoolExecutor(workers, get_context("fork"), die_with_parent, (signal.SIGKILL,)) as pool:
         chunk = max(1, min(_CHUNK, len(asked) // (8 * workers)))
         for one in pool.map(partial(_point, answer), asked, chunksize=chunk):
             found.append(one)
@@ -75,10 +83,6 @@ def each(
 def _point(answer: Answer[T], point: tuple[str, ...]) -> T:
     assert _source is not None
     return answer(_source, _source.machine.changed(point))
-
-
-def _totals(source: Replay, machine: Setup) -> dict[str, float]:
-    return prediction.totals(source, machine)
 
 
 def _step(progress: Progress | None) -> None:

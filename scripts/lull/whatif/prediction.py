@@ -14,13 +14,13 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from lull.platform.cstates import KEEPING_CACHES
-from lull.whatif import bars, chain, spent
+from lull.whatif import bars, chain
 from lull.whatif.bars import Scale
 from lull.whatif.chain import BY_HINDSIGHT, MAX_STATES
 from lull.whatif.library import NEVER
 from lull.whatif.settings import Setup
 from lull.whatif.source import Replay
-from lull.whatif.spent import ACTIVE, EXIT
+from lull.whatif.spent import ACTIVE, EXIT, Spending
 from lull.whatif.watts import OFF, ON
 
 CREDITS = (0.0, 0.25, 1.0)
@@ -37,6 +37,12 @@ Key = tuple[str, int, str]
 """What, CPU, and state or quantile."""
 
 
+TOTALS: dict[str, Key] = {
+    "energy_j": ("energy", ALL, "all"), "wake_ups": ("wake-ups", ALL, "all"), "latency_p99_us": ("latency", ALL, "p99"),
+}  # fmt: skip
+"""Columns of a grid."""
+
+
 class Predicted(NamedTuple):
     what: str
     unit: str
@@ -45,38 +51,79 @@ class Predicted(NamedTuple):
     recorded: float
     predicted: float
     error: float
-    ideal: float
+    ideal: float | None
+    """None of a latency of which there are too few wake-ups."""
 
 
 UNITS = {"residency": "%", "entries": "", "wake-ups": "", "latency": "us", "energy": "J", "cause": "J"}
 
 
+class Ground(NamedTuple):
+    """What is known of a run without a change of its settings."""
+
+    truth: dict[Key, float]
+    """Of the trace. Energy is the model's with the recorded choices."""
+    model: dict[Key, float]
+    """The model's answer with the recorded choices."""
+    own: dict[Key, float]
+    """The model's answer with the governor's."""
+
+
 def rows(source: Replay, machine: Setup) -> list[Predicted]:
     """The whole table of one set of settings."""
-    truth = of_trace(source)
     model = measures(source, source.machine, source.as_recorded)
     own = measures(source, source.machine, source.wakes(source.machine))
+    ground = Ground(of_trace(source), model, own)
     wakes = source.wakes(machine)
     new = measures(source, machine, wakes)
     best = _best(source, machine, new)
-    strange = unseen(source, wakes)
-    scale = _scale(source, machine, wakes, new["energy", ALL, CORES])
+    doubts = _doubts(source, machine, wakes, source.spending(machine, wakes), new["energy", ALL, CORES])
     found = []
-    for key in sorted({*truth, *new}):
+    for key in sorted({*ground.truth, *new}):
         what, cpu, of = key
         if what == "latency" and key not in new:
             continue  # too few wake-ups
-        before, base, after = (one.get(key, 0.0) for one in (truth, own, new))
-        known = what != "latency" or (key in truth and key in own)
-        said = max(0.0, before + after - base) if known else after
-        fault = max(abs(base - before), abs(model.get(key, 0.0) - before)) if known else 0.0
-        unknown = cpu in strange or (cpu == ALL and strange) or not known
-        share = bars.SHARE_OF_UNSEEN if unknown else bars.SHARE_OF_CHANGE
-        error = bars.bar(what, cpu, of, said, fault, share * abs(after - base), scale)
-        found.append(
-            Predicted(what, UNITS[what], cpu, of, before, said, error, max(0.0, before + best.get(key, 0.0) - base))
-        )
+        said, error = _said(key, ground, new, doubts)
+        before, base, known = ground.truth.get(key, 0.0), own.get(key, 0.0), _known(key, ground)
+        ideal = None if what == "latency" and key not in best else _moved(before, base, best.get(key, 0.0), known)
+        found.append(Predicted(what, UNITS[what], cpu, of, before, said, error, ideal))
     return found
+
+
+class Doubts(NamedTuple):
+    """What makes the error bars of an answer wide."""
+
+    strange: set[int]
+    guesses: dict[Key, float]
+    scale: Scale
+
+
+def _doubts(source: Replay, machine: Setup, wakes: npt.NDArray[np.void], spent: Spending, cores_j: float) -> Doubts:
+    scale = _scale(source, machine, wakes, cores_j)
+    return Doubts(unseen(source, wakes), guessed(source, machine, spent), scale)
+
+
+def _known(key: Key, ground: Ground) -> bool:
+    """Too few wake-ups have no latency."""
+    return key[0] != "latency" or (key in ground.truth and key in ground.own)
+
+
+def _said(key: Key, ground: Ground, new: Mapping[Key, float], doubts: Doubts) -> tuple[float, float]:
+    """A number with the new settings, and its error bar."""
+    what, cpu, of = key
+    before, model, base, after = (one.get(key, 0.0) for one in (*ground, new))
+    known = _known(key, ground)
+    said = _moved(before, base, after, known)
+    fault = max(abs(base - before), abs(model - before)) if known else 0.0
+    unknown = cpu in doubts.strange or (cpu == ALL and doubts.strange) or not known
+    share = bars.SHARE_OF_UNSEEN if unknown else bars.SHARE_OF_CHANGE
+    change = share * abs(after - base) + bars.SHARE_OF_UNSEEN * doubts.guesses.get(key, 0.0)
+    return said, bars.bar(what, cpu, of, said, fault, change, doubts.scale)
+
+
+def _moved(before: float, base: float, after: float, known: bool) -> float:
+    """The recorded number, and the difference that the model sees, where it has the recorded number at all."""
+    return max(0.0, before + after - base) if known else after
 
 
 def _scale(source: Replay, machine: Setup, wakes: npt.NDArray[np.void], cores_j: float) -> Scale:
@@ -97,21 +144,60 @@ def unseen(source: Replay, wakes: npt.NDArray[np.void]) -> set[int]:
     return {cpu for cpu, state in pairs if state >= 0 and source.chains.unseen(cpu, state)}
 
 
+def guessed(source: Replay, machine: Setup, spent: Spending) -> dict[Key, float]:
+    """The joules of starting and stopping ticks that the run did not, on CPUs of which the run does not tell how long
+    it takes."""
+    power, found = source.power(machine), {}
+    for cpu, cost in source.chains.tick_cost.items():
+        if cpu in spent.ticking and not cost.measured:
+            other = abs(spent.ticking[cpu] - source.spent.ticking[cpu]) / 1e9
+            found["energy", cpu, ACTIVE] = other * power.of(cpu).get(ACTIVE, 0.0)
+    whole = sum(found.values())
+    return {**found, ("energy", ALL, CORES): whole, ("energy", ALL, "all"): whole}
+
+
 def table(found: list[Predicted], path: Path) -> pa.Table:
     return pa.Table.from_pylist([{"run": str(path), **row._asdict()} for row in found])
 
 
 def totals(source: Replay, machine: Setup) -> dict[str, float]:
-    """A point of a grid."""
-    return of_wakes(source, machine, source.wakes(machine))
+    """Joules of all CPUs and L2 caches, the wake-ups, and the p99 of their latency, as the model has them."""
+    wakes = source.wakes(machine)
+    found = _totals(source, machine, wakes, source.spending(machine, wakes))
+    return {column: found[key] for column, key in TOTALS.items()}
 
 
-def of_wakes(source: Replay, machine: Setup, wakes: npt.NDArray[np.void]) -> dict[str, float]:
-    """Joules of all CPUs and L2 caches, the wake-ups, and the p99 of their latency."""
-    power, found = source.power(machine), spent.of_wakes(source, machine, wakes)
-    joules = sum(sum(own.values()) for own in found.cores(power).values()) + sum(found.caches(power).values())
-    many = float(source.chains.ended(wakes).size)
-    return {"energy_j": joules, "wake_ups": many, "latency_p99_us": p99_us(source, wakes)}
+def ground_of_points(source: Replay) -> Ground:
+    """For `point`: the same for each point of a grid."""
+    model, own = (
+        _totals(source, source.machine, wakes, source.spending(source.machine, wakes))
+        for wakes in (source.as_recorded, source.wakes(source.machine))
+    )
+    p99 = TOTALS["latency_p99_us"]
+    return Ground({**model, p99: of_trace(source)[p99]}, model, own)
+
+
+def point(ground: Ground, source: Replay, machine: Setup) -> dict[str, float]:
+    """A point of a grid: what the table of `rows` says of the whole run, each number with its error bar."""
+    wakes = source.wakes(machine)
+    spent = source.spending(machine, wakes)
+    new = _totals(source, machine, wakes, spent)
+    doubts = _doubts(source, machine, wakes, spent, new["energy", ALL, CORES])
+    found: dict[str, float] = {}
+    for column, key in TOTALS.items():
+        found[column], found[f"{column}_error"] = _said(key, ground, new, doubts)
+    return found
+
+
+def _totals(source: Replay, machine: Setup, wakes: npt.NDArray[np.void], spent: Spending) -> dict[Key, float]:
+    power = source.power(machine)
+    cores = sum(sum(own.values()) for own in spent.cores(power, source.spent).values())
+    return {
+        ("energy", ALL, CORES): cores,
+        TOTALS["energy_j"]: cores + sum(spent.caches(power).values()),
+        TOTALS["wake_ups"]: float(source.chains.ended(wakes).size),
+        TOTALS["latency_p99_us"]: p99_us(source, wakes),
+    }
 
 
 def p99_us(source: Replay, wakes: npt.NDArray[np.void]) -> float:
@@ -124,8 +210,8 @@ def p99_us(source: Replay, wakes: npt.NDArray[np.void]) -> float:
 def measures(source: Replay, machine: Setup, wakes: npt.NDArray[np.void]) -> dict[Key, float]:
     """What the wake-ups of a model come to."""
     found: dict[Key, float] = {}
-    power_of, times = source.power(machine), spent.of_wakes(source, machine, wakes)
-    cores, ended = times.cores(power_of), source.chains.ended(wakes)
+    power_of, times = source.power(machine), source.spending(machine, wakes)
+    cores, ended = times.cores(power_of, source.spent), source.chains.ended(wakes)
     for cpu, joules in cores.items():
         for label, value in joules.items():
             found["energy", cpu, label] = value
@@ -164,8 +250,10 @@ def _latency(took: npt.NDArray[np.void]) -> npt.NDArray[np.int64]:
 
 def _causes(source: Replay, cpu: int, own: npt.NDArray[np.void]) -> Mapping[str, int]:
     sleeps = source.chains.sleeps[cpu][own["sleep"]]
-    tick = (own["added"] == 1) | (sleeps["got_tick"] == 1)
-    timer = ~tick & (sleeps["by_timer"] == 1)
+    ticked = sleeps["got_tick"] == 1
+    # A timer that was handled with the tick is what ends the sleep if the tick is stopped.
+    tick = (own["added"] == 1) | (ticked & (own["woken"] < sleeps["beside"]))
+    timer = ~tick & (ticked | (sleeps["by_timer"] == 1))
     ipi = ~tick & ~timer & (sleeps["sender"] >= 0)
     found = {"tick": tick, "timer": timer, "ipi": ipi, "device": ~tick & ~timer & ~ipi}
     return {cause: int(which.sum()) for cause, which in found.items()}
@@ -208,7 +296,7 @@ def by_hindsight(source: Replay, machine: Setup, credit: float) -> npt.NDArray[n
     cpus = max(source.chains.sleeps) + 1
     ideal = np.full(cpus * MAX_STATES, np.iinfo(np.int64).max, np.int64)
     told, power_of = source.states(machine), source.power(machine)
-    for (members, cluster), charge in zip(machine.platform.cpu_ranges(), source.charges, strict=True):
+    for (members, cluster), charge in zip(machine.platform.cpu_ranges(), source.charges(machine), strict=True):
         for cpu in members:
             if cpu not in source.chains.sleeps:
                 continue

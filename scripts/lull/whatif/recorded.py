@@ -4,8 +4,10 @@
 Two inputs are in no event and are inferred:
 
 - Why a tick was kept for which no timer of the trace asks. Either the governor kept the tick, or the kernel did, for
-  RCU for example, and then the governor was told that the sleep lasts until the tick. In a row of such choices either
-  may come first; each place of the change is tried, to eight choices after the row, and the one that fits is kept.
+  RCU for example, and then the governor was told that the sleep lasts until the tick. A row of such choices is taken
+  in pieces. In each piece either may come first; each place of the change is tried, to eight choices after the piece,
+  and the one that fits is kept. Of those that fit equally the one is kept in which the kernel did so least: RCU needs
+  the tick for some milliseconds, and a program may keep a CPU from long sleeps for as long as it runs.
 - The sleeps before the trace. Each CPU is replayed after each of a few made-up histories; the one that fits is kept.
 """
 
@@ -34,6 +36,8 @@ class Past(NamedTuple):
 
 
 PASTS = tuple(Past(far, near) for far in (0, 6, 12, 24, 48) for near in (0, 4, 8, 16, 32))
+PIECE = 32
+"""Choices of a row in which the reason of a kept tick changes once at most."""
 SHORT_NS = 100_000
 
 AGREES = "as recorded"
@@ -161,7 +165,8 @@ def _cpu(engine: Governor, cpu: int, own: list[ChosenSleep]) -> list[Made]:
     made: list[Made] = []
     while len(made) < len(own):
         begin = len(made)
-        end = next((at for at in range(begin, len(own)) if not _keeps(own[at])), len(own))
+        most = min(len(own), begin + PIECE)
+        end = next((at for at in range(begin, most) if not _keeps(own[at])), most)
         if begin == end:
             made.append(_choose(engine, cpu, own[begin], own[begin].wheel))
         else:
@@ -172,7 +177,7 @@ def _cpu(engine: Governor, cpu: int, own: list[ChosenSleep]) -> list[Made]:
 def _kept(engine: Governor, cpu: int, row: list[ChosenSleep], after: list[ChosenSleep]) -> list[Made]:
     """A row of choices that kept the tick: the kernel kept it up to one of them, or from one of them on."""
     before = engine.save()
-    best: tuple[float, list[Made], bytes] | None = None
+    best: tuple[tuple[float, int], list[Made], bytes] | None = None
     for first in (True, False):
         for split in range(len(row) + 1):
             engine.restore(before)
@@ -181,7 +186,8 @@ def _kept(engine: Governor, cpu: int, row: list[ChosenSleep], after: list[Chosen
                 for at, entry in enumerate(row)
             ]
             known = engine.save()
-            score = _fit(tried) + _fit([_choose(engine, cpu, entry, entry.wheel) for entry in after])
+            fit = _fit(tried) + _fit([_choose(engine, cpu, entry, entry.wheel) for entry in after])
+            score = fit, -sum(made.wheel == made.entry.now for made in tried)
             if best is None or score > best[0]:
                 best = (score, tried, known)
     assert best is not None

@@ -26,7 +26,7 @@ _KEYS = ("cpu", "cluster", "state", "component", "kind", "cause", "backend", "ba
 
 def keep(path: Path, target: Path) -> None:
     """Write the recording of a run. A folder that is there already is replaced if it is a recording, too."""
-    if target.exists() and not (target / RUN).is_file():
+    if target.exists() and not _is_recording(target):
         raise UserError(f"--keep {target}: exists and is not a recording; choose another folder")
     if target.resolve() == path.resolve():
         raise UserError(f"--keep {target}: is the run itself; choose another folder")
@@ -38,6 +38,11 @@ def keep(path: Path, target: Path) -> None:
             shutil.copyfile(rundir / name, folder / name)
         json_file.write(folder / MANIFEST, about)
         pq.write_table(ledger, folder / LEDGER, compression="zstd")
+
+
+def _is_recording(folder: Path) -> bool:
+    """A run has the same files and others, which nothing could bring back."""
+    return folder.is_dir() and {path.name for path in folder.iterdir()} == {RUN, CPUIDLE, TRACE, MANIFEST, LEDGER}
 
 
 def _manifest(rundir: RunDir) -> dict[str, object]:

@@ -13,12 +13,19 @@ from lull.files.blocks import explained
 from lull.platform import overrides
 from lull.platform.cstates import STATE_NAMES
 from lull.platform.schema import Platform
+from lull.whatif.charges import DIRTY, RAIL
 from lull.whatif.library import TUNABLES
 
 GOVERNOR, DEEPEST, WITHOUT = "governor", "idle.deepest", "idle.without"
 MODEL, HALTPOLL = "power-models.", "haltpoll."
+MOST_NF = 100.0
+"""For a square millimetre of silicon."""
+MOST_POINTS = 100_000
+"""Of one grid: what two processors answer in some minutes, and what fits into memory."""
 _DEPTHS = tuple(STATE_NAMES.values())
-_MODEL = re.compile(r"core\.C[1-4]\.(clock|leakage)|l2\.retained_when_off\.[a-z0-9-]+")
+_MODEL = re.compile(
+    r"core\.C[1-4]\.(clock|leakage)|l2\.retained_when_off\.[a-z0-9-]+|transition\.(switch_leakage|dirty_share)"
+)
 
 
 @dataclass(frozen=True)
@@ -50,7 +57,8 @@ class Setup:
                 name = _one_of(HALTPOLL.rstrip("."), key.removeprefix(HALTPOLL), tuple(TUNABLES))
                 now = replace(now, tunables={**now.tunables, name: _number(key, value)})
             elif key.startswith(MODEL):
-                now = replace(now, model={**now.model, _model_key(key, self.platform): _share(key, value)})
+                most = MOST_NF if key == MODEL + RAIL else 1.0
+                now = replace(now, model={**now.model, _model_key(key, self.platform): _part(key, value, most)})
             elif "cstates" in key.split("."):
                 rest.append(text)
             else:
@@ -65,10 +73,13 @@ def _model_key(key: str, platform: Platform) -> str:
     name = key.removeprefix(MODEL)
     cores = {cluster.core for cluster in platform.resolved_clusters()}
     part, _, last = name.rpartition(".")
+    if name == RAIL:
+        return name
     if not _MODEL.fullmatch(name) or (part.startswith("l2") and last not in cores):
         raise UserError(
             f"--set {key}: not a number of power-models/states.yaml that this machine has; "
-            f"use {MODEL}core.C3.leakage, {MODEL}core.C1.clock or {MODEL}l2.retained_when_off.{min(cores)}"
+            f"use {MODEL}core.C3.leakage, {MODEL}core.C1.clock, {MODEL}l2.retained_when_off.{min(cores)}, "
+            f"{MODEL}transition.switch_leakage, {MODEL}{DIRTY} or {MODEL}{RAIL}"
         )
     return name
 
@@ -79,25 +90,51 @@ def _number(key: str, text: str) -> int:
     return int(text)
 
 
-def _share(key: str, text: str) -> float:
+def _part(key: str, text: str, most: float) -> float:
     try:
         value = float(text)
     except ValueError:
         value = math.nan
-    if not 0 <= value <= 1:
-        raise UserError(f"--set {key}={text}: not a share; write a number from 0 to 1")
+    if not 0 <= value <= most:
+        raise UserError(f"--set {key}={text}: write a number from 0 to {most:g}")
     return value
 
 
-def grid(words: Sequence[str]) -> Iterator[tuple[str, ...]]:
+def grid(words: Sequence[str], common: Sequence[str] = ()) -> Iterator[tuple[str, ...]]:
     """The points of `key=a,b,c` words: each value of one with each of the others."""
-    axes = []
+    axes: dict[str, list[str]] = {}
+    there = {text.partition("=")[0] for text in common}
     for word in words:
         key, equals, values = word.partition("=")
-        if not equals or not all(values.split(",")):
+        own = values.split(",")
+        if not key or not equals or not all(own):
             raise UserError(f"--grid {word}: write key=value,value, such as cstates.C3.exit_us=10,20,40")
-        axes.append([f"{key}={value}" for value in values.split(",")])
-    return product(*axes)
+        if key in axes:
+            raise UserError(f"--grid {key}: is there twice; give all its values at once")
+        if key in there:
+            raise UserError(f"--grid {key}: is in --set, too; drop one")
+        if len(set(own)) < len(own):
+            raise UserError(f"--grid {word}: has a value twice; drop one")
+        axes[key] = [f"{key}={value}" for value in own]
+    points = math.prod(map(len, axes.values()))
+    if points > MOST_POINTS:
+        raise UserError(f"--grid: makes {points} points; give fewer values, for {MOST_POINTS} points at most")
+    return product(*axes.values())
+
+
+def idle_words(machine: Setup, words: Sequence[str]) -> list[str]:
+    """Of `key=value` and `key=value,value` words: what is said of those that change nothing."""
+    values = {key: text.split(",") for key, _, text in (word.partition("=") for word in words)}
+    governors = values.get(GOVERNOR, [machine.governor])
+    deepest = max(values.get(DEEPEST, machine.deepest.values()), key=_DEPTHS.index)
+    found = []
+    for key in values:
+        deeper = [name for name in key.split(".") if name in _DEPTHS and _DEPTHS.index(name) > _DEPTHS.index(deepest)]
+        if key.startswith(HALTPOLL) and "haltpoll" not in governors:
+            found.append(f"{key} changes nothing without {GOVERNOR}=haltpoll")
+        elif deeper:
+            found.append(f"{key} changes nothing while the deepest state is {deepest}; add {DEEPEST}={deeper[0]}")
+    return found
 
 
 def _one_of(key: str, value: str, known: Sequence[str]) -> str:

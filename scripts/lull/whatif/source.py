@@ -13,19 +13,23 @@ import numpy.typing as npt
 from lull.artifacts import governors
 from lull.errors import UserError
 from lull.platform.cstates import STATE_NAMES
+from lull.platform.schema import Platform
 from lull.rundir import cpuidle
-from lull.rundir.folder import CPUIDLE, TRACE, RunDir
-from lull.whatif import chain, charges, entries, recorded, watts
+from lull.rundir.folder import CPUIDLE, RUN, TRACE, RunDir
+from lull.whatif import chain, charges, entries, recorded, spent, ticks, watts
 from lull.whatif.chain import AS_RECORDED, Chains
 from lull.whatif.charges import Charge
 from lull.whatif.entries import ChosenSleep, Entries
 from lull.whatif.library import Lived, State
 from lull.whatif.recorded import Again
 from lull.whatif.settings import Setup
+from lull.whatif.spent import Spending
 from lull.whatif.watts import Watts
 
 TICK_NS = 4_000_000
 """HZ=250 of kernel-patches/config."""
+TRACED = ("sched", "power", "irq", "ipi", "timer")
+"""The groups of events that a replay reads."""
 _DEPTHS = tuple(STATE_NAMES.values())
 
 
@@ -50,10 +54,21 @@ class Replay:
         """The model's own answer to no change of states or governor: each choice as the trace has it."""
         return chain.run(self.chains, self.machine.platform, AS_RECORDED)
 
+    def spending(self, machine: Setup, wakes: npt.NDArray[np.void]) -> Spending:
+        return spent.of_wakes(self.chains, self.charges(machine), machine.platform, wakes)
+
     @cached_property
-    def charges(self) -> list[Charge]:
-        """Of each cluster."""
+    def spent(self) -> Spending:
+        """As recorded."""
+        return self.spending(self.machine, self.as_recorded)
+
+    @cached_property
+    def _charges(self) -> list[Charge]:
         return charges.of_platform(self.machine.platform)
+
+    def charges(self, machine: Setup) -> Sequence[Charge]:
+        """Of each cluster."""
+        return charges.with_model(self._charges, machine.model) if machine.model else self._charges
 
     @cached_property
     def lived(self) -> dict[int, Array[Lived]]:
@@ -105,10 +120,17 @@ def load(
     spec = rundir.spec()
     if spec.engine != "gem5":
         raise UserError(f"{path}: of {spec.engine}, which has no timing; name a run on gem5")
+    if (state := rundir.manifest()["state"]) != "finished":
+        raise UserError(f"{path}: this run has not finished ({state}); wait, or run it again")
+    untraced = [group for group in TRACED if group not in spec.trace]
+    if untraced or not (rundir / TRACE).is_file():
+        why = f"was traced without {', '.join(untraced)}" if spec.trace and untraced else "missing"
+        words = " ".join(f"--trace {group}" for group in TRACED)
+        raise UserError(f"{rundir / TRACE}: {why}; run the command again with {words}")
     rows = cpuidle.read(rundir / CPUIDLE)
     if not rows:
         raise UserError(f"{rundir / CPUIDLE}: missing or empty; run the command again")
-    told = _told(rows)
+    told = _told(rows, rundir / CPUIDLE, spec.platform)
     residencies = {cpu: [state.residency_ns for state in own] for cpu, own in told.items()}
     found = entries.read(rundir / TRACE, residencies, TICK_NS, within_ms)
     for cpu, times in (interrupts or {}).items():
@@ -117,7 +139,7 @@ def load(
         raise UserError(
             f"{rundir / TRACE}: lost {found.lost} events; trace less, or raise --trace-buffer, and run again"
         )
-    governor = cpuidle.governors(rows)["governor"][0]
+    (governor,) = cpuidle.governors(rows)["governor"]
     again = recorded.again(found, governor, told)
     most = {cpu: _deepest(own) for cpu, own in told.items()}
 
@@ -126,7 +148,10 @@ def load(
         lived through other sleeps."""
         return 0 if one.start >= found.begin else 2 if one.state == most[one.cpu] else 1
 
-    chains = chain.of_run(again.made, spec.platform, TICK_NS, found.begin, found.end, found.unfinished, given)
+    tick_cost = ticks.of_cpus(found, spec.platform)
+    chains = chain.of_run(
+        again.made, spec.platform, TICK_NS, found.begin, found.end, found.unfinished, given, tick_cost
+    )
     deepest = {cpu: told[cpu][number].name for cpu, number in most.items()}
     return Replay(
         path=path,
@@ -136,7 +161,7 @@ def load(
         again=again,
         chains=chains,
         watts=watts.of_run(rundir, spec.platform, sorted(chains.sleeps), found.ticks),
-        notes=tuple(_notes(rundir, again)),
+        notes=tuple(_notes(rundir, spec.platform, chains, found, again)),
     )
 
 
@@ -144,24 +169,50 @@ def _deepest(states: Sequence[State]) -> int:
     return max(number for number, state in enumerate(states) if not state.disabled)
 
 
-def _told(rows: Sequence[cpuidle.Row]) -> dict[int, list[State]]:
+def _told(rows: Sequence[cpuidle.Row], path: Path, platform: Platform) -> dict[int, list[State]]:
     found: dict[int, list[State]] = {}
+    if len(cpuidle.governors(rows)["governor"]) != 1:
+        raise UserError(f"{path}: does not name one governor; run the command again")
     for row in rows:
         numbers: Mapping[str, object] = row
         latency, residency = numbers.get("latency_us"), numbers.get("residency_us")
         if not isinstance(latency, int) or not isinstance(residency, int):
-            raise UserError(f"{CPUIDLE}: does not say what Linux was told of its states; run the command again")
+            raise UserError(f"{path}: does not say what Linux was told of its states; run the command again")
         state = State(row["name"], 1000 * latency, 1000 * residency, bool(row["disabled"]))
         found.setdefault(row["cpu"], []).append(state)
+    machine = {
+        cpu: [state.name for state in cluster.cstates] for cpus, cluster in platform.cpu_ranges() for cpu in cpus
+    }
+    for cpu, own in found.items():
+        if [state.name for state in own] != machine.get(cpu):
+            raise UserError(f"{path}: CPU {cpu} has other idle states than in {RUN} beside it; run the command again")
+        if all(state.disabled for state in own):
+            raise UserError(f"{path}: CPU {cpu} may enter no idle state; run the command again with idle states")
     return found
 
 
-def _notes(rundir: RunDir, again: Again) -> list[str]:
-    found = []
+def _notes(rundir: RunDir, platform: Platform, chains: Chains, seen: Entries, again: Again) -> list[str]:
+    found = [
+        f"CPU {cpu} is left out: it {'did not sleep' if cpu in seen.by_cpu else 'was off when the command ended'}"
+        for cpus, _ in platform.cpu_ranges()
+        for cpu in cpus
+        if cpu not in chains.sleeps
+    ]
     kernel = rundir.manifest()["artifacts"].get("kernel")
     if not kernel or not governors.of_run(dict(kernel)):
-        found.append("the run's kernel has other governors than this checkout; choices may differ")
+        found.append(
+            "the run's kernel was built from other sources than this checkout's governors; "
+            f"{again.share():.1%} of its choices come out again"
+        )
+    if seen.frequencies:
+        found.append(f"Linux changed the frequency {_times(seen.frequencies)}; work keeps the time that it took")
+    if seen.moves:
+        found.append(f"Linux moved a task to another CPU {_times(seen.moves)}; tasks stay where they were")
     for reason, many in again.reasons().items():
         if reason != recorded.AGREES:
-            found.append(f"{many} choices come out otherwise than recorded: {reason}")
+            found.append(f"Linux chose otherwise than a replay {_times(many)}: {reason}")
     return found
+
+
+def _times(many: int) -> str:
+    return "once" if many == 1 else f"{many} times"

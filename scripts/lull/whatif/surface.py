@@ -21,7 +21,7 @@ from lull.artifacts.governors import NAMES
 from lull.errors import UserError
 from lull.host.progress import Progress
 from lull.platform.cstates import STATE_NAMES
-from lull.whatif import bars, grid, prediction, spent
+from lull.whatif import bars, grid, prediction
 from lull.whatif.prediction import ALL
 from lull.whatif.settings import Setup
 from lull.whatif.source import Replay
@@ -124,8 +124,8 @@ def names(source: Replay) -> tuple[str, ...]:
 def numbers(source: Replay, machine: Setup) -> list[float]:
     """A point's numbers, in the order of `names`. Residencies are means over the CPUs."""
     wakes, idle = source.wakes(machine), _idle(source)
-    times, power = spent.of_wakes(source, machine, wakes), source.power(machine)
-    cores = times.cores(power)
+    times, power = source.spending(machine, wakes), source.power(machine)
+    cores = times.cores(power, source.spent)
     by_state = {name: sum(own.get(name, 0.0) for own in cores.values()) for name in idle}
     whole = sum(sum(own.values()) for own in cores.values()) + sum(times.caches(power).values())
     rests = [
@@ -209,8 +209,8 @@ def _recorded(source: Replay) -> Numbers:
 
 def _of_choices(source: Replay) -> list[float]:
     wakes = source.as_recorded
-    times = spent.of_wakes(source, source.machine, wakes)
-    cores = times.cores(source.watts)
+    times = source.spending(source.machine, wakes)
+    cores = times.cores(source.watts, source.spent)
     by_state = [sum(own.get(name, 0.0) for own in cores.values()) for name in _idle(source)]
     whole = sum(sum(own.values()) for own in cores.values()) + sum(times.caches(source.watts).values())
     many = float(source.chains.ended(wakes).size)

@@ -32,6 +32,8 @@ class Tuned(NamedTuple):
     settings: tuple[str, ...]
     energy_j: float
     latency_p99_us: float
+    energy_j_error: float = 0.0
+    latency_p99_us_error: float = 0.0
 
 
 def candidates(replay: Replay) -> Iterator[tuple[str, ...]]:
@@ -61,7 +63,10 @@ def best(replay: Replay, bound_us: float, most: int, progress: Progress | None =
     if progress is not None:
         progress.total = len(asked)
     numbers = grid.numbers(replay, asked, progress)
-    found = [Tuned(point, row["energy_j"], row["latency_p99_us"]) for point, row in zip(asked, numbers, strict=True)]
+    found = [
+        Tuned(point, **{name: row[name] for name in Tuned._fields[1:]})
+        for point, row in zip(asked, numbers, strict=True)
+    ]
     within = sorted((one for one in found if one.latency_p99_us <= bound_us), key=lambda one: one.energy_j)
     if not within:
         least = min(one.latency_p99_us for one in found)
@@ -89,5 +94,5 @@ def verified(replay: Replay, tuned: Tuned, engine: Engine, out: Path, sink: Sink
 
 def as_run(replay: Replay, settings: tuple[str, ...] = ()) -> Tuned:
     """The numbers of a recorded run itself."""
-    found = prediction.of_wakes(replay, replay.machine, replay.as_recorded)
-    return Tuned(settings, found["energy_j"], found["latency_p99_us"])
+    truth = prediction.ground_of_points(replay).truth
+    return Tuned(settings, *(truth[prediction.TOTALS[name]] for name in ("energy_j", "latency_p99_us")))

@@ -19,7 +19,8 @@ from lull.rundir.folder import LEDGER, RunDir
 BACKEND = "mcpat"
 _WAYS = ("entry", "exit")
 ON, OFF = "on", "off"
-_KINDS = {"clock": "dynamic", "leakage": "static"}
+DYNAMIC, STATIC = "dynamic", "static"
+_KINDS = {"clock": DYNAMIC, "leakage": STATIC}
 _Tree = dict[int, dict[str, dict[str, float]]]
 _Takes = Callable[[int, int], bool]
 """Whether a window counts, by its start and end."""
@@ -64,6 +65,11 @@ def of_run(rundir: RunDir, platform: Platform, cpus: list[int], ticks: tuple[int
         for watts, by_cause in found:
             own |= watts.get(cpu, {})
             causes[cpu] |= by_cause.get(cpu, {})
+        if not own:
+            raise UserError(
+                f"{path}: has no joules of CPU {cpu} by the backend {BACKEND}; make it with "
+                f"`lull energy {rundir.path}`, of a run with --cpu detailed"
+            )
         assumed[cpu] = _complete(own)
         kinds[cpu] = own
     shares = {cpu: {state: _shares(parts) for state, parts in of.items()} for cpu, of in causes.items()}
@@ -118,7 +124,7 @@ def _clusters(path: Path, platform: Platform) -> tuple[dict[str, dict[str, float
     found: dict[str, dict[str, float]] = defaultdict(dict)
     keys = ["cpu", "cluster", "state", "kind"]
     for row in rows.grouped(path, keys, ["joules", "seconds"], BACKEND, rows.CALIBRATED).to_pylist():
-        its_own = row["cpu"] is None and row["cluster"] is not None and row["kind"] == "static"
+        its_own = row["cpu"] is None and row["cluster"] is not None and row["kind"] == STATIC
         if its_own and row["state"] in (ON, OFF) and row["seconds"] > 0:
             found[row["cluster"]][row["state"]] = row["joules"] / row["seconds"]
     never_off = set()
@@ -147,11 +153,11 @@ def _complete(own: dict[str, dict[str, float]]) -> set[str]:
 def _complete_ways(own: dict[str, dict[str, float]]) -> None:
     """A CPU that never went to sleep in these windows is on its way as the ledger has it: clocked, doing nothing."""
     model, power = states.load(), own["C1"]
-    clock = power.get("dynamic", 0.0) / (model.core.of("C1").clock or 1.0)
-    leakage = power.get("static", 0.0) / (model.core.of("C1").leakage or 1.0)
+    clock = power.get(DYNAMIC, 0.0) / (model.core.of("C1").clock or 1.0)
+    leakage = power.get(STATIC, 0.0) / (model.core.of("C1").leakage or 1.0)
     for way in _WAYS:
-        own.setdefault(way, {"dynamic": clock, "static": leakage})
-    own.setdefault(SWITCH, {"static": leakage * model.transition.switch_leakage.value})
+        own.setdefault(way, {DYNAMIC: clock, STATIC: leakage})
+    own.setdefault(SWITCH, {STATIC: leakage * model.transition.switch_leakage.value})
 
 
 def _scaled(power: Mapping[str, float], before: str, after: str) -> dict[str, float]:
@@ -168,7 +174,13 @@ def with_model(watts: Watts, platform: Platform, numbers: Mapping[str, float]) -
     kinds = {cpu: {state: dict(power) for state, power in own.items()} for cpu, own in watts.kinds.items()}
     clusters = {name: dict(power) for name, power in watts.clusters.items()}
     for key, value in numbers.items():
-        part, which, last = key.split(".")
+        part, _, last = key.rpartition(".")
+        part, _, which = part.partition(".")
+        if part == "transition":
+            if last == "switch_leakage":  # the others are `lull.whatif.charges`'
+                for own in kinds.values():
+                    own[SWITCH][STATIC] = own[SWITCH].get(STATIC, 0.0) * value / model.transition.switch_leakage.value
+            continue
         if part == "l2":
             for cluster in platform.resolved_clusters():
                 if cluster.core == last:

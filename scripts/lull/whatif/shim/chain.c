@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /*
  * Every CPU's chain of sleep, wake-up and work, in the order of time. Timers
- * and events from outside keep their time. Work keeps its length. An IPI moves
- * with its sender's work. A wake-up whose interrupt came while the CPU was
+ * and events from outside keep their time. Work keeps its length, and what
+ * stopping and starting the tick takes is added where the tick is stopped and
+ * started. An IPI moves with its sender's work. A wake-up whose interrupt came while the CPU was
  * still at work is no sleep: its work follows at once. What power-off costs is
  * counted as the firmware counts it (firmware-patches, fvp_sleep.c).
  */
@@ -20,6 +21,7 @@ struct running {
 	int64_t start;    /* of its sleep */
 	int64_t tick;     /* when the tick ends its sleep, if nothing does before */
 	int64_t flush, entry;
+	int64_t stop;     /* what stopping the tick took on the way in */
 	int64_t worked;   /* since its caches were lost last */
 	int64_t ended;    /* its last sleep did */
 	double used;      /* the part of the caches that its sleep loses */
@@ -93,9 +95,53 @@ static int choose(int governor, const struct chain_cpu *cpu, int number, struct 
 	return choice.state;
 }
 
-/* When the interrupt comes that ends a sleep in the record. */
-static int64_t due(const struct running *runs, const struct chain_sleep *sleep, int number)
+/* Whether the tick alone ended it. */
+static int is_tick(const struct chain_sleep *sleep)
 {
+	return sleep->got_tick && sleep->beside == SHIM_NEVER;
+}
+
+/* How much longer the way into a sleep takes if the tick is stopped there. */
+static int64_t stopping(int governor, const struct chain_cpu *cpu, const struct chain_sleep *sleep, int stops)
+{
+	if (governor == CHAIN_RECORD)
+		return sleep->stop;
+	return !stops ? 0 : sleep->stop ? sleep->stop : cpu->stop;
+}
+
+/*
+ * The work after a sleep, from `begin` on. A tick that is stopped is started
+ * before a task runs. `tick` is when a tick is due that is not stopped: if the
+ * CPU is still at work then, it handles the tick, too.
+ */
+static int64_t work_after(int governor, const struct chain_cpu *cpu, const struct chain_sleep *sleep, int *stopped,
+			  int64_t begin, int64_t tick, int64_t period, struct chain_wake *wake)
+{
+	int64_t work = sleep->work, restart = 0;
+
+	if (governor == CHAIN_RECORD || governor == CHAIN_AS_RECORDED) {
+		*stopped = *stopped && !sleep->leaves;
+		wake->ticking += sleep->restart;
+		return work + sleep->restart + sleep->handled;
+	}
+	if (*stopped && sleep->leaves) {
+		*stopped = 0;
+		restart = sleep->restart ? sleep->restart : cpu->restart;
+		tick = begin - begin % period + period;
+	}
+	wake->ticking += restart;
+	work += restart;
+	if (!*stopped && tick <= begin + work && !is_tick(sleep))
+		work += sleep->handled ? sleep->handled : cpu->handled;
+	return work;
+}
+
+/* When the interrupt comes that ends a sleep. */
+static int64_t due(int governor, const struct running *runs, const struct chain_sleep *sleep, int number)
+{
+	/* A tick that is stopped does not come before the timer that was handled with it. */
+	if (governor != CHAIN_RECORD && runs[number].stopped && sleep->got_tick && !is_tick(sleep))
+		return sleep->beside;
 	if (sleep->sender >= 0 && sleep->sender != number)
 		return sleep->woken + runs[sleep->sender].shift;
 	return sleep->woken;
@@ -171,7 +217,7 @@ int64_t chain_run(int governor, int cpus, const struct chain_cpu *all, int64_t p
 		struct running *run;
 		struct domain *domain;
 		int64_t tick, woken, end, work, hardware = 0;
-		int number = -1, stop, by_tick, given_up;
+		int number = -1, stop, stops, by_tick, given_up;
 
 		for (int i = 0; i < cpus; i++)
 			if (runs[i].at < all[i].count && (number < 0 || runs[i].time < runs[number].time))
@@ -184,19 +230,20 @@ int64_t chain_run(int governor, int cpus, const struct chain_cpu *all, int64_t p
 		run = &runs[number];
 		domain = &domains[cpu->cluster];
 		sleep = &cpu->sleeps[run->at];
-		woken = due(runs, sleep, number);
+		woken = due(governor, runs, sleep, number);
 
 		if (!run->asleep) {
 			if (woken < run->time - sleep->lead && sleep->woken >= sleep->end - sleep->length) {
 				/* It came while the CPU was at work. */
-				wakes[made++] = (struct chain_wake){
+				wake = &wakes[made++];
+				*wake = (struct chain_wake){
 					.start = run->time, .woken = woken, .end = run->time,
 					.cpu = number, .state = -1, .sleep = run->at,
 					.refilled = -1, .refilled_l2 = -1,
 				};
 				run->shift = run->time - sleep->end;
-				run->time += sleep->work;
-				run->stopped = run->stopped && !sleep->leaves;
+				run->time += work_after(governor, cpu, sleep, &run->stopped, run->time,
+							run->time - run->time % period + period, period, wake);
 				run->at++;
 				continue;
 			}
@@ -205,26 +252,27 @@ int64_t chain_run(int governor, int cpus, const struct chain_cpu *all, int64_t p
 			run->state = choose(governor, cpu, number, run, tick, &stop);
 			run->tick = SHIM_NEVER;
 
-			/* The tick is let go unless a timer is due before the next one. */
-			if (!run->stopped && stop && !(sleep->wheel <= tick))
-				run->stopped = 1;
+			/* The tick is let go unless a timer is due before the next one. A record says whether it was. */
+			stops = !run->stopped && stop && (governor < 0 || !(sleep->wheel <= tick));
+			run->stopped = run->stopped || stops;
+			run->stop = stopping(governor, cpu, sleep, stops);
+			run->start = run->time + run->stop;
 			if (governor != CHAIN_RECORD && run->stopped) {
 				while (sleep->only_tick && run->at + 1 < cpu->count && sleep->wheel > sleep->woken)
 					sleep = &cpu->sleeps[++run->at];
-				woken = due(runs, sleep, number);
+				woken = due(governor, runs, sleep, number);
 			} else if (governor != CHAIN_RECORD) {
 				run->tick = tick;
 				woken = tick < woken ? tick : woken;
 			}
 			if (governor == CHAIN_BY_HINDSIGHT && !sleep->given)
-				run->state = by_hindsight(cpu, &ideal[number * CHAIN_STATES], woken - run->time);
+				run->state = by_hindsight(cpu, &ideal[number * CHAIN_STATES], woken - run->start);
 
 			costs = &cpu->states[run->state];
 			run->last = costs->cluster_off && is_last(all, runs, cpus, number);
 			if (!run->last)
 				costs = &cpu->states[costs->alone];
-			run->used = filled(costs->fill, run->time + WAY_IN_NS - (run->last ? domain->on : run->on));
-			run->start = run->time;
+			run->used = filled(costs->fill, run->start + WAY_IN_NS - (run->last ? domain->on : run->on));
 			run->worked += run->start - run->ended;
 			domain->worked += run->start - run->ended;
 			run->flush = costs->fill > 0 ? run->used * costs->flush : costs->flush;
@@ -259,6 +307,7 @@ int64_t chain_run(int governor, int cpus, const struct chain_cpu *all, int64_t p
 		wake->entry = run->entry;
 		wake->given_up = given_up;
 		wake->woken = woken;
+		wake->ticking = run->stop;
 		/* Whoever wakes before the cluster is off keeps it on. */
 		if (domain->off && (woken < domain->off_at || given_up))
 			domain->off = 0;
@@ -278,21 +327,20 @@ int64_t chain_run(int governor, int cpus, const struct chain_cpu *all, int64_t p
 		wake->end = end;
 		wake->hardware = hardware;
 
-		work = by_tick ? cpu->tick_work : sleep->work;
 		if (governor >= 0) {
 			if (given_up)
 				shim_rejected(number);
 			else
 				shim_reflect(governor, number, end, run->state, end - run->start,
-					     by_tick || sleep->got_tick);
+					     by_tick || is_tick(sleep) || (sleep->got_tick && !run->stopped));
 		}
+		work = by_tick ? cpu->tick_work :
+				 work_after(governor, cpu, sleep, &run->stopped, end, run->tick, period, wake);
 		run->asleep = 0;
 		run->ended = end;
 		run->time = end + work;
 		if (!by_tick) {
 			run->shift = end - sleep->end;
-			if (sleep->leaves)
-				run->stopped = 0;
 			run->at++;
 		}
 	}

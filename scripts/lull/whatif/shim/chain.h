@@ -14,14 +14,18 @@
 
 /* A recorded sleep, with the work that follows it. */
 struct chain_sleep {
-	int64_t lead;       /* from `now` of the choice to the entry */
+	int64_t lead;       /* from `now` of the choice to the entry, but for `stop` */
 	int64_t hrtimer;    /* when the first timer of high resolution is due */
 	int64_t wheel;      /* when the wheel's is */
 	int64_t qos;
 	int64_t woken;      /* when the interrupt came that ended it */
 	int64_t end, length;
 	int64_t software;   /* the way out without the hardware's part */
-	int64_t work;       /* from the end to the next entry */
+	int64_t work;       /* from the end to the next entry, but for what the tick took */
+	int64_t stop;       /* what stopping the tick took on the way in; 0 if it was not stopped there */
+	int64_t restart;    /* what starting the tick took on the way out; 0 if it was not started there */
+	int64_t handled;    /* what handling the tick took until the next entry, if it was not the reason of the wake-up */
+	int64_t beside;     /* when the timer was due that was handled with the tick; NEVER without one */
 	int32_t state;
 	int32_t sender;     /* the CPU whose IPI ended it, or -1 */
 	int32_t only_tick;  /* the tick ended it, and nothing else was done */
@@ -50,8 +54,11 @@ struct chain_cpu {
 	int32_t stopped;    /* the tick is, at the first sleep */
 	int32_t state_count;
 	int32_t deepest;    /* state allowed */
-	int64_t begin;      /* the first entry */
+	int64_t begin;      /* the first entry, but for `stop` */
 	int64_t tick_work;  /* the usual work of a tick */
+	int64_t stop;       /* what stopping the tick takes, where it was not stopped in the record */
+	int64_t restart;    /* the same for starting it */
+	int64_t handled;    /* the same for handling it in a wake-up that has another reason */
 	struct chain_state states[CHAIN_STATES];
 };
 
@@ -59,6 +66,7 @@ struct chain_wake {
 	int64_t start, woken, end;
 	int64_t flush, entry, exit; /* of the hardware */
 	int64_t hardware;   /* the way out: exit and refill; the rest is software */
+	int64_t ticking;    /* what stopping the tick took before the sleep, and starting it after */
 	int32_t cpu;
 	int32_t state;      /* -1: the interrupt came while the CPU was at work */
 	int32_t sleep;      /* the recorded one */
