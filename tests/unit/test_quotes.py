@@ -7,7 +7,7 @@ import pyarrow as pa
 import pytest
 
 from lull.errors import UserError
-from lull.results import drawing, quotes, result
+from lull.results import drawing, quotes, reasons, result
 from lull.scenario import experiments
 
 TABLES = {
@@ -76,12 +76,26 @@ def test_readers_see_no_comments_and_loose_numbers_are_found() -> None:
     assert quotes.loose(text) == ["42"]
 
 
-@pytest.mark.parametrize("name", sorted(name for name in experiments.names() if result.reasons_of(name)))
+@pytest.mark.parametrize("name", sorted(name for name in experiments.names() if reasons.of(name)))
 def test_published_prose_quotes_the_published_tables(name: str) -> None:
-    reasons, tables = result.reasons_of(name), drawing.tables_of(result.RESULTS / name)
-    assert quotes.fill(reasons, tables) == reasons
-    assert not [match[0] for match in quotes.QUOTE.finditer(reasons) if match["number"].startswith("-")]
-    assert quotes.loose(reasons) == []
+    text, tables = reasons.of(name), drawing.tables_of(result.RESULTS / name)
+    assert quotes.fill(text, tables) == text
+    assert not [match[0] for match in quotes.QUOTE.finditer(text) if match["number"].startswith("-")]
+    assert quotes.loose(text) == []
+    summary = result.RESULTS / name / drawing.SUMMARY
+    if summary.is_file():
+        assert reasons.shown(name, tables) in summary.read_text(), f"run `./lull plot {name}`"
+
+
+def test_a_summary_gets_the_reasons_of_today(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(experiments, "BENCHMARKS", tmp_path)
+    (tmp_path / "naps").mkdir()
+    readme = f"# naps\n\n{reasons.REASONS}\nTakes 1<!--= points point=models/esm-25: 1e3 * power_w --> mW.\n\n## More\n"
+    (tmp_path / "naps" / "README.md").write_text(readme)
+    old = f"# Naps\n\n{reasons.REASONS}\nTook 9 mW.\n\n## Checks\n\n| holds |\n"
+    new = f"# Naps\n\n{reasons.REASONS}\nTakes 127 mW.\n\n## Checks\n\n| holds |\n"
+    assert reasons.renewed(old, "naps", TABLES) == new
+    assert reasons.renewed("# Naps\n\n## Checks\n", "naps", TABLES) == "# Naps\n\n## Checks\n"
 
 
 @pytest.mark.parametrize("page", result.quoting_docs(), ids=lambda page: page.name)
