@@ -6,6 +6,7 @@ from pathlib import Path
 import pyarrow as pa
 import pytest
 
+from lull.energy import validation
 from lull.errors import UserError
 from lull.results import drawing, quotes, reasons, result
 from lull.scenario import experiments
@@ -26,6 +27,8 @@ ESM, PULL = "points point=models/esm-25", "points point=models/pull-25"
 @pytest.mark.parametrize(
     ("had", "what", "has"),
     [
+        ("0.10", "points: average power_w", "0.13"),
+        ("12", "points: average 1e3 * abs(power_w - 0.2)", "72"),
         ("99.9", f"{ESM}: 1e3 * power_w", "127"),
         ("99.95", f"{ESM}: 1e3 * power_w", "126.6"),
         ("0.5", f"{PULL}: p99_us / 1e3", "16"),
@@ -54,6 +57,7 @@ def test_a_figure_without_a_row_can_stay() -> None:
         ("points power_w", "write TABLE COLUMN=VALUE"),
         ("points point=models/esm-25: watts", "write TABLE COLUMN=VALUE"),
         ("points point=models/esm-25: power_w ** 2", "write TABLE COLUMN=VALUE"),
+        ("points point=models/esm-25: abs(power_w, 1)", "write TABLE COLUMN=VALUE"),
         ("points point=models/esm-25: print(1)", "write TABLE COLUMN=VALUE"),
         ("points: power_w", "2 rows fit; name one"),
     ],
@@ -105,6 +109,12 @@ def test_docs_quote_the_published_tables(page: Path) -> None:
     assert not [match[0] for match in quotes.QUOTE.finditer(text) if match["number"].startswith("-")]
     if page.parent == result.DOCS:
         assert quotes.loose(text) == []
+
+
+def test_the_notes_on_the_power_models_quote_their_tables() -> None:
+    notes = validation.NOTES.read_text(encoding="utf-8")
+    assert quotes.QUOTE.search(notes)
+    assert quotes.fill(notes, validation.quotable()) == notes
 
 
 def test_publishing_renews_what_docs_quote(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -16,6 +16,7 @@ from pathlib import Path
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from lull.energy import validation
 from lull.errors import UserError
 from lull.files import columns, paths, whole
 from lull.plotting.markdown import markdown_table
@@ -145,8 +146,10 @@ def quoting_docs() -> list[Path]:
 
 
 def quoted_tables(text: str) -> dict[str, pa.Table]:
-    """The tables of `results/` that a page of docs/ quotes, by the names that it has for them."""
-    return {
+    """The tables that a page of docs/ quotes, by the names that it has for them: those of `results/`, and the power
+    models' own comparison with published figures, `power-models/left-out` for example."""
+    models = validation.quotable() if "<!--= power-models/" in text else {}
+    return {f"power-models/{name}": table for name, table in models.items()} | {
         f"{folder.name}/{name}": table
         for folder in sorted(path.parent for path in RESULTS.glob(f"*/{MANIFEST}"))
         if f"<!--= {folder.name}/" in text
