@@ -15,7 +15,7 @@ from lull.compare import samples
 from lull.errors import UserError
 from lull.figures import wake
 from lull.platform.load import load_platform
-from lull.results import drawing, result
+from lull.results import drawing, reasons, result
 from lull.scenario.experiments import BENCHMARKS, FILE
 from lull.scenario.folder import ScenarioFolder
 from lull.scenario.load import load_scenario
@@ -243,8 +243,8 @@ def test_a_result_is_files_that_repeat_and_say_what_made_them(tmp_path: Path) ->
     assert pq.read_table(folders[0] / "wakes.parquet").num_rows == 3 * (4 + 5) * 60
     page = (folders[0] / "summary.md").read_text()
     assert "gem5 24.0, detailed CPUs, tiny. Made by `./lull run wake-latency`." in page
-    assert page.count(result.REASONS) == 1
-    assert page.index("Juno") < page.index(result.REASONS) < page.index("## Checks")
+    assert page.count(reasons.REASONS) == 1
+    assert page.index("Juno") < page.index(reasons.REASONS) < page.index("## Checks")
     manifest = json.loads((folders[0] / "manifest.json").read_text())
     assert (manifest["scenario"], manifest["analysis"]) == ("wake-latency", "wake-latency")
     (piece,) = manifest["pieces"]

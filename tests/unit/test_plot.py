@@ -17,7 +17,7 @@ from lull.cli.plot import chosen
 from lull.errors import UserError
 from lull.files import paths
 from lull.results import drawing, index
-from lull.results.result import REASONS
+from lull.results.reasons import REASONS
 from lull.scenario import experiments
 from lull.scenario.experiments import BENCHMARKS
 from lull.scenario.load import load_scenario

@@ -6,8 +6,9 @@ from pathlib import Path
 import pyarrow as pa
 import pytest
 
+from lull.energy import validation
 from lull.errors import UserError
-from lull.results import drawing, quotes, result
+from lull.results import drawing, quotes, reasons, result
 from lull.scenario import experiments
 
 TABLES = {
@@ -26,6 +27,8 @@ ESM, PULL = "points point=models/esm-25", "points point=models/pull-25"
 @pytest.mark.parametrize(
     ("had", "what", "has"),
     [
+        ("0.10", "points: average power_w", "0.13"),
+        ("12", "points: average 1e3 * abs(power_w - 0.2)", "72"),
         ("99.9", f"{ESM}: 1e3 * power_w", "127"),
         ("99.95", f"{ESM}: 1e3 * power_w", "126.6"),
         ("0.5", f"{PULL}: p99_us / 1e3", "16"),
@@ -54,6 +57,7 @@ def test_a_figure_without_a_row_can_stay() -> None:
         ("points power_w", "write TABLE COLUMN=VALUE"),
         ("points point=models/esm-25: watts", "write TABLE COLUMN=VALUE"),
         ("points point=models/esm-25: power_w ** 2", "write TABLE COLUMN=VALUE"),
+        ("points point=models/esm-25: abs(power_w, 1)", "write TABLE COLUMN=VALUE"),
         ("points point=models/esm-25: print(1)", "write TABLE COLUMN=VALUE"),
         ("points: power_w", "2 rows fit; name one"),
     ],
@@ -76,12 +80,26 @@ def test_readers_see_no_comments_and_loose_numbers_are_found() -> None:
     assert quotes.loose(text) == ["42"]
 
 
-@pytest.mark.parametrize("name", sorted(name for name in experiments.names() if result.reasons_of(name)))
+@pytest.mark.parametrize("name", sorted(name for name in experiments.names() if reasons.of(name)))
 def test_published_prose_quotes_the_published_tables(name: str) -> None:
-    reasons, tables = result.reasons_of(name), drawing.tables_of(result.RESULTS / name)
-    assert quotes.fill(reasons, tables) == reasons
-    assert not [match[0] for match in quotes.QUOTE.finditer(reasons) if match["number"].startswith("-")]
-    assert quotes.loose(reasons) == []
+    text, tables = reasons.of(name), drawing.tables_of(result.RESULTS / name)
+    assert quotes.fill(text, tables) == text
+    assert not [match[0] for match in quotes.QUOTE.finditer(text) if match["number"].startswith("-")]
+    assert quotes.loose(text) == []
+    summary = result.RESULTS / name / drawing.SUMMARY
+    if summary.is_file():
+        assert reasons.shown(name, tables) in summary.read_text(), f"run `./lull plot {name}`"
+
+
+def test_a_summary_gets_the_reasons_of_today(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(experiments, "BENCHMARKS", tmp_path)
+    (tmp_path / "naps").mkdir()
+    readme = f"# naps\n\n{reasons.REASONS}\nTakes 1<!--= points point=models/esm-25: 1e3 * power_w --> mW.\n\n## More\n"
+    (tmp_path / "naps" / "README.md").write_text(readme)
+    old = f"# Naps\n\n{reasons.REASONS}\nTook 9 mW.\n\n## Checks\n\n| holds |\n"
+    new = f"# Naps\n\n{reasons.REASONS}\nTakes 127 mW.\n\n## Checks\n\n| holds |\n"
+    assert reasons.renewed(old, "naps", TABLES) == new
+    assert reasons.renewed("# Naps\n\n## Checks\n", "naps", TABLES) == "# Naps\n\n## Checks\n"
 
 
 @pytest.mark.parametrize("page", result.quoting_docs(), ids=lambda page: page.name)
@@ -91,6 +109,12 @@ def test_docs_quote_the_published_tables(page: Path) -> None:
     assert not [match[0] for match in quotes.QUOTE.finditer(text) if match["number"].startswith("-")]
     if page.parent == result.DOCS:
         assert quotes.loose(text) == []
+
+
+def test_the_notes_on_the_power_models_quote_their_tables() -> None:
+    notes = validation.NOTES.read_text(encoding="utf-8")
+    assert quotes.QUOTE.search(notes)
+    assert quotes.fill(notes, validation.quotable()) == notes
 
 
 def test_publishing_renews_what_docs_quote(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -5,6 +5,9 @@ import math
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from statistics import fmean
+from typing import Any
+
+import pyarrow as pa
 
 from lull.energy import busy, calibration, published, states, tables
 from lull.energy.calibration import Factors
@@ -163,6 +166,32 @@ def wake_ups() -> list[tuple[str, str, CState, WakeUpCost, float | None]]:
                 us = theirs.core_off + theirs.cluster_off * whole if theirs else None
                 found.append((platform.name, cluster.name, state, wake_up(platform, cluster, state), us))
     return found
+
+
+def quotable() -> dict[str, pa.Table]:
+    """Return the tables that prose quotes figures of, a row per figure."""
+
+    def row(own: ValidationRow) -> dict[str, Any]:
+        return {
+            "platform": own.platform, "cluster": own.cluster, "core": own.core, "part": own.part, "mhz": own.mhz,
+            "raw": own.raw_error, "calibrated": own.error,
+        }  # fmt: skip
+
+    wakes = [
+        {
+            "platform": platform, "cluster": cluster, "state": state.name, "us": ours.us_of_full_power,
+            "published_us": theirs,
+            "waits": ours.waits_j / (ours.us_of_full_power * 1e-6 * ours.full_w),
+        }
+        for platform, cluster, state, ours, theirs in wake_ups()
+        if theirs is not None
+    ]  # fmt: skip
+    return {
+        "busy": pa.Table.from_pylist([row(own) for own in dynamic()]),
+        "leakage": pa.Table.from_pylist([row(own) for own in static()]),
+        "left-out": pa.Table.from_pylist([vars(own) for own in left_out()]),
+        "wake-ups": pa.Table.from_pylist(wakes),
+    }
 
 
 def _power(opp: OppTable, core: str, factors: Factors) -> float:

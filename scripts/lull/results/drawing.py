@@ -15,7 +15,7 @@ from matplotlib.figure import Figure
 
 from lull.errors import UserError
 from lull.plotting import style
-from lull.results import manifest
+from lull.results import manifest, reasons
 from lull.rundir.origin import Origin
 from lull.scenario import experiments
 
@@ -91,7 +91,7 @@ def of_folder(folder: Path) -> list[Drawing]:
 
 
 def draw(folder: Path, into: Path | None = None) -> list[Path]:
-    """Write a result's figures anew, and its summary with their captions.
+    """Write a result's figures anew, and its summary with their captions and with the reasons that its README gives.
 
     Figures that the result no longer has are removed from its own folder.
     """
@@ -103,6 +103,7 @@ def draw(folder: Path, into: Path | None = None) -> list[Path]:
             if path not in saved:
                 path.unlink()
     text = (folder / SUMMARY).read_text(encoding="utf-8").partition(_HEADING)[0]
+    text = reasons.renewed(text, manifest.read(folder)["scenario"], tables_of(folder))
     if drawings:
         captions = [f"- `{drawing.name}`: {drawing.caption} {label}.\n" for drawing in drawings]
         text += _HEADING + "\n" + "".join(captions)

@@ -7,8 +7,9 @@ figure stands a comment, which Markdown does not show:
     ESM saves 1.48<!--= differences one=models/esm-25 "against=pull 16 ms": -1e3 * power_w --> mW.
 
 The comment names a table of the result and its row (`column=value`, as many as it takes), then the figure, an
-expression over the row's columns. Where several rows fit, `min` or `max` in front of the expression chooses. The figure
-keeps as many significant digits as it has, at least those before its point.
+expression over the row's columns. It may use `abs()`. Where several rows fit, `min`, `max` or `average` in front of the
+expression makes one number of them. The figure keeps as many significant digits as it has, at least those before its
+point.
 
 What is no result, such as a paper's number or a setting, is listed once, in a comment `<!--= given: 16 1.6 -->` of the
 same section.
@@ -20,6 +21,7 @@ import re
 import shlex
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from statistics import fmean
 from typing import Any
 
 import pyarrow as pa
@@ -42,6 +44,7 @@ _OPERATORS: Mapping[type, Callable[[float, float], float]] = {
     ast.Mult: operator.mul,
     ast.Div: operator.truediv,
 }
+_PICKS: Mapping[str, Callable[[list[float]], float]] = {"min": min, "max": max, "average": fmean}
 
 
 @dataclass(frozen=True)
@@ -56,7 +59,7 @@ class _Asked:
         place, _, figure = what.partition(": ")
         table, *where = shlex.split(place)
         first, _, rest = figure.strip().partition(" ")
-        pick = first if first in ("min", "max") else None
+        pick = first if first in _PICKS else None
         tree = ast.parse(rest if pick else figure.strip(), mode="eval")
         return cls(table, dict(word.split("=", 1) for word in where), pick, tree.body)
 
@@ -71,10 +74,10 @@ def value(tables: Tables, what: str) -> float | None:
     except (ValueError, SyntaxError):
         raise UserError(f"`<!--= {what} -->`: write TABLE COLUMN=VALUE …: EXPRESSION over the row's columns") from None
     if len(found) > 1 and asked.pick is None:
-        raise UserError(f"`<!--= {what} -->`: {len(found)} rows fit; name one, or put min or max before the expression")
+        raise UserError(f"`<!--= {what} -->`: {len(found)} rows fit; name one, or put min, max or average before it")
     if not found:
         return None
-    return max(found) if asked.pick == "max" else min(found)
+    return _PICKS[asked.pick](found) if asked.pick else found[0]
 
 
 def _evaluated(node: ast.expr, row: Mapping[str, Any]) -> float | None:
@@ -88,6 +91,9 @@ def _evaluated(node: ast.expr, row: Mapping[str, Any]) -> float | None:
         case ast.UnaryOp(op=ast.USub(), operand=operand):
             positive = _evaluated(operand, row)
             return None if positive is None else -positive
+        case ast.Call(func=ast.Name(id="abs"), args=[operand], keywords=[]):
+            signed = _evaluated(operand, row)
+            return None if signed is None else abs(signed)
         case ast.BinOp(left=left, op=way, right=right) if type(way) in _OPERATORS:
             sides = _evaluated(left, row), _evaluated(right, row)
             if sides[0] is None or sides[1] is None or (isinstance(way, ast.Div) and not sides[1]):

@@ -16,10 +16,11 @@ from pathlib import Path
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from lull.energy import validation
 from lull.errors import UserError
 from lull.files import columns, paths, whole
 from lull.plotting.markdown import markdown_table
-from lull.results import drawing, index, pieces, quotes, tree
+from lull.results import drawing, index, pieces, quotes, reasons, tree
 from lull.results.drawing import MANIFEST, SUMMARY
 from lull.scenario import experiments, load
 from lull.scenario.runs import Runs
@@ -27,7 +28,6 @@ from lull.scenario.runs import Runs
 RESULTS = paths.ROOT / "results"
 DOCS = paths.ROOT / "docs"
 CHECKS = "checks.json"
-REASONS = "## Where it differs from what is published, and why"
 
 _OF_A_RESULT = re.compile(r"\d<!--= [\w-]+/")
 
@@ -111,22 +111,12 @@ def must_hold(checks: Sequence[Check]) -> None:
 
 
 def _page(result: Result, runs: Runs) -> str:
-    reasons = quotes.without_comments(quotes.fill(reasons_of(runs.scenario), result.tables)) if runs.timed else ""
-    parts = [f"# {runs.title}\n", f"{runs.label}. Made by `{runs.command}`.\n", result.summary, reasons]
+    why = reasons.shown(runs.scenario, result.tables) if runs.timed else ""
+    parts = [f"# {runs.title}\n", f"{runs.label}. Made by `{runs.command}`.\n", result.summary, why]
     if result.checks:
         rows = [("holds" if check.passed else "**fails**", check.name, check.says) for check in result.checks]
         parts.append("## Checks\n\n" + markdown_table(("", "check", "numbers"), rows))
     return "\n".join(part for part in parts if part) + "\n"
-
-
-def reasons_of(scenario: str) -> str:
-    """The section of a scenario's README on a paper's numbers and ours: reasons are a human's, figures are quoted."""
-    readme = experiments.BENCHMARKS / scenario / "README.md"
-    if not readme.is_file():
-        return ""
-    _, heading, rest = readme.read_text().partition(f"\n{REASONS}\n")
-    reasons, _, _ = rest.partition("\n## ")
-    return f"{REASONS}\n{reasons}" if heading else ""
 
 
 def requote(page: Path, tables: Mapping[str, pa.Table]) -> bool:
@@ -156,8 +146,10 @@ def quoting_docs() -> list[Path]:
 
 
 def quoted_tables(text: str) -> dict[str, pa.Table]:
-    """The tables of `results/` that a page of docs/ quotes, by the names that it has for them."""
-    return {
+    """The tables that a page of docs/ quotes, by the names that it has for them: those of `results/`, and the power
+    models' own comparison with published figures, `power-models/left-out` for example."""
+    models = validation.quotable() if "<!--= power-models/" in text else {}
+    return {f"power-models/{name}": table for name, table in models.items()} | {
         f"{folder.name}/{name}": table
         for folder in sorted(path.parent for path in RESULTS.glob(f"*/{MANIFEST}"))
         if f"<!--= {folder.name}/" in text

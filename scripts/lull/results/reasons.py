@@ -1,0 +1,39 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Why a result differs from published numbers: a section of the experiment's README, and of the summary of its result.
+
+A human writes the section. Its figures are quoted from the result's tables.
+"""
+
+from collections.abc import Mapping
+
+import pyarrow as pa
+
+from lull.results import quotes
+from lull.scenario import experiments
+
+REASONS = "## Where it differs from what is published, and why"
+_NEXT = "\n## "
+
+
+def of(scenario: str) -> str:
+    """The section as the README has it, with the comments that say where each figure is from; or nothing."""
+    readme = experiments.BENCHMARKS / scenario / "README.md"
+    if not readme.is_file():
+        return ""
+    _, heading, rest = readme.read_text(encoding="utf-8").partition(f"\n{REASONS}\n")
+    reasons, _, _ = rest.partition(_NEXT)
+    return f"{REASONS}\n{reasons}" if heading else ""
+
+
+def shown(scenario: str, tables: Mapping[str, pa.Table]) -> str:
+    """The section as a summary has it, with the figures of these tables."""
+    return quotes.without_comments(quotes.fill(of(scenario), tables))
+
+
+def renewed(summary: str, scenario: str, tables: Mapping[str, pa.Table]) -> str:
+    """A summary with the section that the README has now. A summary without the section stays as it is."""
+    before, heading, rest = summary.partition(f"\n{REASONS}\n")
+    if not heading:
+        return summary
+    _, following, after = rest.partition(_NEXT)
+    return f"{before}\n{shown(scenario, tables)}{following}{after}"
