@@ -191,6 +191,7 @@ def entry(start: int, length: int, state: int, timer: int = NEVER) -> ChosenSlee
 PLATFORM = load_platform("tiny")
 REFILL_NS = round(1000 * PLATFORM.clusters[0].cstates[2].actual.refill_us)
 EXIT_NS = round(1000 * PLATFORM.clusters[0].cstates[2].actual.exit_us)
+C4 = PLATFORM.clusters[0].cstates[3]
 
 
 def chains(*own: ChosenSleep) -> Chains:
@@ -209,6 +210,18 @@ def test_the_same_states_give_the_recorded_run() -> None:
     wakes = chain.run(run, PLATFORM, AS_RECORDED)
     assert wakes["end"].tolist() == run.sleeps[0]["end"].tolist()
     assert wakes["state"].tolist() == [2] * 8
+
+
+def test_what_a_cluster_took_to_come_back_is_no_softwares_way() -> None:
+    """One C4 left the cluster on, which the trace does not tell: caches were full at the next one, 200 us later."""
+    exit_ns, whole = (round(1000 * us) for us in (C4.actual.exit_us, C4.actual.exit_us + C4.actual.refill_us))
+    usual = 20 * US
+    own = [entry(due - 5 * MS, 5 * MS + whole + usual, 3, timer=due) for due in (10 * MS, 20 * MS, 30 * MS, 40 * MS)]
+    begin = own[-1].end + 30 * US
+    own.append(entry(begin, 5 * MS + exit_ns + usual, 3, timer=begin + 5 * MS))
+    begin = own[-1].end + 200 * US
+    own.append(entry(begin, 5 * MS + whole + usual, 3, timer=begin + 5 * MS))
+    assert chains(*own).sleeps[0]["software"].tolist()[-1] == usual
 
 
 def test_a_cpu_that_sleeps_through_an_end_of_the_command_is_not_at_work_then() -> None:

@@ -199,12 +199,39 @@ def _tell_ways_out(chains: Chains, entries: Mapping[int, Sequence[ChosenSleep]],
                 short = sleeps["length"][mine & (sleeps["refused"] == 1)]
                 usual.append(Usual(_median(software[mine & told]), _median(short)))
             chains.usual[cpu] = usual
+            wholes = _whole_ways(platform, chains.cluster[cpu])[sleeps["state"]]
             middles = np.array([one.software if one.software is not None else 0 for one in usual], np.int64)
             guessed = ~told & (sleeps["refused"] == 0) & ended
             starts = sleeps["end"] - sleeps["length"]
-            woken = np.maximum(starts, sleeps["end"] - hardware - middles[sleeps["state"]])
+            usually = middles[sleeps["state"]]
+            woken = np.maximum(starts, sleeps["end"] - hardware - usually)
             sleeps["woken"] = np.where(guessed, woken, sleeps["woken"])
-            sleeps["software"] = np.where(ended, np.maximum(0, sleeps["end"] - sleeps["woken"] - hardware), 0)
+            late = sleeps["end"] - sleeps["woken"]
+            hardware = np.where(told & _was_whole(late, hardware, wholes, usually), wholes, hardware)
+            sleeps["software"] = np.where(ended, np.maximum(0, late - hardware), 0)
+
+
+def _whole_ways(platform: Platform, cluster: int) -> npt.NDArray[np.int64]:
+    """The longest that the hardware takes out of each state."""
+    _, described = list(platform.cpu_ranges())[cluster]
+    return np.array([1000 * (one.actual.exit_us + one.actual.refill_us) for one in described.cstates]).astype(np.int64)
+
+
+def _was_whole(
+    late: npt.NDArray[np.int64],
+    hardware: npt.NDArray[np.int64],
+    wholes: npt.NDArray[np.int64],
+    usually: npt.NDArray[np.int64],
+) -> npt.NDArray[np.bool_]:
+    """Whether hardware took its longest way, because then the software's part is nearer to what it usually is.
+
+    A trace does not tell whether another CPU kept the cluster on for some microseconds. If one did, the caches were
+    full at the next sleep, and the model has them partly empty.
+    """
+    found: npt.NDArray[np.bool_] = (late >= wholes) & (
+        np.abs(late - wholes - usually) < np.abs(late - hardware - usually)
+    )
+    return found
 
 
 def _woken(entry: ChosenSleep) -> int | None:
