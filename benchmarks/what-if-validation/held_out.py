@@ -29,7 +29,8 @@ LOOKED_AT = frozenset(
         "exits": ("tiny-300", "tiny-60", "tiny-1500"),
         "timers": ("tegra-k1-menu-300", "tegra-k1-menu-1500", "tegra-k1-teo-60"),
         "governors": tuple(f"tiny-{state}-{name}" for state in ("C3", "C4") for name in ("menu", "teo", "haltpoll")),
-        "short": ("rk3399-menu-300", "rk3399-teo-60", "rk3399-haltpoll-300"),
+        "short": ("rk3399-menu-300", "rk3399-teo-60", "rk3399-haltpoll-300", "tiny-menu-300", "tiny-teo-300"),
+        "pairs": ("tiny-300", "tiny-60", "tiny-1500"),
     }.items()
     for name in names
 )

@@ -168,6 +168,21 @@ def test_events_of_a_trace_are_made_while_they_are_read() -> None:
     assert most < 5_000_000
 
 
+@pytest.mark.parametrize("started_again", [True, False])
+def test_a_tick_that_no_event_stops_goes_on_if_its_handler_starts_it_again(started_again: bool) -> None:
+    """Of a CPU whose sleeps are all short the trace has neither `tick_stop` nor `timer_base_idle`."""
+    tick, timer = 7, 1
+    events = [clues.Clue(1 * MS, 0, "cpu_idle", (entries._EXIT,))]
+    for due in (4 * MS, 8 * MS):
+        events.append(clues.Clue(due, 0, "hrtimer_expire_entry", (timer, tick, due)))
+        again = clues.Clue(due + US, 0, "hrtimer_start", (timer, due + TICK_NS, tick))
+        handled = clues.Clue(due + 2 * US, 0, "irq_handler_exit", ())
+        events += [again, handled] if started_again else [handled, again]
+    watcher = entries._Watcher({0: [0]}, TICK_NS, {}, tick)
+    watcher.begin_with(events)
+    assert watcher.cpus[0].stopped is not started_again
+
+
 def test_the_recorded_choices_come_out_again(found: entries.Entries) -> None:
     again = recorded.again(found, "menu", told())
     assert sum(len(own) for own in again.made.values()) == 110

@@ -216,7 +216,10 @@ class _Watcher:
             return
         told = next((one for one in stream if one.name in ("timer_base_idle", "tick_stop")), None)
         cpu.now = first.time
-        cpu.stopped = cpu.idle = told is None or (told.name == "timer_base_idle" and not told.values[0])
+        if told is None:
+            cpu.stopped = cpu.idle = not self._goes_on(stream)
+        else:
+            cpu.stopped = cpu.idle = told.name == "timer_base_idle" and not told.values[0]
         cpu.stopped_before = cpu.stopped
         for event in stream:
             if event.name == "hrtimer_expire_entry" and event.values[1] == self._tick:
@@ -231,6 +234,18 @@ class _Watcher:
                 if not cpu.stopped:
                     cpu.tick = cpu.tick_before = event.time - event.time % self.period + self.period
                 return
+
+    def _goes_on(self, stream: Iterable[Clue]) -> bool:
+        """Whether the tick's handler starts the tick again; of one that is stopped it does not."""
+        handles = False
+        for event in stream:
+            if event.name == "hrtimer_expire_entry":
+                handles = event.values[1] == self._tick
+            elif handles and event.name == "hrtimer_start" and event.values[2] == self._tick:
+                return True
+            elif event.name == "irq_handler_exit":
+                handles = False
+        return False
 
     def _before(self, cpu: _CpuSeen, time: int) -> None:
         """The idle loop is about to choose: what the choice changes comes after this."""
