@@ -23,7 +23,7 @@ OF_SUM = 0.3
 """Of many CPUs and states the errors partly cancel."""
 FACTORS = {
     "latency": 9.4, "residency": 5.1, "off": 3.8, "entries": 8.0, "wake-ups": 12.4, "asleep": 4.0, "ways": 2.7,
-    "active": 2.4, "sums": 3.7, "L2": 7.4, "cause": 7.4, "woken": 4.7,
+    "active": 2.4, "sums": 3.7, "L2": 7.4, "cause": 7.4, "woken": 5.5,
 }  # fmt: skip
 """At least what 95 of 100 numbers of a kind need, over all questions of the experiment. A factor that is larger is what
 one group of the first 32 questions needed. When a fault of the replay is mended, the runs that showed it need less. A
