@@ -2,6 +2,7 @@
 """Shared parts of all tests."""
 
 import os
+import shutil
 import subprocess
 from collections.abc import Callable, Mapping
 from pathlib import Path
@@ -9,11 +10,23 @@ from pathlib import Path
 import pytest
 
 from lull.artifacts import store
+from lull.errors import UserError
 from lull.files import paths
 
 LAUNCHER = str(paths.ROOT / "lull")
 
 Lull = Callable[..., subprocess.CompletedProcess[str]]
+
+
+@pytest.fixture(scope="session")
+def governors() -> None:
+    """The kernel's governors can be compiled; else the test is skipped."""
+    if shutil.which("gcc") is None:
+        pytest.skip("gcc is not installed")
+    try:
+        store.kernel_source()
+    except UserError as error:
+        pytest.skip(f"no source of the kernel: {error}")
 
 
 @pytest.fixture

@@ -10,7 +10,6 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from lull.artifacts import store
 from lull.energy import run_ledger
 from lull.errors import UserError
 from lull.files.paths import ROOT
@@ -23,22 +22,14 @@ from lull.scenario.runs import Runs
 from lull_experiments.what_if_validation import analysis, held_out
 from tests import drawn
 
+pytestmark = pytest.mark.usefixtures("governors")
+
 RECORDINGS = ROOT / "results" / "recordings"
 GROUP = "governors"
 MENU = {
     "load": "polls", "governor": "menu", "state": "C3", "from_state": "C3", "exit_us": 300.0, "residency_us": 2000,
     "from_ms": 40, "for_ms": 5000,
 }  # fmt: skip
-
-
-@pytest.fixture(scope="module", autouse=True)
-def _kernel() -> None:
-    if shutil.which("gcc") is None:
-        pytest.skip("gcc is not installed")
-    try:
-        store.kernel_source()
-    except UserError as error:
-        pytest.skip(f"no source of the kernel: {error}")
 
 
 @pytest.fixture(autouse=True)

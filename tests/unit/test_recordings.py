@@ -16,7 +16,6 @@ import pytest
 from typer.testing import CliRunner
 
 import lull as lull_api
-from lull.artifacts import store
 from lull.cli.app import app
 from lull.energy import run_ledger
 from lull.engines.base import Engine, Sink
@@ -32,20 +31,12 @@ from lull.whatif.source import Replay
 from tests import fake_gem5
 from tests.conftest import Lull
 
+pytestmark = pytest.mark.usefixtures("governors")
+
 FOLDER = ROOT / "results" / "recordings"
 NAMES = sorted(path.name for path in FOLDER.iterdir() if path.is_dir())
 ONE = FOLDER / "drags"
 _ALL_ENERGY = ("energy", prediction.ALL, "all")
-
-
-@pytest.fixture(scope="module", autouse=True)
-def _kernel() -> None:
-    if shutil.which("gcc") is None:
-        pytest.skip("gcc is not installed")
-    try:
-        store.kernel_source()
-    except UserError as error:
-        pytest.skip(f"no source of the kernel: {error}")
 
 
 @pytest.fixture(scope="module")

@@ -14,7 +14,6 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from lull.artifacts import store
 from lull.energy import rows
 from lull.errors import UserError
 from lull.host.progress import Progress
@@ -30,19 +29,11 @@ from lull.whatif.recorded import Made
 from lull.whatif.settings import Setup
 from lull.whatif.source import TICK_NS, Replay
 
+pytestmark = pytest.mark.usefixtures("governors")
+
 RUN = Path(__file__).parent / "data" / "trace" / "tiny-gem5"
 US, MS = 1_000, 1_000_000
 STATES = [State("C1", 1 * US, 1 * US, False), State("C2", 15 * US, 100 * US, False), State("C3", 500 * US, MS, False)]
-
-
-@pytest.fixture(scope="module", autouse=True)
-def _kernel() -> None:
-    if shutil.which("gcc") is None:
-        pytest.skip("gcc is not installed")
-    try:
-        store.kernel_source()
-    except UserError as error:
-        pytest.skip(f"no source of the kernel: {error}")
 
 
 def view(now: int, timer: int, stopped: bool = False, qos: int = NEVER) -> Knowledge:

@@ -12,10 +12,8 @@ import numpy as np
 import pytest
 from typer.testing import CliRunner
 
-from lull.artifacts import store
 from lull.cli.app import app
 from lull.compare.samples import Samples
-from lull.errors import UserError
 from lull.figures.sample import Sample
 from lull.files.paths import ROOT
 from lull.page import of_sweep
@@ -28,19 +26,11 @@ from lull.whatif.surface import Surface
 from tests import chromium
 from tests.chromium import Browser
 
+pytestmark = pytest.mark.usefixtures("governors")
+
 RUN = ROOT / "results" / "recordings" / "drags"
 KB = 1000
 in_chromium = pytest.mark.skipif(chromium.BINARY is None, reason="chromium is not installed (Debian package chromium)")
-
-
-@pytest.fixture(scope="module", autouse=True)
-def _kernel() -> None:
-    if shutil.which("gcc") is None:
-        pytest.skip("gcc is not installed")
-    try:
-        store.kernel_source()
-    except UserError as error:
-        pytest.skip(f"no source of the kernel: {error}")
 
 
 @pytest.fixture(scope="module")

@@ -3,14 +3,11 @@
 
 import re
 import shlex
-import shutil
 from typing import Any
 
 import pyarrow as pa
 import pytest
 
-from lull.artifacts import store
-from lull.errors import UserError
 from lull.files.paths import ROOT
 from lull.results import quotes
 from lull.whatif import prediction, source, surface
@@ -29,13 +26,7 @@ def study() -> str:
 
 
 @pytest.fixture(scope="module")
-def tables(study: str) -> dict[str, pa.Table]:
-    if shutil.which("gcc") is None:
-        pytest.skip("gcc is not installed")
-    try:
-        store.kernel_source()
-    except UserError as error:
-        pytest.skip(f"no source of the kernel: {error}")
+def tables(study: str, governors: None) -> dict[str, pa.Table]:
     block = study.partition("```\n")[2].partition("```")[0].replace("\\\n", " ")
     found = {}
     for name, line in zip(TABLES, block.strip().splitlines(), strict=True):

@@ -2,7 +2,6 @@
 """`lull what-if`: what the tick and the software's ways take of a CPU's work, on small made-up runs."""
 
 import dataclasses
-import shutil
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -11,8 +10,6 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 
-from lull.artifacts import store
-from lull.errors import UserError
 from lull.platform.load import load_platform
 from lull.rundir import cpuidle
 from lull.whatif import chain, entries, prediction, recorded, source, spent, ticks
@@ -26,6 +23,8 @@ from lull.whatif.spent import Spending
 from lull.whatif.ticks import TickCost
 from lull.whatif.watts import Watts
 
+pytestmark = pytest.mark.usefixtures("governors")
+
 RUN = Path(__file__).parent / "data" / "trace" / "tiny-gem5"
 US, MS = 1_000, 1_000_000
 STATES = [State("C1", 1 * US, 1 * US, False), State("C2", 15 * US, 100 * US, False), State("C3", 500 * US, MS, False)]
@@ -34,16 +33,6 @@ COST = TickCost(13 * US, 11 * US, 0, True)
 LEAD, WORK = 10 * US, 100 * US
 WORKS = [450 * US, 450 * US, 1450 * US] * 10
 """After three sleeps the CPU is at work when the tick comes, so that the tick ends no sleep."""
-
-
-@pytest.fixture(scope="module", autouse=True)
-def _kernel() -> None:
-    if shutil.which("gcc") is None:
-        pytest.skip("gcc is not installed")
-    try:
-        store.kernel_source()
-    except UserError as error:
-        pytest.skip(f"no source of the kernel: {error}")
 
 
 def one(start: int, end: int, timer: int, **changes: Any) -> ChosenSleep:
