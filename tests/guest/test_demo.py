@@ -14,7 +14,7 @@ pytestmark = pytest.mark.guest
 def test_without_gem5_the_demo_says_what_it_is(lull: Lull, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PATH", "/usr/sbin:/usr/bin:/sbin:/bin")
     monkeypatch.delenv("GEM5", raising=False)
-    ran = lull("demo")
+    ran = lull("demo", env={"COLUMNS": "120"})
     assert ran.returncode == 0, ran.stderr
     place = tmp_path / "runs" / "demo-tiny-qemu"
     for way in ("pull 16 ms", "epoll", "ESM"):

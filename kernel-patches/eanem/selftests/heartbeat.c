@@ -59,7 +59,7 @@ static void write_model(void)
 	if (!file)
 		tap_bail("cannot write a model");
 	for (int cpu = 0; cpu < 2; cpu++) {
-		fprintf(file, "cluster %s %d 1 50000 0 0.%d 0\n", cpu ? "big" : "little", cpu,
+		fprintf(file, "cluster %s %d 1 50000 0 0 0.%d 0\n", cpu ? "big" : "little", cpu,
 			cpu ? 3 : 1);
 		fprintf(file, "opp %s %u 900\n", cpu ? "big" : "little", mhz_of(cpu, "min"));
 		fprintf(file, "opp %s %u 1100\n", cpu ? "big" : "little", mhz_of(cpu, "max"));
