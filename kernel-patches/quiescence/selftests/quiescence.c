@@ -130,12 +130,13 @@ static void work_around(void)
 	struct cpulist online;
 	char rest[256] = "";
 	size_t used = 0;
+	int mine = sched_getcpu();
 
 	if (cpulist_read(&online, "online"))
 		_exit(4);
 	/* All but this one: then no other CPU is asked to wake the worker. */
 	for (int cpu = 0; cpu < CPULIST_MAX; cpu++)
-		if (online.has[cpu] && cpu != sched_getcpu())
+		if (online.has[cpu] && cpu != mine)
 			used += (size_t)snprintf(rest + used, sizeof(rest) - used, "%s%d",
 						 used ? "," : "", cpu);
 	if (write_text(OUT, rest))
