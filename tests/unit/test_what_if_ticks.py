@@ -218,7 +218,7 @@ def test_the_kernel_is_said_to_keep_a_tick_no_longer_than_it_must() -> None:
 
 
 def spending(active: float, ways: float) -> Spending:
-    return Spending({0: {"active": active}}, {}, {}, {}, {0: {}}, {0: ways}, {0: 0.0}, 10**9)
+    return Spending({0: {"active": active}}, {}, {}, {}, {0: {}}, {0: ways}, 10**9)
 
 
 def test_the_power_of_work_is_without_that_of_software_on_its_ways() -> None:
@@ -257,9 +257,9 @@ def _replay(run: Chains) -> Replay:
 def test_a_guess_of_what_the_tick_takes_widens_the_error_bar(measured: bool) -> None:
     replay = _replay(chains(every_millisecond(False), COST._replace(measured=measured)))
     wakes = chain.run(replay.chains, PLATFORM, haltpoll())
-    added = replay.spending(replay.machine, wakes).ticking[0]
+    added = replay.chains.ticking(wakes)[0]
     joules = 0.0 if measured else 0.1 * added / 1e9
     assert added >= 20 * (COST.stop + COST.restart)
-    guesses = prediction.guessed(replay, replay.machine, replay.spending(replay.machine, wakes))
+    guesses = prediction.guessed(replay, replay.machine, wakes)
     assert guesses.get(("energy", 0, "active"), 0.0) == pytest.approx(joules)
     assert guesses["energy", prediction.ALL, prediction.CORES] == pytest.approx(joules)

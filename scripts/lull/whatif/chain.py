@@ -102,6 +102,11 @@ class Chains:
         """The wake-ups that ended between `first` and `last`."""
         return wakes[(wakes["end"] > self.first) & (wakes["end"] <= self.last)]
 
+    def ticking(self, wakes: npt.NDArray[np.void]) -> npt.NDArray[np.float64]:
+        """Of the work of each CPU, the nanoseconds that stopping and starting the tick took."""
+        ended = self.ended(wakes)
+        return np.bincount(ended["cpu"], ended["ticking"], max(self.sleeps) + 1).astype(np.float64)
+
     def unseen(self, cpu: int, state: int) -> bool:
         """The run never left the state on this CPU."""
         return self.usual[cpu][state].software is None

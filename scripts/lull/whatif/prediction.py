@@ -20,7 +20,7 @@ from lull.whatif.chain import BY_HINDSIGHT, MAX_STATES
 from lull.whatif.library import NEVER
 from lull.whatif.settings import Setup
 from lull.whatif.source import Replay
-from lull.whatif.spent import ACTIVE, EXIT, Spending
+from lull.whatif.spent import ACTIVE, EXIT
 from lull.whatif.watts import OFF, ON
 
 CREDITS = (0.0, 0.25, 1.0)
@@ -77,7 +77,7 @@ def rows(source: Replay, machine: Setup) -> list[Predicted]:
     wakes = source.wakes(machine)
     new = measures(source, machine, wakes)
     best = _best(source, machine, new)
-    doubts = _doubts(source, machine, wakes, source.spending(machine, wakes), new["energy", ALL, CORES])
+    doubts = _doubts(source, machine, wakes, new["energy", ALL, CORES])
     found = []
     for key in sorted({*ground.truth, *new}):
         what, cpu, of = key
@@ -98,9 +98,9 @@ class Doubts(NamedTuple):
     scale: Scale
 
 
-def _doubts(source: Replay, machine: Setup, wakes: npt.NDArray[np.void], spent: Spending, cores_j: float) -> Doubts:
+def _doubts(source: Replay, machine: Setup, wakes: npt.NDArray[np.void], cores_j: float) -> Doubts:
     scale = _scale(source, machine, wakes, cores_j)
-    return Doubts(unseen(source, wakes), guessed(source, machine, spent), scale)
+    return Doubts(unseen(source, wakes), guessed(source, machine, wakes), scale)
 
 
 def _known(key: Key, ground: Ground) -> bool:
@@ -144,14 +144,14 @@ def unseen(source: Replay, wakes: npt.NDArray[np.void]) -> set[int]:
     return {cpu for cpu, state in pairs if state >= 0 and source.chains.unseen(cpu, state)}
 
 
-def guessed(source: Replay, machine: Setup, spent: Spending) -> dict[Key, float]:
+def guessed(source: Replay, machine: Setup, wakes: npt.NDArray[np.void]) -> dict[Key, float]:
     """The joules of starting and stopping ticks that the run did not, on CPUs of which the run does not tell how long
     it takes."""
-    power, found = source.power(machine), {}
-    for cpu, cost in source.chains.tick_cost.items():
-        if cpu in spent.ticking and not cost.measured:
-            other = abs(spent.ticking[cpu] - source.spent.ticking[cpu]) / 1e9
-            found["energy", cpu, ACTIVE] = other * power.of(cpu).get(ACTIVE, 0.0)
+    power, chains, found = source.power(machine), source.chains, {}
+    other_s = np.abs(chains.ticking(wakes) - chains.ticking(source.as_recorded)) / 1e9
+    for cpu, cost in chains.tick_cost.items():
+        if cpu in chains.sleeps and not cost.measured:
+            found["energy", cpu, ACTIVE] = float(other_s[cpu]) * power.of(cpu).get(ACTIVE, 0.0)
     whole = sum(found.values())
     return {**found, ("energy", ALL, CORES): whole, ("energy", ALL, "all"): whole}
 
@@ -162,16 +162,14 @@ def table(found: list[Predicted], path: Path) -> pa.Table:
 
 def totals(source: Replay, machine: Setup) -> dict[str, float]:
     """Joules of all CPUs and L2 caches, the wake-ups, and the p99 of their latency, as the model has them."""
-    wakes = source.wakes(machine)
-    found = _totals(source, machine, wakes, source.spending(machine, wakes))
+    found = _totals(source, machine, source.wakes(machine))
     return {column: found[key] for column, key in TOTALS.items()}
 
 
 def ground_of_points(source: Replay) -> Ground:
     """For `point`: the same for each point of a grid."""
     model, own = (
-        _totals(source, source.machine, wakes, source.spending(source.machine, wakes))
-        for wakes in (source.as_recorded, source.wakes(source.machine))
+        _totals(source, source.machine, wakes) for wakes in (source.as_recorded, source.wakes(source.machine))
     )
     p99 = TOTALS["latency_p99_us"]
     return Ground({**model, p99: of_trace(source)[p99]}, model, own)
@@ -180,17 +178,16 @@ def ground_of_points(source: Replay) -> Ground:
 def point(ground: Ground, source: Replay, machine: Setup) -> dict[str, float]:
     """A point of a grid: what the table of `rows` says of the whole run, each number with its error bar."""
     wakes = source.wakes(machine)
-    spent = source.spending(machine, wakes)
-    new = _totals(source, machine, wakes, spent)
-    doubts = _doubts(source, machine, wakes, spent, new["energy", ALL, CORES])
+    new = _totals(source, machine, wakes)
+    doubts = _doubts(source, machine, wakes, new["energy", ALL, CORES])
     found: dict[str, float] = {}
     for column, key in TOTALS.items():
         found[column], found[f"{column}_error"] = _said(key, ground, new, doubts)
     return found
 
 
-def _totals(source: Replay, machine: Setup, wakes: npt.NDArray[np.void], spent: Spending) -> dict[Key, float]:
-    power = source.power(machine)
+def _totals(source: Replay, machine: Setup, wakes: npt.NDArray[np.void]) -> dict[Key, float]:
+    power, spent = source.power(machine), source.spending(machine, wakes)
     cores = sum(sum(own.values()) for own in spent.cores(power, source.spent).values())
     return {
         ("energy", ALL, CORES): cores,

@@ -33,8 +33,6 @@ class Spending:
     """Joules of each CPU's ways in and out that are not power times time."""
     ways: dict[int, float]
     """The work of each CPU's software on its ways in and out, as so long a time of other work."""
-    ticking: dict[int, float]
-    """Of the work of each CPU, what stopping and starting the tick took."""
     length: int
 
     def cores(self, power: Watts, recorded: "Spending") -> dict[int, dict[str, float]]:
@@ -106,9 +104,8 @@ def of_wakes(chains: Chains, charges: Sequence[Charge], platform: Platform, wake
     out = by_cpu(np.where(given_up, 0, part(powered, slept["end"])))
     software = AS_BUSY * (1 + WAY_IN) * by_cpu(np.where(given_up, 0, part(back, slept["end"])))
     off_by_cpu = np.bincount(wakes["cpu"], part(wakes["woken"] - wakes["cluster_off"], wakes["woken"]), cpus)
-    found = Spending({}, {}, {}, {}, {}, {}, {}, last - first)
+    found = Spending({}, {}, {}, {}, {}, {}, last - first)
     ended = chains.ended(wakes)
-    ticking = np.bincount(ended["cpu"], ended["ticking"], cpus)
     for (members, cluster), charge in zip(places, charges, strict=True):
         ways = charge.of(ended)
         going, coming = (np.bincount(ended["cpu"], way, cpus) for way in ways)
@@ -122,7 +119,7 @@ def of_wakes(chains: Chains, charges: Sequence[Charge], platform: Platform, wake
             }  # fmt: skip
             found.slept[one] = dict(zip(names, chosen[one].tolist(), strict=False))
             found.charges[one] = {ENTRY: float(going[one]), EXIT: float(coming[one])}
-            found.ways[one], found.ticking[one] = float(software[one]), float(ticking[one])
+            found.ways[one] = float(software[one])
             found.entries[one] = dict(zip(names, count[one].tolist(), strict=False))
         if inside:
             found.off[cluster.name] = float(off_by_cpu[inside].sum())

@@ -94,5 +94,5 @@ def verified(replay: Replay, tuned: Tuned, engine: Engine, out: Path, sink: Sink
 
 def as_run(replay: Replay, settings: tuple[str, ...] = ()) -> Tuned:
     """The numbers of a recorded run itself."""
-    truth = prediction.ground_of_points(replay).truth
+    truth = prediction.of_trace(replay)
     return Tuned(settings, *(truth[prediction.TOTALS[name]] for name in ("energy_j", "latency_p99_us")))
