@@ -24,6 +24,8 @@ EXPERIMENT = Experiment(
         "untouched",
         "shadow-at-rest",
         "boots",
+        "looks",
+        "looks-of-android",
     ),
 )
 
