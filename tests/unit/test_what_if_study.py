@@ -1,22 +1,22 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""docs/what-if.md has the numbers that its commands print, and those of the committed recordings."""
+"""docs/what-if.md and docs/sensitivity.md have the numbers that their commands print, and those of the committed
+recordings."""
 
 import re
-import shlex
 from typing import Any
 
 import pyarrow as pa
 import pytest
 
 from lull.files.paths import ROOT
-from lull.results import quotes
-from lull.whatif import prediction, source, surface
+from lull.results import quotes, result
+from lull.whatif import source, surface
 from lull.whatif.source import Replay
+from tests import what_ifs
 
 PAGE = ROOT / "docs" / "what-if.md"
+SENSITIVITY = ROOT / "docs" / "sensitivity.md"
 HEADING = "## A study: "
-TABLES = ("halved", "told")
-"""The tables that the two commands print, by the names that the page has for them."""
 RECORDINGS = ROOT / "results" / "recordings"
 
 
@@ -27,15 +27,8 @@ def study() -> str:
 
 @pytest.fixture(scope="module")
 def tables(study: str, governors: None) -> dict[str, pa.Table]:
-    block = study.partition("```\n")[2].partition("```")[0].replace("\\\n", " ")
-    found = {}
-    for name, line in zip(TABLES, block.strip().splitlines(), strict=True):
-        command, what_if, run, *words = shlex.split(line)
-        assert (command, what_if, words[::2]) == ("./lull", "what-if", ["--set"] * (len(words) // 2))
-        replay = source.load(ROOT / run)
-        found[name] = prediction.table(prediction.rows(replay, replay.machine.changed(words[1::2])), replay.path)
     replays = {path.name: source.load(path) for path in sorted(RECORDINGS.iterdir()) if path.is_dir()}
-    return found | {"choices": _choices(replays), "sliders": _sliders(replays)}
+    return what_ifs.tables(study) | {"choices": _choices(replays), "sliders": _sliders(replays)}
 
 
 def _choices(replays: dict[str, Replay]) -> pa.Table:
@@ -65,3 +58,12 @@ def test_each_quoted_number_is_the_commands(study: str, tables: dict[str, pa.Tab
 def test_no_number_of_the_study_comes_from_nowhere(study: str) -> None:
     prose = re.sub(r"```.*?```", "", study, flags=re.DOTALL)
     assert quotes.loose(prose) == []
+
+
+def test_the_page_on_inputs_quotes_its_commands_too(governors: None) -> None:
+    page = SENSITIVITY.read_text(encoding="utf-8")
+    answers = what_ifs.tables(page)
+    assert quotes.fill(page, result.quoted_tables(page) | answers) == page
+    named = set().union(*(quotes.named(match["what"]) for match in quotes.QUOTE.finditer(page)))
+    assert answers.keys() == named & answers.keys(), "each command's answer is quoted"
+    assert len(answers) > 2

@@ -9,7 +9,7 @@ from typing import Any
 
 import pyarrow as pa
 
-from lull.energy import busy, calibration, published, states, tables
+from lull.energy import busy, calibration, published, states, tables, technology
 from lull.energy.calibration import Factors
 from lull.energy.mcpat import WakeUpCost, wake_up
 from lull.energy.published import PARTS
@@ -180,7 +180,7 @@ def quotable() -> dict[str, pa.Table]:
     wakes = [
         {
             "platform": platform, "cluster": cluster, "state": state.name, "us": ours.us_of_full_power,
-            "published_us": theirs,
+            "published_us": theirs, "full_w": ours.full_w,
             "waits": ours.waits_j / (ours.us_of_full_power * 1e-6 * ours.full_w),
         }
         for platform, cluster, state, ours, theirs in wake_ups()
@@ -191,7 +191,14 @@ def quotable() -> dict[str, pa.Table]:
         "leakage": pa.Table.from_pylist([row(own) for own in static()]),
         "left-out": pa.Table.from_pylist([vars(own) for own in left_out()]),
         "wake-ups": pa.Table.from_pylist(wakes),
+        "temperatures": pa.Table.from_pylist([_leakage(kelvin) for kelvin in range(290, 365, 5)]),
     }
+
+
+def _leakage(kelvin: int) -> dict[str, float]:
+    """Leakage at a temperature, over that at the temperatures which runs are accounted at."""
+    at = technology.leakage_at
+    return {"kelvin": kelvin, "of_305": at(kelvin) / at(305), "of_310": at(kelvin) / at(310)}
 
 
 def _power(opp: OppTable, core: str, factors: Factors) -> float:

@@ -8,8 +8,11 @@ figure stands a comment, which Markdown does not show:
 
 The comment names a table of the result and its row (`column=value`, as many as it takes), then the figure, an
 expression over the row's columns. It may use `abs()`. Where several rows fit, `min`, `max` or `average` in front of the
-expression makes one number of them. The figure keeps as many significant digits as it has, at least those before its
-point.
+expression makes one number of them. A figure of two rows gets the other's number by a name:
+
+    3.7 <!--= points point=big: 1e3 * (power_w - plain) with plain = points point=none: power_w -->
+
+The figure keeps as many significant digits as it has, at least those before its point.
 
 What is no result, such as a paper's number or a setting, is listed once, in a comment `<!--= given: 16 1.6 -->` of the
 same section.
@@ -33,6 +36,7 @@ GIVEN = re.compile(r"<!--= given: (?P<numbers>[^>]*?) -->")
 UNKNOWN = "-"
 """The text in place of a figure whose row the tables do not have, such as the tables of a few points."""
 _NUMBER = re.compile(r"(?<![\w.])\d+(?:\.\d+)?(?![\w<]|\.\d)")
+_WITH = re.compile(r"\s+with (\w+) = ")
 _NOT_PROSE = re.compile(r"`[^`]*`|\]\([^)]*\)|<!--.*?-->")
 
 Tables = Mapping[str, pa.Table]
@@ -66,11 +70,15 @@ class _Asked:
 
 def value(tables: Tables, what: str) -> float | None:
     """The number that a comment asks for; None where the tables have no such row, or the row no number."""
+    first, *others = _WITH.split(what)
+    names = {name: value(tables, other) for name, other in zip(others[::2], others[1::2], strict=True)}
     try:
-        asked = _Asked.parse(what)
+        asked = _Asked.parse(first)
         table = tables.get(asked.table)
         rows = [] if table is None else [row for row in table.to_pylist() if _fits(row, asked.where)]
-        found = [number for row in rows if (number := _evaluated(asked.expression, row)) is not None]
+        found = [
+            number for row in rows if (number := _evaluated(asked.expression, _joined(row, names))) is not None
+        ]
     except (ValueError, SyntaxError):
         raise UserError(f"`<!--= {what} -->`: write TABLE COLUMN=VALUE …: EXPRESSION over the row's columns") from None
     if len(found) > 1 and asked.pick is None:
@@ -78,6 +86,12 @@ def value(tables: Tables, what: str) -> float | None:
     if not found:
         return None
     return _PICKS[asked.pick](found) if asked.pick else found[0]
+
+
+def named(what: str) -> set[str]:
+    """The tables that a comment names."""
+    first, *others = _WITH.split(what)
+    return {part.partition(" ")[0].rstrip(":") for part in (first, *others[1::2])}
 
 
 def _evaluated(node: ast.expr, row: Mapping[str, Any]) -> float | None:
@@ -100,6 +114,13 @@ def _evaluated(node: ast.expr, row: Mapping[str, Any]) -> float | None:
                 return None
             return _OPERATORS[type(way)](sides[0], sides[1])
     raise ValueError(ast.unparse(node))
+
+
+def _joined(row: Mapping[str, Any], names: Mapping[str, float | None]) -> Mapping[str, Any]:
+    """The row's numbers and the others', which may not hide a column."""
+    if hidden := names.keys() & row.keys():
+        raise ValueError(f"{', '.join(hidden)}: a column has this name")
+    return {**row, **names}
 
 
 def _fits(row: Mapping[str, Any], where: Mapping[str, str]) -> bool:
