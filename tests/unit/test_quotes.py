@@ -39,6 +39,7 @@ ESM, PULL = "points point=models/esm-25", "points point=models/pull-25"
         ("0.10", "points: max power_w", "0.13"),
         ("2.1", f"{PULL}: 1e3 * (power_w - other) with other = {ESM}: power_w", "2.0"),
         ("0.1", f"{PULL}: a * b with a = {PULL}: 2 * power_w with b = points: max power_w", "0.03"),
+        ("0.10", f"{PULL}: a with a = {PULL}: power_w + b with b = {ESM}: power_w", "0.26"),
         ("4", f"{PULL}: power_w - other with other = {ESM}: p99_us", "-"),
         ("4", f"{ESM}: -p99_us", "-"),
         ("4", f"{PULL}: power_w / idle_w", "-"),

@@ -8,7 +8,8 @@ figure stands a comment, which Markdown does not show:
 
 The comment names a table of the result and its row (`column=value`, as many as it takes), then the figure, an
 expression over the row's columns. It may use `abs()`. Where several rows fit, `min`, `max` or `average` in front of the
-expression makes one number of them. A figure of two rows gets the other's number by a name:
+expression makes one number of them. A figure of two rows gets the other's number by a name, which may stand in each
+expression before it:
 
     3.7 <!--= points point=big: 1e3 * (power_w - plain) with plain = points point=none: power_w -->
 
@@ -71,9 +72,15 @@ class _Asked:
 def value(tables: Tables, what: str) -> float | None:
     """The number that a comment asks for; None where the tables have no such row, or the row no number."""
     first, *others = _WITH.split(what)
-    names = {name: value(tables, other) for name, other in zip(others[::2], others[1::2], strict=True)}
+    names: dict[str, float | None] = {}
+    for name, other in reversed(list(zip(others[::2], others[1::2], strict=True))):
+        names[name] = _value(tables, other, names, what)
+    return _value(tables, first, names, what)
+
+
+def _value(tables: Tables, part: str, names: Mapping[str, float | None], what: str) -> float | None:
     try:
-        asked = _Asked.parse(first)
+        asked = _Asked.parse(part)
         table = tables.get(asked.table)
         rows = [] if table is None else [row for row in table.to_pylist() if _fits(row, asked.where)]
         found = [
