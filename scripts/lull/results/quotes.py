@@ -83,9 +83,7 @@ def _value(tables: Tables, part: str, names: Mapping[str, float | None], what: s
         asked = _Asked.parse(part)
         table = tables.get(asked.table)
         rows = [] if table is None else [row for row in table.to_pylist() if _fits(row, asked.where)]
-        found = [
-            number for row in rows if (number := _evaluated(asked.expression, _joined(row, names))) is not None
-        ]
+        found = [number for row in rows if (number := _evaluated(asked.expression, _joined(row, names))) is not None]
     except (ValueError, SyntaxError):
         raise UserError(f"`<!--= {what} -->`: write TABLE COLUMN=VALUE …: EXPRESSION over the row's columns") from None
     if len(found) > 1 and asked.pick is None:
