@@ -10,7 +10,7 @@ from tests.outcomes import by_point
 
 pytestmark = pytest.mark.guest
 
-SMALL = ("-e", "qemu", "-p", "tiny", "--set", "windows=1", "--set", "deepest=C3", "--set", "cpufreq=schedutil")
+SMALL = ("-e", "qemu", "-p", "tiny", "--set", "windows=1")
 
 
 def test_dear_looks_take_time_and_lose_no_event(lull: Lull, tmp_path: Path) -> None:
