@@ -19,7 +19,7 @@ from lull.results.drawing import Drawing, Stored
 from lull.results.result import Check, Result
 from lull.scenario.runs import Runs
 
-from . import asleep
+from . import asleep, wakes
 
 BUSY, MEMORY = "busy", "memory"
 MEAN_ERROR = 0.15
@@ -40,6 +40,7 @@ def analyse(runs: Runs) -> Result:
         checks=[steady.check([*busy, *idle]), *checks(table)],
     )
     asleep.extend(result, idle, busy)
+    wakes.extend(result, idle)
     return result
 
 

@@ -5,12 +5,14 @@ import dataclasses
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
+import pyarrow as pa
 import pytest
 
 from lull.energy import published
 from lull.platform.load import load_platform
 from lull.results.result import Result
 from lull_experiments.energy_validation import analysis as energy_validation
+from lull_experiments.energy_validation import wakes
 from tests import drawn, energy_runs, steady_runs
 from tests.steady_runs import LENGTH, STATES, Made
 
@@ -130,3 +132,14 @@ def test_dram_at_rest_stands_beside_its_data_sheet(
     (check,) = [check for check in found.checks if check.name.startswith("DRAM of tiny at rest")]
     assert check.passed is holds
     assert check.says.endswith("108 by the currents of self-refresh")
+
+
+def test_a_wake_up_stands_beside_tc2s() -> None:
+    table = wakes.df_wakes({"exynos5422", "tiny"})
+    rows = {(row["platform"], row["cluster"], row["state"]): row for row in table.to_pylist()}
+    assert set(rows) == {("exynos5422", "big", "C3"), ("exynos5422", "big", "C4")}, "tiny has no A15"
+    for row in rows.values():
+        assert 0 < row["empty_us"] < row["flushed_us"] < row["full_us"]
+    assert all(check.passed for check in wakes.checks(table))
+    too_high = pa.Table.from_pylist([{**row, "full_us": 0.9 * row["published_us"]} for row in rows.values()])
+    assert not any(check.passed for check in wakes.checks(too_high))

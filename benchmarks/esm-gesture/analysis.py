@@ -24,8 +24,6 @@ EXPERIMENT = Experiment(
         "untouched",
         "shadow-at-rest",
         "boots",
-        "looks",
-        "looks-of-android",
     ),
 )
 

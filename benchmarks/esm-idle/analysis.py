@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 import pyarrow as pa
 from matplotlib.figure import Figure
 
+from lull.figures.esm import boots as esm_boots
 from lull.figures.esm import paired, two_methods
 from lull.figures.esm import points as esm_points
 from lull.figures.esm import runs as esm_runs
@@ -32,6 +33,7 @@ def analyse(runs: Runs) -> Result:
     points = esm_runs.read(runs)
     table = esm_points.df_points(points, AXIS)
     differences = paired.df_differences(points, AXIS)
+    boots = esm_boots.df_boots(points, AXIS)
     result = Result(
         summary=f"## CPU time in {PAPER_S} s\n\nOf shorter runs, scaled: an idle application does the same over and "
         "over. With 95 % intervals over repetitions.\n\n" + _cpu_text(table),
@@ -39,6 +41,7 @@ def analyse(runs: Runs) -> Result:
             "points": table,
             "repetitions": esm_points.df_repetitions(points, AXIS),
             "differences": differences,
+            **({"boots": boots} if boots.num_rows else {}),
         },
         checks=checks(points),
     )
@@ -47,8 +50,9 @@ def analyse(runs: Runs) -> Result:
         return result
     result.summary += "\n## Points\n\n" + esm_points.conditions(points) + "\n\n"
     result.summary += esm_points.points_text(table, AXIS, "delay, µs")
-    result.summary += paired.text(differences, AXIS, "delay, µs") + two_methods.text(table)
-    result.checks += power_checks(differences)
+    result.summary += paired.text(differences, AXIS, "delay, µs")
+    result.summary += esm_boots.text(boots, AXIS, "delay, µs") + two_methods.text(table)
+    result.checks += [*power_checks(differences), *esm_boots.checks(boots)]
     return result
 
 
@@ -189,8 +193,12 @@ def _looks(table: pa.Table) -> list[esm_points.Row]:
 
 
 def _is_usual(values: Mapping[str, Value]) -> bool:
-    """Whether a point has the scenario's own clocks and depth, as all points of an older result do."""
-    return (values.get("cpufreq", "schedutil"), values.get("deepest", "C3")) == ("schedutil", "C3")
+    """Whether a point has the scenario's own clocks, depth and boot, as all points of an older result do."""
+    return (values.get("cpufreq", "schedutil"), values.get("deepest", "C3"), values.get("boot") or 0) == (
+        "schedutil",
+        "C3",
+        0,
+    )
 
 
 def _is_poll(row: esm_points.Row) -> bool:

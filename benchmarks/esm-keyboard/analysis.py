@@ -14,6 +14,7 @@ EXPERIMENT = Experiment(
     heading="keys a minute",
     sooner_ms=[Mark("mean", 13.6)],
     saved_percent=[Mark("at most", 23.8)],
+    aside=("boots",),
 )
 
 

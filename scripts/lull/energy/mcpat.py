@@ -135,8 +135,10 @@ class WakeUpCost:
 
     waits_j: float
     """For power switches and rails, going and coming."""
-    clocked_j: float
-    """The flush and the refill at the power of a core that does nothing."""
+    flush_clocked_j: float
+    """The time of the flush, at the power of a core that does nothing."""
+    refill_clocked_j: float
+    """The time of the refill, at the same power."""
     rails_j: float
     l1_j: float
     """Lines between the L1s and the L2."""
@@ -148,7 +150,17 @@ class WakeUpCost:
     @property
     def us_of_full_power(self) -> float:
         """The energy from the cluster's own supply, as time at full power: all but the lines to and from memory."""
-        return (self.waits_j + self.clocked_j + self.rails_j + self.l1_j) / self.full_w * 1e6
+        return self.us_without_refill + (self.refill_clocked_j + self.l1_j) / self.full_w * 1e6
+
+    @property
+    def us_without_refill(self) -> float:
+        """The same of caches out of which nothing is needed again."""
+        return self.us_of_waits + self.flush_clocked_j / self.full_w * 1e6
+
+    @property
+    def us_of_waits(self) -> float:
+        """The same of caches that hold nothing: power switches and rails alone."""
+        return (self.waits_j + self.rails_j) / self.full_w * 1e6
 
 
 def wake_up(platform: Platform, cluster: Cluster, state: CState) -> WakeUpCost:
@@ -165,7 +177,8 @@ def wake_up(platform: Platform, cluster: Cluster, state: CState) -> WakeUpCost:
     memory = costs.joules(Caches(l2_flushes=float(whole), l2_refills=float(whole)), opp.mv / 1000)
     return WakeUpCost(
         waits_j=(actual.entry_us + actual.exit_us) * 1e-6 * leakage_w * states.load().transition.switch_leakage.value,
-        clocked_j=(actual.flush_us + actual.refill_us) * 1e-6 * clocked_w,
+        flush_clocked_j=actual.flush_us * 1e-6 * clocked_w,
+        refill_clocked_j=actual.refill_us * 1e-6 * clocked_w,
         rails_j=lumps[transitions.RAIL],
         l1_j=lumps[transitions.FLUSH] + lumps[transitions.REFILL],
         l2_j=memory[transitions.FLUSH] + memory[transitions.REFILL],

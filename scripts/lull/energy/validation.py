@@ -180,7 +180,7 @@ def quotable() -> dict[str, pa.Table]:
     wakes = [
         {
             "platform": platform, "cluster": cluster, "state": state.name, "us": ours.us_of_full_power,
-            "published_us": theirs, "full_w": ours.full_w,
+            "unfilled_us": ours.us_without_refill, "published_us": theirs, "full_w": ours.full_w,
             "waits": ours.waits_j / (ours.us_of_full_power * 1e-6 * ours.full_w),
         }
         for platform, cluster, state, ours, theirs in wake_ups()
@@ -294,11 +294,12 @@ def _left_out() -> str:
 def _wake_ups() -> str:
     rows = []
     for platform, cluster, state, ours, theirs in wake_ups():
-        parts = (ours.waits_j, ours.clocked_j, ours.rails_j, ours.l1_j, ours.l2_j)
-        shown = [f"{joules * 1e6:.3g}" for joules in parts]
-        published_ = f"{theirs:.3g}" if theirs is not None else "-"
-        rows.append([platform, cluster, state.name, *shown, f"{ours.us_of_full_power:.3g}", published_])
-    headings = ["waits", "clocked", "rails", "L1 lines", "L2 lines", "ours, µs", "TC2, µs"]
+        clocked = (ours.flush_clocked_j, ours.refill_clocked_j)
+        shown = [f"{joules * 1e6:.3g}" for joules in (ours.waits_j, *clocked, ours.rails_j, ours.l1_j, ours.l2_j)]
+        times = [f"{us:.3g}" for us in (ours.us_of_full_power, ours.us_without_refill)]
+        rows.append([platform, cluster, state.name, *shown, *times, f"{theirs:.3g}" if theirs is not None else "-"])
+    parts = ["waits", "flush, clocked", "refill, clocked", "rails", "L1 lines", "L2 lines"]
+    headings = [*parts, "ours, µs", "without refill, µs", "TC2, µs"]
     return markdown_table(["platform", "cluster", "state", *headings], rows)
 
 

@@ -32,7 +32,7 @@ def is_complete(sweep: ScenarioFolder) -> bool:
 def make(sweep: ScenarioFolder, scenario: Scenario) -> "tuple[Runs, Result]":
     """The result of the points that have finished."""
     # matplotlib takes a second to load, which commands that draw nothing do not pay.
-    from lull.results import result
+    from lull.results import conditions, result
     from lull.scenario import runs as source
 
     runs = source.read(sweep, scenario)
@@ -40,5 +40,6 @@ def make(sweep: ScenarioFolder, scenario: Scenario) -> "tuple[Runs, Result]":
         report(f"figures: without {len(runs.missing)} points that have not finished, such as {runs.missing[0]}")
     with alone(sweep), Progress(f"analyse {len(runs.runs)} points"):
         found: result.Result = runs.analysis.analyse(runs)
+        result.with_conditions(found, conditions.df_conditions(runs.runs))
         result.write(found, runs, sweep.path / FIGURES)
     return runs, found

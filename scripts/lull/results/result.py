@@ -20,7 +20,7 @@ from lull.energy import validation
 from lull.errors import UserError
 from lull.files import columns, paths, whole
 from lull.plotting.markdown import markdown_table
-from lull.results import drawing, index, pieces, quotes, reasons, tree
+from lull.results import conditions, drawing, index, pieces, quotes, reasons, tree
 from lull.results.drawing import MANIFEST, SUMMARY
 from lull.scenario import experiments, load
 from lull.scenario.runs import Runs
@@ -72,6 +72,13 @@ def write(result: Result, runs: Runs, folder: Path, manifest: Mapping[str, objec
         drawing.draw(place)
 
 
+def with_conditions(result: Result, table: pa.Table | None) -> Result:
+    """The result with the table that says under which clocks and at which temperature its points ran."""
+    if table is not None and table.num_rows:
+        result.tables[conditions.NAME] = table
+    return result
+
+
 def publish(runs: Runs, made: Path) -> Path:
     """Put a written result into `results/`. Only gem5's, and a complete one or a piece of one that comes in pieces."""
     if runs.engine != "gem5":
@@ -81,8 +88,8 @@ def publish(runs: Runs, made: Path) -> Path:
     target = RESULTS / _published_as(runs)
     if load.load_scenario(runs.scenario).in_pieces:
         tables, manifest = pieces.joined(made, target)
-        conclude = runs.analysis.conclude
-        write(conclude(tables, runs.names), runs, target, manifest)
+        found: Result = runs.analysis.conclude(tables, runs.names)
+        write(with_conditions(found, tables.get(conditions.NAME)), runs, target, manifest)
     else:
         if missing := runs.missing:
             raise UserError(f"{runs.path}: {len(missing)} points are missing, such as {missing[0]}; run them first")
@@ -112,7 +119,9 @@ def must_hold(checks: Sequence[Check]) -> None:
 
 def _page(result: Result, runs: Runs) -> str:
     why = reasons.shown(runs.scenario, result.tables) if runs.timed else ""
-    parts = [f"# {runs.title}\n", f"{runs.label}. Made by `{runs.command}`.\n", result.summary, why]
+    found = result.tables.get(conditions.NAME)
+    under = conditions.text(found) if found is not None else ""
+    parts = [f"# {runs.title}\n", f"{runs.label}. Made by `{runs.command}`.\n", result.summary, under, why]
     if result.checks:
         rows = [("holds" if check.passed else "**fails**", check.name, check.says) for check in result.checks]
         parts.append("## Checks\n\n" + markdown_table(("", "check", "numbers"), rows))

@@ -1,0 +1,172 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The analysis of the scenario `esm-looks`: what ESM saves, over what a look of the poll costs.
+
+The paper's 23.8 % are of the power that software contributes, so of the poll's power above that of an idle machine.
+"""
+
+from collections.abc import Sequence
+from typing import Any
+
+import pyarrow as pa
+from matplotlib.figure import Figure
+
+from lull.figures.esm import checks as esm_checks
+from lull.figures.esm import paired, two_methods
+from lull.figures.esm import points as esm_points
+from lull.figures.esm import runs as esm_runs
+from lull.figures.esm.points import ESM
+from lull.plotting import style
+from lull.plotting.markdown import markdown_table
+from lull.results.against import Against
+from lull.results.drawing import Drawing, Stored
+from lull.results.result import Check, Result
+from lull.scenario.runs import Runs
+
+AXIS = "moves"
+HEADING = "motions a second"
+PAPER_PERCENT = 23.8
+ANDROID_US = 1600
+"""What a look of the paper's poll took: 12.14 s of CPU time in 120 s, 62 times a second."""
+
+Row = dict[str, Any]
+
+
+def analyse(runs: Runs) -> Result:
+    points = esm_runs.read(runs)
+    table = esm_points.df_points(points, AXIS)
+    differences = paired.df_differences(points, AXIS)
+    deciles = esm_points.df_deciles(points, AXIS)
+    result = Result(
+        summary="## Points\n\n" + esm_points.conditions(points) + "Means with 95 % intervals over repetitions.\n\n"
+        + esm_points.points_text(table, AXIS, HEADING),
+        tables={
+            "points": table,
+            "repetitions": esm_points.df_repetitions(points, AXIS),
+            "differences": differences,
+            "deciles": deciles,
+        },
+        checks=[esm_checks.delivered(points)],
+    )  # fmt: skip
+    if not runs.timed:
+        result.summary += f"\n{runs.label}: no joules, and so no figures and nothing to compare.\n"
+        return result
+    costs = {run.name: int(run.values["look"]) // esm_points.STEPS_PER_US for run in runs.runs}
+    saved = df_saved(differences.to_pylist(), table.to_pylist(), costs)
+    result.tables["saved"] = saved
+    result.summary = "## What ESM saves over a 16 ms poll\n\n" + _text(saved) + "\n" + result.summary
+    result.summary += paired.text(differences, AXIS, HEADING) + esm_points.deciles_text(deciles, AXIS, HEADING)
+    result.summary += two_methods.text(table)
+    result.checks += [*esm_checks.clocks(points), *checks(saved)]
+    return result
+
+
+def df_saved(differences: Sequence[Row], points: Sequence[Row], costs: dict[str, int]) -> pa.Table:
+    """A row for each poll: what a look costs, what share of a CPU looks take, and what ESM saves over it.
+
+    `percent` is of the poll's power, `above_percent` of its power above that of an untouched machine, each with half
+    its 95 % interval.
+    """
+    own = {row["point"]: row for row in points}
+    rows: list[Row] = []
+    for row in differences:
+        if row["power_w"] is None or not row["against"].startswith("pull") or not row["series"].startswith(ESM):
+            continue
+        poll = own[row["other"]]
+        above = row["other_power_w"] - row["idle_power_w"] if row["idle_power_w"] is not None else None
+        shares: Row = {}
+        for name, whole in (("percent", row["other_power_w"]), ("above_percent", above)):
+            known = whole is not None and whole > 0
+            shares[name] = -100 * row["power_w"] / whole if known else None
+            shares[f"{name}_pm"] = 100 * row["power_w_pm"] / whole if known and row["power_w_pm"] is not None else None
+        rows.append(
+            {
+                "poll": row["other"], "esm": row["one"], "series": row["series"], "against": row["against"],
+                AXIS: row[AXIS], "look_us": costs[row["other"]], "cpu_share": poll["cpu_share"], "mhz": poll["mhz"],
+                "power_w": poll["power_w"], "saved_w": -row["power_w"], "saved_w_pm": row["power_w_pm"], **shares,
+                "sooner_us": -row["latency_us"] if row["latency_us"] is not None else None,
+            }
+        )  # fmt: skip
+    return pa.Table.from_pylist(sorted(rows, key=lambda row: (row["series"], row[AXIS], row["look_us"])))
+
+
+def checks(saved: pa.Table) -> list[Check]:
+    rows = [row for row in saved.to_pylist() if row["above_percent"] is not None and row["look_us"] == ANDROID_US]
+    if not rows:
+        return []
+    least = min(rows, key=lambda row: row["above_percent"] - (row["above_percent_pm"] or 0.0))
+    half = f" ± {least['above_percent_pm']:.2g}" if least["above_percent_pm"] is not None else ""
+    says = (
+        f"least at {least[AXIS]} {HEADING}, {least['series']} against {least['against']}: "
+        f"{least['above_percent']:.3g}{half} % of what the poll adds, the paper {PAPER_PERCENT} %"
+    )
+    holds = least["above_percent"] - (least["above_percent_pm"] or 0.0) >= PAPER_PERCENT
+    return [Check("where looks cost what Android's did, ESM saves what the paper says or more", holds, says)]
+
+
+def draw(stored: Stored) -> list[Drawing]:
+    saved = stored.rows("saved")
+    if saved is None or not saved.num_rows:
+        return []
+    return [Drawing("saved", plot(saved, stored.label), "What ESM saves, over what a look of the poll costs.")]
+
+
+def against(stored: Stored) -> list[Against]:
+    saved = stored.rows("saved")
+    rows = [row for row in saved.to_pylist() if row["look_us"] == ANDROID_US] if saved is not None else []
+    return [
+        Against(
+            f"power saved by {row['series']} over {row['against']} at {row[AXIS]} {HEADING}, of what software adds",
+            "%", f"{row['above_percent']:.3g}", f"{PAPER_PERCENT}", source="ESM paper",
+        )
+        for row in rows
+        if row["above_percent"] is not None
+    ]  # fmt: skip
+
+
+def plot(saved: pa.Table, label: str) -> Figure:
+    """Two panels, shares of the poll's power and of what it adds; a line for each way of ESM at 25 motions."""
+    figure, axes = style.panels(2, 2, 2.4)
+    rows = [row for row in saved.to_pylist() if row[AXIS] == 25]
+    for axis, (column, title) in zip(
+        axes, (("percent", "of SoC and memory"), ("above_percent", "of what the poll adds")), strict=True
+    ):
+        for number, series in enumerate(dict.fromkeys(row["series"] for row in rows)):
+            own = sorted((row for row in rows if row["series"] == series), key=lambda row: row["look_us"])
+            own = [row for row in own if row[column] is not None]
+            axis.errorbar(
+                [row["cpu_share"] * 100 for row in own], [row[column] for row in own],
+                yerr=[row[f"{column}_pm"] or 0.0 for row in own], color="black", linewidth=1, capsize=2,
+                linestyle=style.LINES[number % len(style.LINES)], marker=style.MARKERS[number % len(style.MARKERS)],
+                markersize=4, label=series,
+            )  # fmt: skip
+        axis.axhline(PAPER_PERCENT, color="0.6", linewidth=0.8, label=f"paper, {PAPER_PERCENT} %")
+        axis.set_title(title)
+        axis.set_xscale("log")
+        axis.set_xlabel("CPU time of the poll (%)")
+        axis.set_ylabel("saved (%)")
+        axis.set_ylim(bottom=0)
+        axis.legend()
+    figure.suptitle(f"ESM against a poll, 25 motions a second\n{label}")
+    return figure
+
+
+def _text(saved: pa.Table) -> str:
+    headings = (
+        "", "against", HEADING, "a look, µs", "MHz", "CPU time of the poll, %", "poll, mW", "saved, mW",
+        "of SoC and memory, %", "of what the poll adds, %", "paper, %", "sooner, ms",
+    )  # fmt: skip
+    rows = []
+    for row in saved.to_pylist():
+        share = [esm_points.cell(row, name) for name in ("percent", "above_percent")]
+        rows.append(
+            (
+                row["series"], row["against"], row[AXIS], row["look_us"] or "a call", f"{row['mhz']:.4g}",
+                f"{row['cpu_share'] * 100:.3g}", f"{row['power_w'] * 1e3:.4g}", f"{row['saved_w'] * 1e3:.3g}",
+                *share, f"{PAPER_PERCENT}", "-" if row["sooner_us"] is None else f"{row['sooner_us'] / 1e3:.3g}",
+            )
+        )  # fmt: skip
+    return (
+        "A look is arithmetic of that length at the fastest clock, beside its system call. The paper's share is of the "
+        "power that software contributes, so of what the poll adds to an untouched machine.\n\n"
+        + markdown_table(headings, rows)
+    )

@@ -1,0 +1,92 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The clocks, the voltages and the temperature that the power of a result stands on, in every summary of timed runs."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from lull.energy import technology
+from lull.engines import gem5_names
+from lull.files import columns
+from lull.plotting.markdown import markdown_table
+from lull.rundir import stats
+from lull.rundir.folder import STATS_TABLE
+from lull.rundir.run import Run
+from lull.trace.clock import TICK_HZ
+
+NAME = "conditions"
+"""The table's name."""
+
+_TOLD = {
+    "temperature_k": "of the chip, which decides its leakage",
+    "mhz": "mean clock of the cluster over the run's time",
+    "mv": "mean voltage of the cluster over the run's time",
+}
+
+Row = dict[str, Any]
+
+
+def df_conditions(runs: Sequence[Run]) -> pa.Table:
+    """A row per point and cluster. Empty where times mean nothing."""
+    return columns.complete(pa.Table.from_pylist([row for run in runs for row in _of(run)]), _TOLD)
+
+
+def _of(run: Run) -> list[Row]:
+    path = run.rundir() / STATS_TABLE
+    if run.spec.engine != "gem5" or not path.is_file():
+        return []
+    platform = run.spec.platform
+    clusters = platform.resolved_clusters()
+    names = {gem5_names.clock(number): cluster for number, cluster in enumerate(clusters)}
+    table = stats.TABLE.read(path, filters=[("statistic", "in", ["finalTick", "simTicks", *names])])
+    dumps: dict[int, dict[str, float]] = {}
+    for row in table.to_pylist():
+        dumps.setdefault(row["window"], {})[row["statistic"]] = row["value"]
+    ends = [dumps[number]["finalTick"] for number in sorted(dumps)]
+    begin = ends[0] - dumps[min(dumps)]["simTicks"] if ends else 0.0
+    # A dump without a reset counts on from the one before it, so a window's length is that between two dumps.
+    lengths = np.diff([begin, *ends])
+    rows = []
+    for name, cluster in names.items():
+        periods = np.array([dumps[number].get(name, np.nan) for number in sorted(dumps)])
+        seen = ~np.isnan(periods) & (lengths > 0)
+        if not seen.any():
+            continue
+        # gem5 rounds a period to a tick, so a clock is that of the nearest operating point.
+        opps = [min(cluster.opps.table, key=lambda opp: abs(opp.mhz - own)) for own in TICK_HZ / periods[seen] / 1e6]
+        means = np.average([(opp.mhz, opp.mv) for opp in opps], axis=0, weights=lengths[seen])
+        rows.append(
+            {
+                "point": run.name,
+                "platform": platform.name,
+                "temperature_k": technology.running_k(platform),
+                "cluster": cluster.name,
+                "mhz": float(means[0]),
+                "mv": float(means[1]),
+            }
+        )
+    return rows
+
+
+def text(table: pa.Table) -> str:
+    """The section of a summary: a row per platform and cluster, with the range over points."""
+    own: dict[tuple[str, float, str], list[Row]] = {}
+    for row in table.to_pylist():
+        own.setdefault((row["platform"], row["temperature_k"], row["cluster"]), []).append(row)
+    rows = [
+        (platform, f"{kelvin - 273.15:.0f}", cluster, _range(found, "mhz", 1.0), _range(found, "mv", 1e-3))
+        for (platform, kelvin, cluster), found in own.items()
+    ]
+    return (
+        "## Temperature, clocks and voltages\n\n"
+        "All power above is that of a chip at this temperature. Clocks and voltages are means over a run's time; where "
+        "points differ, the lowest and the highest of these means.\n\n"
+        + markdown_table(("platform", "°C", "cluster", "MHz", "V"), rows)
+    )
+
+
+def _range(rows: Sequence[Row], name: str, scale: float) -> str:
+    low, high = (f"{of(row[name] for row in rows) * scale:.4g}" for of in (min, max))
+    return low if low == high else f"{low} to {high}"
