@@ -105,7 +105,7 @@ def checks(saved: pa.Table) -> list[Check]:
 
 def draw(stored: Stored) -> list[Drawing]:
     saved = stored.rows("saved")
-    if saved is None or not saved.num_rows:
+    if saved is None or not any(row[AXIS] == 25 for row in saved.to_pylist()):
         return []
     return [Drawing("saved", plot(saved, stored.label), "What ESM saves, over what a look of the poll costs.")]
 
@@ -123,15 +123,17 @@ def against(stored: Stored) -> list[Against]:
     ]  # fmt: skip
 
 
+SHARES = {"percent": "of SoC and memory", "above_percent": "of what the poll adds"}
+
+
 def plot(saved: pa.Table, label: str) -> Figure:
-    """Two panels, shares of the poll's power and of what it adds; a line for each way of ESM at 25 motions."""
-    figure, axes = style.panels(2, 2, 2.4)
-    rows = [row for row in saved.to_pylist() if row[AXIS] == 25]
-    for axis, (column, title) in zip(
-        axes, (("percent", "of SoC and memory"), ("above_percent", "of what the poll adds")), strict=True
-    ):
+    """A panel for each share that is known, with a line for each way of ESM at 25 motions a second."""
+    rows = [row for row in saved.to_pylist() if row[AXIS] == 25 and row["cpu_share"] > 0]
+    known = [column for column in SHARES if any(row[column] is not None for row in rows)]
+    figure, axes = style.panels(len(known), len(known), 2.4)
+    for axis, column in zip(axes, known, strict=True):
         for number, series in enumerate(dict.fromkeys(row["series"] for row in rows)):
-            own = sorted((row for row in rows if row["series"] == series), key=lambda row: row["look_us"])
+            own = sorted((row for row in rows if row["series"] == series), key=lambda row: row["cpu_share"])
             own = [row for row in own if row[column] is not None]
             axis.errorbar(
                 [row["cpu_share"] * 100 for row in own], [row[column] for row in own],
@@ -140,7 +142,7 @@ def plot(saved: pa.Table, label: str) -> Figure:
                 markersize=4, label=series,
             )  # fmt: skip
         axis.axhline(PAPER_PERCENT, color="0.6", linewidth=0.8, label=f"paper, {PAPER_PERCENT} %")
-        axis.set_title(title)
+        axis.set_title(SHARES[column])
         axis.set_xscale("log")
         axis.set_xlabel("CPU time of the poll (%)")
         axis.set_ylabel("saved (%)")
