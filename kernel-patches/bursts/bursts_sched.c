@@ -17,7 +17,7 @@
  * from an interrupt, or from a task that belongs to another stage or to none.
  * What the tasks of a stage do to each other, for example handing over a futex,
  * is work of the burst, and is done at once. Signals are not held, and neither
- * are kernel threads, real-time tasks, who waits for a mutex, or sleeps that
+ * are kernel threads, real-time tasks, who waits for a lock, or sleeps that
  * cannot be interrupted, in which a task may hold a lock that somebody else waits
  * for.
  *

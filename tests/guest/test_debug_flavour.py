@@ -28,7 +28,7 @@ def test_kunit_passes_and_no_checker_complains(lull: Lull, tmp_path: Path) -> No
     platform = ("cstates", "energy-ctrl", "events", "routing")
     systems = (
         "esm-fifo", "esm-matches", "hotplug", "hotplug-governor", "hotplug-hrtimers", "anticipation", "predict", "ssd",
-        "bursts-stage", "waeas-choose", "waeas-load", "quiescence", "eanem-control",
+        "bursts-locks", "bursts-stage", "waeas-choose", "waeas-load", "quiescence", "eanem-control",
     )  # fmt: skip
     assert {("ok", "lull"), *(("ok", f"lull-{part}") for part in (*platform, *systems))} <= set(results)
     assert [name for verdict, name in results if verdict != "ok"] == []
