@@ -37,8 +37,6 @@ static inline void lull_bursts_fork(struct task_struct *child)
 {
 	child->bursts_next = NULL;
 	child->bursts_since = 0;
-	child->bursts_cpu = 0;
-	child->bursts_released = false;
 }
 
 /* This task waits for a lock, from here on: its wake-ups are not held. */
