@@ -36,6 +36,7 @@
 #include <linux/task_work.h>
 #include <trace/events/workqueue.h>
 
+#include "../platform/probes.h"
 #include "quiescence.h"
 #include "quiescence_memory.h"
 #include "quiescence_path.h"
@@ -757,30 +758,16 @@ void lull_quiet_fork(struct task_struct *p)
 	p->quiet = (struct lull_quiet_task){};
 }
 
-static void lull_quiet_unprobe(void)
-{
-	unregister_trace_sched_waking(lull_quiet_wakes, NULL);
-	unregister_trace_sched_wakeup_new(lull_quiet_wakes, NULL);
-	unregister_trace_sched_wakeup(lull_quiet_awake, NULL);
-	unregister_trace_sched_switch(lull_quiet_switches, NULL);
-	unregister_trace_sched_process_exit(lull_quiet_exits, NULL);
-	unregister_trace_workqueue_queue_work(lull_quiet_queues, NULL);
-	unregister_trace_workqueue_execute_start(lull_quiet_works, NULL);
-	unregister_trace_workqueue_execute_end(lull_quiet_worked, NULL);
-	tracepoint_synchronize_unregister();
-}
-
-static int lull_quiet_probe(void)
-{
-	return register_trace_sched_waking(lull_quiet_wakes, NULL) ?:
-	       register_trace_sched_wakeup_new(lull_quiet_wakes, NULL) ?:
-	       register_trace_sched_wakeup(lull_quiet_awake, NULL) ?:
-	       register_trace_sched_switch(lull_quiet_switches, NULL) ?:
-	       register_trace_sched_process_exit(lull_quiet_exits, NULL) ?:
-	       register_trace_workqueue_queue_work(lull_quiet_queues, NULL) ?:
-	       register_trace_workqueue_execute_start(lull_quiet_works, NULL) ?:
-	       register_trace_workqueue_execute_end(lull_quiet_worked, NULL);
-}
+static const struct lull_trace_probe lull_quiet_probes[] = {
+	LULL_TRACE_PROBE(sched_waking, lull_quiet_wakes),
+	LULL_TRACE_PROBE(sched_wakeup_new, lull_quiet_wakes),
+	LULL_TRACE_PROBE(sched_wakeup, lull_quiet_awake),
+	LULL_TRACE_PROBE(sched_switch, lull_quiet_switches),
+	LULL_TRACE_PROBE(sched_process_exit, lull_quiet_exits),
+	LULL_TRACE_PROBE(workqueue_queue_work, lull_quiet_queues),
+	LULL_TRACE_PROBE(workqueue_execute_start, lull_quiet_works),
+	LULL_TRACE_PROBE(workqueue_execute_end, lull_quiet_worked),
+};
 
 int lull_quiet_start(void)
 {
@@ -795,11 +782,9 @@ int lull_quiet_start(void)
 		lull_quiet_clear();
 		lull_memory_clear(&lull_quiet_memory);
 	}
-	error = lull_quiet_probe();
-	if (error) {
-		lull_quiet_unprobe();
+	error = lull_register_probes(lull_quiet_probes, ARRAY_SIZE(lull_quiet_probes));
+	if (error)
 		return error;
-	}
 	static_branch_inc(&lull_locks_key);
 	scoped_guard(raw_spinlock_irqsave, &lull_quiet_hold_lock)
 		lull_quiet_on = true;
@@ -814,7 +799,7 @@ void lull_quiet_stop(void)
 		lull_quiet_end_locked(LULL_QUIET_BY_SWITCH);
 	}
 	lull_quiet_release_soon();
-	lull_quiet_unprobe();
+	lull_unregister_probes(lull_quiet_probes, ARRAY_SIZE(lull_quiet_probes));
 	irq_work_sync(&lull_quiet_begin_work);
 	irq_work_sync(&lull_quiet_woken_work);
 	hrtimer_cancel(&lull_quiet_timer);
