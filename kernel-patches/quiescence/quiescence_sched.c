@@ -496,7 +496,8 @@ static void lull_quiet_release_soon(void)
 		irq_work_queue(&lull_quiet_release_work);
 }
 
-static void lull_quiet_end_locked(enum lull_quiet_end why)
+/* Returns whether there was a hold. */
+static bool lull_quiet_end_locked(enum lull_quiet_end why)
 {
 	unsigned int holding = lull_quiet_holding;
 	u64 held, now;
@@ -504,7 +505,7 @@ static void lull_quiet_end_locked(enum lull_quiet_end why)
 	lockdep_assert_held(&lull_quiet_hold_lock);
 
 	if (!holding)
-		return;
+		return false;
 	now = ktime_get_ns();
 	held = now - lull_quiet_hold_since;
 	WRITE_ONCE(lull_quiet_holding, 0);
@@ -523,12 +524,13 @@ static void lull_quiet_end_locked(enum lull_quiet_end why)
 	lull_quiet_counts.held_ns += held;
 	lull_quiet_counts.most_ns = max(lull_quiet_counts.most_ns, held);
 	trace_lull_quiet_release(lull_quiet_wait, why, held);
+	return true;
 }
 
-static void lull_quiet_end(enum lull_quiet_end why)
+static bool lull_quiet_end(enum lull_quiet_end why)
 {
 	guard(raw_spinlock_irqsave)(&lull_quiet_hold_lock);
-	lull_quiet_end_locked(why);
+	return lull_quiet_end_locked(why);
 }
 
 /*
@@ -664,23 +666,26 @@ static void lull_quiet_begin(struct irq_work *work)
  *
  * If it is on the path, the hold ends before a CPU is chosen for it. Who was held is
  * released when that is done, so that no other task takes the CPU meanwhile.
+ *
+ * Return: whether this has ended a hold. Only then the end of this wake-up releases who was
+ * held. That of another wake-up may come before, from an interrupt or another CPU.
  */
-void __lull_quiet_waking(struct task_struct *p, unsigned int state)
+bool __lull_quiet_waking(struct task_struct *p, unsigned int state)
 {
 	struct task_struct *by;
 
 	if (!READ_ONCE(lull_quiet_holding) || lull_quiet_slot(p) < 0 ||
 	    !(READ_ONCE(p->__state) & state))
-		return;
+		return false;
 
 	by = lull_quiet_cause();
 	/* It has had to do without big CPUs, and the path waited for it. */
 	if (by && READ_ONCE(lull_quiet_holding) == LULL_QUIET_BIG + 1 && lull_quiet_may_hold(by))
 		WRITE_ONCE(by->quiet.wait, READ_ONCE(lull_quiet_wait));
-	lull_quiet_end(LULL_QUIET_BY_PATH);
+	return lull_quiet_end(LULL_QUIET_BY_PATH);
 }
 
-/* A wake-up is done. It may have been the one that ended a hold. */
+/* The wake-up is done that has ended a hold. */
 void __lull_quiet_woke(void)
 {
 	lull_quiet_release_soon();
