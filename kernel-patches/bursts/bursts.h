@@ -12,7 +12,7 @@ struct task_group;
 
 #ifdef CONFIG_LULL_BURSTS
 
-/* Of task_struct.flags: waits for a mutex. */
+/* Of task_struct.flags: waits for a mutex or a semaphore. */
 #define PF_LULL_LOCKS	PF__HOLE__02000000
 
 DECLARE_STATIC_KEY_FALSE(lull_bursts_key);
@@ -37,11 +37,9 @@ static inline void lull_bursts_fork(struct task_struct *child)
 {
 	child->bursts_next = NULL;
 	child->bursts_since = 0;
-	child->bursts_cpu = 0;
-	child->bursts_released = false;
 }
 
-/* This task waits for a mutex, from here on: its wake-ups are not held. */
+/* This task waits for a lock, from here on: its wake-ups are not held. */
 static __always_inline void lull_bursts_lock_begin(void)
 {
 	if (static_branch_unlikely(&lull_locks_key))

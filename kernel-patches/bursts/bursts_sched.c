@@ -17,7 +17,7 @@
  * from an interrupt, or from a task that belongs to another stage or to none.
  * What the tasks of a stage do to each other, for example handing over a futex,
  * is work of the burst, and is done at once. Signals are not held, and neither
- * are kernel threads, real-time tasks, who waits for a mutex, or sleeps that
+ * are kernel threads, real-time tasks, who waits for a lock, or sleeps that
  * cannot be interrupted, in which a task may hold a lock that somebody else waits
  * for.
  *
@@ -87,6 +87,12 @@ DEFINE_STATIC_KEY_FALSE(lull_locks_key);
 
 bool lull_bursts_spread = true;
 bool lull_bursts_pulls = true;
+
+/* The task that this CPU releases now, and the CPU that it is given, or -1. */
+static DEFINE_PER_CPU(struct {
+	struct task_struct *task;
+	int cpu;
+}, lull_bursts_releases);
 
 /* Written by the switch, and read under a stage's lock. */
 static bool lull_bursts_on;
@@ -177,12 +183,11 @@ static void lull_bursts_append(struct lull_burst_list *list, struct lull_burst_l
 	*more = (struct lull_burst_list){};
 }
 
-/* Takes a task of the burst. The caller wakes it without the lock. */
-static struct task_struct *lull_bursts_take(struct lull_burst_group *group)
+/* Takes a task of the burst, and chooses its CPU. The caller wakes it without the lock. */
+static struct task_struct *lull_bursts_take(struct lull_burst_group *group, int *cpu)
 {
 	struct task_struct *p = group->leaving.first;
 	u64 held;
-	int cpu;
 
 	lockdep_assert_held(&group->lock);
 
@@ -195,12 +200,9 @@ static struct task_struct *lull_bursts_take(struct lull_burst_group *group)
 	group->held_sum_ns += held;
 	group->held_most_ns = max(group->held_most_ns, held);
 
-	cpu = lull_bursts_choose(group, p);
-	if (cpu >= 0)
-		cpumask_set_cpu(cpu, &group->given);
-	WRITE_ONCE(p->bursts_cpu, cpu + 1);
-	/* The next wake-up of the task, which is ours as a rule, is not held. */
-	WRITE_ONCE(p->bursts_released, true);
+	*cpu = lull_bursts_choose(group, p);
+	if (*cpu >= 0)
+		cpumask_set_cpu(*cpu, &group->given);
 	/* Pairs with lull_bursts_hold(): who holds it again sees all of the above. */
 	smp_store_release(&p->bursts_since, 0);
 	return p;
@@ -212,6 +214,7 @@ static bool lull_bursts_release(struct lull_burst_group *group, unsigned int mos
 	struct task_struct *p;
 	unsigned long flags;
 	bool more;
+	int cpu;
 
 	raw_spin_lock_irqsave(&group->lock, flags);
 	if (group->stage.count) {
@@ -229,13 +232,18 @@ static bool lull_bursts_release(struct lull_burst_group *group, unsigned int mos
 		/* Nobody else waits for the timer: the next who is held sets it anew. */
 		group->due = U64_MAX;
 	}
-	while (most-- && (p = lull_bursts_take(group))) {
-		raw_spin_unlock_irqrestore(&group->lock, flags);
+	while (most-- && (p = lull_bursts_take(group, &cpu))) {
+		/* Interrupts stay off. */
+		raw_spin_unlock(&group->lock);
+		/* This wake-up is not held, and no other one that comes before or after. */
+		__this_cpu_write(lull_bursts_releases.cpu, cpu);
+		__this_cpu_write(lull_bursts_releases.task, p);
 		wake_up_state(p, TASK_INTERRUPTIBLE);
+		__this_cpu_write(lull_bursts_releases.task, NULL);
 		put_task_struct(p);
 		/* Taken in lull_bursts_hold(). Our caller keeps the group, too. */
 		css_put(&group->tg->css);
-		raw_spin_lock_irqsave(&group->lock, flags);
+		raw_spin_lock(&group->lock);
 	}
 	more = group->leaving.first;
 	raw_spin_unlock_irqrestore(&group->lock, flags);
@@ -308,10 +316,8 @@ bool __lull_bursts_hold(struct task_struct *p, unsigned int state)
 
 	lockdep_assert_held(&p->pi_lock);
 
-	if (READ_ONCE(p->bursts_released)) {
-		WRITE_ONCE(p->bursts_released, false);
+	if (__this_cpu_read(lull_bursts_releases.task) == p)
 		return false;
-	}
 	if (!lull_bursts_may_hold(p, state))
 		return false;
 	group = lull_bursts_stage_of(task_group(p), &bound);
@@ -344,16 +350,15 @@ bool __lull_bursts_hold(struct task_struct *p, unsigned int state)
  * @p: the task
  * @cpu: where the scheduler would send it
  *
- * Return: the CPU that a burst gives it, if the task was just released.
+ * Return: the CPU that a burst gives it, if the task is being released.
  */
 int __lull_bursts_place(struct task_struct *p, int cpu)
 {
-	int given = READ_ONCE(p->bursts_cpu) - 1;
+	int given = __this_cpu_read(lull_bursts_releases.cpu);
 
-	if (given < 0)
+	if (__this_cpu_read(lull_bursts_releases.task) != p || given < 0)
 		return cpu;
-	WRITE_ONCE(p->bursts_cpu, 0);
-	/* The burst may be long over, if the task was awake when it was released. */
+
 	return available_idle_cpu(given) ? given : cpu;
 }
 

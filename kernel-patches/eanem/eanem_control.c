@@ -17,6 +17,9 @@
 #define LULL_EANEM_SEGMENTS	2
 /* A window has to be in force for so many round trips, or rises, before it is judged. */
 #define LULL_EANEM_SETTLE	4
+/* The first and the longest time until one looks again for a socket that a program has. */
+#define LULL_EANEM_AGAIN_LEAST_NS	(50ULL * NSEC_PER_USEC)
+#define LULL_EANEM_AGAIN_MOST_NS	(10ULL * NSEC_PER_MSEC)
 
 static u64 lull_eanem_clamp(u64 window)
 {
@@ -166,4 +169,18 @@ u32 lull_eanem_raise(struct lull_eanem_control *control, const struct lull_eanem
 	}
 
 	return max_t(s32, control->edge - view->next, view->open);
+}
+
+/**
+ * lull_eanem_again_ns - when to look again for a socket that a program has
+ * @before_ns: what this was the last time, or 0 for the first time
+ *
+ * It doubles. So a socket is found free after twice the time for which the program had it, or 10 ms
+ * later.
+ *
+ * Return: in ns.
+ */
+u64 lull_eanem_again_ns(u64 before_ns)
+{
+	return clamp(2 * before_ns, LULL_EANEM_AGAIN_LEAST_NS, LULL_EANEM_AGAIN_MOST_NS);
 }

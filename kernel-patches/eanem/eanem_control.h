@@ -62,6 +62,7 @@ bool lull_eanem_step(struct lull_eanem_control *control, const struct lull_eanem
 		     u64 *bandwidth);
 u64 lull_eanem_round_ns(const struct lull_eanem_control *control,
 			const struct lull_eanem_view *view);
+u64 lull_eanem_again_ns(u64 before_ns);
 u32 lull_eanem_raise(struct lull_eanem_control *control, const struct lull_eanem_view *view);
 
 #endif /* _LULL_EANEM_CONTROL_H */

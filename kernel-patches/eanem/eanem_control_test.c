@@ -217,6 +217,27 @@ static void lull_eanem_does_not_wind_up(struct kunit *test)
 	KUNIT_EXPECT_LE(test, lull_eanem_after(pipe, 100 * MBIT, 5), 1020);
 }
 
+/* A program that has the socket for a second costs 100 looks, and no 20000. */
+static void lull_eanem_looks_ever_less_often(struct kunit *test)
+{
+	unsigned int looks = 0;
+	u64 ns = 0, sum = 0;
+
+	KUNIT_EXPECT_EQ(test, lull_eanem_again_ns(0), 50ULL * NSEC_PER_USEC);
+	while (sum < NSEC_PER_SEC) {
+		u64 next = lull_eanem_again_ns(ns);
+
+		/* Not later than after twice the time, or 10 ms. */
+		KUNIT_EXPECT_LE(test, next, sum + 50 * NSEC_PER_USEC);
+		KUNIT_EXPECT_LE(test, next, 10 * MS);
+		KUNIT_EXPECT_GE(test, next, ns);
+		ns = next;
+		sum += ns;
+		looks++;
+	}
+	KUNIT_EXPECT_LE(test, looks, 110);
+}
+
 static struct kunit_case lull_eanem_cases[] = {
 	KUNIT_CASE(lull_eanem_law_is_the_reference),
 	KUNIT_CASE(lull_eanem_follows_steps),
@@ -225,6 +246,7 @@ static struct kunit_case lull_eanem_cases[] = {
 	KUNIT_CASE(lull_eanem_waits_for_what_is_missing),
 	KUNIT_CASE(lull_eanem_rounds_are_worth_two_segments),
 	KUNIT_CASE(lull_eanem_does_not_wind_up),
+	KUNIT_CASE(lull_eanem_looks_ever_less_often),
 	{}
 };
 

@@ -50,6 +50,7 @@ struct lull_eanem_counts {
  * @control: the control of its bandwidth; under the socket's lock
  * @timer: opens a window that was used up
  * @armed: bit 0: the timer is set, and has a reference to the socket
+ * @again_ns: after what time the timer looks again, as a program has the socket; 0 if none has
  *
  * All that has no lock of its own is protected by lull_eanem_lock.
  */
@@ -71,6 +72,7 @@ struct lull_eanem_sock {
 	struct lull_eanem_control control;
 	struct hrtimer timer;
 	unsigned long armed;
+	u64 again_ns;
 };
 
 /* The settings. */

@@ -14,8 +14,6 @@
 #include "eanem_sock.h"
 #include "eanem_trace.h"
 
-/* When the timer looks again if a program has the socket. */
-#define LULL_EANEM_AGAIN_NS	(50 * NSEC_PER_USEC)
 /* The timer looks this often at least, so that it sees a target that has changed. */
 #define LULL_EANEM_LOOK_NS	(100 * NSEC_PER_MSEC)
 /* Segments that the sender can hardly go on with. */
@@ -142,9 +140,11 @@ static enum hrtimer_restart lull_eanem_open(struct hrtimer *timer)
 	bh_lock_sock(sk);
 	if (sock_owned_by_user(sk)) {
 		bh_unlock_sock(sk);
-		hrtimer_forward_now(timer, ns_to_ktime(LULL_EANEM_AGAIN_NS));
+		es->again_ns = lull_eanem_again_ns(es->again_ns);
+		hrtimer_forward_now(timer, ns_to_ktime(es->again_ns));
 		return HRTIMER_RESTART;
 	}
+	es->again_ns = 0;
 	clear_bit(0, &es->armed);
 	if ((1 << sk->sk_state) & LULL_EANEM_STATES && !(sk->sk_shutdown & RCV_SHUTDOWN))
 		lull_eanem_tell(sk);

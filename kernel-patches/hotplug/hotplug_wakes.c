@@ -34,6 +34,7 @@
 #include "hotplug_trace.h"
 #include "hotplug_wakes.h"
 #include "idle.h"
+#include "probes.h"
 
 #define LULL_WAKE_ROWS 64
 
@@ -215,17 +216,15 @@ static void lull_wake_switch(void *data, bool preempt, struct task_struct *prev,
 		cause->task[strcspn(cause->task, "/")] = '\0';
 }
 
-static void lull_wakes_unprobe(void)
-{
-	unregister_trace_irq_handler_entry(lull_wake_irq, NULL);
-	unregister_trace_ipi_entry(lull_wake_ipi, NULL);
-	unregister_trace_csd_function_entry(lull_wake_call, NULL);
-	unregister_trace_hrtimer_expire_entry(lull_wake_hrtimer, NULL);
-	unregister_trace_timer_expire_entry(lull_wake_timer, NULL);
-	unregister_trace_workqueue_execute_start(lull_wake_work, NULL);
-	unregister_trace_sched_switch(lull_wake_switch, NULL);
-	tracepoint_synchronize_unregister();
-}
+static const struct lull_trace_probe lull_wake_probes[] = {
+	LULL_TRACE_PROBE(irq_handler_entry, lull_wake_irq),
+	LULL_TRACE_PROBE(ipi_entry, lull_wake_ipi),
+	LULL_TRACE_PROBE(csd_function_entry, lull_wake_call),
+	LULL_TRACE_PROBE(hrtimer_expire_entry, lull_wake_hrtimer),
+	LULL_TRACE_PROBE(timer_expire_entry, lull_wake_timer),
+	LULL_TRACE_PROBE(workqueue_execute_start, lull_wake_work),
+	LULL_TRACE_PROBE(sched_switch, lull_wake_switch),
+};
 
 /**
  * lull_wakes_start - begin to note who wakes
@@ -235,19 +234,13 @@ static void lull_wakes_unprobe(void)
  */
 int lull_wakes_start(void)
 {
-	int error;
+	int error = lull_register_probes(lull_wake_probes, ARRAY_SIZE(lull_wake_probes));
 
-	error = register_trace_irq_handler_entry(lull_wake_irq, NULL) ?:
-		register_trace_ipi_entry(lull_wake_ipi, NULL) ?:
-		register_trace_csd_function_entry(lull_wake_call, NULL) ?:
-		register_trace_hrtimer_expire_entry(lull_wake_hrtimer, NULL) ?:
-		register_trace_timer_expire_entry(lull_wake_timer, NULL) ?:
-		register_trace_workqueue_execute_start(lull_wake_work, NULL) ?:
-		register_trace_sched_switch(lull_wake_switch, NULL) ?:
-		lull_idle_watch(&lull_wake_watcher);
-	/* What was not registered is no error of its removal. */
 	if (error)
-		lull_wakes_unprobe();
+		return error;
+	error = lull_idle_watch(&lull_wake_watcher);
+	if (error)
+		lull_unregister_probes(lull_wake_probes, ARRAY_SIZE(lull_wake_probes));
 
 	return error;
 }
@@ -262,7 +255,7 @@ void lull_wakes_stop(void)
 	unsigned int cpu;
 
 	lull_idle_unwatch(&lull_wake_watcher);
-	lull_wakes_unprobe();
+	lull_unregister_probes(lull_wake_probes, ARRAY_SIZE(lull_wake_probes));
 	for_each_possible_cpu(cpu)
 		WRITE_ONCE(per_cpu(lull_wake_cpus, cpu).awake, false);
 }

@@ -19,7 +19,9 @@
 #include <linux/cpumask.h>
 #include <linux/kstrtox.h>
 #include <linux/mutex.h>
+#include <linux/rcupdate.h>
 #include <linux/slab.h>
+#include <linux/smp.h>
 #include <linux/string.h>
 #include <linux/sysfs.h>
 #include <linux/time64.h>
@@ -218,6 +220,9 @@ static ssize_t cstates_store(struct kobject *kobj, struct kobj_attribute *attr,
 
 	/* No CPU chooses or counts by numbers that are half changed. */
 	cpuidle_pause_and_lock();
+	/* RCU does not watch a CPU that still sleeps: it has to wake, then to have counted. */
+	kick_all_cpus_sync();
+	synchronize_rcu();
 	for_each_possible_cpu(cpu)
 		if (cpus[cpu].count)
 			lull_cstates_apply(&cpus[cpu], lull_cstates_driver(cpu));

@@ -165,7 +165,7 @@ static __cpuidle bool lull_sleep(struct lull_qemu_cpu *cpu, const struct lull_qe
 	const struct lull_qemu_cost *cost = &state->cost;
 	struct lull_qemu_cluster *cluster = NULL;
 	u64 active = lull_counter() - cpu->woke;
-	bool entered;
+	bool entered, off = false;
 
 	if (state->kind == LULL_CLUSTER_OFF) {
 		cluster = cpu->cluster;
@@ -180,15 +180,18 @@ static __cpuidle bool lull_sleep(struct lull_qemu_cpu *cpu, const struct lull_qe
 		cpu_do_idle();
 	}
 
-	if (cluster)
-		cost = lull_cluster_wake(cluster) ? &state->cost : &state->shared;
-	if (!entered)
+	if (cluster) {
+		off = lull_cluster_wake(cluster);
+		cost = off ? &state->cost : &state->shared;
+	}
+	/* Another CPU may have turned the cluster off since this one has asked. */
+	if (!entered && !off)
 		return false;
 
 	lull_wait(cost->exit + lull_due(cost->refill, active, cost->fill));
 	if (state->kind != LULL_RETENTION)
 		cpu->woke = lull_counter();
-	return true;
+	return entered;
 }
 
 /* From here to the end RCU does not watch, and nobody instruments what hardware does. */

@@ -63,7 +63,7 @@ struct lull_quiet_counts {
 DECLARE_STATIC_KEY_FALSE(lull_quiet_key);
 
 void lull_quiet_fork(struct task_struct *p);
-void __lull_quiet_waking(struct task_struct *p, unsigned int state);
+bool __lull_quiet_waking(struct task_struct *p, unsigned int state);
 void __lull_quiet_woke(void);
 bool __lull_quiet_hold(struct task_struct *p, unsigned int state);
 void __lull_quiet_input(dev_t device, u16 type, u16 code, s32 value);
@@ -79,17 +79,19 @@ enum lull_quiet_hold lull_quiet_get_hold(void);
 void lull_quiet_count(struct lull_quiet_counts *counts);
 void lull_quiet_show(struct seq_file *file);
 
-/* A task is about to be woken; no lock of the scheduler is held yet. */
-static __always_inline void lull_quiet_waking(struct task_struct *p, unsigned int state)
+/*
+ * A task is about to be woken; no lock of the scheduler is held yet. Whether this ends a hold:
+ * then lull_quiet_woke() has to be told.
+ */
+static __always_inline bool lull_quiet_waking(struct task_struct *p, unsigned int state)
 {
-	if (static_branch_unlikely(&lull_quiet_key))
-		__lull_quiet_waking(p, state);
+	return static_branch_unlikely(&lull_quiet_key) && __lull_quiet_waking(p, state);
 }
 
 /* The wake-up is done, or was in vain. */
-static __always_inline void lull_quiet_woke(void)
+static __always_inline void lull_quiet_woke(bool ended)
 {
-	if (static_branch_unlikely(&lull_quiet_key))
+	if (static_branch_unlikely(&lull_quiet_key) && ended)
 		__lull_quiet_woke();
 }
 
@@ -112,11 +114,12 @@ static inline void lull_quiet_fork(struct task_struct *p)
 {
 }
 
-static inline void lull_quiet_waking(struct task_struct *p, unsigned int state)
+static inline bool lull_quiet_waking(struct task_struct *p, unsigned int state)
 {
+	return false;
 }
 
-static inline void lull_quiet_woke(void)
+static inline void lull_quiet_woke(bool ended)
 {
 }
 

@@ -36,6 +36,7 @@
 #include <linux/task_work.h>
 #include <trace/events/workqueue.h>
 
+#include "../platform/probes.h"
 #include "quiescence.h"
 #include "quiescence_memory.h"
 #include "quiescence_path.h"
@@ -495,7 +496,8 @@ static void lull_quiet_release_soon(void)
 		irq_work_queue(&lull_quiet_release_work);
 }
 
-static void lull_quiet_end_locked(enum lull_quiet_end why)
+/* Returns whether there was a hold. */
+static bool lull_quiet_end_locked(enum lull_quiet_end why)
 {
 	unsigned int holding = lull_quiet_holding;
 	u64 held, now;
@@ -503,7 +505,7 @@ static void lull_quiet_end_locked(enum lull_quiet_end why)
 	lockdep_assert_held(&lull_quiet_hold_lock);
 
 	if (!holding)
-		return;
+		return false;
 	now = ktime_get_ns();
 	held = now - lull_quiet_hold_since;
 	WRITE_ONCE(lull_quiet_holding, 0);
@@ -522,12 +524,13 @@ static void lull_quiet_end_locked(enum lull_quiet_end why)
 	lull_quiet_counts.held_ns += held;
 	lull_quiet_counts.most_ns = max(lull_quiet_counts.most_ns, held);
 	trace_lull_quiet_release(lull_quiet_wait, why, held);
+	return true;
 }
 
-static void lull_quiet_end(enum lull_quiet_end why)
+static bool lull_quiet_end(enum lull_quiet_end why)
 {
 	guard(raw_spinlock_irqsave)(&lull_quiet_hold_lock);
-	lull_quiet_end_locked(why);
+	return lull_quiet_end_locked(why);
 }
 
 /*
@@ -663,23 +666,26 @@ static void lull_quiet_begin(struct irq_work *work)
  *
  * If it is on the path, the hold ends before a CPU is chosen for it. Who was held is
  * released when that is done, so that no other task takes the CPU meanwhile.
+ *
+ * Return: whether this has ended a hold. Only then the end of this wake-up releases who was
+ * held. That of another wake-up may come before, from an interrupt or another CPU.
  */
-void __lull_quiet_waking(struct task_struct *p, unsigned int state)
+bool __lull_quiet_waking(struct task_struct *p, unsigned int state)
 {
 	struct task_struct *by;
 
 	if (!READ_ONCE(lull_quiet_holding) || lull_quiet_slot(p) < 0 ||
 	    !(READ_ONCE(p->__state) & state))
-		return;
+		return false;
 
 	by = lull_quiet_cause();
 	/* It has had to do without big CPUs, and the path waited for it. */
 	if (by && READ_ONCE(lull_quiet_holding) == LULL_QUIET_BIG + 1 && lull_quiet_may_hold(by))
 		WRITE_ONCE(by->quiet.wait, READ_ONCE(lull_quiet_wait));
-	lull_quiet_end(LULL_QUIET_BY_PATH);
+	return lull_quiet_end(LULL_QUIET_BY_PATH);
 }
 
-/* A wake-up is done. It may have been the one that ended a hold. */
+/* The wake-up is done that has ended a hold. */
 void __lull_quiet_woke(void)
 {
 	lull_quiet_release_soon();
@@ -757,30 +763,16 @@ void lull_quiet_fork(struct task_struct *p)
 	p->quiet = (struct lull_quiet_task){};
 }
 
-static void lull_quiet_unprobe(void)
-{
-	unregister_trace_sched_waking(lull_quiet_wakes, NULL);
-	unregister_trace_sched_wakeup_new(lull_quiet_wakes, NULL);
-	unregister_trace_sched_wakeup(lull_quiet_awake, NULL);
-	unregister_trace_sched_switch(lull_quiet_switches, NULL);
-	unregister_trace_sched_process_exit(lull_quiet_exits, NULL);
-	unregister_trace_workqueue_queue_work(lull_quiet_queues, NULL);
-	unregister_trace_workqueue_execute_start(lull_quiet_works, NULL);
-	unregister_trace_workqueue_execute_end(lull_quiet_worked, NULL);
-	tracepoint_synchronize_unregister();
-}
-
-static int lull_quiet_probe(void)
-{
-	return register_trace_sched_waking(lull_quiet_wakes, NULL) ?:
-	       register_trace_sched_wakeup_new(lull_quiet_wakes, NULL) ?:
-	       register_trace_sched_wakeup(lull_quiet_awake, NULL) ?:
-	       register_trace_sched_switch(lull_quiet_switches, NULL) ?:
-	       register_trace_sched_process_exit(lull_quiet_exits, NULL) ?:
-	       register_trace_workqueue_queue_work(lull_quiet_queues, NULL) ?:
-	       register_trace_workqueue_execute_start(lull_quiet_works, NULL) ?:
-	       register_trace_workqueue_execute_end(lull_quiet_worked, NULL);
-}
+static const struct lull_trace_probe lull_quiet_probes[] = {
+	LULL_TRACE_PROBE(sched_waking, lull_quiet_wakes),
+	LULL_TRACE_PROBE(sched_wakeup_new, lull_quiet_wakes),
+	LULL_TRACE_PROBE(sched_wakeup, lull_quiet_awake),
+	LULL_TRACE_PROBE(sched_switch, lull_quiet_switches),
+	LULL_TRACE_PROBE(sched_process_exit, lull_quiet_exits),
+	LULL_TRACE_PROBE(workqueue_queue_work, lull_quiet_queues),
+	LULL_TRACE_PROBE(workqueue_execute_start, lull_quiet_works),
+	LULL_TRACE_PROBE(workqueue_execute_end, lull_quiet_worked),
+};
 
 int lull_quiet_start(void)
 {
@@ -795,11 +787,9 @@ int lull_quiet_start(void)
 		lull_quiet_clear();
 		lull_memory_clear(&lull_quiet_memory);
 	}
-	error = lull_quiet_probe();
-	if (error) {
-		lull_quiet_unprobe();
+	error = lull_register_probes(lull_quiet_probes, ARRAY_SIZE(lull_quiet_probes));
+	if (error)
 		return error;
-	}
 	static_branch_inc(&lull_locks_key);
 	scoped_guard(raw_spinlock_irqsave, &lull_quiet_hold_lock)
 		lull_quiet_on = true;
@@ -814,7 +804,7 @@ void lull_quiet_stop(void)
 		lull_quiet_end_locked(LULL_QUIET_BY_SWITCH);
 	}
 	lull_quiet_release_soon();
-	lull_quiet_unprobe();
+	lull_unregister_probes(lull_quiet_probes, ARRAY_SIZE(lull_quiet_probes));
 	irq_work_sync(&lull_quiet_begin_work);
 	irq_work_sync(&lull_quiet_woken_work);
 	hrtimer_cancel(&lull_quiet_timer);

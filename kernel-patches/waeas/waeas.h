@@ -65,6 +65,7 @@ extern struct lull_waeas_settings lull_waeas;
 void __lull_waeas_ran(struct task_struct *p, u64 ns);
 void lull_waeas_fork(struct task_struct *p);
 int __lull_waeas_select(struct task_struct *p, int prev);
+void __lull_waeas_bound(struct task_struct *p, int wake_flags);
 bool __lull_waeas_local(int cpu);
 bool __lull_waeas_balances(struct sched_domain *sd);
 unsigned long __lull_waeas_cpu_util(int cpu, unsigned long util);
@@ -85,6 +86,13 @@ static __always_inline void lull_waeas_ran(struct task_struct *p, u64 ns)
 static __always_inline int lull_waeas_select(struct task_struct *p, int prev)
 {
 	return static_branch_unlikely(&lull_waeas_key) ? __lull_waeas_select(p, prev) : -1;
+}
+
+/* A task wakes for which no CPU is chosen. */
+static __always_inline void lull_waeas_bound(struct task_struct *p, int wake_flags)
+{
+	if (static_branch_unlikely(&lull_waeas_key))
+		__lull_waeas_bound(p, wake_flags);
 }
 
 /* Whether it is a matter of its cluster alone that a CPU is over-utilised. */
@@ -118,6 +126,10 @@ static inline void lull_waeas_fork(struct task_struct *p)
 static inline int lull_waeas_select(struct task_struct *p, int prev)
 {
 	return -1;
+}
+
+static inline void lull_waeas_bound(struct task_struct *p, int wake_flags)
+{
 }
 
 static inline bool lull_waeas_local(int cpu)

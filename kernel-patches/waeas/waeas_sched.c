@@ -206,6 +206,30 @@ static int lull_waeas_pack(struct task_struct *p, const struct cpumask *span)
 	return best;
 }
 
+/* Current wakes @p, where it is now: that is where it comes back to if @p wakes it. */
+static void lull_waeas_wakes(struct task_struct *p)
+{
+	if (in_task() && !is_idle_task(current))
+		lull_waeas_remember(current->waeas.partners, p->pid, smp_processor_id(), jiffies);
+}
+
+/**
+ * __lull_waeas_bound - a task wakes that may run on one CPU only, so that none is chosen
+ * @p: the task, its pi_lock held
+ * @wake_flags: WF_TTWU if it wakes
+ *
+ * Its waker may be woken by it all the same. Kernel threads of a CPU are no partners: there are so
+ * many that others would be forgotten.
+ */
+void __lull_waeas_bound(struct task_struct *p, int wake_flags)
+{
+	lockdep_assert_held(&p->pi_lock);
+
+	if (wake_flags & WF_TTWU && p->sched_class == &fair_sched_class &&
+	    !(p->flags & PF_KTHREAD))
+		lull_waeas_wakes(p);
+}
+
 /* Where @p was when it woke current the last time, if it did so and that CPU is idle. */
 static int lull_waeas_return(struct task_struct *p)
 {
@@ -232,8 +256,7 @@ int __lull_waeas_select(struct task_struct *p, int prev)
 	/* For idle_get_state(). */
 	guard(rcu)();
 
-	if (in_task() && !is_idle_task(current))
-		lull_waeas_remember(current->waeas.partners, p->pid, smp_processor_id(), jiffies);
+	lull_waeas_wakes(p);
 
 	/* Then CPUs are not chosen by energy. */
 	if (is_rd_overutilized(this_rq()->rd)) {

@@ -25,10 +25,10 @@ def test_kunit_passes_and_no_checker_complains(lull: Lull, tmp_path: Path) -> No
     assert (ran.returncode, ran.stdout) == (0, "2\n"), "two main CPUs, and the shadow for what is pinned to it"
     console = (tmp_path / "run" / "console.log").read_text()
     results = re.findall(r"^\[[^]]*\]\s+(not ok|ok) \d+ (\S+)$", console, re.MULTILINE)
-    platform = ("cstates", "energy-ctrl", "events", "routing")
+    platform = ("cstates", "energy-ctrl", "events", "probes", "routing")
     systems = (
         "esm-fifo", "esm-matches", "hotplug", "hotplug-governor", "hotplug-hrtimers", "anticipation", "predict", "ssd",
-        "bursts-stage", "waeas-choose", "waeas-load", "quiescence", "eanem-control",
+        "bursts-locks", "bursts-stage", "waeas-choose", "waeas-load", "quiescence", "eanem-control",
     )  # fmt: skip
     assert {("ok", "lull"), *(("ok", f"lull-{part}") for part in (*platform, *systems))} <= set(results)
     assert [name for verdict, name in results if verdict != "ok"] == []

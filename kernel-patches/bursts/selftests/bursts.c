@@ -5,10 +5,12 @@
 #include <poll.h>
 #include <sched.h>
 #include <signal.h>
+#include <stdatomic.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -80,13 +82,24 @@ static void on_signal(int number)
 	signalled = 1;
 }
 
+static atomic_bool *busy;
+
+static void stay_busy(int number)
+{
+	(void)number;
+	while (atomic_load(busy))
+		;
+}
+
 static void work(int from, int to)
 {
 	struct sigaction action = {.sa_handler = on_signal};
+	struct sigaction stay = {.sa_handler = stay_busy};
 	struct answer answer;
 	char byte;
 
 	sigaction(SIGUSR1, &action, NULL);
+	sigaction(SIGUSR2, &stay, NULL);
 	for (;;) {
 		ssize_t got = read(from, &byte, 1);
 
@@ -469,6 +482,35 @@ static void test_fork(void)
 	rules(GROUP, 0, 0, 1);
 }
 
+/* Whom a signal has woken needs no release, and has none left for the next burst. */
+static void test_vain_release(void)
+{
+	struct worker worker;
+
+	busy = mmap(NULL, sizeof(*busy), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	if (busy == MAP_FAILED)
+		tap_bail("no memory: %s", strerror(errno));
+	worker = start(GROUP, SCHED_OTHER);
+	rules(GROUP, FOREVER_US, 0, 1);
+	ask(&worker);
+	clock_sleep(5 * MS);
+	atomic_store(busy, true);
+	kill(worker.pid, SIGUSR2);
+	clock_sleep(5 * MS);
+	rules(GROUP, FOREVER_US, 0, 1);
+	atomic_store(busy, false);
+	hear(&worker);
+	/* Until it has gone to sleep. */
+	clock_sleep(2 * MS);
+	tap_ok(!stat_of(GROUP, "held"), "who has been woken by a signal is released in vain");
+	ask(&worker);
+	clock_sleep(5 * MS);
+	tap_ok(!has_answered(&worker) && stat_of(GROUP, "held") == 1, "and is held the next time");
+	stop(&worker);
+	munmap(busy, sizeof(*busy));
+	rules(GROUP, 0, 0, 1);
+}
+
 static void test_inner(void)
 {
 	struct worker outer, inner;
@@ -565,6 +607,7 @@ int main(int argc, char **argv)
 	test_never();
 	test_mutex();
 	test_fork();
+	test_vain_release();
 	test_inner();
 	test_storm(rounds);
 
