@@ -21,6 +21,9 @@ STATES = {"first level": "C3", "all levels": "C4"}
 """The idle state that loses what the program lost."""
 IN_ORDER, ALONG_CHAIN = "in order", "along a chain"
 
+HIT_CYCLES = 8
+"""A hit in the first level takes 3 or 4 cycles along a chain, one in the second level 12 or more."""
+
 Row = dict[str, Any]
 
 
@@ -124,7 +127,21 @@ def checks(table: pa.Table) -> list[Check]:
         found.append(
             Check(f"what {state} is charged for a lost line is within what such lines cost", all(inside), says)
         )
-    return found
+    return [*found, *_resident(table)]
+
+
+def _resident(table: pa.Table) -> list[Check]:
+    """Before the loss, lines of the first level are there. Pages that fall on the same lines would not be."""
+    cycles = {
+        (row["core"], row["platform"]): row["before_ns"] * row["mhz"] / 1e3
+        for row in table.to_pylist()
+        if (row["lost"], row["way"]) == ("first level", ALONG_CHAIN)
+    }
+    if not cycles:
+        return []
+    says = "; ".join(f"{core} of {platform}: {own:.3g} cycles each" for (core, platform), own in cycles.items())
+    name = f"lines are in the first level before they are lost: at most {HIT_CYCLES} cycles each"
+    return [Check(name, max(cycles.values()) <= HIT_CYCLES, says)]
 
 
 def draw(stored: Stored) -> list[Drawing]:
