@@ -23,10 +23,10 @@ from lull.rundir.folder import RunDir
 from lull.trace.clock import Clock
 from lull.whatif import chain, charges, clues, entries, grid, prediction, recorded, settings, source, watts
 from lull.whatif.chain import AS_RECORDED, BY_HINDSIGHT, MAX_STATES, Chains
-from lull.whatif.entries import ChosenSleep
 from lull.whatif.library import NEVER, Governor, Knowledge, State
 from lull.whatif.recorded import Made
 from lull.whatif.settings import Setup
+from lull.whatif.sleeps import ChosenSleep
 from lull.whatif.source import TICK_NS, Replay
 
 pytestmark = pytest.mark.usefixtures("governors")

@@ -14,10 +14,11 @@ from lull.platform.load import load_platform
 from lull.rundir import cpuidle
 from lull.whatif import chain, entries, prediction, recorded, source, spent, ticks
 from lull.whatif.chain import AS_RECORDED, Chains
-from lull.whatif.entries import ChosenSleep, Entries
+from lull.whatif.entries import Entries
 from lull.whatif.library import NEVER, Governor, Knowledge, State
 from lull.whatif.recorded import Made
 from lull.whatif.settings import Setup
+from lull.whatif.sleeps import ChosenSleep
 from lull.whatif.source import TICK_NS, Replay
 from lull.whatif.spent import Spending
 from lull.whatif.ticks import TickCost

@@ -19,10 +19,11 @@ from lull.rundir.folder import CPUIDLE, RUN, TRACE, RunDir
 from lull.whatif import chain, charges, entries, recorded, spent, ticks, watts
 from lull.whatif.chain import AS_RECORDED, Chains
 from lull.whatif.charges import Charge
-from lull.whatif.entries import ChosenSleep, Entries
+from lull.whatif.entries import Entries
 from lull.whatif.library import Lived, State
 from lull.whatif.recorded import Again
 from lull.whatif.settings import Setup
+from lull.whatif.sleeps import ChosenSleep
 from lull.whatif.spent import Spending
 from lull.whatif.watts import Watts
 
