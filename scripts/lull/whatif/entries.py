@@ -179,7 +179,7 @@ class _Watcher:
         for event in stream:
             if event.name == "hrtimer_expire_entry" and event.values[1] == self._tick:
                 due = event.values[2] - event.values[2] % self.period
-                if due - cpu.now > self.period:  # events of timers came on after others, and missed the restart
+                if cpu.stopped and due - cpu.now > self.period:  # timers' events came on late, and missed the restart
                     cpu.stopped = cpu.stopped_before = cpu.idle = True
                     cpu.missed = due
                 else:

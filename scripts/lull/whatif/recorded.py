@@ -24,6 +24,8 @@ from lull.whatif.sleeps import ChosenSleep
 
 REMEMBERED = 64
 """Sleeps after which no history before the trace is seen any more: by then a factor of menu kept 1/5000 of it."""
+LATEST = 256
+"""Choices from here on are not explained by a history."""
 SETTLING = 8
 """Sleeps after which menu has forgotten the intervals before; its factors last longer."""
 
@@ -60,7 +62,7 @@ KINDS = (
     Kind(100_000, 500_000), Kind(700_000, 1_000_000), Kind(1_500_000, 4_000_000), Kind(1_500_000, NEVER),
     Kind(3_500_000, 4_000_000), Kind(3_500_000, NEVER),
 )  # fmt: skip
-MORE = (1, 2, 4, 8, 16, 32)
+MORE = (1, 4, 16)
 """How often. A factor of menu and a bin of teo change with sleeps of one length alone, of which there may be few, so
 that it is this part of a history that is seen longest. It is tried where choices do not come out again without."""
 PIECE = 32
@@ -132,17 +134,38 @@ def again(
     made: dict[int, list[Made]] = {}
     for cpu, own in entries.by_cpu.items():
         made[cpu] = _after(Governor(governor, states), cpu, own, chosen[cpu], entries)
-        others = [
-            *pasts,
-            *(chosen[cpu]._replace(more=more, kind=kind) for kind, more in product(range(len(KINDS)), MORE)),
-        ]
-        for other in others:
-            if all(one.agrees for one in made[cpu] if one.entry.start >= entries.begin):
-                break
-            tried = _after(Governor(governor, states), cpu, own, other, entries)
-            if _fit(tried, entries.begin) > _fit(made[cpu], entries.begin):
-                made[cpu], chosen[cpu] = tried, other
+        better = _other_past(governor, states, cpu, made[cpu], chosen[cpu], entries, pasts)
+        if better != chosen[cpu]:
+            chosen[cpu] = better
+            made[cpu] = _after(Governor(governor, states), cpu, own, better, entries)
     return Again(made, chosen, entries.begin)
+
+
+def _other_past(
+    governor: str,
+    states: Mapping[int, Sequence[State]],
+    cpu: int,
+    made: list[Made],
+    past: Past,
+    entries: Entries,
+    pasts: Iterable[Past],
+) -> Past:
+    """The history that fits best up to the last choice that differs, if that is not too late for a history."""
+    differs = [at for at, one in enumerate(made[:LATEST]) if not one.agrees and one.entry.start >= entries.begin]
+    if not differs:
+        return past
+    until = differs[-1] + PIECE
+    own = entries.by_cpu[cpu][:until]
+    best = _fit(made[:until], entries.begin)
+    more = [past._replace(more=many, kind=kind) for kind, many in product(range(len(KINDS)), MORE)]
+    for other in [*pasts, *more]:
+        tried = _after(Governor(governor, states), cpu, own, other, entries)
+        fit = _fit(tried, entries.begin)
+        if fit > best:
+            best, past = fit, other
+            if all(one.agrees for one in tried if one.entry.start >= entries.begin):
+                break
+    return past
 
 
 def _after(engine: Governor, cpu: int, own: list[ChosenSleep], past: Past, entries: Entries) -> list[Made]:
