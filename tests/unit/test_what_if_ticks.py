@@ -63,7 +63,7 @@ def every_millisecond(stopping: bool) -> list[ChosenSleep]:
 
 
 def chains(own: list[ChosenSleep], cost: TickCost = COST) -> Chains:
-    made = {0: [Made(each, each.state, each.wheel, each.stops, recorded.AGREES) for each in own]}
+    made = {0: [Made(each, each.state, each.wheel, each.stops) for each in own]}
     return chain.of_run(made, PLATFORM, TICK_NS, own[0].start - MS // 2, own[-1].end, tick_cost={0: cost})
 
 

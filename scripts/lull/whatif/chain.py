@@ -134,7 +134,7 @@ def of_run(
             if unfinished and cpu in unfinished and unfinished[cpu].start < end:
                 chains.open.add(cpu)
                 last = replace(unfinished[cpu], end=end)
-                own.append(Made(last, last.state, last.wheel, last.stops, ""))
+                own.append(Made(last, last.state, last.wheel, last.stops))
             if own:
                 _add(chains, cpu, own, len(cluster.cstates))
                 chains.sleeps[cpu]["given"] = [given(one.entry) for one in own]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""A run's choices made again by the kernel's governors: the share that comes out as recorded, and why others do not.
+"""A run's choices made again by the kernel's governors, and the share that comes out as recorded.
 
 Two inputs are in no event and are inferred:
 
@@ -70,10 +70,6 @@ PIECE = 32
 SHORT_NS = 100_000
 EARLIER = 0.25
 
-AGREES = "as recorded"
-BEFORE = "sleeps before the trace are unknown"
-OTHER = "not explained"
-
 
 class Made(NamedTuple):
     """One choice made again."""
@@ -83,7 +79,6 @@ class Made(NamedTuple):
     wheel: int
     """When the wheel was taken to be due."""
     stop_tick: bool
-    reason: str
 
     @property
     def agrees(self) -> bool:
@@ -109,12 +104,6 @@ class Again:
     def share(self) -> float:
         every = self.counted()
         return sum(made.agrees for made in every) / len(every) if every else 1.0
-
-    def reasons(self) -> dict[str, int]:
-        found: dict[str, int] = {}
-        for made in self.counted():
-            found[made.reason] = found.get(made.reason, 0) + 1
-        return found
 
 
 def again(
@@ -177,14 +166,15 @@ def _after(engine: Governor, cpu: int, own: list[ChosenSleep], past: Past, entri
 def lived(entries: Entries, found: Again) -> dict[int, Array[Lived]]:
     """The sleeps of each CPU that ended before the command: the history that fits, and those that the trace has."""
     return {
-        cpu: _array(
-            [
-                *_history(past, _first(entries, cpu), entries.period),
-                *(_of_entry(one.entry, one.wheel) for one in found.made[cpu] if one.entry.end <= entries.begin),
-            ]
-        )
+        cpu: sleeps_of(entries, cpu, past, [one for one in found.made[cpu] if one.entry.end <= entries.begin])
         for cpu, past in found.pasts.items()
     }
+
+
+def sleeps_of(entries: Entries, cpu: int, past: Past, made: Iterable[Made]) -> Array[Lived]:
+    """A history, and sleeps of the trace after it."""
+    own = [_of_entry(one.entry, one.wheel) for one in made]
+    return _array([*_history(past, _first(entries, cpu), entries.period), *own])
 
 
 def warmed(
@@ -238,7 +228,7 @@ def _cpu(engine: Governor, cpu: int, own: list[ChosenSleep], since: int) -> list
             made.append(_choose(engine, cpu, own[begin], own[begin].wheel))
         else:
             made += _kept(engine, cpu, own[begin:end], own[end : end + SETTLING], since)
-    return [one._replace(reason=_reason(one, number)) for number, one in enumerate(made)]
+    return made
 
 
 class _Tried(NamedTuple):
@@ -325,10 +315,4 @@ def _choose(engine: Governor, cpu: int, entry: ChosenSleep, wheel: int) -> Made:
     view = Knowledge(entry.start, entry.chosen_at, entry.tick, entry.hrtimer, wheel, entry.qos, entry.stopped)
     choice = engine.select(cpu, view)
     tell(engine, cpu, entry)
-    return Made(entry, choice.state, wheel, bool(choice.stop_tick), AGREES)
-
-
-def _reason(made: Made, number: int) -> str:
-    if made.agrees:
-        return AGREES
-    return BEFORE if number < SETTLING else OTHER
+    return Made(entry, choice.state, wheel, bool(choice.stop_tick))
