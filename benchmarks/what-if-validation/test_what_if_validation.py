@@ -81,14 +81,14 @@ def test_the_truth_knows_of_the_devices_interrupts(tmp_path: Path) -> None:
     files.mkdir()
     (files / "run.jsonl").write_text('{"cpu": 0}\n')
     (files / "events.jsonl").write_text(f'{{"hardware_ns": {int(sleep["end"]) - 200_000}}}\n')
-    informed = held_out._informed(dataclasses.replace(run, path=tmp_path / "run"))
+    informed = held_out._informed(dataclasses.replace(run, path=tmp_path / "run"), plain)
     assert informed.chains.told[0][unknown]
     assert informed.chains.told[0].sum() == plain.chains.told[0].sum() + 1
     late = informed.chains.sleeps[0][unknown]
     assert late["end"] - late["woken"] == 200_000
     (files / "events.jsonl").write_text("{}\n")
     with pytest.raises(UserError, match=r"events\.jsonl: not what this scenario writes"):
-        held_out._informed(dataclasses.replace(run, path=tmp_path / "run"))
+        held_out._informed(dataclasses.replace(run, path=tmp_path / "run"), plain)
 
 
 def test_every_number_has_its_truth_and_its_bar(found: Result) -> None:

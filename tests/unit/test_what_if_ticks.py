@@ -14,10 +14,11 @@ from lull.platform.load import load_platform
 from lull.rundir import cpuidle
 from lull.whatif import chain, entries, prediction, recorded, source, spent, ticks
 from lull.whatif.chain import AS_RECORDED, Chains
-from lull.whatif.entries import ChosenSleep, Entries
+from lull.whatif.entries import Entries
 from lull.whatif.library import NEVER, Governor, Knowledge, State
 from lull.whatif.recorded import Made
 from lull.whatif.settings import Setup
+from lull.whatif.sleeps import ChosenSleep
 from lull.whatif.source import TICK_NS, Replay
 from lull.whatif.spent import Spending
 from lull.whatif.ticks import TickCost
@@ -62,7 +63,7 @@ def every_millisecond(stopping: bool) -> list[ChosenSleep]:
 
 
 def chains(own: list[ChosenSleep], cost: TickCost = COST) -> Chains:
-    made = {0: [Made(each, each.state, each.wheel, each.stops, recorded.AGREES) for each in own]}
+    made = {0: [Made(each, each.state, each.wheel, each.stops) for each in own]}
     return chain.of_run(made, PLATFORM, TICK_NS, own[0].start - MS // 2, own[-1].end, tick_cost={0: cost})
 
 

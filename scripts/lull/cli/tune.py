@@ -20,15 +20,24 @@ def tune(
         float, typer.Option("--p99-us", help="the longest p99 of the wake-up latency, over all CPUs", min=0)
     ],
     top: Annotated[int, typer.Option(help="how many answers", min=1)] = 5,
+    tunable: Annotated[
+        list[str] | None,
+        typer.Option(
+            help="values of a parameter of haltpoll, such as haltpoll.guest_halt_poll_ns=50000,200000; if none is "
+            "given, its longest and first poll are varied as residencies are; may be given several times",
+            metavar="KEY=VALUE,VALUE",
+        ),
+    ] = None,
     verify: Annotated[int, typer.Option(help="simulate so many of the answers on gem5", min=0)] = 0,
     out: Annotated[
         Path | None, typer.Option(help="folder for the runs of --verify; if not given, runs/tune-<run>")
     ] = None,
 ) -> None:
-    """Find the advertised residencies that spend the least energy.
+    """Find the advertised residencies, and parameters of a governor, that spend the least energy.
 
-    Each residency of the run's idle states is varied from a quarter to four times, with each governor. The answers are
-    predictions, as those of `lull what-if`; --verify runs the best of them on gem5 and shows the prediction's error.
+    Each residency of the run's idle states is varied from a quarter to four times, with each governor, and so are
+    parameters of haltpoll. The answers are predictions, as those of `lull what-if`; --verify runs the best of them on
+    gem5 and shows the prediction's error. With --verify haltpoll keeps its parameters: a run cannot be given others.
 
     Example: lull tune runs/gem5 --p99-us 500 --verify 3
     """
@@ -36,6 +45,8 @@ def tune(
         raise UserError(f"--verify {verify}: more than the answers; raise --top {top}, or verify fewer")
     if verify and not gem5_binary.is_there():
         raise UserError(f"--verify {verify}: no gem5 found in GEM5 and PATH; name one by GEM5, or leave --verify out")
+    if verify and tunable:
+        raise UserError(f"--tunable {tunable[0]}: a run on gem5 cannot be given it; leave --verify or it out")
     engine = choose("gem5") if verify else None
     # numpy and pyarrow take a second to load, which other commands do not pay.
     from lull.whatif import source
@@ -44,10 +55,11 @@ def tune(
     place = out or Path("runs") / f"tune-{run.resolve().name}"
     if verify and place.exists():
         raise UserError(f"{place}: exists; remove it, or choose another --out")
+    of_haltpoll = [()] if verify else tuning.tunables(tunable)
     with Progress(f"read {run}"):
         replay = source.load(run)
     with Progress(f"tune {run}") as progress:
-        found = tuning.best(replay, p99_us, top, progress)
+        found = tuning.best(replay, p99_us, top, progress, of_haltpoll)
     console = Console(highlight=False)
     table = Table("settings", "energy J", "±", "p99 us", "±", box=None, pad_edge=False)
     base = tuning.as_run(replay)

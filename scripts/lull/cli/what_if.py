@@ -90,7 +90,7 @@ def what_if(
             _show_points(console, tables[-1].to_pylist())
         else:
             found = prediction.rows(one, one.machine.changed(asked))
-            tables.append(prediction.table(found, path))
+            tables.append(prediction.table(found, path, one.differences))
             _show(console, str(path), one.again.share(), found)
         for note in (*one.notes, *idle_words(one.machine, [*asked, *(grid or [])])):
             report(f"{path}: {note}")

@@ -159,8 +159,8 @@ class RunView(Opened):
     def tune(self, p99_us: float, top: int = 5) -> Frame:
         """The settings that spend the least energy within a bound of the p99 wake-up latency, as `lull tune` finds
         them: a row for each, the best first, with the error bars of both numbers."""
-        rows = [{**one._asdict(), "settings": " ".join(one.settings)} for one in tuning.best(self._replay, p99_us, top)]
-        return frame_of(_rows(rows), self._kind)
+        found = tuning.best(self._replay, p99_us, top, of_haltpoll=tuning.tunables(None))
+        return frame_of(_rows([{**one._asdict(), "settings": " ".join(one.settings)} for one in found]), self._kind)
 
     @cached_property
     def _replay(self) -> Replay:

@@ -13,9 +13,9 @@ from lull.errors import UserError
 from lull.platform.cstates import KEEPING_CACHES, CState
 from lull.platform.schema import Platform
 from lull.whatif import ticks
-from lull.whatif.entries import ChosenSleep
 from lull.whatif.library import NEVER, Governor, library
 from lull.whatif.recorded import Made
+from lull.whatif.sleeps import ChosenSleep
 from lull.whatif.ticks import NOTHING, TickCost
 
 MAX_STATES = 10
@@ -134,7 +134,7 @@ def of_run(
             if unfinished and cpu in unfinished and unfinished[cpu].start < end:
                 chains.open.add(cpu)
                 last = replace(unfinished[cpu], end=end)
-                own.append(Made(last, last.state, last.wheel, last.stops, ""))
+                own.append(Made(last, last.state, last.wheel, last.stops))
             if own:
                 _add(chains, cpu, own, len(cluster.cstates))
                 chains.sleeps[cpu]["given"] = [given(one.entry) for one in own]
@@ -152,7 +152,7 @@ def _add(chains: Chains, cpu: int, own: Sequence[Made], count: int) -> None:
     for at, (one, entry) in enumerate(zip(own, entries, strict=True)):
         known = _woken(one.entry)
         row = sleeps[at]
-        row["lead"], row["hrtimer"], row["qos"] = entry.start - entry.now, entry.hrtimer, entry.qos
+        row["lead"], row["hrtimer"], row["qos"] = entry.start - entry.chosen_at, entry.hrtimer, entry.qos
         row["wheel"], row["kept"], row["stops"] = entry.wheel, one.wheel == entry.now, entry.stops
         row["end"], row["length"] = entry.end, entry.end - entry.start
         row["woken"] = (

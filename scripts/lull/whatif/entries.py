@@ -24,9 +24,10 @@ import numpy as np
 
 from lull.errors import UserError
 from lull.trace.datfile import TraceFile
-from lull.whatif import clues
+from lull.whatif import clues, pending
 from lull.whatif.clues import Clue
 from lull.whatif.library import NEVER
+from lull.whatif.sleeps import ChosenSleep
 
 _EXIT = 0xFFFFFFFF
 _ANY = 10**9
@@ -34,51 +35,6 @@ _ANY = 10**9
 TIMER_CPU = 0x3FFFF
 TIMER_DEFERRABLE = 0x80000
 TIMER_PINNED = 0x100000
-
-
-@dataclass(slots=True)
-class ChosenSleep:
-    """A choice, what it was made by, and how the sleep went."""
-
-    cpu: int
-    now: int
-    """The idle loop's begin, or the end of the last interrupt in it."""
-    start: int
-    """The event of entering the state."""
-    state: int
-    tick: int
-    hrtimer: int
-    wheel: int
-    qos: int
-    stopped: bool
-    """The tick was stopped before the choice."""
-    stops: bool = False
-    """The tick was stopped after the choice."""
-    wheel_known: bool = False
-    """The tick's timer said when the wheel is due."""
-    end: int = NEVER
-    refused: bool = False
-    got_tick: bool = False
-    """The tick's handler ran at the end of the sleep."""
-    leaves: bool = False
-    """The CPU left its idle loop for a task after the sleep."""
-    timer: int = NEVER
-    """When the timer was due whose handler ran first after the sleep; NEVER if another interrupt ended it."""
-    sent_by: int = -1
-    """The CPU that sent the IPI that ended the sleep."""
-    sent_at: int = NEVER
-    after_task: bool = False
-    """The choice followed a task, and not an interrupt in the idle loop."""
-    restarted: bool = False
-    """The tick was started again after the sleep."""
-    left_after: int = NEVER
-    """From the end of the last interrupt in the idle loop to the task that ran after the sleep; NEVER without both."""
-    beside: int = NEVER
-    """When another timer was due whose handler ran in the same interrupt as the tick's; NEVER if there was none."""
-    handler: int = 0
-    """The time of ticks' handlers from the end of the sleep to the next entry, each up to the tick's next start."""
-    softirqs: int = 0
-    """The same of what followed such an interrupt, but for timers of the wheel."""
 
 
 @dataclass
@@ -116,6 +72,9 @@ def read(
         if cpu in residency_ns and ((states != _EXIT) & (states >= len(residency_ns[cpu]))).any():
             raise UserError(f"{path}: CPU {cpu} enters an idle state that it does not have; run the command again")
     found.jiffy = clues.first_jiffy(columns, clock, path, period)
+    for timer, (cpu, due) in pending.of_trace(columns, clock, path, clues.tick_function(columns)).items():
+        if cpu in found.cpus:
+            found.cpus[cpu].timers[timer] = due
     streams = clues.streams(columns, clock, path)
     for stream in streams:
         found.begin_with(stream)
@@ -214,17 +173,13 @@ class _Watcher:
         cpu = self.cpus.get(first.cpu) if first else None
         if first is None or cpu is None:
             return
-        told = next((one for one in stream if one.name in ("timer_base_idle", "tick_stop")), None)
         cpu.now = first.time
-        if told is None:
-            cpu.stopped = cpu.idle = not self._goes_on(stream)
-        else:
-            cpu.stopped = cpu.idle = told.name == "timer_base_idle" and not told.values[0]
+        cpu.stopped = cpu.idle = self._is_stopped(stream)
         cpu.stopped_before = cpu.stopped
         for event in stream:
             if event.name == "hrtimer_expire_entry" and event.values[1] == self._tick:
                 due = event.values[2] - event.values[2] % self.period
-                if due - cpu.now > self.period:  # events of timers came on after others, and missed the restart
+                if cpu.stopped and due - cpu.now > self.period:  # timers' events came on late, and missed the restart
                     cpu.stopped = cpu.stopped_before = cpu.idle = True
                     cpu.missed = due
                 else:
@@ -235,17 +190,24 @@ class _Watcher:
                     cpu.tick = cpu.tick_before = event.time - event.time % self.period + self.period
                 return
 
-    def _goes_on(self, stream: Iterable[Clue]) -> bool:
-        """Whether the tick's handler starts the tick again; of one that is stopped it does not."""
+    def _is_stopped(self, stream: Iterable[Clue]) -> bool:
+        """Whether the tick is stopped where the trace begins: the first event that tells says so.
+
+        While a task runs the tick is not stopped. The handler of a tick that is not stopped starts it again.
+        """
         handles = False
         for event in stream:
+            if event.name == "sched_switch" and event.values[0] != 0:
+                return False
+            if event.name in ("timer_base_idle", "tick_stop"):
+                return event.name == "timer_base_idle" and not event.values[0]
             if event.name == "hrtimer_expire_entry":
                 handles = event.values[1] == self._tick
             elif handles and event.name == "hrtimer_start" and event.values[2] == self._tick:
-                return True
+                return False
             elif event.name == "irq_handler_exit":
                 handles = False
-        return False
+        return True
 
     def _before(self, cpu: _CpuSeen, time: int) -> None:
         """The idle loop is about to choose: what the choice changes comes after this."""
@@ -270,8 +232,11 @@ class _Watcher:
         if stops:
             wheel, known = cpu.tick, True
         hrtimer = min((at for timer, at in cpu.timers.items() if at > cpu.now - self.period), default=NEVER)
+        tick = cpu.tick_before
+        if not cpu.stopped_before and not cpu.now < tick < NEVER:  # its start came before the timers' events did
+            tick = cpu.now - cpu.now % self.period + self.period
         entry = ChosenSleep(
-            cpu=event.cpu, now=cpu.now, start=event.time, state=state, tick=cpu.tick_before, hrtimer=hrtimer,
+            cpu=event.cpu, now=cpu.now, start=event.time, state=state, tick=tick, hrtimer=hrtimer,
             wheel=wheel, qos=self.qos, stopped=cpu.stopped_before, stops=stops, wheel_known=known,
             after_task=cpu.after_task,
         )  # fmt: skip

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""A run's choices made again by the kernel's governors: the share that comes out as recorded, and why others do not.
+"""A run's choices made again by the kernel's governors, and the share that comes out as recorded.
 
 Two inputs are in no event and are inferred:
 
@@ -11,38 +11,64 @@ Two inputs are in no event and are inferred:
 - The sleeps before the trace. Each CPU is replayed after each of a few made-up histories; the one that fits is kept.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from ctypes import Array
 from dataclasses import dataclass
+from itertools import product
 from typing import NamedTuple
 
-from lull.whatif.entries import ChosenSleep, Entries
+from lull.whatif import begins
+from lull.whatif.entries import Entries
 from lull.whatif.library import NEVER, Governor, Knowledge, Lived, State
+from lull.whatif.sleeps import ChosenSleep
 
 REMEMBERED = 64
 """Sleeps after which no history before the trace is seen any more: by then a factor of menu kept 1/5000 of it."""
+LATEST = 256
+"""Choices from here on are not explained by a history."""
 SETTLING = 8
 """Sleeps after which menu has forgotten the intervals before; its factors last longer."""
 
 
 class Past(NamedTuple):
-    """A made-up history: so many short sleeps while no timer was near, then so many while the tick was."""
+    """A made-up history: so many short sleeps while no timer was near, then so many while the tick was, then so many
+    sleeps of another kind."""
 
     far: int
     near: int
+    more: int = 0
+    kind: int = 0
 
     def __str__(self) -> str:
-        return f"{self.far} short sleeps without a timer, {self.near} under a tick"
+        more = f", {self.more} sleeps of {KINDS[self.kind]}" if self.more else ""
+        return f"{self.far} short sleeps without a timer, {self.near} under a tick{more}"
 
 
 PASTS = tuple(Past(far, near) for far in (0, 6, 12, 24, 48) for near in (0, 4, 8, 16, 32))
+
+
+class Kind(NamedTuple):
+    """A sleep of a made-up history: how long it was, and how far away its timer was."""
+
+    length: int
+    timer: int
+
+    def __str__(self) -> str:
+        timer = "no timer" if self.timer == NEVER else f"a timer in {self.timer / 1e6:g} ms"
+        return f"{self.length / 1e6:g} ms with {timer}"
+
+
+KINDS = (
+    Kind(100_000, 500_000), Kind(700_000, 1_000_000), Kind(1_500_000, 4_000_000), Kind(1_500_000, NEVER),
+    Kind(3_500_000, 4_000_000), Kind(3_500_000, NEVER),
+)  # fmt: skip
+MORE = (1, 4, 16)
+"""How often. A factor of menu and a bin of teo change with sleeps of one length alone, of which there may be few, so
+that it is this part of a history that is seen longest. It is tried where choices do not come out again without."""
 PIECE = 32
 """Choices of a row in which the reason of a kept tick changes once at most."""
 SHORT_NS = 100_000
-
-AGREES = "as recorded"
-BEFORE = "sleeps before the trace are unknown"
-OTHER = "not explained"
+EARLIER = 0.25
 
 
 class Made(NamedTuple):
@@ -53,7 +79,6 @@ class Made(NamedTuple):
     wheel: int
     """When the wheel was taken to be due."""
     stop_tick: bool
-    reason: str
 
     @property
     def agrees(self) -> bool:
@@ -80,45 +105,76 @@ class Again:
         every = self.counted()
         return sum(made.agrees for made in every) / len(every) if every else 1.0
 
-    def reasons(self) -> dict[str, int]:
-        found: dict[str, int] = {}
-        for made in self.counted():
-            found[made.reason] = found.get(made.reason, 0) + 1
-        return found
-
 
 def again(
     entries: Entries, governor: str, states: Mapping[int, Sequence[State]], pasts: Iterable[Past] = PASTS
 ) -> Again:
     """Each CPU's choices after the history that fits best; of equal ones the first."""
+    for own in entries.by_cpu.values():
+        begins.tell(own)
     fits: dict[int, float] = {}
     chosen: dict[int, Past] = {}
     for past in pasts:
         engine = Governor(governor, states)
         for cpu, own in entries.by_cpu.items():
-            engine.live(cpu, _array(_history(past, _first(entries, cpu), entries.period)))
-            fit = _fit(_cpu(engine, cpu, own[:REMEMBERED]))
+            fit = _fit(_after(engine, cpu, own[:REMEMBERED], past, entries), entries.begin)
             if cpu not in fits or fit > fits[cpu]:
                 fits[cpu], chosen[cpu] = fit, past
-    engine = Governor(governor, states)
     made: dict[int, list[Made]] = {}
     for cpu, own in entries.by_cpu.items():
-        engine.live(cpu, _array(_history(chosen[cpu], _first(entries, cpu), entries.period)))
-        made[cpu] = _cpu(engine, cpu, own)
+        made[cpu] = _after(Governor(governor, states), cpu, own, chosen[cpu], entries)
+        better = _other_past(governor, states, cpu, made[cpu], chosen[cpu], entries, pasts)
+        if better != chosen[cpu]:
+            chosen[cpu] = better
+            made[cpu] = _after(Governor(governor, states), cpu, own, better, entries)
     return Again(made, chosen, entries.begin)
+
+
+def _other_past(
+    governor: str,
+    states: Mapping[int, Sequence[State]],
+    cpu: int,
+    made: list[Made],
+    past: Past,
+    entries: Entries,
+    pasts: Iterable[Past],
+) -> Past:
+    """The history that fits best up to the last choice that differs, if that is not too late for a history."""
+    differs = [at for at, one in enumerate(made[:LATEST]) if not one.agrees and one.entry.start >= entries.begin]
+    if not differs:
+        return past
+    until = differs[-1] + PIECE
+    own = entries.by_cpu[cpu][:until]
+    best = _fit(made[:until], entries.begin)
+    more = [past._replace(more=many, kind=kind) for kind, many in product(range(len(KINDS)), MORE)]
+    for other in [*pasts, *more]:
+        tried = _after(Governor(governor, states), cpu, own, other, entries)
+        fit = _fit(tried, entries.begin)
+        if fit > best:
+            best, past = fit, other
+            if all(one.agrees for one in tried if one.entry.start >= entries.begin):
+                break
+    return past
+
+
+def _after(engine: Governor, cpu: int, own: list[ChosenSleep], past: Past, entries: Entries) -> list[Made]:
+    """The choices of a CPU that had this history."""
+    engine.live(cpu, _array(_history(past, _first(entries, cpu), entries.period)))
+    return _cpu(engine, cpu, own, entries.begin)
 
 
 def lived(entries: Entries, found: Again) -> dict[int, Array[Lived]]:
     """The sleeps of each CPU that ended before the command: the history that fits, and those that the trace has."""
     return {
-        cpu: _array(
-            [
-                *_history(past, _first(entries, cpu), entries.period),
-                *(_of_entry(one.entry, one.wheel) for one in found.made[cpu] if one.entry.end <= entries.begin),
-            ]
-        )
+        cpu: sleeps_of(entries, cpu, past, [one for one in found.made[cpu] if one.entry.end <= entries.begin])
         for cpu, past in found.pasts.items()
     }
+
+
+def sleeps_of(entries: Entries, cpu: int, past: Past, made: Iterable[Made]) -> Array[Lived]:
+    """A history, and sleeps of the trace after it."""
+    own = [_of_entry(one.entry, one.wheel) for one in made]
+    return _array([*_history(past, _first(entries, cpu), entries.period), *own])
 
 
 def warmed(
@@ -145,22 +201,23 @@ def _first(entries: Entries, cpu: int) -> int:
 
 def _history(past: Past, until: int, period: int) -> list[Lived]:
     """Sleep as often as the history says, so that the last sleep ends before the trace begins."""
-    timers = [NEVER] * past.far + [period] * past.near
+    kinds = [Kind(SHORT_NS, NEVER)] * past.far + [Kind(SHORT_NS, period)] * past.near + [KINDS[past.kind]] * past.more
+    now = until - sum(kind.length + SHORT_NS for kind in kinds)
     found = []
-    for number, timer in enumerate(timers):
-        now = until - 2 * SHORT_NS * (len(timers) - number)
-        due = NEVER if timer == NEVER else now + timer
-        view = Knowledge(now, now, due, NEVER, due, NEVER, timer == NEVER)
-        found.append(Lived(view, now + SHORT_NS, SHORT_NS, -1, False, False))
+    for kind in kinds:
+        due = NEVER if kind.timer == NEVER else now + kind.timer
+        view = Knowledge(now, now, due, NEVER, due, NEVER, due == NEVER)
+        found.append(Lived(view, now + kind.length, kind.length, -1, False, False))
+        now += kind.length + SHORT_NS
     return found
 
 
 def _of_entry(entry: ChosenSleep, wheel: int) -> Lived:
-    view = Knowledge(entry.start, entry.now, entry.tick, entry.hrtimer, wheel, entry.qos, entry.stopped)
+    view = Knowledge(entry.start, entry.chosen_at, entry.tick, entry.hrtimer, wheel, entry.qos, entry.stopped)
     return Lived(view, entry.end, entry.end - entry.start, entry.state, entry.got_tick, entry.refused)
 
 
-def _cpu(engine: Governor, cpu: int, own: list[ChosenSleep]) -> list[Made]:
+def _cpu(engine: Governor, cpu: int, own: list[ChosenSleep], since: int) -> list[Made]:
     """The choices in their order."""
     made: list[Made] = []
     while len(made) < len(own):
@@ -170,34 +227,75 @@ def _cpu(engine: Governor, cpu: int, own: list[ChosenSleep]) -> list[Made]:
         if begin == end:
             made.append(_choose(engine, cpu, own[begin], own[begin].wheel))
         else:
-            made += _kept(engine, cpu, own[begin:end], own[end : end + SETTLING])
-    return [one._replace(reason=_reason(one, number)) for number, one in enumerate(made)]
+            made += _kept(engine, cpu, own[begin:end], own[end : end + SETTLING], since)
+    return made
 
 
-def _kept(engine: Governor, cpu: int, row: list[ChosenSleep], after: list[ChosenSleep]) -> list[Made]:
-    """A row of choices that kept the tick: the kernel kept it up to one of them, or from one of them on."""
+class _Tried(NamedTuple):
+    """A row of choices, with what may have kept the tick at each."""
+
+    score: tuple[float, int]
+    wheels: tuple[int, ...]
+    """When the wheel was taken to be due at each."""
+    made: list[Made]
+    after: list[Made]
+    known: bytes
+
+
+def _kept(engine: Governor, cpu: int, row: list[ChosenSleep], after: list[ChosenSleep], since: int) -> list[Made]:
+    """A row of choices that kept the tick: the kernel kept it up to one of them, or from one of them on.
+
+    Where a choice still differs, the kernel may have kept a single tick, or another CPU may have served a timer: at
+    this choice, or at one of the few before.
+    """
     before = engine.save()
-    best: tuple[tuple[float, int], list[Made], bytes] | None = None
-    for first in (True, False):
-        for split in range(len(row) + 1):
-            engine.restore(before)
-            tried = [
-                _choose(engine, cpu, entry, entry.now if (at < split) is first else entry.wheel)
-                for at, entry in enumerate(row)
-            ]
-            known = engine.save()
-            fit = _fit(tried) + _fit([_choose(engine, cpu, entry, entry.wheel) for entry in after])
-            score = fit, -sum(made.wheel == made.entry.now for made in tried)
-            if best is None or score > best[0]:
-                best = (score, tried, known)
-    assert best is not None
-    engine.restore(best[2])
-    return best[1]
+
+    def tried(wheels: tuple[int, ...]) -> _Tried:
+        engine.restore(before)
+        made = [_choose(engine, cpu, entry, wheel) for entry, wheel in zip(row, wheels, strict=True)]
+        known = engine.save()
+        then = [_choose(engine, cpu, entry, entry.wheel) for entry in after]
+        guessed = sum(one.wheel == one.entry.now for one in made)
+        return _Tried((_fit(made, since) + _fit(then, since), -guessed), wheels, made, then, known)
+
+    splits = [(first, at) for first in (True, False) for at in range(len(row) + 1)]
+    every = (
+        tried(tuple(entry.now if (at < split) is first else entry.wheel for at, entry in enumerate(row)))
+        for first, split in splits
+    )
+    best = max(every, key=lambda one: one.score)
+    while (better := _better(best, tried)) is not None:
+        best = better
+    engine.restore(best.known)
+    return best.made
 
 
-def _fit(made: list[Made]) -> float:
-    """The choices that agree; what they say of the tick counts half."""
-    return sum(one.agrees + 0.5 * one.tick_agrees for one in made)
+def _better(best: _Tried, tried: Callable[[tuple[int, ...]], _Tried]) -> _Tried | None:
+    """The same row with another wheel at one choice, if more choices then come out as recorded."""
+    for wrong, one in enumerate([*best.made, *best.after]):
+        near = range(max(0, wrong - SETTLING), min(wrong + 1, len(best.made))) if not one.agrees else ()
+        others = [
+            tried((*best.wheels[:at], wheel, *best.wheels[at + 1 :]))
+            for at in near
+            for wheel in wheels_of(best.made[at].entry)
+            if wheel != best.wheels[at]
+        ]
+        better = max(others, key=lambda other: other.score, default=best)
+        if better.score[0] > best.score[0]:
+            return better
+    return None
+
+
+def wheels_of(entry: ChosenSleep) -> tuple[int, ...]:
+    """What the wheel may have been at a choice that kept the tick: as the trace tells, at work for the kernel, or
+    another CPU's to serve."""
+    return entry.wheel, entry.now, NEVER
+
+
+def _fit(made: list[Made], since: int) -> float:
+    """The choices that agree; what they say of the tick counts half. Before the command not all events are on, so that
+    a choice from there counts a quarter."""
+    return sum((one.agrees + 0.5 * one.tick_agrees) * (1 if one.entry.start >= since else EARLIER) for one in made)
 
 
 def _keeps(entry: ChosenSleep) -> bool:
@@ -214,13 +312,7 @@ def tell(engine: Governor, cpu: int, entry: ChosenSleep) -> None:
 
 def _choose(engine: Governor, cpu: int, entry: ChosenSleep, wheel: int) -> Made:
     """One choice, after which the governor is told how the recorded sleep went."""
-    view = Knowledge(entry.start, entry.now, entry.tick, entry.hrtimer, wheel, entry.qos, entry.stopped)
+    view = Knowledge(entry.start, entry.chosen_at, entry.tick, entry.hrtimer, wheel, entry.qos, entry.stopped)
     choice = engine.select(cpu, view)
     tell(engine, cpu, entry)
-    return Made(entry, choice.state, wheel, bool(choice.stop_tick), AGREES)
-
-
-def _reason(made: Made, number: int) -> str:
-    if made.agrees:
-        return AGREES
-    return BEFORE if number < SETTLING else OTHER
+    return Made(entry, choice.state, wheel, bool(choice.stop_tick))

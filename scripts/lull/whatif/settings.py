@@ -18,6 +18,11 @@ from lull.whatif.library import TUNABLES
 
 GOVERNOR, DEEPEST, WITHOUT = "governor", "idle.deepest", "idle.without"
 MODEL, HALTPOLL = "power-models.", "haltpoll."
+MOST_TUNABLE = {
+    "guest_halt_poll_ns": 1_000_000_000, "guest_halt_poll_shrink": 1000, "guest_halt_poll_grow": 1000,
+    "guest_halt_poll_grow_start": 1_000_000_000, "guest_halt_poll_allow_shrink": 1,
+}  # fmt: skip
+"""A poll of a second, and factors of a thousand: Linux checks none of them, and multiplies in 32 bits."""
 MOST_NF = 100.0
 """For a square millimetre of silicon."""
 MOST_POINTS = 100_000
@@ -55,7 +60,7 @@ class Setup:
                 now = replace(now, without=now.without | {_one_of(key, value, _DEPTHS[1:])})
             elif key.startswith(HALTPOLL):
                 name = _one_of(HALTPOLL.rstrip("."), key.removeprefix(HALTPOLL), tuple(TUNABLES))
-                now = replace(now, tunables={**now.tunables, name: _number(key, value)})
+                now = replace(now, tunables={**now.tunables, name: _number(key, value, MOST_TUNABLE[name])})
             elif key.startswith(MODEL):
                 most = MOST_NF if key == MODEL + RAIL else 1.0
                 now = replace(now, model={**now.model, _model_key(key, self.platform): _part(key, value, most)})
@@ -84,9 +89,9 @@ def _model_key(key: str, platform: Platform) -> str:
     return name
 
 
-def _number(key: str, text: str) -> int:
-    if not text.isdigit() or int(text) >= 1 << 32:
-        raise UserError(f"--set {key}={text}: not a whole number from 0 to 2^32 - 1")
+def _number(key: str, text: str, most: int) -> int:
+    if not (text.isascii() and text.isdigit()) or int(text) > most:
+        raise UserError(f"--set {key}={text}: not a whole number from 0 to {most}")
     return int(text)
 
 
@@ -100,7 +105,12 @@ def _part(key: str, text: str, most: float) -> float:
     return value
 
 
-def grid(words: Sequence[str], common: Sequence[str] = ()) -> Iterator[tuple[str, ...]]:
+def grid(
+    words: Sequence[str],
+    common: Sequence[str] = (),
+    option: str = "--grid",
+    example: str = "cstates.C3.exit_us=10,20,40",
+) -> Iterator[tuple[str, ...]]:
     """The points of `key=a,b,c` words: each value of one with each of the others."""
     axes: dict[str, list[str]] = {}
     there = {text.partition("=")[0] for text in common}
@@ -108,17 +118,17 @@ def grid(words: Sequence[str], common: Sequence[str] = ()) -> Iterator[tuple[str
         key, equals, values = word.partition("=")
         own = values.split(",")
         if not key or not equals or not all(own):
-            raise UserError(f"--grid {word}: write key=value,value, such as cstates.C3.exit_us=10,20,40")
+            raise UserError(f"{option} {word}: write key=value,value, such as {example}")
         if key in axes:
-            raise UserError(f"--grid {key}: is there twice; give all its values at once")
+            raise UserError(f"{option} {key}: is there twice; give all its values at once")
         if key in there:
-            raise UserError(f"--grid {key}: is in --set, too; drop one")
+            raise UserError(f"{option} {key}: is in --set, too; drop one")
         if len(set(own)) < len(own):
-            raise UserError(f"--grid {word}: has a value twice; drop one")
+            raise UserError(f"{option} {word}: has a value twice; drop one")
         axes[key] = [f"{key}={value}" for value in own]
     points = math.prod(map(len, axes.values()))
     if points > MOST_POINTS:
-        raise UserError(f"--grid: makes {points} points; give fewer values, for {MOST_POINTS} points at most")
+        raise UserError(f"{option}: makes {points} points; give fewer values, for {MOST_POINTS} points at most")
     return product(*axes.values())
 
 

@@ -16,13 +16,15 @@ from lull.platform.cstates import STATE_NAMES
 from lull.platform.schema import Platform
 from lull.rundir import cpuidle
 from lull.rundir.folder import CPUIDLE, RUN, TRACE, RunDir
-from lull.whatif import chain, charges, entries, recorded, spent, ticks, watts
+from lull.whatif import chain, charges, differ, entries, recorded, spent, ticks, watts
 from lull.whatif.chain import AS_RECORDED, Chains
 from lull.whatif.charges import Charge
-from lull.whatif.entries import ChosenSleep, Entries
+from lull.whatif.differ import Difference
+from lull.whatif.entries import Entries
 from lull.whatif.library import Lived, State
 from lull.whatif.recorded import Again
 from lull.whatif.settings import Setup
+from lull.whatif.sleeps import ChosenSleep
 from lull.whatif.spent import Spending
 from lull.whatif.watts import Watts
 
@@ -44,6 +46,8 @@ class Replay:
     chains: Chains
     watts: Watts
     notes: tuple[str, ...]
+    differences: tuple[Difference, ...] = ()
+    """Choices that do not come out again, each with its reason."""
 
     @property
     def cpus(self) -> list[int]:
@@ -141,6 +145,7 @@ def load(
         )
     (governor,) = cpuidle.governors(rows)["governor"]
     again = recorded.again(found, governor, told)
+    differences = differ.of_run(found, again, governor, told)
     most = {cpu: _deepest(own) for cpu, own in told.items()}
 
     def given(one: ChosenSleep) -> int:
@@ -161,7 +166,8 @@ def load(
         again=again,
         chains=chains,
         watts=watts.of_run(rundir, spec.platform, sorted(chains.sleeps), found.ticks),
-        notes=tuple(_notes(rundir, spec.platform, chains, found, again)),
+        notes=(*_notes(rundir, spec.platform, chains, found, again), *map(_told_of, differences)),
+        differences=tuple(differences),
     )
 
 
@@ -208,10 +214,12 @@ def _notes(rundir: RunDir, platform: Platform, chains: Chains, seen: Entries, ag
         found.append(f"Linux changed the frequency {_times(seen.frequencies)}; work keeps the time that it took")
     if seen.moves:
         found.append(f"Linux moved a task to another CPU {_times(seen.moves)}; tasks stay where they were")
-    for reason, many in again.reasons().items():
-        if reason != recorded.AGREES:
-            found.append(f"Linux chose otherwise than a replay {_times(many)}: {reason}")
     return found
+
+
+def _told_of(one: Difference) -> str:
+    states = f"{_DEPTHS[one.state]}, a replay chooses {_DEPTHS[one.again]}"
+    return f"CPU {one.cpu} chose {states}, at {one}"
 
 
 def _times(many: int) -> str:

@@ -22,8 +22,9 @@ import numpy as np
 import numpy.typing as npt
 
 from lull.platform.schema import Platform
-from lull.whatif.entries import ChosenSleep, Entries
+from lull.whatif.entries import Entries
 from lull.whatif.library import NEVER
+from lull.whatif.sleeps import ChosenSleep
 
 FEWEST = 4
 """Of ways with the tick kept, and of ways with the tick changed, that make a difference of medians."""

@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Which advertised residencies, with which governor, spend the least energy on a recorded load.
+"""Which advertised residencies, with which governor and which parameters of it, spend the least energy on a load.
 
-Each residency is a quarter to four times the recorded one. Combinations that a platform file may not have, for example
-a deeper state with a shorter residency than a shallower one, are left out.
+Each residency is a quarter to four times the recorded one, and so is haltpoll's longest poll, and its first one.
+menu and teo have no parameters. Combinations that a platform file may not have, for example a deeper state with a
+shorter residency than a shallower one, are left out.
 """
 
 from collections.abc import Iterator, Sequence
@@ -21,10 +22,14 @@ from lull.rundir.folder import RunDir
 from lull.runspec import advertised
 from lull.runspec.policy import Policy
 from lull.runspec.spec import RunSpec
-from lull.whatif import grid, prediction, source
+from lull.whatif import grid, prediction, settings, source
+from lull.whatif.library import TUNABLES
+from lull.whatif.settings import HALTPOLL
 from lull.whatif.source import Replay
 
 FACTORS = (0.25, 0.5, 1, 2, 4)
+VARIED = ("guest_halt_poll_ns", "guest_halt_poll_grow_start")
+"""Parameters of haltpoll that are looked through if none are named."""
 _DEPTHS = tuple(STATE_NAMES.values())
 
 
@@ -36,8 +41,23 @@ class Tuned(NamedTuple):
     latency_p99_us_error: float = 0.0
 
 
-def candidates(replay: Replay) -> Iterator[tuple[str, ...]]:
-    """Residencies of each state that the run may enter, but the first, with each governor."""
+def tunables(words: Sequence[str] | None) -> list[tuple[str, ...]]:
+    """The parameters of haltpoll to look through, each combination: of `key=value,value` words, or the usual ones."""
+    usual = [
+        f"{HALTPOLL}{name}={','.join(str(round(factor * TUNABLES[name])) for factor in FACTORS)}" for name in VARIED
+    ]
+    asked = usual if words is None else words
+    for word in asked:
+        if not word.startswith(HALTPOLL):
+            raise UserError(
+                f"--tunable {word}: not a parameter of haltpoll; choose {HALTPOLL}{f', {HALTPOLL}'.join(TUNABLES)}"
+            )
+    return list(settings.grid(asked, option="--tunable", example=f"{HALTPOLL}{VARIED[0]}=50000,200000"))
+
+
+def candidates(replay: Replay, of_haltpoll: Sequence[tuple[str, ...]] = ((),)) -> Iterator[tuple[str, ...]]:
+    """Residencies of each state that the run may enter, but the first, with each governor, and with each parameters of
+    haltpoll."""
     machine = replay.machine
     deepest = max(_DEPTHS.index(name) for name in machine.deepest.values())
     first = machine.platform.resolved_clusters()[0].cstates
@@ -49,17 +69,38 @@ def candidates(replay: Replay) -> Iterator[tuple[str, ...]]:
         for state in first
         if 0 < _DEPTHS.index(state.name) <= deepest
     ]
-    for point in product([f"governor={name}" for name in NAMES], *axes):
+    for own in of_haltpoll:
+        _checked(replay, own)
+    for name, *residencies in product(NAMES, *axes):
         try:
-            machine.changed(point)
+            machine.changed(residencies)
         except UserError:
             continue
-        yield point
+        for own in of_haltpoll if name == "haltpoll" else ((),):
+            yield (f"governor={name}", *residencies, *own)
 
 
-def best(replay: Replay, bound_us: float, most: int, progress: Progress | None = None) -> list[Tuned]:
+def _checked(replay: Replay, own: tuple[str, ...]) -> None:
+    try:
+        replay.machine.changed(own)
+    except UserError as error:
+        raise UserError(str(error).replace("--set", "--tunable", 1)) from None
+
+
+def best(
+    replay: Replay,
+    bound_us: float,
+    most: int,
+    progress: Progress | None = None,
+    of_haltpoll: Sequence[tuple[str, ...]] = ((),),
+) -> list[Tuned]:
     """The least energies of all candidates whose p99 of the wake-up latency is within the bound."""
-    asked = list(candidates(replay))
+    asked = list(candidates(replay, of_haltpoll))
+    if len(asked) > settings.MOST_POINTS:
+        raise UserError(
+            f"--tunable: makes {len(asked)} points with the residencies; give fewer values, for "
+            f"{settings.MOST_POINTS} points at most"
+        )
     if progress is not None:
         progress.total = len(asked)
     numbers = grid.numbers(replay, asked, progress)
@@ -76,10 +117,10 @@ def best(replay: Replay, bound_us: float, most: int, progress: Progress | None =
     return list(reversed(distinct.values()))[:most]
 
 
-def spec_of(replay: Replay, settings: Sequence[str]) -> RunSpec:
+def spec_of(replay: Replay, asked: Sequence[str]) -> RunSpec:
     """The run again, with other settings."""
     before = RunDir.open(replay.path).spec()
-    machine = replay.machine.changed(settings)
+    machine = replay.machine.changed(asked)
     policy = Policy.model_validate({**before.policy.model_dump(), "governor": machine.governor})
     told = advertised.difference(machine.platform, before.boot_platform())
     return before.model_copy(update={"platform": machine.platform, "told_at_boot": told, "policy": policy})
@@ -92,7 +133,7 @@ def verified(replay: Replay, tuned: Tuned, engine: Engine, out: Path, sink: Sink
     return as_run(source.load(out), tuned.settings)
 
 
-def as_run(replay: Replay, settings: tuple[str, ...] = ()) -> Tuned:
+def as_run(replay: Replay, asked: tuple[str, ...] = ()) -> Tuned:
     """The numbers of a recorded run itself."""
     truth = prediction.of_trace(replay)
-    return Tuned(settings, *(truth[prediction.TOTALS[name]] for name in ("energy_j", "latency_p99_us")))
+    return Tuned(asked, *(truth[prediction.TOTALS[name]] for name in ("energy_j", "latency_p99_us")))

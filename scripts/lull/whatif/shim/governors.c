@@ -64,13 +64,13 @@ ktime_t tick_nohz_get_sleep_length(ktime_t *delta_next)
 	ktime_t programmed = min(view.tick, view.hrtimer);
 	ktime_t event;
 
-	*delta_next = programmed == SHIM_NEVER ? KTIME_MAX : programmed - view.now;
+	/* SHIM_NEVER is KTIME_MAX, and the kernel, too, takes now from it: menu's product with a factor wraps. */
+	*delta_next = programmed - view.now;
 	/* A timer of the wheel in the coming period: the tick will not be stopped for it. */
 	if (!view.stopped && view.wheel <= view.now - view.now % TICK_NSEC + TICK_NSEC) {
 		event = *delta_next;
 	} else {
-		event = min(view.wheel, view.hrtimer);
-		event = event == SHIM_NEVER ? KTIME_MAX : event - view.now;
+		event = min(view.wheel, view.hrtimer) - view.now;
 	}
 	if (answer) {
 		answer->asked = 1;

@@ -1,0 +1,180 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Choices that come out again because of what was mended, and the reason of each that does not."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from lull.trace.clock import Clock
+from lull.trace.events import Numbers
+from lull.whatif import begins, differ, pending, prediction, recorded
+from lull.whatif.differ import Reason
+from lull.whatif.entries import Entries
+from lull.whatif.library import NEVER, Governor, Knowledge, State
+from lull.whatif.recorded import Again, Made, Past
+from lull.whatif.sleeps import ChosenSleep
+
+pytestmark = pytest.mark.usefixtures("governors")
+
+US, MS = 1000, 1_000_000
+TICK_NS = 4 * MS
+STATES = [
+    State("C1", 1 * US, 1 * US, False), State("C2", 15 * US, 100 * US, False), State("C3", 500 * US, 1 * MS, False),
+    State("C4", 800 * US, 20 * MS, False),
+]  # fmt: skip
+LEAD = 8 * US
+BASE = 100 * MS
+"""No run is at time 0, where no timer at all is exactly KTIME_MAX away."""
+
+
+def sleep(begin: int, length: int, state: int, **told: int | bool) -> ChosenSleep:
+    """One that is chosen `LEAD` before its entry; the tick is due a period after, and nothing else is."""
+    begin += BASE
+    told = {key: value + BASE if key in ("hrtimer", "wheel") else value for key, value in told.items()}
+    given = {"tick": begin + TICK_NS, "hrtimer": NEVER, "wheel": NEVER, "qos": NEVER, "stopped": False, **told}
+    start = begin + LEAD
+    return ChosenSleep(cpu=0, now=begin, start=start, state=state, end=start + length, **given)  # type: ignore[arg-type]
+
+
+def reason(*own: ChosenSleep, governor: str = "menu") -> tuple[Reason, str]:
+    """Of the last one, with each wheel as the trace tells."""
+    engine, made = Governor(governor, {0: STATES}), []
+    for one in own:
+        made.append(recorded._choose(engine, 0, one, one.wheel))
+    assert not made[-1].agrees
+    found = Again({0: made}, {0: Past(0, 0)}, own[-1].start)
+    (only,) = differ.of_run(Entries({0: list(own)}, 0, own[-1].end, TICK_NS, 0), found, governor, {0: STATES})
+    assert (only.cpu, only.state, only.again) == (0, own[-1].state, made[-1].choice)
+    assert str(only.reason) in str(only)
+    return only.reason, only.evidence
+
+
+def test_the_idle_loop_may_have_begun_later_than_the_switch() -> None:
+    """C2 is worth 100 us: 100.5 us before a timer it is chosen, and 92.5 us before it is not."""
+    assert reason(sleep(0, 90 * US, 0, hrtimer=100_500)) == (Reason.BEGIN, "it does if that is 8.0 us off")
+
+
+def test_the_kernel_may_have_kept_the_tick() -> None:
+    """Without a timer the governor would take C4."""
+    assert reason(sleep(0, 4 * MS, 2)) == (Reason.WHEEL, "it does if the kernel keeps it")
+
+
+def test_another_cpu_may_have_served_a_timer_of_the_wheel() -> None:
+    assert reason(sleep(0, 4 * MS, 3, wheel=3 * MS)) == (Reason.WHEEL, "it does if the wheel is empty")
+
+
+def test_a_choice_may_not_have_been_entered() -> None:
+    """Six of eight sleeps were as short, which is enough for menu to expect it again. Five are not."""
+    lengths = [50 * US, 5 * MS, 9 * MS, *[50 * US] * 5]
+    own = [sleep(20 * MS * at, length, 0) for at, length in enumerate(lengths)]
+    assert reason(*own, sleep(400 * MS, 30 * MS, 3, stops=True))[0] is Reason.LEFT
+
+
+def test_the_tick_may_have_been_kept_at_a_choice_before() -> None:
+    """Eight ticks ended sleeps that might have been long. If the kernel kept one of them, that sleep was 3.5 ms."""
+    own = [sleep(TICK_NS * at, TICK_NS - LEAD, 2, got_tick=True) for at in range(8)]
+    assert reason(*own, sleep(40 * MS, 4 * MS, 2, stops=True))[0] is Reason.EARLIER
+
+
+def test_sleeps_may_have_been_shorter_than_the_time_between_their_events() -> None:
+    """Of eight sleeps of no microsecond menu learns nothing."""
+    own = [sleep(MS * at, 3 * US, 0) for at in range(8)]
+    found = reason(*own, sleep(20 * MS, 30 * MS, 3, stops=True))
+    assert found == (Reason.LENGTH, "it does if the events took 3.0 us")
+
+
+def test_sleeps_before_the_trace_may_have_been_short() -> None:
+    found = reason(sleep(0, 50 * US, 0, stops=True))
+    assert found[0] is Reason.PAST
+    assert "short sleeps" in found[1]
+
+
+def test_a_choice_that_no_single_input_explains_is_said_to_be_one() -> None:
+    """Whoever may take no time to wake up is not in C4."""
+    assert reason(sleep(0, 50 * US, 3, qos=0, stops=True))[0] is Reason.OTHER
+
+
+def test_no_timer_is_as_far_away_as_the_kernel_says() -> None:
+    """menu's product of that time and a factor wraps: with an even factor it came to 0, and menu chose C1."""
+    engine = Governor("menu", {0: STATES})
+    for number in range(3):
+        now = 100 * MS * (number + 1)
+        choice = engine.select(0, Knowledge(now, now, now + TICK_NS, NEVER, NEVER, NEVER, False))
+        assert (choice.state, choice.stop_tick) == (3, 1), f"after {number} short sleeps"
+        assert choice.length == NEVER - now
+        engine.reflect(0, now + 200 * US, choice.state, 200 * US, False)
+
+
+def test_the_idle_loop_begins_as_long_before_the_entry_as_after_an_interrupt() -> None:
+    after = [sleep(MS * at, 50 * US, 0) for at in range(begins.FEWEST)]
+    switched = sleep(20 * MS, 50 * US, 0, after_task=True)
+    switched.now -= 10 * US
+    stops = sleep(30 * MS, 50 * US, 0, after_task=True, stops=True)
+    begins.tell([*after, switched, stops])
+    assert switched.chosen_at == BASE + 20 * MS
+    assert stops.chosen_at == stops.now, "no other one stopped the tick"
+    assert after[0].chosen_at == after[0].now
+
+
+def test_a_single_kept_tick_is_tried_where_a_choice_differs() -> None:
+    """Of a row of twelve the last choice comes out again only if the kernel kept the tick at the eighth."""
+    own = [sleep(TICK_NS * at, MS, 2) for at in range(12)]
+    asked = []
+
+    def tried(wheels: tuple[int, ...]) -> recorded._Tried:
+        asked.append(wheels)
+        right = wheels[7] == own[7].now
+        made = [
+            Made(one, 2 if at < 11 or right else 3, wheel, False)
+            for at, (one, wheel) in enumerate(zip(own, wheels, strict=True))
+        ]
+        return recorded._Tried((recorded._fit(made, 0), 0), wheels, made, [], b"")
+
+    best = tried(tuple(one.wheel for one in own))
+    better = recorded._better(best, tried)
+    assert better is not None
+    assert [at for at in range(12) if better.wheels[at] != best.wheels[at]] == [7]
+    assert recorded._better(better, tried) is None, "all agree"
+    near = {at for wheels in asked for at in range(12) if wheels[at] != best.wheels[at]}
+    assert near == set(range(11 - recorded.SETTLING, 12))
+
+
+def test_the_table_of_a_what_if_has_each_choice_that_differs() -> None:
+    engine = Governor("menu", {0: STATES})
+    one = sleep(0, 4 * MS, 2)
+    made = recorded._choose(engine, 0, one, one.wheel)
+    found = Again({0: [made]}, {0: Past(0, 0)}, BASE)
+    listed = differ.of_run(Entries({0: [one]}, BASE, one.end, TICK_NS, 0), found, "menu", {0: STATES})
+    (row,) = prediction.table([], Path("run"), listed).to_pylist()
+    assert (row["what"], row["cpu"], row["recorded"], row["predicted"]) == ("choice", 0, 2, 3)
+    assert row["of"] == f"0.008 ms: unknown is {Reason.WHEEL}, it does if the kernel keeps it"
+
+
+CLOCK = Clock(1_000_000_000, 1, 0, 0, 0, 0, 0)
+
+
+def column(values: list[list[int]]) -> tuple[int, Numbers, tuple[Numbers, ...]]:
+    stamps, *rest = (np.array(own, np.int64) for own in values)
+    return 0, stamps, tuple(rest)
+
+
+def test_a_timer_from_before_the_trace_is_pending_until_its_first_event() -> None:
+    """Timer 1 is cancelled, and then started 950 ms ahead; timer 2 expires; 3 was started in the trace; 4 is a tick."""
+    ahead, tick = 950 * MS, 9
+    columns = {
+        "cpu_idle": [column([[5 * MS], [0]])],
+        "hrtimer_start": [
+            column([[8 * MS, 20 * MS, 30 * MS], [3, 1, 4], [8 * MS + 7, 20 * MS + ahead, 32 * MS], [7, 7, tick]])
+        ],
+        "hrtimer_cancel": [column([[10 * MS, 11 * MS], [1, 3]])],
+        "hrtimer_expire_entry": [column([[15 * MS, 16 * MS], [2, 4], [8, tick], [14 * MS, 16 * MS]])],
+    }
+    found = pending.of_trace(columns, CLOCK, Path("trace.dat"), tick)
+    assert found == {1: (0, 5 * MS + ahead), 2: (0, 14 * MS)}
+
+
+def test_made_choices_that_agree_have_no_reason() -> None:
+    one = sleep(0, MS, 3, stops=True)
+    found = Again({0: [Made(one, 3, NEVER, True)]}, {0: Past(0, 0)}, 0)
+    assert differ.of_run(Entries({0: [one]}, 0, one.end, TICK_NS, 0), found, "menu", {0: STATES}) == []
