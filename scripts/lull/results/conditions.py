@@ -81,8 +81,8 @@ def text(table: pa.Table) -> str:
     ]
     return (
         "## Temperature, clocks and voltages\n\n"
-        "All power above is that of a chip at this temperature. Clocks and voltages are means over a run's time; where "
-        "points differ, the lowest and the highest of these means.\n\n"
+        "Power, where there is any above, is that of a chip at this temperature. Clocks and voltages are means over a "
+        "run's time; where points differ, the lowest and the highest of these means.\n\n"
         + markdown_table(("platform", "°C", "cluster", "MHz", "V"), rows)
     )
 
