@@ -22,7 +22,7 @@ from lull.statistics import student
 from . import causes, parts
 
 LOADS, OTHERS, COUNTS = "loads.jsonl", "others.jsonl", "counts.jsonl"
-SAME = ("page", "background", "wait_us", "pause_us", "governor", "helpers")
+SAME = ("page", "background", "wait_us", "pause_us", "governor", "helpers", "boot")
 """What two points share that are compared by their way."""
 PLACE = ("way", *SAME)
 QUIET = ("big", "all")
