@@ -19,7 +19,7 @@ from lull.rundir.run import Run
 from lull.scenario.runs import Runs
 from lull.statistics import student
 
-from . import causes, parts
+from . import boots, causes, parts
 
 LOADS, OTHERS, COUNTS = "loads.jsonl", "others.jsonl", "counts.jsonl"
 SAME = ("page", "background", "wait_us", "pause_us", "governor", "helpers", "boot")
@@ -51,6 +51,7 @@ def conclude(tables: Mapping[str, pa.Table], points: Sequence[str]) -> Result:
     """From the tables of those points that have run, of all."""
     table = tables["points"]
     savings = df_savings(tables)
+    over_boots = boots.df_boots([row for row in savings if row["way"] in QUIET], SAME)
     return Result(
         summary="## Energy, and time of a load\n\n"
         + waiting.so_far(table, points)
@@ -59,10 +60,17 @@ def conclude(tables: Mapping[str, pa.Table], points: Sequence[str]) -> Result:
         "that the user's path waited for.\n\n"
         + _points_text(table)
         + _savings_text(savings)
+        + boots.text(over_boots)
         + parts.text(tables.get("parts"))
         + causes.text(tables.get("chains")),
-        tables={**tables, **({"savings": pa.Table.from_pylist(savings)} if savings else {})},
-        checks=[*kernel_checks(table), *checks(savings)] if waiting.is_timed(table) else [],
+        tables={
+            **tables,
+            **({"savings": pa.Table.from_pylist(savings)} if savings else {}),
+            **({"boots": over_boots} if over_boots is not None else {}),
+        },
+        checks=[*kernel_checks(table), *checks(savings), *boots.checks(over_boots, PAPER_ENERGY)]
+        if waiting.is_timed(table)
+        else [],
     )
 
 
@@ -149,7 +157,7 @@ def df_savings(tables: Mapping[str, pa.Table]) -> list[Row]:
             "slower": _ratios(tables["loads"], "response_us", row, none),
             "work_slower": _ratios(tables["loads"], "work_us", row, none),
         }
-        saved: Row = {name: row[name] for name in ("point", "group", *PLACE)} | {"other": none["point"]}
+        saved: Row = {name: row.get(name) for name in ("point", "group", *PLACE)} | {"other": none["point"]}
         for name, ratios in pairs.items():
             sign = 1 if "slower" in name else -1
             saved[name], saved[f"{name}_pm"] = student.mean([sign * (ratio - 1) for ratio in ratios])

@@ -9,7 +9,7 @@ import pytest
 from lull.errors import UserError
 from lull.results.drawing import Stored
 from lull.rundir.origin import Origin
-from lull_experiments.quiescence import analysis, causes, parts
+from lull_experiments.quiescence import analysis, boots, causes, parts
 from lull_experiments.quiescence.causes import Action, Waking
 
 UI, NETWORK, PARSER, HELPER, LOGGER = 10, 11, 12, 20, 21
@@ -84,6 +84,30 @@ def test_a_goal_is_reached_by_the_whole_interval() -> None:
 
 def test_a_mean_beyond_the_goal_does_not_do() -> None:
     assert verdicts([0.86, 0.99, 0.93], [100100.0, 102000.0, 100000.0]) == {SAVES: False, SLOWER: False}
+
+
+def over_boots(*saved: float) -> pa.Table | None:
+    rows = [
+        {**point("big"), "boot": boot, "saved": one, "cpus_saved": one, "slower": 0.0} for boot, one in enumerate(saved)
+    ]
+    return boots.df_boots(rows, analysis.SAME)
+
+
+def test_a_goal_is_judged_over_boots() -> None:
+    table = over_boots(0.1, 0.11, 0.12)
+    assert table is not None
+    (row,) = table.to_pylist()
+    assert (row["boots"], row["saved"], row["saved_least"]) == (3, pytest.approx(0.11), 0.1)
+    assert row["saved_pm"] == pytest.approx(0.01 * 4.3027 / 3**0.5, rel=1e-4)
+    assert "| big | 0 | 3 | 11 ± 2.5 (10 to 12) |" in boots.text(table)
+    assert [check.passed for check in boots.checks(table, 0.06)] == [True]
+    assert [check.passed for check in boots.checks(over_boots(0.037, -0.0875, 0.11), 0.06)] == [False]
+
+
+def test_one_boot_says_nothing_of_others() -> None:
+    assert over_boots(0.1) is None
+    assert boots.text(None) == ""
+    assert boots.checks(None, 0.06) == []
 
 
 def test_one_load_reaches_no_goal() -> None:
