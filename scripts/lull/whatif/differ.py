@@ -30,7 +30,7 @@ class Reason(StrEnum):
 
 
 @dataclass(frozen=True)
-class Difference:
+class OtherChoice:
     """A choice that differs. `state` is the recorded one, `again` the replay's."""
 
     cpu: int
@@ -45,7 +45,7 @@ class Difference:
         return f"{self.at_ms:.3f} ms: unknown is {self.reason}, {self.evidence}"
 
 
-def of_run(entries: Entries, found: Again, governor: str, states: Mapping[int, Sequence[State]]) -> list[Difference]:
+def of_run(entries: Entries, found: Again, governor: str, states: Mapping[int, Sequence[State]]) -> list[OtherChoice]:
     """Of each choice from the command's begin on that differs, in the order of CPUs and time."""
     listed = []
     for cpu, made in found.made.items():
@@ -54,7 +54,7 @@ def of_run(entries: Entries, found: Again, governor: str, states: Mapping[int, S
                 case = _Case(entries, governor, states, cpu, made[: at + 1], found.pasts[cpu])
                 reason, evidence = case.reason()
                 at_ms = (one.entry.start - found.begin) / 1e6
-                listed.append(Difference(cpu, at_ms, one.entry.state, one.choice, reason, evidence))
+                listed.append(OtherChoice(cpu, at_ms, one.entry.state, one.choice, reason, evidence))
     return listed
 
 

@@ -17,7 +17,7 @@ from lull.platform.cstates import KEEPING_CACHES
 from lull.whatif import bars, chain
 from lull.whatif.bars import Scale
 from lull.whatif.chain import BY_HINDSIGHT, MAX_STATES
-from lull.whatif.differ import Difference
+from lull.whatif.differ import OtherChoice
 from lull.whatif.library import NEVER
 from lull.whatif.settings import Setup
 from lull.whatif.source import Replay
@@ -157,7 +157,7 @@ def guessed(source: Replay, machine: Setup, wakes: npt.NDArray[np.void]) -> dict
     return {**found, ("energy", ALL, CORES): whole, ("energy", ALL, "all"): whole}
 
 
-def table(found: list[Predicted], path: Path, differences: Iterable[Difference] = ()) -> pa.Table:
+def table(found: list[Predicted], path: Path, differences: Iterable[OtherChoice] = ()) -> pa.Table:
     """Numbers, and of each recorded choice that does not come out again the number of the state, and the reason."""
     choices = [Predicted("choice", "state", one.cpu, str(one), one.state, one.again, 0.0, None) for one in differences]
     return pa.Table.from_pylist([{"run": str(path), **row._asdict()} for row in [*found, *choices]])

@@ -19,7 +19,7 @@ from lull.rundir.folder import CPUIDLE, RUN, TRACE, RunDir
 from lull.whatif import chain, charges, differ, entries, recorded, spent, ticks, watts
 from lull.whatif.chain import AS_RECORDED, Chains
 from lull.whatif.charges import Charge
-from lull.whatif.differ import Difference
+from lull.whatif.differ import OtherChoice
 from lull.whatif.entries import Entries
 from lull.whatif.library import Lived, State
 from lull.whatif.recorded import Again
@@ -46,7 +46,7 @@ class Replay:
     chains: Chains
     watts: Watts
     notes: tuple[str, ...]
-    differences: tuple[Difference, ...] = ()
+    differences: tuple[OtherChoice, ...] = ()
     """Choices that do not come out again, each with its reason."""
 
     @property
@@ -217,7 +217,7 @@ def _notes(rundir: RunDir, platform: Platform, chains: Chains, seen: Entries, ag
     return found
 
 
-def _told_of(one: Difference) -> str:
+def _told_of(one: OtherChoice) -> str:
     states = f"{_DEPTHS[one.state]}, a replay chooses {_DEPTHS[one.again]}"
     return f"CPU {one.cpu} chose {states}, at {one}"
 
