@@ -122,7 +122,8 @@ def _loads(run: Run) -> list[Row]:
 
 
 def _place(run: Run) -> Row:
-    return waiting.place(run, PLACE)
+    """Older runs do not say which boot they are of: the first."""
+    return {**waiting.place(run, PLACE), "boot": int(run.values.get("boot", 0))}
 
 
 def df_points(runs: Runs, loads: pa.Table, windows: pa.Table) -> pa.Table:
@@ -157,7 +158,7 @@ def df_savings(tables: Mapping[str, pa.Table]) -> list[Row]:
             "slower": _ratios(tables["loads"], "response_us", row, none),
             "work_slower": _ratios(tables["loads"], "work_us", row, none),
         }
-        saved: Row = {name: row.get(name) for name in ("point", "group", *PLACE)} | {"other": none["point"]}
+        saved: Row = {name: row[name] for name in ("point", "group", *PLACE)} | {"other": none["point"]}
         for name, ratios in pairs.items():
             sign = 1 if "slower" in name else -1
             saved[name], saved[f"{name}_pm"] = student.mean([sign * (ratio - 1) for ratio in ratios])

@@ -54,7 +54,7 @@ def test_what_is_after_the_next_key_is_another_action() -> None:
 def point(way: str) -> dict[str, Any]:
     return {"point": f"ways/0-{way}", "group": "ways", "way": way, "page": "page", "background": 0, "wait_us": 100000,
             "pause_us": 30000,
-            "governor": "menu", "helpers": 1, "power_w": 1.0}  # fmt: skip
+            "governor": "menu", "helpers": 1, "boot": 0, "power_w": 1.0}  # fmt: skip
 
 
 def verdicts(watts: list[float], responses: list[float]) -> dict[str, bool]:
