@@ -8,6 +8,8 @@ from pathlib import Path
 import pytest
 
 from lull.errors import UserError
+from lull.files import paths
+from lull.rundir import folder
 from lull.rundir.folder import RunDir
 from lull.runspec import spec as runspec
 from lull.runspec.spec import Limits, RunSpec
@@ -92,3 +94,23 @@ def test_a_trace_is_of_the_command_alone() -> None:
         "lull-trace stop /out/trace.dat || exit 125",
         "exit $status",
     ]
+
+
+def test_a_commit_is_marked_where_anything_but_results_differs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    git = ["git", "-C", str(tmp_path), "-c", "user.name=x", "-c", "user.email=x@lull.invalid"]
+    (tmp_path / "results").mkdir()
+    for name in ("code", "results/confirmed.json"):
+        (tmp_path / name).write_text("before")
+    for words in (["init", "-q"], ["add", "."], ["commit", "-qm", "first"]):
+        subprocess.run([*git, *words], check=True)
+    monkeypatch.setattr(paths, "ROOT", tmp_path)
+    (tmp_path / "results" / "confirmed.json").write_text("after")
+    clean = folder._commit.__wrapped__()
+    assert len(clean) == 40
+    (tmp_path / "code").write_text("after")
+    assert folder._commit.__wrapped__() == f"{clean}-dirty"
+
+
+def test_a_checkout_without_git_has_no_commit(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(paths, "ROOT", tmp_path)
+    assert folder._commit.__wrapped__() == "unknown"

@@ -151,17 +151,17 @@ def _environment() -> dict[str, object]:
 
 @cache
 def _commit() -> str:
-    """The checkout's commit, marked where files differ from it, when this process began to run things."""
+    """The checkout's commit, marked where files differ from it, when this process began to run things.
+
+    Results are what runs are made into. So a confirmation that is not committed yet makes no difference.
+    """
+    git = ["git", "-C", str(paths.ROOT)]
     try:
-        shown = subprocess.run(
-            ["git", "-C", str(paths.ROOT), "describe", "--always", "--dirty", "--abbrev=40"],
-            text=True,
-            capture_output=True,
-            check=True,
-        )
+        commit = subprocess.run([*git, "rev-parse", "HEAD"], text=True, capture_output=True, check=True).stdout.strip()
+        others = subprocess.run([*git, "diff", "--quiet", "HEAD", "--", ".", ":(exclude)results"], check=False)
     except (OSError, subprocess.CalledProcessError):
         return "unknown"
-    return shown.stdout.strip()
+    return commit + ("-dirty" if others.returncode else "")
 
 
 @cache
