@@ -47,7 +47,7 @@ class Past(NamedTuple):
 PASTS = tuple(Past(far, near) for far in (0, 6, 12, 24, 48) for near in (0, 4, 8, 16, 32))
 
 
-class Stretch(NamedTuple):
+class PastSleep(NamedTuple):
     """A sleep of a made-up history: how long it was, and how far away its timer was."""
 
     length: int
@@ -59,8 +59,8 @@ class Stretch(NamedTuple):
 
 
 KINDS = (
-    Stretch(100_000, 500_000), Stretch(700_000, 1_000_000), Stretch(1_500_000, 4_000_000), Stretch(1_500_000, NEVER),
-    Stretch(3_500_000, 4_000_000), Stretch(3_500_000, NEVER),
+    PastSleep(100_000, 500_000), PastSleep(700_000, 1_000_000), PastSleep(1_500_000, 4_000_000),
+    PastSleep(1_500_000, NEVER), PastSleep(3_500_000, 4_000_000), PastSleep(3_500_000, NEVER),
 )  # fmt: skip
 MORE = (1, 4, 16)
 """How often. A factor of menu and a bin of teo change with sleeps of one length alone, of which there may be few, so
@@ -202,7 +202,9 @@ def _first(entries: Entries, cpu: int) -> int:
 def _history(past: Past, until: int, period: int) -> list[Lived]:
     """Sleep as often as the history says, so that the last sleep ends before the trace begins."""
     kinds = (
-        [Stretch(SHORT_NS, NEVER)] * past.far + [Stretch(SHORT_NS, period)] * past.near + [KINDS[past.kind]] * past.more
+        [PastSleep(SHORT_NS, NEVER)] * past.far
+        + [PastSleep(SHORT_NS, period)] * past.near
+        + [KINDS[past.kind]] * past.more
     )
     now = until - sum(kind.length + SHORT_NS for kind in kinds)
     found = []
