@@ -14,6 +14,7 @@ from lull.cli import figures
 from lull.compare import samples
 from lull.errors import UserError
 from lull.figures import wake
+from lull.files import paths
 from lull.platform.load import load_platform
 from lull.results import drawing, reasons, result
 from lull.scenario.experiments import BENCHMARKS, FILE
@@ -290,11 +291,13 @@ def test_qemu_has_no_timing_and_no_place_in_results(tmp_path: Path, monkeypatch:
 
 
 def test_only_a_complete_sweep_is_published(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    before = (paths.ROOT / "README.md").stat().st_mtime_ns
     monkeypatch.setattr(result, "RESULTS", tmp_path / "results")
     runs = _swept(tmp_path / "runs", "states/*")
     result.write(wake_latency.analyse(runs), runs, tmp_path / "made")
     assert result.publish(runs, tmp_path / "made") == tmp_path / "results" / "wake-latency"
     assert (tmp_path / "results" / "wake-latency" / "wakes.parquet").is_file()
+    assert (paths.ROOT / "README.md").stat().st_mtime_ns == before, "another checkout's pages stay"
     (tmp_path / "runs" / "states" / "C2" / "manifest.json").unlink()
     torn = read(ScenarioFolder.open(tmp_path / "runs"), load_scenario("wake-latency"))
     with pytest.raises(UserError, match="1 points are missing, such as states/C2; run them first"):

@@ -122,7 +122,7 @@ def test_docs_quote_the_published_tables(page: Path) -> None:
     published = what_ifs.without(text)
     assert quotes.fill(published, result.quoted_tables(text)) == published
     assert not [match[0] for match in quotes.QUOTE.finditer(text) if match["number"].startswith("-")]
-    if page.parent == result.DOCS:
+    if page.parent.name == "docs":
         assert quotes.loose(text) == []
 
 
@@ -133,8 +133,11 @@ def test_the_notes_on_the_power_models_quote_their_tables() -> None:
 
 
 def test_publishing_renews_what_docs_quote(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(result, "DOCS", tmp_path)
-    quoted, silent = tmp_path / "quoted.md", tmp_path / "silent.md"
+    (tmp_path / "results").mkdir()
+    (tmp_path / "results" / "wake-latency").symlink_to(result.RESULTS / "wake-latency")
+    monkeypatch.setattr(result, "RESULTS", tmp_path / "results")
+    (tmp_path / "docs").mkdir()
+    quoted, silent = tmp_path / "docs" / "quoted.md", tmp_path / "docs" / "silent.md"
     quoted.write_text("takes 1.0<!--= wake-latency/wakes: max 0 * cpu + 42 --> µs\n")
     silent.write_text("takes 1.0 µs\n")
     result.requote_docs()

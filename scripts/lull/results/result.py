@@ -26,7 +26,6 @@ from lull.scenario import experiments, load
 from lull.scenario.runs import Runs
 
 RESULTS = paths.ROOT / "results"
-DOCS = paths.ROOT / "docs"
 CHECKS = "checks.json"
 
 _OF_A_RESULT = re.compile(r"\d<!--= [\w-]+/")
@@ -95,7 +94,7 @@ def publish(runs: Runs, made: Path) -> Path:
             raise UserError(f"{runs.path}: {len(missing)} points are missing, such as {missing[0]}; run them first")
         with whole.replaced(target) as place:
             shutil.copytree(made, place, dirs_exist_ok=True)
-    requote(experiments.BENCHMARKS / runs.scenario / "README.md", drawing.tables_of(target))
+    requote(RESULTS.parent / experiments.BENCHMARKS.name / runs.scenario / "README.md", drawing.tables_of(target))
     requote_docs()
     index.write(RESULTS)
     return target
@@ -150,7 +149,8 @@ def requote_docs() -> None:
 
 
 def quoting_docs() -> list[Path]:
-    pages = [*sorted(DOCS.glob("*.md")), DOCS.parent / "README.md"]
+    """Pages of the checkout that the results are in."""
+    pages = [*sorted((RESULTS.parent / "docs").glob("*.md")), RESULTS.parent / "README.md"]
     return [page for page in pages if page.is_file() and _OF_A_RESULT.search(page.read_text())]
 
 
