@@ -323,7 +323,7 @@ def test_a_cpu_that_did_not_sleep_is_told_of(replays: dict[str, Replay]) -> None
     rundir = RunDir.open(ONE)
     awake = {cpu: own for cpu, own in replay.chains.sleeps.items() if cpu != 2}
     chains = dataclasses.replace(replay.chains, sleeps=awake)
-    notes = source._notes(rundir, rundir.spec().platform, chains, replay.entries, replay.again)
+    notes = source._kept(rundir, rundir.spec().platform, chains, replay.entries, replay.again)
     assert set(notes) - set(replay.notes) == {"CPU 2 is left out: it did not sleep"}
 
 

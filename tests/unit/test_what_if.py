@@ -395,7 +395,7 @@ def made_up() -> Replay:
             {0: {state: {"static": value} for state, value in WATTS.items()}}, {}, {},
             {name: {"on": 0.01, "off": 0.004} for name in ("little", "big", "shadow")}, set(),
         ),
-        notes=(),
+        kept=(),
     )  # fmt: skip
 
 

@@ -132,11 +132,7 @@ class _Case:
 
     def _view(self, begin: int | None = None, wheel: int | None = None) -> Knowledge:
         one = self.made[-1]
-        entry = one.entry
-        return Knowledge(
-            entry.start, entry.chosen_at if begin is None else begin, entry.tick, entry.hrtimer,
-            one.wheel if wheel is None else wheel, entry.qos, entry.stopped,
-        )  # fmt: skip
+        return one.entry.knowledge(one.wheel if wheel is None else wheel, begin)
 
     def _comes(self, engine: Governor, begin: int | None = None, wheel: int | None = None) -> bool:
         state: int = engine.select(self.cpu, self._view(begin, wheel)).state

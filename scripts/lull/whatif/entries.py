@@ -65,14 +65,15 @@ def read(
     columns, marks, lost = clues.columns_of(trace)
     clock = marks.clock
     assert clock is not None
-    found = _Watcher(residency_ns, period, clues.owners(columns), clues.tick_function(columns))
+    tick = clues.tick_function(columns)
+    found = _Watcher(residency_ns, period, clues.owners(columns), tick)
     if not columns["hrtimer_start"] or not columns["tick_stop"]:
         raise UserError(f"{path}: has no event of a timer or of the tick; record a longer run")
     for cpu, _, (states,) in columns["cpu_idle"]:
         if cpu in residency_ns and ((states != _EXIT) & (states >= len(residency_ns[cpu]))).any():
             raise UserError(f"{path}: CPU {cpu} enters an idle state that it does not have; run the command again")
     found.jiffy = clues.first_jiffy(columns, clock, path, period)
-    for timer, (cpu, due) in pending.of_trace(columns, clock, path, clues.tick_function(columns)).items():
+    for timer, (cpu, due) in pending.of_trace(columns, clock, path, tick).items():
         if cpu in found.cpus:
             found.cpus[cpu].timers[timer] = due
     streams = clues.streams(columns, clock, path)

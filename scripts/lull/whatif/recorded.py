@@ -217,8 +217,7 @@ def _history(past: Past, until: int, period: int) -> list[Lived]:
 
 
 def _of_entry(entry: ChosenSleep, wheel: int) -> Lived:
-    view = Knowledge(entry.start, entry.chosen_at, entry.tick, entry.hrtimer, wheel, entry.qos, entry.stopped)
-    return Lived(view, entry.end, entry.end - entry.start, entry.state, entry.got_tick, entry.refused)
+    return Lived(entry.knowledge(wheel), entry.end, entry.end - entry.start, entry.state, entry.got_tick, entry.refused)
 
 
 def _cpu(engine: Governor, cpu: int, own: list[ChosenSleep], since: int) -> list[Made]:
@@ -316,7 +315,6 @@ def tell(engine: Governor, cpu: int, entry: ChosenSleep) -> None:
 
 def _choose(engine: Governor, cpu: int, entry: ChosenSleep, wheel: int) -> Made:
     """One choice, after which the governor is told how the recorded sleep went."""
-    view = Knowledge(entry.start, entry.chosen_at, entry.tick, entry.hrtimer, wheel, entry.qos, entry.stopped)
-    choice = engine.select(cpu, view)
+    choice = engine.select(cpu, entry.knowledge(wheel))
     tell(engine, cpu, entry)
     return Made(entry, choice.state, wheel, bool(choice.stop_tick))

@@ -3,7 +3,7 @@
 
 from dataclasses import dataclass
 
-from lull.whatif.library import NEVER
+from lull.whatif.library import NEVER, Knowledge
 
 
 @dataclass(slots=True)
@@ -56,3 +56,9 @@ class ChosenSleep:
     def chosen_at(self) -> int:
         """The time from which the governor counts."""
         return self.now if self.began is None else self.began
+
+    def knowledge(self, wheel: int, begin: int | None = None) -> Knowledge:
+        """What the governor chose by. `wheel`: when the wheel is taken to be due; `begin`: when the idle loop began, if
+        not as told."""
+        began = self.chosen_at if begin is None else begin
+        return Knowledge(self.start, began, self.tick, self.hrtimer, wheel, self.qos, self.stopped)

@@ -45,13 +45,21 @@ class Replay:
     again: Again
     chains: Chains
     watts: Watts
-    notes: tuple[str, ...]
-    differences: tuple[OtherChoice, ...] = ()
-    """Choices that do not come out again, each with its reason."""
+    kept: tuple[str, ...]
+    """Notes on what is left out, or stays as it was."""
 
     @property
     def cpus(self) -> list[int]:
         return sorted(self.chains.sleeps)
+
+    @cached_property
+    def differences(self) -> list[OtherChoice]:
+        """Choices that do not come out again, each with its reason. To find a reason takes many replays."""
+        return differ.of_run(self.entries, self.again, self.machine.governor, self.told)
+
+    @property
+    def notes(self) -> list[str]:
+        return [*self.kept, *map(_told_of, self.differences)]
 
     @cached_property
     def as_recorded(self) -> npt.NDArray[np.void]:
@@ -145,7 +153,6 @@ def load(
         )
     (governor,) = cpuidle.governors(rows)["governor"]
     again = recorded.again(found, governor, told)
-    differences = differ.of_run(found, again, governor, told)
     most = {cpu: _deepest(own) for cpu, own in told.items()}
 
     def given(one: ChosenSleep) -> int:
@@ -166,8 +173,7 @@ def load(
         again=again,
         chains=chains,
         watts=watts.of_run(rundir, spec.platform, sorted(chains.sleeps), found.ticks),
-        notes=(*_notes(rundir, spec.platform, chains, found, again), *map(_told_of, differences)),
-        differences=tuple(differences),
+        kept=tuple(_kept(rundir, spec.platform, chains, found, again)),
     )
 
 
@@ -197,7 +203,7 @@ def _told(rows: Sequence[cpuidle.Row], path: Path, platform: Platform) -> dict[i
     return found
 
 
-def _notes(rundir: RunDir, platform: Platform, chains: Chains, seen: Entries, again: Again) -> list[str]:
+def _kept(rundir: RunDir, platform: Platform, chains: Chains, seen: Entries, again: Again) -> list[str]:
     found = [
         f"CPU {cpu} is left out: it {'did not sleep' if cpu in seen.by_cpu else 'was off when the command ended'}"
         for cpus, _ in platform.cpu_ranges()
