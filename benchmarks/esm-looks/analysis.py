@@ -72,12 +72,10 @@ def df_saved(differences: Sequence[Row], points: Sequence[Row], costs: dict[str,
         if row["power_w"] is None or not row["against"].startswith("pull") or not row["series"].startswith(ESM):
             continue
         poll = own[row["other"]]
-        above = row["other_power_w"] - row["idle_power_w"] if row["idle_power_w"] is not None else None
-        shares: Row = {}
-        for name, whole in (("percent", row["other_power_w"]), ("above_percent", above)):
-            known = whole is not None and whole > 0
-            shares[name] = -100 * row["power_w"] / whole if known else None
-            shares[f"{name}_pm"] = 100 * row["power_w_pm"] / whole if known and row["power_w_pm"] is not None else None
+        saved = paired.shares(row)
+        half = paired.shares({**row, "power_w": -row["power_w_pm"]}) if row["power_w_pm"] is not None else {}
+        shares = {"percent": saved["machine"], "percent_pm": half.get("machine")}
+        shares |= {"above_percent": saved["above"], "above_percent_pm": half.get("above")}
         rows.append(
             {
                 "poll": row["other"], "esm": row["one"], "series": row["series"], "against": row["against"],

@@ -1,20 +1,17 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """The clocks, the voltages and the temperature that the power of a result stands on, in every summary of timed runs."""
 
+import sys
 from collections.abc import Sequence
 from typing import Any
 
-import numpy as np
 import pyarrow as pa
 
-from lull.energy import technology
-from lull.engines import gem5_names
+from lull.energy import clocks, technology, windows
 from lull.files import columns
 from lull.plotting.markdown import markdown_table
-from lull.rundir import stats
 from lull.rundir.folder import STATS_TABLE
 from lull.rundir.run import Run
-from lull.trace.clock import TICK_HZ
 
 NAME = "conditions"
 """The table's name."""
@@ -38,36 +35,18 @@ def _of(run: Run) -> list[Row]:
     if run.spec.engine != "gem5" or not path.is_file():
         return []
     platform = run.spec.platform
-    clusters = platform.resolved_clusters()
-    names = {gem5_names.clock(number): cluster for number, cluster in enumerate(clusters)}
-    table = stats.TABLE.read(path, filters=[("statistic", "in", ["finalTick", "simTicks", *names])])
-    dumps: dict[int, dict[str, float]] = {}
-    for row in table.to_pylist():
-        dumps.setdefault(row["window"], {})[row["statistic"]] = row["value"]
-    ends = [dumps[number]["finalTick"] for number in sorted(dumps)]
-    begin = ends[0] - dumps[min(dumps)]["simTicks"] if ends else 0.0
-    # A dump without a reset counts on from the one before it, so a window's length is that between two dumps.
-    lengths = np.diff([begin, *ends])
-    rows = []
-    for name, cluster in names.items():
-        periods = np.array([dumps[number].get(name, np.nan) for number in sorted(dumps)])
-        seen = ~np.isnan(periods) & (lengths > 0)
-        if not seen.any():
-            continue
-        # gem5 rounds a period to a tick, so a clock is that of the nearest operating point.
-        opps = [min(cluster.opps.table, key=lambda opp: abs(opp.mhz - own)) for own in TICK_HZ / periods[seen] / 1e6]
-        means = np.average([(opp.mhz, opp.mv) for opp in opps], axis=0, weights=lengths[seen])
-        rows.append(
-            {
-                "point": run.name,
-                "platform": platform.name,
-                "temperature_k": technology.running_k(platform),
-                "cluster": cluster.name,
-                "mhz": float(means[0]),
-                "mv": float(means[1]),
-            }
-        )
-    return rows
+    clusters = dict(enumerate(platform.resolved_clusters()))
+    found = clocks.means(windows.read(path), clusters, (0, sys.maxsize))
+    return [
+        {
+            "point": run.name,
+            "platform": platform.name,
+            "temperature_k": technology.running_k(platform),
+            "cluster": clusters[number].name,
+            **clock._asdict(),
+        }
+        for number, (clock,) in found.items()
+    ]
 
 
 def text(table: pa.Table) -> str:

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from lull.energy import rows, source, technology, windows
+from lull.energy import clocks, rows, technology, windows
 from lull.figures import repetitions
 from lull.rundir.folder import STATS_TABLE
 from lull.rundir.run import Run
@@ -200,19 +200,14 @@ def _watts(run: Run, edges: NDArray[np.int64]) -> list[dict[str, float]]:
 
 
 def _clock(run: Run, edges: NDArray[np.int64]) -> list[dict[str, float]]:
-    """Mean clock and voltage of the application's cluster in each repetition: a change of clock ends a window."""
+    """Mean clock and voltage of the application's cluster in each repetition."""
     platform = run.spec.platform
-    clusters = platform.resolved_clusters()
     number = next(
         number for number, (cpus, _) in enumerate(platform.cpu_ranges()) if int(run.values.get("cpu", 0)) in cpus
     )
-    sums = np.zeros((len(edges) - 1, 3))
-    for window in windows.read(run.rundir() / STATS_TABLE):
-        index = int(np.searchsorted(edges, (window.start + window.end) // 2, side="right")) - 1
-        if 0 <= index < len(sums):
-            opp = source.opp_of(window, number, clusters[number], TICK_HZ)
-            sums[index] += np.array([1.0, opp.mhz, opp.mv]) * (window.end - window.start)
-    return [{"mhz": float(mhz / ticks), "mv": float(mv / ticks)} for ticks, mhz, mv in sums]
+    own = {number: platform.resolved_clusters()[number]}
+    found = clocks.means(windows.read(run.rundir() / STATS_TABLE), own, edges.tolist())
+    return [clock._asdict() for clock in found[number]]
 
 
 def _names(row: Mapping[str, Any], shadows: set[str]) -> tuple[str, ...]:
