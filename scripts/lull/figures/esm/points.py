@@ -37,6 +37,12 @@ DECILES = range(1, 10)
 ENOUGH_FOR_DECILES = 50
 """Five events between two deciles."""
 
+CLOCKS = (
+    "MHz and V are means over time of the application's CPU, whose clock `schedutil` sets where the name of a row says "
+    "nothing else. "
+)
+"""The sentence of a summary that its table of points needs."""
+
 Row = dict[str, Any]
 Curves = Mapping[str, Mapping[Any, Row]]
 
@@ -168,18 +174,6 @@ def cell(row: Row, name: str, scale: float = 1.0) -> str:
         return "-"
     half = row.get(f"{name}_pm")
     return f"{row[name] * scale:.4g}" + ("" if half is None else f" ± {half * scale:.2g}")
-
-
-def conditions(points: Sequence[Measured]) -> str:
-    """The sentence that says under which clocks and at which temperature all power of a summary was taken."""
-    kelvins = sorted({point.temperature_k for point in points if point.temperature_k is not None})
-    if not kelvins:
-        return ""
-    celsius = " and ".join(f"{kelvin - 273.15:.0f} °C" for kelvin in kelvins)
-    return (
-        f"Leakage is that of a chip at {celsius}. MHz and V are means over time of the application's CPU, whose clock "
-        "`schedutil` sets where the name of a row says nothing else. "
-    )
 
 
 def points_text(table: pa.Table, axis: str, heading: str) -> str:

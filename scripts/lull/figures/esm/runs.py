@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from lull.energy import clocks, rows, technology, windows
+from lull.energy import clocks, rows, windows
 from lull.figures import repetitions
 from lull.rundir.folder import STATS_TABLE
 from lull.rundir.run import Run
@@ -66,8 +66,6 @@ class Measured:
     lost: int
     clock_cpu_s: float
     """CPU time a second by the process's own clock, which counts the interrupts on top of it too."""
-    temperature_k: float | None = None
-    """The temperature at which leakage was accounted; None where there are no joules."""
 
     @property
     def latency_us(self) -> Numbers:
@@ -127,8 +125,7 @@ def _read(run: Run, timed: bool) -> Measured:
     )
     handled = sum(own.latency_us.size for own in found)
     in_order = bool((np.diff(events["serial"]) > 0).all())
-    temperature_k = technology.running_k(run.spec.platform) if timed else None
-    return Measured(run, found, windowed, handled, in_order, lost, clock_cpu_s, temperature_k)
+    return Measured(run, found, windowed, handled, in_order, lost, clock_cpu_s)
 
 
 def _told(line: Mapping[str, Any], record: Recording) -> _Told:
