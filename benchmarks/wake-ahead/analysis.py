@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """The analysis of the scenario `wake-ahead`: the way of an announced event to its program, and its price."""
 
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import pyarrow as pa
@@ -29,16 +30,23 @@ Row = dict[str, Any]
 
 def analyse(runs: Runs) -> Result:
     events, windows = df_events(runs), waiting.df_windows(runs, _place)
-    points = df_points(runs, events, windows)
+    tables = {"events": events, "windows": windows, "points": df_points(runs, events, windows)}
+    return conclude(tables, [run.name for run in runs.runs])
+
+
+def conclude(tables: Mapping[str, pa.Table], points: Sequence[str]) -> Result:
+    """From the tables of those points that have run, of all."""
+    table = tables["points"]
     return Result(
         summary="## From the event to the program\n\n"
-        "Latency: from when the hardware raised the event until the program had it, with 95 % bootstrap intervals. "
+        + waiting.so_far(table, points)
+        + "Latency: from when the hardware raised the event until the program had it, with 95 % bootstrap intervals. "
         "Power of the machine: mean with a 95 % interval over windows.\n\n"
-        + _points_text(points)
+        + _points_text(table)
         + "\n## Windows\n\nHow often the CPU was woken for a window, how often it was ready only after the window had "
-        "begun, by how much at most, and how early it was on average otherwise.\n\n" + _windows_text(points),
-        tables={"events": events, "windows": windows, "points": points},
-        checks=checks(points) if runs.timed else [],
+        "begun, by how much at most, and how early it was on average otherwise.\n\n" + _windows_text(table),
+        tables=dict(tables),
+        checks=checks(table) if waiting.is_timed(table) else [],
     )
 
 

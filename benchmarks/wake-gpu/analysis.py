@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """The analysis of the scenario `wake-gpu`: figure 2 of the engagement paper."""
 
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -31,16 +32,24 @@ Row = dict[str, Any]
 
 def analyse(runs: Runs) -> Result:
     ends, windows = df_runs(runs), waiting.df_windows(runs, _place)
-    points = df_points(runs, ends, windows)
+    tables = {"runs": ends, "windows": windows, "points": df_points(runs, ends, windows)}
+    return conclude(tables, [run.name for run in runs.runs])
+
+
+def conclude(tables: Mapping[str, pa.Table], points: Sequence[str]) -> Result:
+    """From the tables of those points that have run, of all."""
+    table = tables["points"]
     return Result(
         summary="## Runs, by how the program waits\n\n"
-        "Late: from the end of a run until the program has it, with 95 % bootstrap intervals. Cycle: from the start of "
-        "a run to the start of the next, on average. Power of the machine: mean with a 95 % interval over windows.\n\n"
-        + _points_text(points)
+        + waiting.so_far(table, points)
+        + "Late: from the end of a run until the program has it, with 95 % bootstrap intervals. Cycle: from the start "
+        "of a run to the start of the next, on average. Power of the machine: mean with a 95 % interval over "
+        "windows.\n\n"
+        + _points_text(table)
         + "\n## What was predicted\n\nRuns that the driver saw, those that it predicted, and those of them that ended "
-        "in their window, before it, or after it.\n\n" + _accuracy_text(points),
-        tables={"runs": ends, "windows": windows, "points": points},
-        checks=checks(points) if runs.timed else [],
+        "in their window, before it, or after it.\n\n" + _accuracy_text(table),
+        tables=dict(tables),
+        checks=checks(table) if waiting.is_timed(table) else [],
     )
 
 

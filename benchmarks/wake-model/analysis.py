@@ -1,12 +1,14 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """The analysis of the scenario `wake-model`: latency against size, and how well the block layer predicts it."""
 
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
 from matplotlib.figure import Figure
 
+from lull.figures import waiting
 from lull.plotting import style
 from lull.plotting.markdown import markdown_table
 from lull.results.against import Against
@@ -34,18 +36,30 @@ Row = dict[str, Any]
 
 def analyse(runs: Runs) -> Result:
     requests, predictions = df_requests(runs), df_predictions(runs)
-    points = df_points(runs, requests, predictions)
+    tables = {
+        "requests": requests,
+        "predictions": predictions,
+        "points": df_points(runs, requests, predictions),
+    }
+    return conclude(tables, [run.name for run in runs.runs], runs.timed)
+
+
+def conclude(tables: Mapping[str, pa.Table], points: Sequence[str], timed: bool = True) -> Result:
+    """From the tables of those points that have run, of all."""
+    table = tables["points"]
     return Result(
-        summary="## Latency against size\n\nPearson's correlation of the size of a request and what it took: the "
+        summary="## Latency against size\n\n"
+        + waiting.so_far(table, points)
+        + "Pearson's correlation of the size of a request and what it took: the "
         "program, and the device. The device's time is counted until the interrupt, without what the CPU took to "
         "wake.\n\n"
-        + _correlations_text(points)
+        + _correlations_text(table)
         + "\n## Predictions after so many requests\n\nHow far they are off in the median, of what the device took.\n\n"
-        + _convergence_text(predictions)
+        + _convergence_text(tables["predictions"])
         + "\n## Requests at a time\n\nRequests that were predicted, and those of them that came in their window.\n\n"
-        + _queues_text(points),
-        tables={"requests": requests, "predictions": predictions, "points": points},
-        checks=checks(points) if runs.timed else [],
+        + _queues_text(table),
+        tables=dict(tables),
+        checks=checks(table) if timed else [],
     )
 
 
