@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """lull: what a sleeping CPU costs, and what software can do about it.
 
-For notebooks and scripts: `open`, `results`, `boot`, `run` and `frames`, as docs/notebook.md describes them.
+For notebooks and scripts: `open`, `what_if`, `results`, `boot`, `run` and `frames`, as docs/notebook.md describes them.
 
     import lull
     run = lull.open("runs/mine")
@@ -23,10 +23,11 @@ if TYPE_CHECKING:
     from lull.notebook import open as open  # noqa: A004 # as in lull.open
     from lull.notebook import results as results
     from lull.notebook import run as run
+    from lull.notebook import what_if as what_if
 
 __version__ = "0.1.0"
 
-_OFFERED = ("ResultView", "RunView", "SweepView", "boot", "frames", "open", "results", "run")
+_OFFERED = ("ResultView", "RunView", "SweepView", "boot", "frames", "open", "results", "run", "what_if")
 
 
 def __getattr__(name: str) -> object:

@@ -3,7 +3,7 @@
 
 import os
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 from rich.console import Console
@@ -15,7 +15,7 @@ from lull.host.progress import Progress, report
 from lull.rundir.folder import RunDir
 
 if TYPE_CHECKING:
-    from lull.whatif.prediction import Predicted
+    from lull.whatif.source import Replay
 
 
 def what_if(
@@ -53,8 +53,8 @@ def what_if(
     """Answer what a recorded run would have been with other idle states or another governor.
 
     The kernel's own governors choose again, on this machine, with the run's timers and events. Each number has an
-    error bar; `ideal` is what a governor could do that knows the length of each sleep. docs/what-if.md says what the
-    method cannot know.
+    error bar; `ideal` is what a governor could do that knows the length of each sleep. Runs that differ in their seeds
+    alone also have the rows of their mean. docs/what-if.md says what the method cannot know.
 
     Example: lull what-if runs/gem5 --set cstates.C3.exit_us=15 --set governor=teo
     """
@@ -66,34 +66,35 @@ def what_if(
     import pyarrow.parquet as pq
 
     from lull.whatif import grid as points
-    from lull.whatif import prediction, recording, source
-    from lull.whatif.settings import idle_words
+    from lull.whatif import recording, source
+    from lull.whatif.several import Question, answers
 
     paths = [one for path in runs for one in _runs_of(path)]
     if keep is not None and len(paths) > 1:
         raise UserError(f"--keep {keep}: for one run at a time; name one")
-    asked = settings or []
-    console = Console(highlight=False)
-    tables = []
-    for path in paths:  # one after the other: of many runs, only one is in memory
+
+    def load(path: Path) -> "Replay":
         with Progress(f"read {path}"):
             one = source.load(path)
         if keep is not None:
             recording.keep(path, keep)
             report(f"recording: {keep}")
-        if not settings and not grid:
-            return
-        if grid:
-            tables.append(points.table(one, asked, grid))
-            if len(paths) > 1:
-                console.print(f"\n{path}", style="bold", markup=False)
-            _show_points(console, tables[-1].to_pylist())
-        else:
-            found = prediction.rows(one, one.machine.changed(asked))
-            tables.append(prediction.table(found, path, one.differences))
-            _show(console, str(path), one.again.share(), found)
-        for note in (*one.notes, *idle_words(one.machine, [*asked, *(grid or [])])):
-            report(f"{path}: {note}")
+        return one
+
+    if not settings and not grid:
+        load(*paths)
+        return
+    console = Console(highlight=False)
+    tables = []
+    for answer in answers(paths, Question(settings or [], grid or []), load, reasons=True):
+        tables.append(answer.table)
+        rows = answer.table.to_pylist()
+        again = "" if answer.share is None else f": {answer.share:.1%} of its recorded choices come out again"
+        if not grid or len(paths) > 1:
+            console.print(f"\n{answer.run}{'' if grid else again}", style="bold", markup=False)
+        (_show_points if grid else _show)(console, rows)
+        for note in answer.notes:
+            report(f"{answer.run}: {note}")
     if out is not None:
         with whole.written(out) as partial:
             pq.write_table(points.together(tables), partial)
@@ -120,19 +121,18 @@ def _check(out: Path) -> None:
         raise UserError(f"--out {out}: its folder is not there, or may not be written; choose another place")
 
 
-def _show(console: Console, name: str, share: float, rows: "list[Predicted]") -> None:
-    console.print(f"\n{name}: {share:.1%} of its recorded choices come out again", style="bold", markup=False)
+def _show(console: Console, rows: list[dict[str, Any]]) -> None:
     table = Table("what", "CPU", "of", "recorded", "what if", "±", "ideal", box=None, pad_edge=False)
     for row in rows:
-        if row.recorded or row.predicted:
-            values = (row.recorded, row.predicted, row.error, row.ideal)
+        if row["what"] != "choice" and (row["recorded"] or row["predicted"]):
+            values = (row[name] for name in ("recorded", "predicted", "error", "ideal"))
             numbers = ("-" if value is None else f"{value:.4g}" for value in values)
-            cpu = "all" if row.cpu < 0 else str(row.cpu)
-            table.add_row(f"{row.what} {row.unit}".strip(), cpu, row.of, *numbers)
+            cpu = "all" if row["cpu"] < 0 else str(row["cpu"])
+            table.add_row(f"{row['what']} {row['unit']}".strip(), cpu, row["of"], *numbers)
     console.print(table)
 
 
-def _show_points(console: Console, rows: list[dict[str, object]]) -> None:
+def _show_points(console: Console, rows: list[dict[str, Any]]) -> None:
     settings = Column("settings", overflow="fold")
     table = Table(settings, "energy J", "±", "wake-ups", "±", "p99 us", "±", "Pareto", box=None, pad_edge=False)
     for row in rows:

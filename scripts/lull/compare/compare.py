@@ -7,7 +7,7 @@ equal variances; a bootstrap of two to five seeds would be far too narrow); with
 said.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -16,6 +16,7 @@ import numpy as np
 from lull.compare import measures
 from lull.compare.samples import Samples
 from lull.figures.sample import Sample
+from lull.runspec.dotted import flat
 from lull.statistics import student
 from lull.statistics.bootstrap import Numbers
 
@@ -24,8 +25,6 @@ ENOUGH = 2
 SIGNIFICANT = 0.05
 NO_SPREAD = "no spread within either side, so there is no test: simulations of all seeds came out the same"
 _SEED = ("seed",)
-_WORDS = ("source", "title", "help")
-"""Keys that say where a number is from, and are none."""
 
 
 @dataclass(frozen=True)
@@ -128,7 +127,7 @@ def _settings(pairs: Sequence[tuple[str, Sequence[Sample], Sequence[Sample]]]) -
     """The differences in spec and manifest. A difference that all pairs share is told once."""
     found: dict[str, dict[str, SettingDifference]] = {}
     for title, left, right in pairs:
-        ours, theirs = _flat(_about(left)), _flat(_about(right))
+        ours, theirs = flat(_about(left)), flat(_about(right))
         for key in dict.fromkeys([*ours, *theirs]):
             if ours.get(key) != theirs.get(key):
                 found.setdefault(key, {})[title] = SettingDifference(key, ours.get(key), theirs.get(key))
@@ -153,22 +152,6 @@ def _about(points: Sequence[Sample]) -> dict[str, Any]:
         "artifacts": {name: entry["key"] for name, entry in manifest.get("artifacts", {}).items()},
         "lull": manifest.get("lull", {}).get("commit"),
     }
-
-
-def _flat(value: Any, prefix: str = "") -> dict[str, Any]:
-    """Nested blocks as dotted keys; a list of named blocks by their names, as `--set` spells them."""
-    if isinstance(value, Mapping):
-        items = [(str(key), one) for key, one in value.items()]
-    elif isinstance(value, list) and value and all(isinstance(one, Mapping) for one in value):
-        items = [(str(one.get("name", number)), one) for number, one in enumerate(value)]
-    else:
-        return {prefix: value}
-    found: dict[str, Any] = {}
-    for key, one in items:
-        if key in _WORDS:
-            continue
-        found |= _flat(one, f"{prefix}.{key}" if prefix else key)
-    return found
 
 
 def _with(found: Difference, **changes: Any) -> Difference:

@@ -10,6 +10,7 @@ from lull.notebook.frame import frames as frames
 from lull.notebook.many_runs import SweepView as SweepView
 from lull.notebook.one_run import RunView as RunView
 from lull.notebook.opening import open as open  # noqa: A004 # as in lull.open
+from lull.notebook.opening import what_if as what_if
 from lull.notebook.published import ResultView as ResultView
 from lull.notebook.published import results as results
 from lull.notebook.starting import boot as boot

@@ -1,12 +1,13 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Several runs: the points of a scenario, or of a sweep."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from lull.compare.samples import Samples
 from lull.errors import UserError
 from lull.figures.sample import Sample
 from lull.files.blocks import quoted
+from lull.notebook import asking
 from lull.notebook.frame import Frame, Kind, frame_of
 from lull.notebook.one_run import Opened, RunView
 from lull.notebook.published import ResultView, in_folder
@@ -60,6 +61,10 @@ class SweepView(Opened):
     def df(self) -> Frame:
         """A row for each point: settings, seed, and every number that came out, as in a sweep's `table.parquet`."""
         return frame_of(table.as_arrow(self._samples.points), self._kind)
+
+    def what_if(self, *settings: str, grid: Sequence[str] = ()) -> Frame:
+        """The tables of each run, as `RunView.what_if` has them, and those of the mean of repetitions."""
+        return asking.asked_of(self._sources, asking.question(settings, grid), self._kind)
 
     @property
     def result(self) -> ResultView:

@@ -14,6 +14,7 @@ from lull.compare import measures
 from lull.compare.samples import Samples
 from lull.errors import UserError
 from lull.figures.sample import SUFFIX, Sample
+from lull.notebook import asking
 from lull.notebook.energy import Energy
 from lull.notebook.frame import Frame, Kind, frame_of
 from lull.notebook.idle import Idle
@@ -26,9 +27,6 @@ from lull.rundir.folder import FILES, STDOUT
 from lull.runspec.spec import RunSpec
 from lull.runspec.values import Value
 from lull.sweep.table import column_of
-from lull.whatif import grid as points_of
-from lull.whatif import prediction
-from lull.whatif import source as replaying
 from lull.whatif import tune as tuning
 from lull.whatif.source import Replay
 
@@ -148,13 +146,7 @@ class RunView(Opened):
         `run.what_if("cstates.C3.exit_us=15")` has each number as recorded and as predicted, with its error bar. With
         `grid`, for example `grid=["cstates.C3.exit_us=5,10,20"]`, there is a row for each point.
         """
-        if not settings and not grid:
-            raise UserError("what_if: nothing asked; name a setting, such as what_if('cstates.C3.exit_us=15')")
-        replay = self._replay
-        if grid:
-            return frame_of(points_of.table(replay, settings, grid), self._kind)
-        found = prediction.rows(replay, replay.machine.changed(settings))
-        return frame_of(prediction.table(found, self.path), self._kind)
+        return frame_of(asking.question(settings, grid).asked_of(self._replay), self._kind)
 
     def tune(self, p99_us: float, top: int = 5) -> Frame:
         """The settings that spend the least energy within a bound of the p99 wake-up latency, as `lull tune` finds
@@ -164,8 +156,7 @@ class RunView(Opened):
 
     @cached_property
     def _replay(self) -> Replay:
-        self._source.ledger_made()
-        return replaying.load(self.path)
+        return asking.replay(self._source)
 
     def jsonl(self, name: str) -> Frame:
         """A file of JSON lines that the guest left, a row for each: "wakes" or "wakes.jsonl"; or "stdout"."""

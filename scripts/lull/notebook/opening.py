@@ -1,11 +1,13 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Opens a path: a run, a sweep, a scenario's runs or a published result."""
+"""Opens paths: a run, a sweep, a scenario's runs or a published result."""
 
+from collections.abc import Sequence
 from pathlib import Path
 
 from lull.compare import samples
 from lull.errors import UserError
-from lull.notebook.frame import Kind, known
+from lull.notebook import asking
+from lull.notebook.frame import Frame, Kind, known
 from lull.notebook.many_runs import SweepView
 from lull.notebook.one_run import RunView
 from lull.notebook.source import Source
@@ -26,3 +28,18 @@ def open(path: str | Path, frames: Kind | None = None) -> RunView | SweepView:  
     if found.kind != "run":
         return SweepView(found, str(path), kind)
     return RunView(found, Source(found.points[0], str(path)), kind)
+
+
+def what_if(
+    paths: str | Path | Sequence[str | Path], *settings: str, grid: Sequence[str] = (), frames: Kind | None = None
+) -> Frame:
+    """What several runs would have been, as `lull what-if` has it: each run's rows, and those of the mean of its
+    repetitions.
+
+        lull.what_if(["runs/boot-1", "runs/boot-2", "runs/boot-3"], "cstates.C3.exit_us=15")
+    """
+    asked = asking.question(settings, grid)
+    if not paths:
+        raise UserError("what_if: no run named; name folders, such as what_if(['runs/a', 'runs/b'], 'governor=teo')")
+    views = [open(path, frames) for path in ([paths] if isinstance(paths, str | Path) else paths)]
+    return asking.asked_of([source for view in views for source in view._sources], asked, frames)

@@ -65,6 +65,13 @@ def bar(what: str, cpu: int, of: str, said: float, fault: float, change: float, 
     return FACTORS[which] * (fault + change + _chance(which, cpu, of, said, scale))
 
 
+def chance(what: str, cpu: int, of: str, said: float, scale: Scale) -> float:
+    """The part of a bar that is for chance between boots. The rest is systematic: no number of repetitions makes it
+    smaller."""
+    which = kind(what, cpu, of)
+    return FACTORS[which] * _chance(which, cpu, of, said, scale)
+
+
 def _chance(which: str, cpu: int, of: str, said: float, scale: Scale) -> float:
     one_in = 1 / math.sqrt(max(1, scale.wakes.get(cpu, 0) if cpu >= 0 else sum(scale.wakes.values())))
     chances = {

@@ -39,7 +39,7 @@ def table(source: Replay, common: Sequence[str], words: Sequence[str]) -> pa.Tab
             raise UserError(f"--grid: {' '.join(point)} is no machine: {why}") from None
     with Progress(f"{len(asked)} points of {source.path}", len(asked)) as progress:
         found = numbers(source, asked, progress)
-    best = _pareto([(row["energy_j"], row["latency_p99_us"]) for row in found])
+    best = pareto([(row["energy_j"], row["latency_p99_us"]) for row in found])
     rows = [
         {"run": str(source.path), "settings": " ".join(point), **row, "pareto": is_best}
         for point, row, is_best in zip(asked, found, best, strict=True)
@@ -62,21 +62,24 @@ def each(
     source: Replay, asked: Sequence[tuple[str, ...]], answer: Answer[T], progress: Progress | None = None
 ) -> list[T]:
     """What a function of this module or another says of each point, on all cores."""
-    global _source
-    _source = source
     workers = os.cpu_count() or 1
     found: list[T] = []
     if len(asked) < _ALONE or workers == 1:
         for point in asked:
-            found.append(_point(answer, point))
+            found.append(answer(source, source.machine.changed(point)))
             _step(progress)
         return found
-    # A forked process has the run already read.
-    with ProcessPoolExecutor(workers, get_context("fork"), die_with_parent, (signal.SIGKILL,)) as pool:
-        chunk = max(1, min(_CHUNK, len(asked) // (8 * workers)))
-        for one in pool.map(partial(_point, answer), asked, chunksize=chunk):
-            found.append(one)
-            _step(progress)
+    global _source
+    _source = source
+    try:
+        # A forked process has the run already read.
+        with ProcessPoolExecutor(workers, get_context("fork"), die_with_parent, (signal.SIGKILL,)) as pool:
+            chunk = max(1, min(_CHUNK, len(asked) // (8 * workers)))
+            for one in pool.map(partial(_point, answer), asked, chunksize=chunk):
+                found.append(one)
+                _step(progress)
+    finally:
+        _source = None  # the run may go before the next one is read
     return found
 
 
@@ -90,7 +93,7 @@ def _step(progress: Progress | None) -> None:
         progress.step()
 
 
-def _pareto(points: Sequence[tuple[float, float]]) -> list[bool]:
+def pareto(points: Sequence[tuple[float, float]]) -> list[bool]:
     """Whether no other point is as good in both and better in one."""
     order = sorted(range(len(points)), key=lambda at: points[at])
     best, found = float("inf"), [False] * len(points)

@@ -5,7 +5,7 @@ A number is the recorded one plus the difference that the model sees between the
 `lull.whatif.bars` has the error bars.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
@@ -28,6 +28,8 @@ CREDITS = (0.0, 0.25, 1.0)
 """Hindsight of one CPU does not know whether others sleep: it counts so much of what its cluster would save."""
 ALL = -1
 """In place of a CPU's number."""
+CHOICE = "choice"
+"""A row of a table about a choice that does not come out again, and not about a number."""
 CORES = "cores"
 """The CPUs without their L2 caches."""
 QUANTILES = (0.5, 0.99)
@@ -52,8 +54,18 @@ class Predicted(NamedTuple):
     recorded: float
     predicted: float
     error: float
+    chance: float
+    """The part of the error bar that is for chance between boots."""
     ideal: float | None
     """None of a latency of which there are too few wake-ups."""
+
+
+class Said(NamedTuple):
+    """A predicted number, its error bar, and the part of the bar that is for chance between boots."""
+
+    predicted: float
+    error: float
+    chance: float
 
 
 UNITS = {"residency": "%", "entries": "", "wake-ups": "", "latency": "us", "energy": "J", "cause": "J"}
@@ -84,10 +96,10 @@ def rows(source: Replay, machine: Setup) -> list[Predicted]:
         what, cpu, of = key
         if what == "latency" and key not in new:
             continue  # too few wake-ups
-        said, error = _said(key, ground, new, doubts)
+        said = _said(key, ground, new, doubts)
         before, base, known = ground.truth.get(key, 0.0), own.get(key, 0.0), _known(key, ground)
         ideal = None if what == "latency" and key not in best else _moved(before, base, best.get(key, 0.0), known)
-        found.append(Predicted(what, UNITS[what], cpu, of, before, said, error, ideal))
+        found.append(Predicted(what, UNITS[what], cpu, of, before, *said, ideal))
     return found
 
 
@@ -109,8 +121,8 @@ def _known(key: Key, ground: Ground) -> bool:
     return key[0] != "latency" or (key in ground.truth and key in ground.own)
 
 
-def _said(key: Key, ground: Ground, new: Mapping[Key, float], doubts: Doubts) -> tuple[float, float]:
-    """A number with the new settings, and its error bar."""
+def _said(key: Key, ground: Ground, new: Mapping[Key, float], doubts: Doubts) -> Said:
+    """A number with the new settings."""
     what, cpu, of = key
     before, model, base, after = (one.get(key, 0.0) for one in (*ground, new))
     known = _known(key, ground)
@@ -119,7 +131,8 @@ def _said(key: Key, ground: Ground, new: Mapping[Key, float], doubts: Doubts) ->
     unknown = cpu in doubts.strange or (cpu == ALL and doubts.strange) or not known
     share = bars.SHARE_OF_UNSEEN if unknown else bars.SHARE_OF_CHANGE
     change = share * abs(after - base) + bars.SHARE_OF_UNSEEN * doubts.guesses.get(key, 0.0)
-    return said, bars.bar(what, cpu, of, said, fault, change, doubts.scale)
+    scale = doubts.scale
+    return Said(said, bars.bar(what, cpu, of, said, fault, change, scale), bars.chance(what, cpu, of, said, scale))
 
 
 def _moved(before: float, base: float, after: float, known: bool) -> float:
@@ -157,10 +170,12 @@ def guessed(source: Replay, machine: Setup, wakes: npt.NDArray[np.void]) -> dict
     return {**found, ("energy", ALL, CORES): whole, ("energy", ALL, "all"): whole}
 
 
-def table(found: list[Predicted], path: Path, differences: Iterable[OtherChoice] = ()) -> pa.Table:
+def table(found: Sequence[Predicted], run: Path | str, differences: Iterable[OtherChoice] = ()) -> pa.Table:
     """Numbers, and of each recorded choice that does not come out again the number of the state, and the reason."""
-    choices = [Predicted("choice", "state", one.cpu, str(one), one.state, one.again, 0.0, None) for one in differences]
-    return pa.Table.from_pylist([{"run": str(path), **row._asdict()} for row in [*found, *choices]])
+    choices = [
+        Predicted(CHOICE, "state", one.cpu, str(one), one.state, one.again, 0.0, 0.0, None) for one in differences
+    ]
+    return pa.Table.from_pylist([{"run": str(run), **row._asdict()} for row in [*found, *choices]])
 
 
 def totals(source: Replay, machine: Setup) -> dict[str, float]:
@@ -178,6 +193,11 @@ def ground_of_points(source: Replay) -> Ground:
     return Ground({**model, p99: of_trace(source)[p99]}, model, own)
 
 
+def columns_of(name: str) -> tuple[str, str, str]:
+    """The columns of a grid that hold what is said of one of TOTALS."""
+    return name, f"{name}_error", f"{name}_chance"
+
+
 def point(ground: Ground, source: Replay, machine: Setup) -> dict[str, float]:
     """A point of a grid: what the table of `rows` says of the whole run, each number with its error bar."""
     wakes = source.wakes(machine)
@@ -185,7 +205,7 @@ def point(ground: Ground, source: Replay, machine: Setup) -> dict[str, float]:
     doubts = _doubts(source, machine, wakes, new["energy", ALL, CORES])
     found: dict[str, float] = {}
     for column, key in TOTALS.items():
-        found[column], found[f"{column}_error"] = _said(key, ground, new, doubts)
+        found |= dict(zip(columns_of(column), _said(key, ground, new, doubts), strict=True))
     return found
 
 

@@ -1,0 +1,104 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The mean of what is said of several repetitions of one run, with an error bar for the mean.
+
+The bar has two parts. The systematic part is the model's own fault and the share of the predicted change. Each
+repetition has about the same, so that the mean has it, too. The part for chance is the interval of the mean by
+Student's t. Runs of the same boot have in common what that boot did, so that it is boots that count.
+"""
+
+import re
+from collections.abc import Sequence
+from typing import Any
+
+import pyarrow as pa
+
+from lull.statistics import student
+from lull.whatif import grid, prediction
+from lull.whatif.prediction import CHOICE, TOTALS, Key, Predicted, Said
+from lull.whatif.repetitions import ENOUGH
+
+_NUMBER = re.compile(r"/[0-9]+$")
+"""Of a task, which has another in each run."""
+
+Row = dict[str, Any]
+
+
+def table(tables: Sequence[pa.Table], boots: Sequence[int], name: str) -> pa.Table:
+    """Of the tables of what-ifs, or of grids, one for each run; `boots` has each run's boot."""
+    if "settings" in tables[0].column_names:
+        return pa.Table.from_pylist(points([one.to_pylist() for one in tables], boots, name))
+    found = [
+        [Predicted(*(row[field] for field in Predicted._fields)) for row in one.to_pylist() if row["what"] != CHOICE]
+        for one in tables
+    ]
+    return prediction.table(rows(found, boots), name)
+
+
+def rows(tables: Sequence[Sequence[Predicted]], boots: Sequence[int]) -> list[Predicted]:
+    """A latency that one of the runs has too few wake-ups for is left out. Joules and counts that it lacks are 0."""
+    by_run = [_by_key(one) for one in tables]
+    found = []
+    for key in sorted({key for own in by_run for key in own}):
+        what, cpu, of = key
+        if what == "latency" and not all(key in own for own in by_run):
+            continue
+        none = Predicted(what, prediction.UNITS[what], cpu, of, 0.0, 0.0, 0.0, 0.0, 0.0)
+        own = [one.get(key, none) for one in by_run]
+        recorded = _mean([row.recorded for row in own], boots)
+        ideals = [row.ideal for row in own if row.ideal is not None]
+        ideal = _mean(ideals, boots) if len(ideals) == len(own) else None
+        said = mean([Said(row.predicted, row.error, row.chance) for row in own], boots)
+        found.append(none._replace(recorded=recorded, ideal=ideal, **said._asdict()))
+    return found
+
+
+def points(tables: Sequence[Sequence[Row]], boots: Sequence[int], name: str) -> list[Row]:
+    """Each point of a grid, and the best of the means."""
+    found: list[Row] = []
+    for own in zip(*tables, strict=True):
+        row: Row = {"run": name, "settings": own[0]["settings"]}
+        for column in TOTALS:
+            columns = prediction.columns_of(column)
+            said = [Said(*(one[part] for part in columns)) for one in own]
+            row |= dict(zip(columns, mean(said, boots), strict=True))
+        found.append(row)
+    best = grid.pareto([(row["energy_j"], row["latency_p99_us"]) for row in found])
+    return [{**row, "pareto": is_best} for row, is_best in zip(found, best, strict=True)]
+
+
+def mean(said: Sequence[Said], boots: Sequence[int]) -> Said:
+    """The mean, its error bar, and the bar's part for chance."""
+    each = _each([one.predicted for one in said], boots)
+    middle, half = student.mean(each)
+    assumed = _mean([one.chance for one in said], boots)
+    systematic = _mean([one.error - one.chance for one in said], boots)
+    # Runs that all came out the same do not tell what chance does.
+    spread = half if half is not None and max(each) > min(each) else 0.0
+    chance = spread if spread and len(set(boots)) >= ENOUGH else max(spread, assumed)
+    return Said(middle, systematic + chance, chance)
+
+
+def _mean(values: Sequence[float], boots: Sequence[int]) -> float:
+    return student.mean(_each(values, boots))[0]
+
+
+def _each(values: Sequence[float], boots: Sequence[int]) -> list[float]:
+    """The mean of each boot; of one boot the values themselves."""
+    by_boot: dict[int, list[float]] = {}
+    for boot, value in zip(boots, values, strict=True):
+        by_boot.setdefault(boot, []).append(value)
+    return list(values) if len(by_boot) == 1 else [sum(own) / len(own) for own in by_boot.values()]
+
+
+def _by_key(found: Sequence[Predicted]) -> dict[Key, Predicted]:
+    """Of tasks with the same name the sum."""
+    by_key: dict[Key, Predicted] = {}
+    for row in found:
+        of = _NUMBER.sub("", row.of) if row.what == "cause" else row.of
+        key = row.what, row.cpu, of
+        if key in by_key:
+            before = by_key[key]
+            numbers = ("recorded", "predicted", "error", "chance", "ideal")
+            row = row._replace(**{name: getattr(before, name) + getattr(row, name) for name in numbers})
+        by_key[key] = row
+    return by_key

@@ -1,0 +1,68 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""One question asked of several runs, of which only one at a time is in memory; and of the mean of repetitions."""
+
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+import pyarrow as pa
+
+from lull.host.progress import report
+from lull.whatif import grid, pooled, prediction, repetitions
+from lull.whatif.settings import idle_words
+from lull.whatif.source import Replay
+
+
+class Question(NamedTuple):
+    settings: Sequence[str]
+    grid: Sequence[str] = ()
+
+    def asked_of(self, replay: Replay, reasons: bool = False) -> pa.Table:
+        """The table of a run. `reasons`: also of each choice that does not come out again, which takes many replays."""
+        if self.grid:
+            return grid.table(replay, self.settings, self.grid)
+        found = prediction.rows(replay, replay.machine.changed(self.settings))
+        return prediction.table(found, replay.path, replay.differences if reasons else ())
+
+
+class Answer(NamedTuple):
+    """What is kept of a run when the next one is read, or the mean of such."""
+
+    run: str
+    table: pa.Table
+    cpus: tuple[int, ...]
+    share: float | None = None
+    """Of the recorded choices that come out again; None of a mean."""
+    notes: tuple[str, ...] = ()
+
+
+def answers(
+    paths: Sequence[Path], question: Question, load: Callable[[Path], Replay], reasons: bool = False
+) -> Iterator[Answer]:
+    """Of each run, and after the last of its repetitions that of their mean."""
+    pools, apart = repetitions.of(paths)
+    for sentence in apart:
+        report(sentence)
+    found: dict[Path, Answer] = {}
+    for path in paths:
+        answer = _of_run(load(path), question, reasons)
+        yield answer
+        for pool in pools:
+            if path in pool.paths and path not in found:
+                found[path] = answer
+                if all(one in found for one in pool.paths):
+                    yield from _of_mean(pool, [found[one] for one in pool.paths])
+
+
+def _of_run(replay: Replay, question: Question, reasons: bool) -> Answer:
+    table = question.asked_of(replay, reasons)
+    notes = (*replay.notes, *idle_words(replay.machine, [*question.settings, *question.grid])) if reasons else ()
+    return Answer(str(replay.path), table, tuple(replay.cpus), replay.again.share(), notes)
+
+
+def _of_mean(pool: repetitions.Repetitions, own: Sequence[Answer]) -> Iterator[Answer]:
+    if len({one.cpus for one in own}) > 1:
+        report(f"{pool.name}: not made, because a CPU is left out of some of these runs, and not of the others")
+        return
+    table = pooled.table([one.table for one in own], pool.boots, pool.name)
+    yield Answer(pool.name, table, own[0].cpus, notes=(pool.note,))
