@@ -48,8 +48,7 @@ def analyse(runs: Runs) -> Result:
     if not runs.timed:
         result.summary += f"\n{runs.label}: no joules, and so no figures.\n"
         return result
-    result.summary += "\n## Points\n\n" + esm_points.CLOCKS + "\n\n"
-    result.summary += esm_points.points_text(table, AXIS, "delay, µs")
+    result.summary += "\n## Points\n\n" + esm_points.points_text(table, AXIS, "delay, µs")
     result.summary += paired.text(differences, AXIS, "delay, µs")
     result.summary += esm_boots.text(boots, AXIS, "delay, µs") + two_methods.text(table)
     result.checks += [*power_checks(differences), *esm_boots.checks(boots)]

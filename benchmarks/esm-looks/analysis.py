@@ -37,7 +37,7 @@ def analyse(runs: Runs) -> Result:
     differences = paired.df_differences(points, AXIS)
     deciles = esm_points.df_deciles(points, AXIS)
     result = Result(
-        summary="## Points\n\n" + esm_points.CLOCKS + "Means with 95 % intervals over repetitions.\n\n"
+        summary="## Points\n\nMeans with 95 % intervals over repetitions.\n\n"
         + esm_points.points_text(table, AXIS, HEADING),
         tables={
             "points": table,

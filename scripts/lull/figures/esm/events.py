@@ -64,8 +64,7 @@ def analyse(runs: Runs, what: Experiment) -> Result:
     boots = esm_boots.df_boots(points, what.axis)
     result = Result(
         summary="## Points\n\n"
-        + esm_points.CLOCKS
-        + "Means with 95 % intervals over repetitions (Student's t); quantiles of all events of a "
+        "Means with 95 % intervals over repetitions (Student's t); quantiles of all events of a "
         "point, with bootstrap intervals; a check rests on those that have five events beyond them. Power is that of "
         "all that is modelled, CPUs, caches and memory, but where it says otherwise.\n\n"
         + esm_points.points_text(table, what.axis, what.heading),

@@ -37,12 +37,6 @@ DECILES = range(1, 10)
 ENOUGH_FOR_DECILES = 50
 """Five events between two deciles."""
 
-CLOCKS = (
-    "MHz and V are means over time of the application's CPU, whose clock `schedutil` sets where the name of a row says "
-    "nothing else. "
-)
-"""The sentence of a summary that its table of points needs."""
-
 Row = dict[str, Any]
 Curves = Mapping[str, Mapping[Any, Row]]
 
@@ -177,6 +171,7 @@ def cell(row: Row, name: str, scale: float = 1.0) -> str:
 
 
 def points_text(table: pa.Table, axis: str, heading: str) -> str:
+    """The table. Where there are clocks, a sentence before it says whose they are."""
     headings = (
         "", heading, "events", "MHz", "V", "mW", "raw", "`em`", "cores and L2s", "cores", "cores, `em`", "CPU time, %",
         "wake-ups/s", "own", "device", "shadow", "latency, µs", "median", "p99",
@@ -197,7 +192,11 @@ def points_text(table: pa.Table, axis: str, heading: str) -> str:
         )
         for row in table.to_pylist()
     ]  # fmt: skip
-    return markdown_table(headings, rows)
+    clocks = (
+        "MHz and V are means over time of the application's CPU, whose clock `schedutil` sets where the name of a row "
+        "says nothing else.\n\n"
+    )
+    return ("" if table["mhz"].null_count == len(table) else clocks) + markdown_table(headings, rows)
 
 
 def df_deciles(points: Sequence[Measured], axis: str) -> pa.Table:
