@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Runs that a what-if has not seen, each beside its prediction from the other runs of its group and platform."""
 
-import re
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import permutations
@@ -39,7 +38,6 @@ TIMES = 20
 """A point is answered so often for its time to be measured."""
 _SETTINGS = ("load", "governor", "state", "exit_us", "residency_us", "cpufreq")
 _ADDS_UP = ("energy", "cause", "entries", "wake-ups")
-_NUMBER = re.compile(r"/[0-9]+$")
 _CORES, _P99 = ("energy", ALL, CORES), ("latency", ALL, "p99")
 
 Row = dict[str, Any]
@@ -98,10 +96,10 @@ def _length(replay: Replay) -> int:
 
 
 def _by_key(rows: Sequence[Predicted]) -> dict[Key, tuple[float, float, float]]:
-    """Recorded, predicted and error bar. A task of another run has another number, so that a task is its name alone."""
+    """Recorded, predicted and error bar. Of tasks with the same name the sum."""
     found: dict[Key, tuple[float, float, float]] = {}
     for row in rows:
-        key = row.what, row.cpu, _NUMBER.sub("", row.of) if row.what == "cause" else row.of
+        key = row.anywhere
         before, said, bar = found.get(key, (0.0, 0.0, 0.0))
         found[key] = before + row.recorded, said + row.predicted, bar + row.error
     return found

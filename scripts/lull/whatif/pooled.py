@@ -6,7 +6,6 @@ repetition has about the same, so that the mean has it, too. The part for chance
 Student's t. Runs of the same boot have in common what that boot did, so that it is boots that count.
 """
 
-import re
 from collections.abc import Sequence
 from typing import Any
 
@@ -16,9 +15,6 @@ from lull.statistics import student
 from lull.whatif import grid, prediction
 from lull.whatif.prediction import CHOICE, TOTALS, Key, Predicted, Said
 from lull.whatif.repetitions import ENOUGH
-
-_NUMBER = re.compile(r"/[0-9]+$")
-"""Of a task, which has another in each run."""
 
 Row = dict[str, Any]
 
@@ -94,8 +90,7 @@ def _by_key(found: Sequence[Predicted]) -> dict[Key, Predicted]:
     """Of tasks with the same name the sum."""
     by_key: dict[Key, Predicted] = {}
     for row in found:
-        of = _NUMBER.sub("", row.of) if row.what == "cause" else row.of
-        key = row.what, row.cpu, of
+        key = row.anywhere
         if key in by_key:
             before = by_key[key]
             numbers = ("recorded", "predicted", "error", "chance", "ideal")

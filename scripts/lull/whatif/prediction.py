@@ -5,6 +5,7 @@ A number is the recorded one plus the difference that the model sees between the
 `lull.whatif.bars` has the error bars.
 """
 
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
@@ -30,6 +31,8 @@ ALL = -1
 """In place of a CPU's number."""
 CHOICE = "choice"
 """A row of a table about a choice that does not come out again, and not about a number."""
+_NUMBER = re.compile(r"/[0-9]+$")
+"""Of a task, after its name."""
 CORES = "cores"
 """The CPUs without their L2 caches."""
 QUANTILES = (0.5, 0.99)
@@ -58,6 +61,12 @@ class Predicted(NamedTuple):
     """The part of the error bar that is for chance between boots."""
     ideal: float | None
     """None of a latency of which there are too few wake-ups."""
+
+    @property
+    def anywhere(self) -> Key:
+        """The key of this number in any run of the same program. A task has another number in each run, so that here a
+        task is its name alone."""
+        return self.what, self.cpu, _NUMBER.sub("", self.of) if self.what == "cause" else self.of
 
 
 class Said(NamedTuple):
