@@ -16,7 +16,8 @@ import numpy as np
 from lull.compare import measures
 from lull.compare.samples import Samples
 from lull.figures.sample import Sample
-from lull.runspec.dotted import flat
+from lull.rundir.manifest import makers
+from lull.runspec.dotted import differing, flat
 from lull.statistics import student
 from lull.statistics.bootstrap import Numbers
 
@@ -128,9 +129,8 @@ def _settings(pairs: Sequence[tuple[str, Sequence[Sample], Sequence[Sample]]]) -
     found: dict[str, dict[str, SettingDifference]] = {}
     for title, left, right in pairs:
         ours, theirs = flat(_about(left)), flat(_about(right))
-        for key in dict.fromkeys([*ours, *theirs]):
-            if ours.get(key) != theirs.get(key):
-                found.setdefault(key, {})[title] = SettingDifference(key, ours.get(key), theirs.get(key))
+        for key in differing(ours, theirs):
+            found.setdefault(key, {})[title] = SettingDifference(key, ours.get(key), theirs.get(key))
     told: list[SettingDifference] = []
     for key, by_title in found.items():
         distinct = {repr((one.first, one.second)): one for one in by_title.values()}
@@ -148,8 +148,7 @@ def _about(points: Sequence[Sample]) -> dict[str, Any]:
     return {
         **{key: value for key, value in spec.items() if key not in _SEED},
         "seeds": sorted(point.seed for point in points),
-        "engine": {key: value for key, value in manifest["engine"].items() if key != "path"},
-        "artifacts": {name: entry["key"] for name, entry in manifest.get("artifacts", {}).items()},
+        **makers(manifest["engine"], manifest["artifacts"]),
         "lull": manifest.get("lull", {}).get("commit"),
     }
 

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """The manifest of one run: what made it, and how it ended. `manifest.json` is this, or it is refused."""
 
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated, Any, Literal, NotRequired
 
@@ -75,6 +76,14 @@ def _complete(found: Manifest) -> Manifest:
 
 
 _ADAPTER = TypeAdapter(Annotated[Manifest, AfterValidator(_complete)])
+
+
+def makers(engine: Mapping[str, object], artifacts: Mapping[str, Mapping[str, Any]]) -> dict[str, dict[str, Any]]:
+    """The engine and artifacts that a result depends on besides its spec, without the places of one machine."""
+    return {
+        "engine": {key: value for key, value in engine.items() if key != "path"},
+        "artifacts": {name: entry["key"] for name, entry in artifacts.items()},
+    }
 
 
 def read(path: Path) -> Manifest:

@@ -11,7 +11,7 @@ from typing import Any
 from lull.errors import UserError
 from lull.platform.schema import Cluster
 from lull.rundir.folder import FILES, RunDir
-from lull.rundir.manifest import Manifest
+from lull.rundir.manifest import Manifest, makers
 from lull.runspec.spec import RunSpec
 from lull.runspec.values import Value
 
@@ -45,8 +45,7 @@ class Run:
     def made_by(self) -> dict[str, Any]:
         """Return what made the run, without the places of one machine."""
         return {
-            "engine": {key: value for key, value in self.manifest["engine"].items() if key != "path"},
-            "artifacts": {name: entry["key"] for name, entry in self.manifest["artifacts"].items()},
+            **makers(self.manifest["engine"], self.manifest["artifacts"]),
             "lull": [self.manifest["lull"]["commit"]],
             "host": self.manifest["host"],
         }

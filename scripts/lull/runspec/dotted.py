@@ -22,3 +22,8 @@ def flat(value: Any, prefix: str = "") -> dict[str, Any]:
             continue
         found |= flat(one, f"{prefix}.{key}" if prefix else key)
     return found
+
+
+def differing(first: Mapping[str, Any], second: Mapping[str, Any]) -> list[str]:
+    """The keys that one of both lacks, or has another value of."""
+    return [key for key in {**first, **second} if first.get(key) != second.get(key)]

@@ -27,7 +27,7 @@ from lull.files import json_file, locks
 from lull.files.claim import claim
 from lull.host.progress import clock, report
 from lull.rundir.folder import MANIFEST, RUN, STDOUT, RunDir
-from lull.rundir.manifest import Manifest
+from lull.rundir.manifest import Manifest, makers
 from lull.runspec.spec import Flavour, RunSpec
 from lull.runspec.values import Value
 from lull.scenario.points import Point
@@ -274,8 +274,7 @@ def made_of(engine: Engine, flavour: Flavour) -> str:
 
 def identity(engine: Mapping[str, object], artifacts: Mapping[str, Mapping[str, object]]) -> str:
     """The engine and artifacts that a result depends on besides its spec, without their paths."""
-    keys = {name: entry["key"] for name, entry in artifacts.items()}
-    return json.dumps([{key: value for key, value in engine.items() if key != "path"}, keys], sort_keys=True)
+    return json.dumps(list(makers(engine, artifacts).values()), sort_keys=True)
 
 
 def _identity(manifest: Manifest) -> str:

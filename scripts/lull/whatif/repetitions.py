@@ -7,8 +7,9 @@ from pathlib import Path
 from typing import Any
 
 from lull.rundir.folder import RunDir
+from lull.rundir.manifest import makers
 from lull.runspec import seeds
-from lull.runspec.dotted import flat
+from lull.runspec.dotted import differing, flat
 
 ENOUGH = 3
 """Boots whose spread says by itself what chance does. Two may come out alike."""
@@ -68,8 +69,7 @@ def _about(path: Path) -> tuple[dict[str, Any], seeds.Seeds]:
     spec, made_by = rundir.spec(), rundir.manifest()
     about = {
         **seeds.without(spec).model_dump(mode="json"),
-        "engine": {key: value for key, value in made_by["engine"].items() if key != "path"},
-        "artifacts": {name: entry["key"] for name, entry in made_by["artifacts"].items()},
+        **makers(made_by["engine"], made_by["artifacts"]),
     }
     return flat(about), seeds.of(spec)
 
@@ -79,6 +79,6 @@ def _named(group: Repetitions) -> str:
 
 
 def _differences(first: dict[str, Any], second: dict[str, Any]) -> str:
-    keys = [key for key in {**first, **second} if first.get(key) != second.get(key)]
+    keys = differing(first, second)
     more = f" and {len(keys) - _NAMED} more" if len(keys) > _NAMED else ""
     return ", ".join(keys[:_NAMED]) + more
