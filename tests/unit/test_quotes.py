@@ -122,8 +122,7 @@ def test_docs_quote_the_published_tables(page: Path) -> None:
     published = what_ifs.without(text)
     assert quotes.fill(published, result.quoted_tables(text)) == published
     assert not [match[0] for match in quotes.QUOTE.finditer(text) if match["number"].startswith("-")]
-    if page.parent.name == "docs":
-        assert quotes.loose(text) == []
+    assert quotes.loose(text) == []
 
 
 def test_the_notes_on_the_power_models_quote_their_tables() -> None:

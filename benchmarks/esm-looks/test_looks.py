@@ -1,0 +1,37 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The verdict on the paper's share, on made tables."""
+
+from typing import Any
+
+import pyarrow as pa
+
+from lull_experiments.esm_looks import analysis
+
+CHEAP, DEAR = 0, analysis.ANDROID_US
+
+
+def row(moves: int, look_us: int, share: float, half: float | None = 4.0, series: str = "ESM") -> dict[str, Any]:
+    return {
+        "series": series, "moves": moves, "look_us": look_us, "above_percent": share, "above_percent_pm": half,
+    }  # fmt: skip
+
+
+def holds(*rows: dict[str, Any]) -> list[bool]:
+    return [check.passed for check in analysis.checks(pa.Table.from_pylist(list(rows)))]
+
+
+def test_the_papers_share_has_to_lie_between_the_rates_with_both_intervals() -> None:
+    assert holds(row(0, CHEAP, 91), row(100, CHEAP, 3)) == [True]
+    assert holds(row(0, CHEAP, 27), row(100, CHEAP, 3)) == [False]
+    assert holds(row(0, CHEAP, 91), row(100, CHEAP, 21)) == [False]
+
+
+def test_dear_looks_have_to_make_the_share_larger_at_the_same_rate() -> None:
+    assert holds(row(25, CHEAP, 52), row(25, DEAR, 97)) == [True]
+    assert holds(row(25, CHEAP, 52), row(25, DEAR, 59)) == [False]
+    assert holds(row(25, CHEAP, 52), row(100, DEAR, 97)) == []
+
+
+def test_shares_without_an_interval_and_other_ways_of_esm_are_not_judged() -> None:
+    assert holds(row(0, CHEAP, 91, None), row(100, CHEAP, 3)) == []
+    assert holds(row(25, CHEAP, 52), row(25, DEAR, 97, series="ESM, C4")) == []
