@@ -10,9 +10,9 @@ import pytest
 
 from lull.energy import published
 from lull.platform.load import load_platform
-from lull.results.result import Result
+from lull.results.result import Check, Result
 from lull_experiments.energy_validation import analysis as energy_validation
-from lull_experiments.energy_validation import wakes
+from lull_experiments.energy_validation import asleep, wakes
 from tests import drawn, energy_runs, steady_runs
 from tests.steady_runs import LENGTH, STATES, Made
 
@@ -54,6 +54,11 @@ def _analysed(out: Path, monkeypatch: pytest.MonkeyPatch, made: Mapping[str, Seq
     return energy_validation.analyse(steady_runs.runs(out, "energy-validation", made, monkeypatch))
 
 
+def _failed(found: Result) -> list[Check]:
+    """But for those of Juno's C1: the made runs leak as a made chip does."""
+    return [check for check in found.checks if not check.passed and "Juno" not in check.name]
+
+
 AS_PUBLISHED: dict[tuple[int, float], float] = {(0, 450): 1.0, (0, 850): 1.0, (1, 450): 1.0, (1, 1100): 1.0}
 
 
@@ -69,14 +74,14 @@ def test_a_core_that_burns_what_is_published_holds(tmp_path: Path, monkeypatch: 
         assert row["em_w"] == pytest.approx(row["published_w"], rel=1e-3), "busy throughout"
         assert row["raw_static_w"] == pytest.approx(energy_runs.CORE_LEAKAGE_W)
     assert rows[-1]["published_w"] == pytest.approx(530e-6 * 1100, rel=1e-6)
-    assert all(check.passed for check in found.checks), [check.says for check in found.checks]
+    assert _failed(found) == []
     assert list(drawn.figures("energy-validation", found)) == ["busy"]
 
 
 def test_a_mean_error_above_the_limit_fails_with_its_worst(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     shares = AS_PUBLISHED | {(0, 850): 1.5, (1, 1100): 0.8}
     found = _analysed(tmp_path, monkeypatch, {"busy/tiny": _loop("primes", shares), **ASLEEP})
-    (failed,) = [check for check in found.checks if not check.passed]
+    (failed,) = _failed(found)
     assert failed.name == "a busy core of tiny burns what is published"
     assert failed.says == (
         "mean absolute error 17.5% over 4 operating points, may be 15%; worst +50.0% on little at 850 MHz"
@@ -116,6 +121,19 @@ def test_idle_states_stand_beside_junos_as_shares(tmp_path: Path, monkeypatch: p
     assert shares["core", "C1"]["raw"] == pytest.approx(asleep["little", "C1"]["raw_core_w"] / whole)
 
 
+def test_core_and_cluster_in_c1_are_judged_at_the_platforms_own_temperature() -> None:
+    row = {"cluster": "little", "part": "core", "state": "C1", "calibrated": 0.07, "juno": 0.065}
+    row |= {"cold": 0.05, "warm": 0.12}
+    unjudged = [{**row, "state": "C3", "juno": 0.0}, {**row, "part": "shared", "state": "C4", "juno": 0.18}]
+    made = [row, {**row, "part": "shared", "calibrated": 0.11, "juno": 0.6}, {**row, "calibrated": 0.085}, *unjudged]
+    found = asleep.juno_checks(pa.Table.from_pylist(made))
+    assert [(check.name.split(" in C1")[0], check.passed) for check in found] == [
+        ("a core of little", True),
+        ("what the cores of little share", False),
+        ("a core of little", False),
+    ]
+
+
 def test_a_deeper_state_that_burns_as_much_fails(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     found = _analysed(tmp_path, monkeypatch, {"idle/tiny": [Made("C3"), Made("C2")]})
     assert [check.name for check in found.checks if not check.passed] == ["a deeper idle state of tiny burns less"]
@@ -141,5 +159,6 @@ def test_a_wake_up_stands_beside_tc2s() -> None:
     for row in rows.values():
         assert 0 < row["empty_us"] < row["flushed_us"] < row["full_us"]
     assert all(check.passed for check in wakes.checks(table))
-    too_high = pa.Table.from_pylist([{**row, "full_us": 0.9 * row["published_us"]} for row in rows.values()])
-    assert not any(check.passed for check in wakes.checks(too_high))
+    for share in (0.7, 1.3):
+        off = pa.Table.from_pylist([{**row, "flushed_us": share * row["published_us"]} for row in rows.values()])
+        assert not any(check.passed for check in wakes.checks(off))

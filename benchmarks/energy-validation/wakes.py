@@ -17,6 +17,13 @@ from lull.results.result import Check, Result
 
 Row = dict[str, Any]
 
+WAKE_ERROR = 0.25
+"""The largest error of a wake-up whose caches are flushed and not needed again.
+
+TC2's figure does not say whether it has the misses after a wake-up in it. They are taken as left out, because in an
+energy model of this kind a program that waits for its lines is busy.
+"""
+
 
 def extend(result: Result, idle: Sequence[Steady]) -> None:
     table = df_wakes({window.platform for window in idle})
@@ -48,11 +55,14 @@ def df_wakes(platforms: set[str]) -> pa.Table:
 def checks(table: pa.Table) -> list[Check]:
     found = []
     for row in table.to_pylist():
-        least, most, theirs = row["empty_us"], row["full_us"], row["published_us"]
-        woken = f"a wake-up from {row['state']} of {row['platform']}, {row['cluster']},"
-        name = f"{woken} costs what TC2's does, with caches that TC2 may have had"
-        says = f"{least:.3g} us with empty caches, {most:.3g} with full ones, TC2 {theirs:.3g}"
-        found.append(Check(name, least <= theirs <= most, says))
+        ours, theirs = row["flushed_us"], row["published_us"]
+        error = ours / theirs - 1
+        name = f"a wake-up from {row['state']} of {row['platform']}, {row['cluster']}, costs what TC2's does"
+        says = (
+            f"{ours:.3g} us with caches that are flushed, TC2 {theirs:.3g}: {error:+.0%}, may be {WAKE_ERROR:.0%}; "
+            f"{row['empty_us']:.3g} us with empty caches, {row['full_us']:.3g} if full ones are fetched again"
+        )
+        found.append(Check(name, abs(error) <= WAKE_ERROR, says))
     return found
 
 
