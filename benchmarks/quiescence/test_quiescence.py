@@ -7,9 +7,10 @@ import pyarrow as pa
 import pytest
 
 from lull.errors import UserError
+from lull.figures import boots
 from lull.results.drawing import Stored
 from lull.rundir.origin import Origin
-from lull_experiments.quiescence import analysis, boots, causes, parts
+from lull_experiments.quiescence import analysis, causes, parts
 from lull_experiments.quiescence.causes import Action, Waking
 
 UI, NETWORK, PARSER, HELPER, LOGGER = 10, 11, 12, 20, 21
@@ -90,7 +91,7 @@ def over_boots(*saved: float) -> pa.Table | None:
     rows = [
         {**point("big"), "boot": boot, "saved": one, "cpus_saved": one, "slower": 0.0} for boot, one in enumerate(saved)
     ]
-    return boots.df_boots(rows, analysis.SAME)
+    return boots.df_boots(rows, analysis.SAME, analysis.OVER_BOOTS)
 
 
 def test_a_goal_is_judged_over_boots() -> None:
@@ -99,15 +100,15 @@ def test_a_goal_is_judged_over_boots() -> None:
     (row,) = table.to_pylist()
     assert (row["boots"], row["saved"], row["saved_least"]) == (3, pytest.approx(0.11), 0.1)
     assert row["saved_pm"] == pytest.approx(0.01 * 4.3027 / 3**0.5, rel=1e-4)
-    assert "| big | 0 | 3 | 11 ± 2.5 (10 to 12) |" in boots.text(table)
-    assert [check.passed for check in boots.checks(table, 0.06)] == [True]
-    assert [check.passed for check in boots.checks(over_boots(0.037, -0.0875, 0.11), 0.06)] == [False]
+    assert "| big | 0 | 3 | 11 ± 2.5 (10 to 12) |" in boots.text(table, {"background": "updates"}, analysis.OVER_BOOTS)
+    assert [check.passed for check in analysis.boots_checks(table)] == [True]
+    assert [check.passed for check in analysis.boots_checks(over_boots(0.037, -0.0875, 0.11))] == [False]
 
 
 def test_one_boot_says_nothing_of_others() -> None:
     assert over_boots(0.1) is None
-    assert boots.text(None) == ""
-    assert boots.checks(None, 0.06) == []
+    assert boots.text(None, {}, analysis.OVER_BOOTS) == ""
+    assert analysis.boots_checks(None) == []
 
 
 def test_one_load_reaches_no_goal() -> None:
