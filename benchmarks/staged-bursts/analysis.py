@@ -182,8 +182,8 @@ def checks(points: pa.Table) -> list[Check]:
             found.append(
                 Check(
                     f"{row['point']}: bursts save at least {100 * PAPER_POWER:g} % of the machine's power",
-                    _saved(row, none) >= PAPER_POWER,
-                    f"{1e3 * row['power_w']:.4g} mW instead of {1e3 * none['power_w']:.4g}: "
+                    1 - waiting.at_most(row, none, "power_w") >= PAPER_POWER,
+                    f"{waiting.watts_text(row, 'power_w')} mW instead of {waiting.watts_text(none, 'power_w')}: "
                     f"{100 * _saved(row, none):.3g} %; CPUs and L2s {1e3 * row['cpus_w']:.4g} instead of "
                     f"{1e3 * none['cpus_w']:.4g}",
                 )

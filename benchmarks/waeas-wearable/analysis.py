@@ -168,12 +168,10 @@ def checks(points: pa.Table) -> list[Check]:
         eas = _eas(every, row)
         if row["way"] != "waeas" or eas is None:
             continue
-        most = student.ends(row["cpus_w"], row["cpus_w_pm"])[1]
-        least = student.ends(eas["cpus_w"], eas["cpus_w_pm"])[0]
         found.append(
             Check(
                 f"{row['point']}: less power than EAS, and not shown to be later",
-                most < least and row["p99_low_us"] <= eas["p99_high_us"],
+                waiting.at_most(row, eas, "cpus_w") < 1 and row["p99_low_us"] <= eas["p99_high_us"],
                 f"CPUs and L2s {waiting.watts_text(row, 'cpus_w')} mW, with EAS {waiting.watts_text(eas, 'cpus_w')}; "
                 f"99 % within {waiting.quantile_text(row, 'p99')} µs, with EAS {waiting.quantile_text(eas, 'p99')}",
             )

@@ -94,6 +94,15 @@ def means(own: Sequence[Row], names: Sequence[str]) -> Row:
     return found
 
 
+def at_most(row: Row, other: Row, name: str) -> float:
+    """How many times another's mean this one may be: the most that both intervals allow.
+
+    It is more than the interval of the ratio itself would give, so that a goal that this reaches is reached.
+    """
+    most, least = student.ends(row[name], row[f"{name}_pm"])[1], student.ends(other[name], other[f"{name}_pm"])[0]
+    return math.inf if least <= 0 else most / least
+
+
 def so_far(rows_of_points: pa.Table, names: Sequence[str]) -> str:
     """Says how many of all points have a row in the table, where some points are still to come."""
     there = len(set(rows_of_points["point"].to_pylist()))
