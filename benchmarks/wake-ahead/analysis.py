@@ -4,6 +4,7 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+import numpy as np
 import pyarrow as pa
 from matplotlib.figure import Figure
 
@@ -15,6 +16,7 @@ from lull.results.drawing import Drawing, Stored
 from lull.results.result import Check, Result
 from lull.rundir.run import Run
 from lull.scenario.runs import Runs
+from lull.trace import recording
 
 EVENTS = "events.jsonl"
 PLACE = ("way", "state", "learn", "exit_us", "governor", "cpu", "period_us", "early_us", "late_us")
@@ -25,12 +27,19 @@ READY_US = 10.0
 BOUND_SHARE = 0.1
 """By how much an event with a window may take longer than with C1 only, of what deep sleep adds."""
 
+READINESS = {
+    "slept_early_us": "early on average, µs", "slept_early_most_us": "at most", "slept_late_us": "late at most, µs",
+}  # fmt: skip
+
 Row = dict[str, Any]
 
 
 def analyse(runs: Runs) -> Result:
     events, windows = df_events(runs), waiting.df_windows(runs, _place)
     tables = {"events": events, "windows": windows, "points": df_points(runs, events, windows)}
+    wakes = df_wakes(runs) if runs.timed else None
+    if wakes is not None:
+        tables["wakes"] = wakes
     return conclude(tables, [run.name for run in runs.runs])
 
 
@@ -44,7 +53,9 @@ def conclude(tables: Mapping[str, pa.Table], points: Sequence[str]) -> Result:
         "Power of the machine: mean with a 95 % interval over windows.\n\n"
         + _points_text(table)
         + "\n## Windows\n\nHow often the CPU was woken for a window, how often it was ready only after the window had "
-        "begun, by how much at most, and how early it was on average otherwise.\n\n" + _windows_text(table),
+        "begun, by how much at most, and how early it was on average otherwise.\n\n"
+        + _windows_text(table)
+        + _wakes_text(table),
         tables=dict(tables),
         checks=checks(table) if waiting.is_timed(table) else [],
     )
@@ -83,13 +94,56 @@ def _place(run: Run) -> Row:
 
 def df_points(runs: Runs, events: pa.Table, windows: pa.Table) -> pa.Table:
     """A row per point: quantiles of the latency, power, and what the kernel counted of windows."""
-    return waiting.df_points(runs, _place, events, windows, "latency_us", _counts)
+
+    def more(run: Run, _: list[Row]) -> Row:
+        ready = readiness(_wakes(run)) if runs.timed and run.values["way"] == "ahead" else {}
+        return _counts(run) | ready
+
+    return waiting.df_points(runs, _place, events, windows, "latency_us", more)
 
 
-def _counts(run: Run, _: list[Row]) -> Row:
+def _counts(run: Run) -> Row:
     with run.understanding(WINDOWS):
         totals = list(run.lines(WINDOWS))[-1]
         return {name: int(totals[name]) for name in COUNTS}
+
+
+def readiness(wakes: Sequence[Row]) -> Row:
+    """How early a CPU was that slept until it was woken for a window, and how often none had to be woken."""
+    early = [row["early_us"] for row in wakes if not row["awake"]]
+    on_time, late = [value for value in early if value >= 0], [-value for value in early if value < 0]
+    return {
+        "awake": len(wakes) - len(early), "slept": len(early),
+        "slept_early_us": float(np.mean(on_time)) if on_time else None,
+        "slept_early_most_us": max(on_time, default=None), "slept_late_us": max(late, default=0.0),
+    }  # fmt: skip
+
+
+def df_wakes(runs: Runs) -> pa.Table | None:
+    """A row per wake-up for a window; None where no point has any."""
+    found = [
+        {**_place(run), **row} for run in runs.runs if run.values["way"] == "ahead" for row in _wakes(run)
+    ]  # fmt: skip
+    return pa.Table.from_pylist(found) if found else None
+
+
+def _wakes(run: Run) -> list[Row]:
+    """By the trace. The timer that wakes for a window is the last that expired on its CPU before the event, and says
+    when it was due. A CPU that something else had woken before is ready then; it could not have slept deeply any more.
+    """
+    record = recording.load(run.rundir())
+    wakes, expired, started = (
+        record.tables[name] for name in ("lull_ahead_wake", "hrtimer_expire_entry", "hrtimer_start")
+    )
+    found = []
+    for time, cpu, start, late in zip(
+        wakes.time.tolist(), wakes.cpu.tolist(), wakes["start"].tolist(), wakes["late_ns"].tolist(), strict=True
+    ):
+        timer = expired["hrtimer"][(expired.cpu == cpu) & (expired.time <= time)]
+        due = started["expires"][(started["hrtimer"] == timer[-1]) & (started.time <= time)] if timer.size else timer
+        if due.size:
+            found.append({"cpu": cpu, "awake": late == 0, "early_us": (start - int(due[-1]) - late) / 1e3})
+    return found
 
 
 def _points_text(points: pa.Table) -> str:
@@ -123,6 +177,24 @@ def _windows_text(points: pa.Table) -> str:
     )
 
 
+def _wakes_text(points: pa.Table) -> str:
+    rows = [row for row in points.to_pylist() if row.get("slept")]
+    if not rows:
+        return ""
+    found = [
+        (
+            row["state"], f"{row['exit_us']:g}" if row["group"] == "exits" else "-", row["learn"], row["awake"],
+            row["slept"], *("-" if row[name] is None else f"{row[name]:.4g}" for name in READINESS),
+        )
+        for row in rows
+    ]  # fmt: skip
+    return (
+        "\nThe same by the trace, without the windows before which something else had woken the CPU. Such a CPU is "
+        "ready as soon as its timer is due, which is one exit latency early.\n\n"
+        + markdown_table(("deepest", "exit, µs", "learn", "awake anyway", "slept", *READINESS.values()), found)
+    )
+
+
 def _ahead_us(row: Row) -> float | None:
     on_time = row["wakes"] - row["late"]
     return row["ahead_sum_ns"] / on_time / 1e3 if on_time > 0 else None
@@ -134,13 +206,15 @@ def checks(points: pa.Table) -> list[Check]:
     found = []
     for row in every:
         if row["way"] == "ahead" and row["group"] == "exits" and row["learn"]:
-            ahead = _ahead_us(row)
+            ahead = row["slept_early_us"]
+            early = "-" if ahead is None else f"{ahead:.3g}"
+            late = f"late {row['late']} times, by {row['late_most_ns'] / 1e3:.3g} µs at most"
             found.append(
                 Check(
                     f"a CPU that learns is ready within {READY_US:g} µs where leaving takes {row['exit_us']:g} µs",
                     ahead is not None and ahead <= READY_US and row["late_most_ns"] <= READY_US * 1e3,
-                    f"early by {'-' if ahead is None else f'{ahead:.3g}'} µs on average, late {row['late']} times of "
-                    f"{row['wakes']}, by {row['late_most_ns'] / 1e3:.3g} µs at most",
+                    f"early by {early} µs on average over {row['slept']} sleeps, {late}; {row['awake']} times "
+                    "something else had woken the CPU",
                 )
             )
     for state in dict.fromkeys(row["state"] for row in every):
