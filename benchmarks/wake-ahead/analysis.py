@@ -27,6 +27,7 @@ READY_US = 10.0
 BOUND_SHARE = 0.1
 """By how much an event with a window may take longer than with C1 only, of what deep sleep adds."""
 
+STATES = ("C1", "C2", "C3", "C4")
 READINESS = {
     "slept_early_us": "early on average, µs", "slept_early_most_us": "at most", "slept_late_us": "late at most, µs",
 }  # fmt: skip
@@ -109,11 +110,11 @@ def _counts(run: Run) -> Row:
 
 
 def readiness(wakes: Sequence[Row]) -> Row:
-    """How early a CPU was that slept until it was woken for a window, and how often none had to be woken."""
-    early = [row["early_us"] for row in wakes if not row["awake"]]
+    """How early a CPU was that slept until it was woken for a window, and how often something else woke it before."""
+    early = [row["early_us"] for row in wakes if not row["woken_before"]]
     on_time, late = [value for value in early if value >= 0], [-value for value in early if value < 0]
     return {
-        "awake": len(wakes) - len(early), "slept": len(early),
+        "woken_before": len(wakes) - len(early), "slept": len(early),
         "slept_early_us": float(np.mean(on_time)) if on_time else None,
         "slept_early_most_us": max(on_time, default=None), "slept_late_us": max(late, default=0.0),
     }  # fmt: skip
@@ -129,20 +130,24 @@ def df_wakes(runs: Runs) -> pa.Table | None:
 
 def _wakes(run: Run) -> list[Row]:
     """By the trace. The timer that wakes for a window is the last that expired on its CPU before the event, and says
-    when it was due. A CPU that something else had woken before is ready then; it could not have slept deeply any more.
+    when it was due. If the CPU was ready sooner after that than hardware can leave the deepest state, something else
+    had begun to wake it before.
     """
+    deepest, exit_ns = STATES.index(str(run.values["state"])), 1e3 * float(run.values["exit_us"])
     record = recording.load(run.rundir())
     wakes, expired, started = (
         record.tables[name] for name in ("lull_ahead_wake", "hrtimer_expire_entry", "hrtimer_start")
     )
     found = []
-    for time, cpu, start, late in zip(
-        wakes.time.tolist(), wakes.cpu.tolist(), wakes["start"].tolist(), wakes["late_ns"].tolist(), strict=True
-    ):
+    for time, cpu, start, state, late in zip(
+        wakes.time.tolist(), wakes.cpu.tolist(), *(wakes[name].tolist() for name in ("start", "state", "late_ns")),
+        strict=True,
+    ):  # fmt: skip
         timer = expired["hrtimer"][(expired.cpu == cpu) & (expired.time <= time)]
         due = started["expires"][(started["hrtimer"] == timer[-1]) & (started.time <= time)] if timer.size else timer
         if due.size:
-            found.append({"cpu": cpu, "awake": late == 0, "early_us": (start - int(due[-1]) - late) / 1e3})
+            other = state == deepest and late < exit_ns
+            found.append({"cpu": cpu, "woken_before": other, "early_us": (start - int(due[-1]) - late) / 1e3})
     return found
 
 
@@ -183,15 +188,15 @@ def _wakes_text(points: pa.Table) -> str:
         return ""
     found = [
         (
-            row["state"], f"{row['exit_us']:g}" if row["group"] == "exits" else "-", row["learn"], row["awake"],
+            row["state"], f"{row['exit_us']:g}" if row["group"] == "exits" else "-", row["learn"], row["woken_before"],
             row["slept"], *("-" if row[name] is None else f"{row[name]:.4g}" for name in READINESS),
         )
         for row in rows
     ]  # fmt: skip
     return (
-        "\nThe same by the trace, without the windows before which something else had woken the CPU. Such a CPU is "
-        "ready as soon as its timer is due, which is one exit latency early.\n\n"
-        + markdown_table(("deepest", "exit, µs", "learn", "awake anyway", "slept", *READINESS.values()), found)
+        "\nThe same by the trace, without the windows before which something else, such as the tick, had begun to wake "
+        "the CPU. Such a CPU is early by up to an exit latency, whatever it has learned.\n\n"
+        + markdown_table(("deepest", "exit, µs", "learn", "woken before", "slept", *READINESS.values()), found)
     )
 
 
@@ -213,8 +218,8 @@ def checks(points: pa.Table) -> list[Check]:
                 Check(
                     f"a CPU that learns is ready within {READY_US:g} µs where leaving takes {row['exit_us']:g} µs",
                     ahead is not None and ahead <= READY_US and row["late_most_ns"] <= READY_US * 1e3,
-                    f"early by {early} µs on average over {row['slept']} sleeps, {late}; {row['awake']} times "
-                    "something else had woken the CPU",
+                    f"early by {early} µs on average over {row['slept']} sleeps, {late}; {row['woken_before']} "
+                    "times something else woke the CPU before",
                 )
             )
     for state in dict.fromkeys(row["state"] for row in every):

@@ -32,7 +32,7 @@ _KEPT: dict[str, tuple[str, ...]] = {
     "ipi_raise": ("target_cpus", "reason"),
     "cpu_frequency": ("state", "cpu_id"),
     "lull_route": ("irq", "from", "to", "reason"),
-    "lull_ahead_wake": ("pid", "start", "late_ns"),
+    "lull_ahead_wake": ("pid", "start", "state", "late_ns"),
     "lull_ahead_came": ("what", "ns", "expected_ns", "margin_ns"),
 }
 """Events and their fields."""
