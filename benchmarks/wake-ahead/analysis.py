@@ -31,6 +31,8 @@ STATES = ("C1", "C2", "C3", "C4")
 READINESS = {
     "slept_early_us": "early on average, µs", "slept_early_most_us": "at most", "slept_late_us": "late at most, µs",
 }  # fmt: skip
+UNKNOWN = dict.fromkeys(("woken_before", "slept", *READINESS))
+"""Of a point that asks for no windows."""
 
 Row = dict[str, Any]
 
@@ -97,8 +99,9 @@ def df_points(runs: Runs, events: pa.Table, windows: pa.Table) -> pa.Table:
     """A row per point: quantiles of the latency, power, and what the kernel counted of windows."""
 
     def more(run: Run, _: list[Row]) -> Row:
-        ready = readiness(_wakes(run)) if runs.timed and run.values["way"] == "ahead" else {}
-        return _counts(run) | ready
+        if not runs.timed:
+            return _counts(run)
+        return _counts(run) | (readiness(_wakes(run)) if run.values["way"] == "ahead" else UNKNOWN)
 
     return waiting.df_points(runs, _place, events, windows, "latency_us", more)
 
