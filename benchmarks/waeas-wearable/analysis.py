@@ -4,6 +4,7 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+import numpy as np
 import pyarrow as pa
 from matplotlib.figure import Figure
 
@@ -15,7 +16,7 @@ from lull.results.drawing import Drawing, Stored
 from lull.results.result import Check, Result
 from lull.rundir.run import Run
 from lull.scenario.runs import Runs
-from lull.statistics import student
+from lull.statistics import bootstrap, student
 
 SAMPLES = "samples.jsonl"
 SAME = ("sensors", "governor", "boot")
@@ -25,6 +26,8 @@ OVER_BOOTS = {
     "cpus_saved": "saved by CPUs and L2s", "saved": "by the machine", "sooner": "median sooner by",
     "p99_later": "p99 later by",
 }  # fmt: skip
+CROWD_US = 5000.0
+"""About how long a sample takes: what came so shortly before is still being worked on."""
 PAPER_SAVED = {"gps": 0.0990, "barometer": 0.1097, "thermo": 0.1540, "heart": 0.0493, "all": 0.0805, "transfer": 0.0452}
 """Power that WAEAS saves against EAS."""
 
@@ -42,15 +45,18 @@ def conclude(tables: Mapping[str, pa.Table], points: Sequence[str]) -> Result:
     table = tables["points"]
     savings = df_savings(table)
     over_boots = boots.df_boots(savings, SAME, OVER_BOOTS)
+    crowds = df_crowds(tables["samples"]) if waiting.is_timed(table) else None
     return Result(
         summary="## Samples and power\n\n"
         + waiting.so_far(table, points)
         + "Response: from the sensor's interrupt until the sample is shown. Power of the machine and of its CPUs with "
         "their L2s: mean with a 95 % interval over windows.\n\n"
         + _points_text(table)
-        + boots.text(over_boots, {"sensors": "sensors"}, OVER_BOOTS),
+        + boots.text(over_boots, {"sensors": "sensors"}, OVER_BOOTS)
+        + _crowds_text(crowds),
         tables={
             **tables,
+            **({"crowds": crowds} if crowds is not None else {}),
             **({"savings": pa.Table.from_pylist(savings)} if savings else {}),
             **({"boots": over_boots} if over_boots is not None else {}),
         },
@@ -132,6 +138,44 @@ def df_savings(points: pa.Table) -> list[Row]:
             }
         )  # fmt: skip
     return found
+
+
+def df_crowds(samples: pa.Table) -> pa.Table:
+    """A row per point and number of other samples that are still being worked on when a sample comes."""
+    found: list[Row] = []
+    for own in waiting.by_point(samples).values():
+        came = np.sort(np.array([row["came_us"] for row in own]))
+        by_others: dict[int, list[float]] = {}
+        for row in own:
+            before = np.searchsorted(came, row["came_us"]) - np.searchsorted(came, row["came_us"] - CROWD_US, "right")
+            by_others.setdefault(int(before), []).append(row["response_us"])
+        for others, times in sorted(by_others.items()):
+            ((middle, low, high),) = bootstrap.quantiles(np.array(times), [0.5])
+            found.append(
+                {
+                    **{name: own[0][name] for name in ("point", "group", *PLACE) if name in own[0]}, "others": others,
+                    "events": len(times), "median_us": middle, "median_low_us": low, "median_high_us": high,
+                    "longest_us": max(times),
+                }
+            )  # fmt: skip
+    return pa.Table.from_pylist(found)
+
+
+def _crowds_text(crowds: pa.Table | None) -> str:
+    if crowds is None:
+        return ""
+    rows = [
+        (
+            row["point"], row["others"], row["events"], waiting.quantile_text(row, "median"),
+            f"{row['longest_us']:.4g}",
+        )
+        for row in crowds.to_pylist()
+    ]  # fmt: skip
+    return (
+        "\n\n## Samples that come together\n\nResponse by how many other samples came in the "
+        f"{CROWD_US / 1e3:g} ms before, about as long as a sample takes.\n\n"
+        + markdown_table(("point", "others before", "samples", "median, µs", "longest"), rows)
+    )
 
 
 def _points_text(points: pa.Table) -> str:

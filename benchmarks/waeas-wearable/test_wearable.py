@@ -19,8 +19,15 @@ def point(way: str, cpus_w: float, p99_us: float, boot: int = 0, half: float = 0
     }  # fmt: skip
 
 
+def samples(point: str, *times: tuple[float, float]) -> list[dict[str, Any]]:
+    own = {"point": point, "group": "boots", "way": "eas", "sensors": "all", "governor": "menu", "boot": 0}
+    return [{**own, "sensor": "heart", "came_us": came, "response_us": response} for came, response in times]
+
+
 def concluded(*rows: dict[str, Any]) -> dict[str, bool]:
-    found = analysis.conclude({"points": pa.Table.from_pylist(list(rows))}, [row["point"] for row in rows])
+    made = pa.Table.from_pylist([sample for row in rows for sample in samples(row["point"], (0, 5000))])
+    tables = {"points": pa.Table.from_pylist(list(rows)), "samples": made}
+    found = analysis.conclude(tables, [row["point"] for row in rows])
     return {check.name.split(":")[0]: check.passed for check in found.checks}
 
 
@@ -54,3 +61,13 @@ def test_each_way_is_set_beside_eas_of_the_same_boot() -> None:
     table = boots.df_boots(savings, analysis.SAME, analysis.OVER_BOOTS)
     assert table is not None
     assert table.to_pylist()[0]["cpus_saved_most"] == pytest.approx(0.5)
+
+
+def test_samples_are_told_apart_by_what_came_shortly_before() -> None:
+    one = samples("one", (0, 4000), (3000, 5000), (6000, 5500), (20000, 4200))
+    rows = analysis.df_crowds(pa.Table.from_pylist(one + samples("other", (1000, 9000)))).to_pylist()
+    assert [(row["point"], row["others"], row["events"], row["longest_us"]) for row in rows] == [
+        ("one", 0, 2, 4200),
+        ("one", 1, 2, 5500),
+        ("other", 0, 1, 9000),
+    ]
