@@ -13,7 +13,7 @@ pytestmark = pytest.mark.guest
 
 def test_the_bandwidth_follows_the_target(lull: Lull, tmp_path: Path) -> None:
     points = ["--points", "rtt-1/50000", "--points", "rtt-1/150000", "--points", "rtt-1/300000"]
-    ran = lull("run", "eanem-control", "-e", "qemu", *points, "--out", "out")
+    ran = lull("run", "eanem-control", "-e", "qemu", *points, "--set", "intervals=8", "--out", "out")
     assert ran.returncode == 0, ran.stderr
     figures = lull("figures", "out")
     assert figures.returncode == 0, figures.stderr
