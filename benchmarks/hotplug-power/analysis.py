@@ -7,7 +7,7 @@ from typing import Any
 import pyarrow as pa
 
 from lull.energy import rows
-from lull.figures import repetitions, waiting
+from lull.figures import boots, repetitions, waiting
 from lull.plotting.markdown import markdown_table
 from lull.results.against import Against
 from lull.results.drawing import Stored
@@ -18,6 +18,10 @@ from lull.statistics import student
 
 FILE = "windows.jsonl"
 BASELINE = "conventional"
+SAME = ("load", "threads", "cpus", "cpufreq", "boot")
+"""What two points share that are compared by their way."""
+PLACE = ("way", *SAME)
+OVER_BOOTS = {"share": "power", "units_share": "units/s"}
 WITHIN = 0.01
 """The share of power by which a way may differ from conventional hotplug. The paper's differs by 0.2 %."""
 PAPER_CONVENTIONAL_MW, PAPER_PSEUDO_MW = 2572, 2566
@@ -39,15 +43,20 @@ def conclude(tables: Mapping[str, pa.Table], points: Sequence[str]) -> Result:
     means = df_points(windows)
     differences = df_differences(windows) if waiting.is_timed(windows) else None
     found = {"windows": windows, "points": means}
+    compared = differences.to_pylist() if differences else []
+    over_boots = boots.df_boots([row for row in compared if row["units_share"] is not None], SAME, OVER_BOOTS)
+    if over_boots is not None:
+        found["boots"] = over_boots
     return Result(
         summary="## Power by way and load\n\n"
         + waiting.so_far(windows, points)
         + "Means with 95 % intervals over windows. `out` is what the CPUs that are out burn themselves. A unit is "
         "always the same work of one load.\n\n"
         + _points_text(means)
-        + ("\n## Beside conventional hotplug\n\n" + _differences_text(differences) if differences else ""),
+        + ("\n## Beside conventional hotplug\n\n" + _differences_text(differences) if differences else "")
+        + boots.text(over_boots, {"load": "load"}, OVER_BOOTS),
         tables={**found, "differences": differences} if differences else found,
-        checks=checks(differences) if differences else [],
+        checks=[*checks(differences), *boots_checks(over_boots)] if differences else [],
     )
 
 
@@ -70,11 +79,10 @@ def df_windows(runs: Runs) -> pa.Table:
 
 
 def _windows(run: Run, timed: bool) -> list[Row]:
-    place = {name: run.values[name] for name in ("way", "load", "threads", "cpus", "cpufreq")}
     with run.understanding(FILE):
         found = [
             {
-                "point": run.name, "group": run.group, **place, "window": int(line["window"]),
+                **waiting.place(run, PLACE), "window": int(line["window"]),
                 "seconds": int(line["window_us"]) / 1e6, "units_hz": int(line["units"]) * 1e9 / int(line["units_ns"]),
             }
             for line in run.lines(FILE)
@@ -111,7 +119,7 @@ def df_points(windows: pa.Table) -> pa.Table:
     """Means over windows, each `name` with half its interval `name_pm`."""
     found = []
     for own in waiting.by_point(windows).values():
-        row: Row = {name: own[0][name] for name in ("point", "group", "way", "load", "threads", "cpus", "cpufreq")}
+        row: Row = {name: own[0][name] for name in ("point", "group", *PLACE)}
         row["n"] = len(own)
         row |= waiting.means(own, ("units_hz", *(f"{power}_w" for power in POWERS)))
         if "power_w" in row:
@@ -129,7 +137,7 @@ def df_differences(windows: pa.Table) -> pa.Table | None:
         other = base.get(_load(own[0]))
         if own[0]["way"] == BASELINE or other is None:
             continue
-        row: Row = {name: own[0][name] for name in ("way", "load", "threads", "cpus", "cpufreq")}
+        row: Row = {name: own[0][name] for name in PLACE}
         for name, stem in (("power_w", "share"), ("units_hz", "units_share")):
             ours, theirs = ([each[name] for each in side] for side in (own, other))
             middle = student.mean(theirs)[0]
@@ -144,15 +152,17 @@ def df_differences(windows: pa.Table) -> pa.Table | None:
 
 
 def _load(row: Row) -> tuple[object, ...]:
-    return tuple(row[name] for name in ("load", "threads", "cpus", "cpufreq"))
+    return tuple(row[name] for name in SAME)
 
 
 def _points_text(points: pa.Table) -> str:
     timed = "power_w" in points.column_names
-    headings = ("load", "way", "threads", "units/s") + (("power, mW", "clusters", "out", "µJ a unit") if timed else ())
+    headings = ("load", "way", "boot", "threads", "units/s") + (
+        ("power, mW", "clusters", "out", "µJ a unit") if timed else ()
+    )
     found = [
         (
-            row["load"], row["way"], row["threads"], waiting.mean_text(row, "units_hz", digits=5),
+            row["load"], row["way"], row["boot"], row["threads"], waiting.mean_text(row, "units_hz", digits=5),
             *(
                 (*(waiting.mean_text(row, f"{name}_w", 1e3, 5) for name in ("power", "cpus", "out")),
                  "-" if row["unit_j"] is None else f"{1e6 * row['unit_j']:.4g}")
@@ -167,10 +177,10 @@ def _points_text(points: pa.Table) -> str:
 
 def _differences_text(differences: pa.Table) -> str:
     found = [
-        (row["load"], row["way"], *(_share(row, stem) for stem in ("share", "units_share")))
+        (row["load"], row["way"], row["boot"], *(_share(row, stem) for stem in ("share", "units_share")))
         for row in differences.to_pylist()
     ]
-    return markdown_table(("load", "way", "power, %", "units/s, %"), found)
+    return markdown_table(("load", "way", "boot", "power, %", "units/s, %"), found)
 
 
 def _share(row: Row, stem: str) -> str:
@@ -182,11 +192,24 @@ def checks(differences: pa.Table) -> list[Check]:
     """CPUs that pseudo hotplug took out cost what CPUs cost that are off, as the paper says."""
     return [
         Check(
-            f"pseudo hotplug burns what conventional does under the load `{row['load']}`",
+            f"pseudo hotplug burns what conventional does under the load `{row['load']}`, boot {row['boot']}",
             max(-row["share_low"], row["share_high"]) <= WITHIN,
             f"{_share(row, 'share')} %; the whole interval has to be within {100 * WITHIN:g} %; paper: "
             f"{PAPER_PSEUDO_MW} beside {PAPER_CONVENTIONAL_MW} mW",
         )
         for row in differences.to_pylist()
+        if row["way"] == "pseudo"
+    ]
+
+
+def boots_checks(table: pa.Table | None) -> list[Check]:
+    """The same by the interval over boots."""
+    return [
+        Check(
+            f"pseudo hotplug burns what conventional does under the load `{row['load']}`, over {row['boots']} boots",
+            max(map(abs, student.ends(row["share"], row["share_pm"]))) <= WITHIN,
+            f"{boots.percent(row, 'share')} %; the whole interval has to be within {100 * WITHIN:g} %",
+        )
+        for row in (table.to_pylist() if table is not None else [])
         if row["way"] == "pseudo"
     ]

@@ -9,12 +9,12 @@ import pytest
 from lull_experiments.hotplug_power import analysis
 
 
-def windows(**watts: list[float]) -> pa.Table:
+def windows(boot: int = 0, **watts: list[float]) -> pa.Table:
     """Windows of points under one load, by way."""
     rows: list[dict[str, Any]] = [
         {
-            "point": f"ways/cpu-{way}", "group": "ways", "way": way, "load": "cpu", "threads": 4, "cpus": "4-7",
-            "cpufreq": "performance", "window": number, "seconds": 0.004, "units_hz": 1000.0 + number,
+            "point": f"{boot}/cpu-{way}", "group": "ways", "way": way, "load": "cpu", "threads": 4, "cpus": "4-7",
+            "cpufreq": "performance", "boot": boot, "window": number, "seconds": 0.004, "units_hz": 1000.0 + number,
             **{f"{name}_w": power for name in analysis.POWERS},
         }
         for way, powers in watts.items()
@@ -49,6 +49,18 @@ def test_a_difference_without_any_spread_is_what_it_is() -> None:
 def test_one_window_or_no_baseline_is_not_compared() -> None:
     assert analysis.df_differences(windows(conventional=[2.0], pseudo=[2.0])) is None
     assert analysis.df_differences(windows(partition=[2.0, 2.0], pseudo=[2.0, 2.0])) is None
+
+
+def test_boots_are_compared_with_their_own_baseline_and_judged_by_their_spread() -> None:
+    def judged(*ratios: float) -> list[bool]:
+        made = [windows(boot, conventional=[2.0 + boot] * 3, pseudo=[(2.0 + boot) * ratio] * 3)
+                for boot, ratio in enumerate(ratios)]  # fmt: skip
+        found = analysis.conclude({"windows": pa.concat_tables(made)}, [])
+        return [check.passed for check in found.checks if "boots" in check.name]
+
+    assert judged(1.001, 1.002, 1.0) == [True]
+    assert judged(1.001, 1.02, 1.0) == [False], "the mean is within a percent, and the interval is not"
+    assert judged(1.001) == []
 
 
 def test_energy_of_a_unit_is_power_over_rate() -> None:
