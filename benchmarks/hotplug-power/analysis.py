@@ -50,8 +50,8 @@ def conclude(tables: Mapping[str, pa.Table], points: Sequence[str]) -> Result:
     return Result(
         summary="## Power by way and load\n\n"
         + waiting.so_far(windows, points)
-        + "Means with 95 % intervals over windows. `out` is what the CPUs that are out burn themselves. A unit is "
-        "always the same work of one load.\n\n"
+        + "Means with 95 % intervals over windows that ended before the load did. `out` is what the CPUs that are out "
+        "burn themselves. A unit is always the same work of one load.\n\n"
         + _points_text(means)
         + ("\n## Beside conventional hotplug\n\n" + _differences_text(differences) if differences else "")
         + boots.text(over_boots, {"load": "load"}, OVER_BOOTS),
@@ -74,7 +74,7 @@ def against(stored: Stored) -> list[Against]:
 
 
 def df_windows(runs: Runs) -> pa.Table:
-    """A row per window: work, and on gem5 power."""
+    """A row per window: work, and on gem5 power. There, windows that ended after the load are left out."""
     return pa.Table.from_pylist([row for run in runs.runs for row in _windows(run, runs.timed)])
 
 
@@ -90,9 +90,13 @@ def _windows(run: Run, timed: bool) -> list[Row]:
     if not timed:
         return found
     out = _cpus(str(run.values["cpus"]))
-    powers = repetitions.watts(run, repetitions.edges(run, FILE), lambda row: _names(row, out))
+    edges = repetitions.edges(run, FILE)
+    powers = repetitions.watts(run, edges, lambda row: _names(row, out))
+    loaded = repetitions.while_ordered(edges, repetitions.ordered_edges(run, FILE))
     return [
-        {**row, **{f"{name}_w": own.get(name, 0.0) for name in POWERS}} for row, own in zip(found, powers, strict=True)
+        {**row, **{f"{name}_w": own.get(name, 0.0) for name in POWERS}}
+        for row, own, kept in zip(found, powers, loaded, strict=True)
+        if kept
     ]
 
 
@@ -157,12 +161,13 @@ def _load(row: Row) -> tuple[object, ...]:
 
 def _points_text(points: pa.Table) -> str:
     timed = "power_w" in points.column_names
-    headings = ("load", "way", "boot", "threads", "units/s") + (
+    headings = ("load", "way", "boot", "threads", "windows", "units/s") + (
         ("power, mW", "clusters", "out", "µJ a unit") if timed else ()
     )
     found = [
         (
-            row["load"], row["way"], row["boot"], row["threads"], waiting.mean_text(row, "units_hz", digits=5),
+            row["load"], row["way"], row["boot"], row["threads"], row["n"],
+            waiting.mean_text(row, "units_hz", digits=5),
             *(
                 (*(waiting.mean_text(row, f"{name}_w", 1e3, 5) for name in ("power", "cpus", "out")),
                  "-" if row["unit_j"] is None else f"{1e6 * row['unit_j']:.4g}")

@@ -9,9 +9,10 @@ from numpy.typing import NDArray
 
 from lull.energy import rows, run_ledger
 from lull.energy.run_ledger import Options
-from lull.energy.windows import lasts
+from lull.energy.windows import LENGTH_TOLERANCE, lasts
 from lull.errors import UserError
-from lull.rundir.folder import LEDGER
+from lull.rundir import stats
+from lull.rundir.folder import LEDGER, STATS_TABLE, RunDir
 from lull.rundir.run import Run
 from lull.trace import recording
 from lull.trace.clock import TICK_HZ, TICKS_PER_US
@@ -20,7 +21,15 @@ KEYS = ("start", "end", "cluster", "cpu", "backend", "band")
 
 
 def edges(run: Run, file: str) -> NDArray[np.int64]:
-    """Return the edges of the windows, in ticks, that a guest program ordered: its lines say when, and how long."""
+    """Return the edges of the windows that a guest program ordered, in ticks.
+
+    A program that is interrupted after it has read the clock orders all of them that much later. The dumps tell.
+    """
+    return as_dumped(ordered_edges(run, file), _dumps(run.rundir()))
+
+
+def ordered_edges(run: Run, file: str) -> NDArray[np.int64]:
+    """Return the edges as the program's lines say them: when it ordered which windows, and how long these are."""
     period = recording.load(run.rundir()).clock.period
     with run.understanding(file):
         windows = [
@@ -29,6 +38,33 @@ def edges(run: Run, file: str) -> NDArray[np.int64]:
         ]
         begin, length_us = windows[-1]
         return np.array([*(begin for begin, _ in windows), begin + length_us * TICKS_PER_US], np.int64)
+
+
+def as_dumped(ordered: NDArray[np.int64], dumps: NDArray[np.int64]) -> NDArray[np.int64]:
+    """The same edges, later by the least time with which all of them are dumps; as they are if there is none."""
+    tolerance = _tolerance(ordered)
+    late = dumps - ordered[0]
+    for shift in (0, *late[(late > 0) & (late < ordered[-1] - ordered[0])].tolist()):
+        there = ordered + np.int64(shift)
+        if all(np.abs(dumps - edge).min(initial=tolerance + 1) <= tolerance for edge in there.tolist()):
+            return there
+    return ordered
+
+
+def _tolerance(ordered: NDArray[np.int64]) -> float:
+    return LENGTH_TOLERANCE * int(np.diff(ordered).min())
+
+
+def while_ordered(edges: NDArray[np.int64], ordered: NDArray[np.int64]) -> list[bool]:
+    """Of each window, whether it had ended when the last one should have: until then a program keeps up its load."""
+    return [bool(edge <= ordered[-1] + _tolerance(ordered)) for edge in edges[1:]]
+
+
+def _dumps(rundir: RunDir) -> NDArray[np.int64]:
+    """When statistics were dumped, in ticks and in order."""
+    table = stats.TABLE.read(rundir / STATS_TABLE, filters=[("statistic", "=", "finalTick")])
+    ends: NDArray[np.int64] = np.sort(table["value"].to_numpy().astype(np.int64))
+    return ends
 
 
 def watts(
