@@ -21,6 +21,7 @@ from lull.results.against import Against
 from lull.results.drawing import Drawing, Stored
 from lull.results.result import Check, Result
 from lull.scenario.runs import Runs
+from lull.statistics import student
 
 AXIS = "moves"
 HEADING = "motions a second"
@@ -97,7 +98,7 @@ def checks(saved: pa.Table) -> list[Check]:
         found.append(
             Check(
                 "with looks of one system call, the rate of events decides whether ESM saves what the paper says",
-                _low(fewest) > PAPER_PERCENT > _high(most),
+                _ends(fewest)[0] > PAPER_PERCENT > _ends(most)[1],
                 f"{_share(fewest)} and {_share(most)} of what the poll adds, the paper {PAPER_PERCENT} %",
             )
         )
@@ -107,19 +108,15 @@ def checks(saved: pa.Table) -> list[Check]:
                 found.append(
                     Check(
                         f"at {row[AXIS]} {HEADING}, ESM saves a larger share of what the poll adds if looks are dear",
-                        _low(dear) > _high(row),
+                        _ends(dear)[0] > _ends(row)[1],
                         f"{_share(dear)} with looks of {ANDROID_US} µs, {_share(row)} with looks of one system call",
                     )
                 )
     return found
 
 
-def _low(row: Row) -> float:
-    return float(row["above_percent"] - row["above_percent_pm"])
-
-
-def _high(row: Row) -> float:
-    return float(row["above_percent"] + row["above_percent_pm"])
+def _ends(row: Row) -> tuple[float, float]:
+    return student.ends(row["above_percent"], row["above_percent_pm"])
 
 
 def _share(row: Row) -> str:

@@ -90,9 +90,10 @@ def _windows(run: Run, timed: bool) -> list[Row]:
     if not timed:
         return found
     out = _cpus(str(run.values["cpus"]))
-    edges = repetitions.edges(run, FILE)
+    ordered = repetitions.ordered_edges(run, FILE)
+    edges = repetitions.dumped_edges(run, ordered)
     powers = repetitions.watts(run, edges, lambda row: _names(row, out))
-    loaded = repetitions.while_ordered(edges, repetitions.ordered_edges(run, FILE))
+    loaded = repetitions.while_ordered(edges, ordered)
     return [
         {**row, **{f"{name}_w": own.get(name, 0.0) for name in POWERS}}
         for row, own, kept in zip(found, powers, loaded, strict=True)

@@ -25,7 +25,12 @@ def edges(run: Run, file: str) -> NDArray[np.int64]:
 
     A program that is interrupted after it has read the clock orders all of them that much later. The dumps tell.
     """
-    return as_dumped(ordered_edges(run, file), _dumps(run.rundir()))
+    return dumped_edges(run, ordered_edges(run, file))
+
+
+def dumped_edges(run: Run, ordered: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Return these edges where the dumps were; as they are where the engine has no statistics."""
+    return as_dumped(ordered, _dumps(run.rundir()))
 
 
 def ordered_edges(run: Run, file: str) -> NDArray[np.int64]:
@@ -61,7 +66,9 @@ def while_ordered(edges: NDArray[np.int64], ordered: NDArray[np.int64]) -> list[
 
 
 def _dumps(rundir: RunDir) -> NDArray[np.int64]:
-    """When statistics were dumped, in ticks and in order."""
+    """When statistics were dumped, in ticks and in order; never, without statistics."""
+    if not (rundir / STATS_TABLE).is_file():
+        return np.array([], np.int64)
     table = stats.TABLE.read(rundir / STATS_TABLE, filters=[("statistic", "=", "finalTick")])
     ends: NDArray[np.int64] = np.sort(table["value"].to_numpy().astype(np.int64))
     return ends
