@@ -39,8 +39,8 @@ Row = dict[str, Any]
 
 def analyse(runs: Runs) -> Result:
     events, windows = df_events(runs), waiting.df_windows(runs, _place)
-    tables = {"events": events, "windows": windows, "points": df_points(runs, events, windows)}
     wakes = df_wakes(runs) if runs.timed else None
+    tables = {"events": events, "windows": windows, "points": df_points(runs, events, windows, wakes)}
     if wakes is not None:
         tables["wakes"] = wakes
     return conclude(tables, [run.name for run in runs.runs])
@@ -95,13 +95,15 @@ def _place(run: Run) -> Row:
     return waiting.place(run, PLACE)
 
 
-def df_points(runs: Runs, events: pa.Table, windows: pa.Table) -> pa.Table:
+def df_points(runs: Runs, events: pa.Table, windows: pa.Table, wakes: pa.Table | None) -> pa.Table:
     """A row per point: quantiles of the latency, power, and what the kernel counted of windows."""
+
+    woken = waiting.by_point(wakes) if wakes is not None else {}
 
     def more(run: Run, _: list[Row]) -> Row:
         if not runs.timed:
             return _counts(run)
-        return _counts(run) | (readiness(_wakes(run)) if run.values["way"] == "ahead" else UNKNOWN)
+        return _counts(run) | (readiness(woken.get(run.name, [])) if run.values["way"] == "ahead" else UNKNOWN)
 
     return waiting.df_points(runs, _place, events, windows, "latency_us", more)
 
