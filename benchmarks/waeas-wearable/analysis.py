@@ -51,7 +51,7 @@ def conclude(tables: Mapping[str, pa.Table], points: Sequence[str]) -> Result:
         + waiting.so_far(table, points)
         + "Response: from the sensor's interrupt until the sample is shown. Power of the machine and of its CPUs with "
         "their L2s: mean with a 95 % interval over windows.\n\n"
-        + _points_text(table)
+        + _points_text(table, savings)
         + boots.text(over_boots, {"sensors": "sensors"}, OVER_BOOTS)
         + _crowds_text(crowds),
         tables={
@@ -72,15 +72,14 @@ def draw(stored: Stored) -> list[Drawing]:
 
 
 def against(stored: Stored) -> list[Against]:
-    points = stored.rows("points")
-    every = points.to_pylist() if points else []
+    savings = stored.rows("savings")
     return [
         Against(
-            f"{row['point']}: power saved against EAS, CPUs and L2s", "%", f"{100 * saved:.3g}",
+            f"{row['point']}: power saved against EAS, CPUs and L2s", "%", f"{100 * row['cpus_saved']:.3g}",
             f"{100 * PAPER_SAVED[row['sensors']]:.3g}", source="WAEAS paper, figure 13",
         )
-        for row in every
-        if row["way"] == "waeas" and (saved := _saved(every, row)) is not None
+        for row in (savings.to_pylist() if savings else [])
+        if row["way"] == "waeas"
     ]  # fmt: skip
 
 
@@ -113,11 +112,6 @@ def df_points(runs: Runs, samples: pa.Table, windows: pa.Table) -> pa.Table:
 def _eas(every: list[Row], row: Row) -> Row | None:
     """The same load with upstream's energy-aware scheduling."""
     return waiting.beside(every, row, "eas", SAME)
-
-
-def _saved(every: list[Row], row: Row) -> float | None:
-    eas = _eas(every, row)
-    return None if eas is None or "cpus_w" not in row else float(1 - row["cpus_w"] / eas["cpus_w"])
 
 
 def df_savings(points: pa.Table) -> list[Row]:
@@ -178,29 +172,27 @@ def _crowds_text(crowds: pa.Table | None) -> str:
     )
 
 
-def _points_text(points: pa.Table) -> str:
-    every = points.to_pylist()
+def _points_text(points: pa.Table, savings: Sequence[Row]) -> str:
+    saved = {row["point"]: f"{100 * row['cpus_saved']:.3g} %" for row in savings}
     timed = waiting.is_timed(points)
     headings = ("sensors", "way", "governor", "boot", "samples", "response, median µs", "p99") + (
         ("power, mW", "CPUs, mW", "saved against EAS, CPUs") if timed else ()
     )
-    rows = []
-    for row in every:
-        saved = _saved(every, row)
-        rows.append(
-            (
-                row["sensors"], row["way"], row["governor"], row.get("boot", 0), row["events"],
-                waiting.quantile_text(row, "median"), waiting.quantile_text(row, "p99"),
-                *(
-                    (
-                        waiting.watts_text(row, "power_w"), waiting.watts_text(row, "cpus_w"),
-                        "-" if saved is None else f"{100 * saved:.3g} %",
-                    )
-                    if timed
-                    else ()
-                ),
-            )
-        )  # fmt: skip
+    rows = [
+        (
+            row["sensors"], row["way"], row["governor"], row.get("boot", 0), row["events"],
+            waiting.quantile_text(row, "median"), waiting.quantile_text(row, "p99"),
+            *(
+                (
+                    waiting.watts_text(row, "power_w"), waiting.watts_text(row, "cpus_w"),
+                    saved.get(row["point"], "-"),
+                )
+                if timed
+                else ()
+            ),
+        )
+        for row in points.to_pylist()
+    ]  # fmt: skip
     return markdown_table(headings, rows)
 
 
