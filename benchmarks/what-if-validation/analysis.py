@@ -16,6 +16,7 @@ from lull.results.drawing import Drawing, Stored
 from lull.results.result import Check, Result
 from lull.scenario.runs import Runs
 from lull.whatif import bars
+from lull.whatif.source import FREE_CLOCKS
 
 from . import held_out
 
@@ -57,10 +58,10 @@ def conclude(tables: Mapping[str, pa.Table], points: Sequence[str]) -> Result:
     )
     summary = (
         f"## Errors\n\n{asked}\n\n{_errors_text(df_errors(rows, len(there)))}\n"
-        f"## Error bars\n\n{_bars_text(df_bars(numbers))}\n"
+        f"## Error bars\n\n{_bars_text(df_bars(rows, numbers))}\n"
         f"## What makes it worse\n\n{_conditions_text(rows, numbers)}\n## Every question\n\n{_points_text(rows)}"
     )
-    quoted = {"errors": df_errors(rows, len(there)), "bars": df_bars(numbers)}
+    quoted = {"errors": df_errors(rows, len(there)), "bars": df_bars(rows, numbers)}
     return Result(summary, {**tables, **quoted}, checks(rows, numbers))
 
 
@@ -160,10 +161,24 @@ def _column(numbers: pa.Table, name: str) -> Errors:
     return values
 
 
-def df_bars(numbers: pa.Table) -> pa.Table:
+def own_bars(free: npt.NDArray[np.bool_], numbers: pa.Table) -> Errors:
+    """The error bar that `lull what-if` gives each number."""
+    kinds = numbers["kind"].to_pylist()
+    found: Errors = np.array([bars.factor(*one) for one in zip(kinds, free.tolist(), strict=True)])
+    return found * _column(numbers, "base")
+
+
+def free_clocks(rows: Sequence[Row], numbers: pa.Table) -> npt.NDArray[np.bool_]:
+    """Of each number, whether Linux might change the clocks of the recorded run."""
+    clocks = {(row["recorded"], row["point"]): row["cpufreq"] == FREE_CLOCKS for row in rows}
+    asked = zip(numbers["recorded_run"].to_pylist(), numbers["point"].to_pylist(), strict=True)
+    return np.array([clocks.get(one, False) for one in asked])
+
+
+def df_bars(rows: Sequence[Row], numbers: pa.Table) -> pa.Table:
     """Of each kind of number: the share inside by other groups' factors and inside lull's own bars, and the factors."""
-    within, kinds = inside(numbers), np.array(numbers["kind"].to_pylist())
-    own, judged = _off(numbers) <= _column(numbers, "bar") * (1 + 1e-9), _has_bar(numbers)
+    within, kinds, free = inside(numbers), np.array(numbers["kind"].to_pylist()), free_clocks(rows, numbers)
+    own, judged = _off(numbers) <= own_bars(free, numbers) * (1 + 1e-9), _has_bar(numbers)
     needed: dict[str, float | None] = {**factors(numbers), "all": None}
     found = []
     for kind in (*dict.fromkeys(kinds.tolist()), "all"):
@@ -172,15 +187,24 @@ def df_bars(numbers: pa.Table) -> pa.Table:
         found.append(
             {
                 "kind": kind, "numbers": int(known.sum()),
-                "inside": 100 * float(within[known].mean()) if known.any() else None,
-                "inside_own": 100 * float(own[mine].mean()), "needed": needed[kind], "factor": bars.FACTORS.get(kind),
+                "inside": _share(within[known]),
+                "inside_own": 100 * float(own[mine].mean()), "inside_free": _share(own[mine & free]),
+                "needed": needed[kind], "factor": bars.FACTORS.get(kind),
+                "free_factor": bars.factor(kind, True) if kind in bars.FACTORS else None,
             }
         )  # fmt: skip
     return pa.Table.from_pylist(found)
 
 
+def _share(held: npt.NDArray[np.bool_]) -> float | None:
+    return 100 * float(held.mean()) if held.size else None
+
+
 def _bars_text(found: pa.Table) -> str:
-    columns = (("inside", ".1f"), ("inside_own", ".1f"), ("needed", ".3g"), ("factor", ".3g"))
+    columns = (
+        ("inside", ".1f"), ("inside_own", ".1f"), ("inside_free", ".1f"), ("needed", ".3g"), ("factor", ".3g"),
+        ("free_factor", ".3g"),
+    )  # fmt: skip
     lines = [
         (
             row["kind"],
@@ -189,12 +213,16 @@ def _bars_text(found: pa.Table) -> str:
         )
         for row in found.to_pylist()
     ]
-    heads = ("numbers of", "numbers", "inside, %", "inside lull's bars, %", "factor of all groups", "lull's factor")
+    heads = (
+        "numbers of", "numbers", "inside, %", "inside lull's bars, %", "the same with schedutil, %",
+        "factor of all groups", "lull's factor", "lull's with schedutil",
+    )  # fmt: skip
     return (
         "An error bar is a sum, times a factor of its kind of number (`scripts/lull/whatif/bars.py`). *Inside* is the "
         "share of the true numbers within their bar, each group's by the factors that the **other** groups need: what "
         "95 of 100 numbers need in the one of them that needs most, and 1 at least. Lull's own factors are from all "
-        "groups, so that its own share says nothing new.\n\n" + markdown_table(heads, lines)
+        "groups, so that its own share says nothing new. With `schedutil`, lull's factors of some kinds are larger.\n\n"
+        + markdown_table(heads, lines)
     )
 
 

@@ -85,7 +85,7 @@ def beside(recorded: Replay, truth: Replay, informed: Replay) -> list[Row]:
             found.append(
                 {
                     "what": what, "cpu": cpu, "of": of, "kind": kind, "recorded": before, "predicted": said,
-                    "base": bar / bars.FACTORS[kind], "bar": bar, "true": true,
+                    "base": bar / bars.factor(kind, recorded.free_clocks), "true": true,
                 }
             )  # fmt: skip
     return found

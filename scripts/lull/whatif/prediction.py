@@ -158,6 +158,7 @@ def _scale(source: Replay, machine: Setup, wakes: npt.NDArray[np.void], cores_j:
         cores_j=cores_j,
         wakes=dict(zip(cpus.tolist(), counts.tolist(), strict=True)),
         watts={cpu: power.of(cpu) for cpu in source.cpus},
+        free_clocks=source.free_clocks,
     )
 
 

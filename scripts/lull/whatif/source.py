@@ -32,6 +32,8 @@ TICK_NS = 4_000_000
 """HZ=250 of kernel-patches/config."""
 TRACED = ("sched", "power", "irq", "ipi", "timer")
 """The groups of events that a replay reads."""
+FREE_CLOCKS = "schedutil"
+"""The only setting of `cpufreq` with which Linux changes the clocks in a run."""
 _DEPTHS = tuple(STATE_NAMES.values())
 
 
@@ -47,6 +49,8 @@ class Replay:
     watts: Watts
     kept: tuple[str, ...]
     """Notes on what is left out, or stays as it was."""
+    free_clocks: bool = False
+    """Linux may change the clocks."""
 
     @property
     def cpus(self) -> list[int]:
@@ -174,6 +178,7 @@ def load(
         chains=chains,
         watts=watts.of_run(rundir, spec.platform, sorted(chains.sleeps), found.ticks),
         kept=tuple(_kept(rundir, spec.platform, chains, found, again)),
+        free_clocks=spec.policy.cpufreq == FREE_CLOCKS,
     )
 
 
