@@ -10,7 +10,7 @@ import pyarrow as pa
 from matplotlib.figure import Figure
 
 from lull.energy import rows
-from lull.figures import repetitions, waiting
+from lull.figures import boots, repetitions, waiting
 from lull.plotting import style
 from lull.plotting.markdown import markdown_table
 from lull.results.drawing import Drawing, Stored
@@ -28,10 +28,12 @@ KEPT = 0.9
 
 APART = 0.03
 """By so much the period of each further thread is longer."""
-PLACE = ("way", "toggles_hz", "threads", "period_us", "steps", "cpufreq", "idle_governor")
+PLACE = ("way", "toggles_hz", "threads", "period_us", "steps", "cpufreq", "idle_governor", "boot")
 """What says which point a row is of."""
-SAME = ("threads", "period_us", "steps", "cpufreq")
+SAME = ("threads", "period_us", "steps", "cpufreq", "boot")
 """What the governor's points and those of nobody have in common that are compared."""
+BESIDE = {"steps": "steps", "cpufreq": "clocks", "idle_governor": "nobody, with"}
+OVER_BOOTS = {"saved": "saved by the machine", "cpus_saved": "by the clusters", "p99_later": "p99 of done later by"}
 COMPARED = (
     "\n\n## The governor, and nobody\n\n"
     "The governor's power less that of a machine on which nobody takes CPUs out, under the same load and the same "
@@ -51,6 +53,7 @@ def conclude(tables: Mapping[str, pa.Table], points: Sequence[str]) -> Result:
     windows, jobs = tables["windows"], tables["jobs"]
     means = df_points(windows, jobs)
     differences = df_differences(windows, means)
+    over_boots = None if differences is None else df_boots(differences)
     compared = "" if differences is None else COMPARED + _text_of_differences(differences)
     return Result(
         summary="## Points\n\n"
@@ -58,10 +61,15 @@ def conclude(tables: Mapping[str, pa.Table], points: Sequence[str]) -> Result:
         + "`toggles/s` is what took place, and `toggle` the mean time of one. `begun` and `done` are times from when "
         "a job was due, of the jobs that were done; `dropped` counts the others. Power is a mean with a 95 % interval "
         "over windows; times are quantiles with 95 % bootstrap intervals. The governor's toggles are CPUs that went "
-        "out or in.\n\n" + _text(means) + compared,
+        "out or in.\n\n" + _text(means) + compared + boots.text(over_boots, BESIDE, OVER_BOOTS),
         tables={"windows": windows, "jobs": jobs, "points": means}
-        | ({} if differences is None else {"differences": differences}),
-        checks=[*checks(means), *([] if differences is None else checks_of_governor(differences))],
+        | ({} if differences is None else {"differences": differences})
+        | ({} if over_boots is None else {"boots": over_boots}),
+        checks=[
+            *checks(means),
+            *([] if differences is None else checks_of_governor(differences)),
+            *checks_over_boots(over_boots),
+        ],
     )
 
 
@@ -135,7 +143,8 @@ def df_points(windows: pa.Table, jobs: pa.Table) -> pa.Table:
     found = []
     done = waiting.by_point(jobs)
     for point, own in waiting.by_point(windows).items():
-        row: Row = {name: own[0][name] for name in ("point", "group", *PLACE)}
+        row: Row = {name: own[0].get(name) for name in ("point", "group", *PLACE)}
+        row["boot"] = row["boot"] or 0  # of points that ran before there were boots
         row |= {name: own[0][name] for name in ("toggled_hz", "toggle_us", "toggle_most_us")}
         row |= waiting.means(own, [f"{name}_w" for name in POWERS])
         seconds = sum(each["seconds"] for each in own)
@@ -167,13 +176,13 @@ def _dropped(jobs: Sequence[Row], place: Row, length_us: float) -> int:
 def _text(points: pa.Table) -> str:
     timed = "power_w" in points.column_names
     headings = (
-        "way", "clocks", "idle states by", "steps", "toggles/s asked",
+        "way", "clocks", "idle states by", "steps", "boot", "toggles/s asked",
         "toggles/s", "toggle, µs", "jobs/s", "dropped", "begun, median, µs", "p99",
         "done, median, µs", "p99", *(("power, mW", "clusters, mW", "`em`, mW", "µJ a job") if timed else ()),
     )  # fmt: skip
     found = [
         (
-            row["way"], row["cpufreq"], row["idle_governor"], row["steps"], row["toggles_hz"],
+            row["way"], row["cpufreq"], row["idle_governor"], row["steps"], row["boot"], row["toggles_hz"],
             f"{row['toggled_hz']:.4g}", f"{row['toggle_us']:.4g}",
             f"{row['jobs_hz']:.4g}", row["dropped"],
             *(waiting.ends_text(row, f"{what}_{name}_us") for what in ("begun", "done") for name in QUANTILES),
@@ -200,7 +209,8 @@ def df_differences(windows: pa.Table, points: pa.Table) -> pa.Table | None:
             if other["way"] != "none" or any(other[name] != one[name] for name in SAME):
                 continue
             row: Row = {name: one[name] for name in SAME} | {"one": one["point"], "other": other["point"]}
-            row["idle_governor"], row["other_power_w"] = other["idle_governor"], other["power_w"]
+            row |= {"way": one["way"], "idle_governor": other["idle_governor"]}
+            row |= {f"other_{name}": other[name] for name in ("power_w", "cpus_w")}
             for name in (f"{power}_w" for power in POWERS):
                 sides = ([each[name] for each in own[point["point"]]] for point in (other, one))
                 row[name], row[f"{name}_low"], row[f"{name}_high"] = student.difference(*sides)
@@ -211,14 +221,41 @@ def df_differences(windows: pa.Table, points: pa.Table) -> pa.Table | None:
     return pa.Table.from_pylist(found) if found else None
 
 
+def df_boots(differences: pa.Table) -> pa.Table | None:
+    """Means over boots of what the governor saves in each boot: shares of 1."""
+    savings = [
+        {
+            **row, "saved": -row["power_w"] / row["other_power_w"], "cpus_saved": -row["cpus_w"] / row["other_cpus_w"],
+            "p99_later": row["late_us"] / row["other_late_us"] - 1,
+        }
+        for row in differences.to_pylist()
+        if row["late_us"] and row["other_late_us"]
+    ]  # fmt: skip
+    return boots.df_boots(savings, (*SAME, "idle_governor"), OVER_BOOTS)
+
+
+def checks_over_boots(table: pa.Table | None) -> list[Check]:
+    """The same as `checks_of_governor`, by the intervals over boots."""
+    return [
+        Check(
+            f"the governor saves power, and jobs are done no later, {row['cpufreq']}, {row['steps']} steps, "
+            f"over {row['boots']} boots",
+            row["saved"] - row["saved_pm"] > 0 and row["p99_later"] - row["p99_later_pm"] <= 0,
+            f"against {row['idle_governor']} {boots.percent(row, 'saved')} % less power, p99 "
+            f"{boots.percent(row, 'p99_later')} % later",
+        )
+        for row in (table.to_pylist() if table is not None else [])
+    ]
+
+
 def _text_of_differences(differences: pa.Table) -> str:
     headings = (
-        "clocks", "steps", "nobody, with", "power, mW", "of it, %", "clusters, mW", "`em`, mW",
+        "clocks", "steps", "boot", "nobody, with", "power, mW", "of it, %", "clusters, mW", "`em`, mW",
         "late, governor, µs", "late, nobody, µs", "dropped, governor", "nobody",
     )  # fmt: skip
     found = [
         (
-            row["cpufreq"], row["steps"], row["idle_governor"], _difference(row, "power"),
+            row["cpufreq"], row["steps"], row["boot"], row["idle_governor"], _difference(row, "power"),
             f"{100 * row['power_w'] / row['other_power_w']:+.2g}", _difference(row, "cpus"), _difference(row, "em"),
             *("-" if row[name] is None else f"{row[name]:.4g}" for name in ("late_us", "other_late_us")),
             row["dropped"], row["other_dropped"],
@@ -236,8 +273,8 @@ def checks_of_governor(differences: pa.Table) -> list[Check]:
     """Of each clock and load: less power than each of Linux's own ways, and jobs done no later, and all of them."""
     found = []
     every = differences.to_pylist()
-    for clocks, steps in dict.fromkeys((row["cpufreq"], row["steps"]) for row in every):
-        own = [row for row in every if (row["cpufreq"], row["steps"]) == (clocks, steps)]
+    for clocks, steps, boot in dict.fromkeys((row["cpufreq"], row["steps"], row["boot"]) for row in every):
+        own = [row for row in every if (row["cpufreq"], row["steps"], row["boot"]) == (clocks, steps, boot)]
         saves = all(row["power_w_high"] < 0 for row in own)
         in_time = all(
             row["dropped"] <= row["other_dropped"]
@@ -253,7 +290,7 @@ def checks_of_governor(differences: pa.Table) -> list[Check]:
         )
         found.append(
             Check(
-                f"the governor saves power, and jobs are done no later, {clocks}, {steps} steps",
+                f"the governor saves power, and jobs are done no later, {clocks}, {steps} steps, boot {boot}",
                 saves and in_time,
                 says,
             )

@@ -13,7 +13,7 @@ from lull_experiments.hotplug_dynamic import analysis
 
 PLACE = {
     "point": "toggles/pseudo-100", "group": "toggles", "way": "pseudo", "toggles_hz": 100, "threads": 4,
-    "period_us": 8000, "steps": 1000, "cpufreq": "performance", "idle_governor": "menu",
+    "period_us": 8000, "steps": 1000, "cpufreq": "performance", "idle_governor": "menu", "boot": 0,
 }  # fmt: skip
 
 
@@ -119,3 +119,33 @@ def test_the_governor_that_drops_jobs_does_not_win() -> None:
 
 def test_qemu_has_no_power_to_compare() -> None:
     assert analysis.df_differences(pa.table({"way": ["none"]}), pa.table({"way": ["none"]})) is None
+
+
+@pytest.mark.parametrize(
+    ("saved", "later", "passed"),
+    [
+        ([0.10, 0.11, 0.12], [0.0, 0.01, -0.01], True),
+        ([0.10, 0.01, 0.30], [0.0, 0.01, -0.01], False),
+        ([0.10, 0.11, 0.12], [0.10, 0.11, 0.12], False),
+    ],
+    ids=["saves in each boot", "boots differ by more", "later in each boot"],
+)
+def test_a_saving_over_boots_is_judged_by_the_interval_over_boots(
+    saved: list[float], later: list[float], passed: bool
+) -> None:
+    place = {name: PLACE[name] for name in ("threads", "period_us", "steps", "cpufreq")}
+    rows = [
+        {
+            **place, "way": "governor", "idle_governor": "menu", "boot": boot, "power_w": -less, "other_power_w": 1.0,
+            "cpus_w": -less, "other_cpus_w": 1.0, "late_us": 100 * (1 + late), "other_late_us": 100.0,
+        }
+        for boot, (less, late) in enumerate(zip(saved, later, strict=True))
+    ]  # fmt: skip
+    table = analysis.df_boots(pa.Table.from_pylist(rows))
+    (check,) = analysis.checks_over_boots(table)
+    assert check.passed == passed
+    assert "over 3 boots" in check.name
+
+
+def test_a_single_boot_is_not_judged_over_boots() -> None:
+    assert analysis.checks_over_boots(None) == []
