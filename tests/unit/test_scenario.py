@@ -281,6 +281,20 @@ def test_bad_words_are_one_sentence_and_leave_nothing(
     assert list(tmp_path.iterdir()) == []
 
 
+def test_a_scenario_says_what_its_groups_and_parameters_are(lull: Lull) -> None:
+    ran = lull("run", "wake-latency", "--describe")
+    assert ran.returncode == 0, ran.stderr
+    lines = ran.stdout.splitlines()
+    scenario = load_scenario("wake-latency")
+    assert lines[0] == scenario.title
+    for group in scenario.groups:
+        assert lines[lines.index(f"  {group.name}") + 1].strip() == group.help
+    for key, parameter in scenario.parameters.items():
+        (at,) = [number for number, line in enumerate(lines) if line.startswith(f"  {key}=")]
+        assert lines[at + 1].strip() == parameter.help
+    assert {"  state=C3   (C1, C2, C3, C4)", "  count=1100   (1 to 1000000)", "  seed=1   (at least 0)"} <= set(lines)
+
+
 def test_points_that_the_machine_cannot_run_are_refused_before_anything_boots(lull: Lull, tmp_path: Path) -> None:
     platform = _without_c2(tmp_path, "little")
     words = ("run", "wake-latency", "-e", "qemu", "-p", platform, "--set", "cpus=0")

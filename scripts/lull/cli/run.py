@@ -19,6 +19,7 @@ from lull.scenario import asked, experiments
 from lull.scenario.asked import Asked
 from lull.scenario.folder import Done
 from lull.scenario.load import load_scenario
+from lull.scenario.schema import Parameter, Scenario
 
 
 def run(
@@ -64,6 +65,9 @@ def run(
     list_points: Annotated[
         bool, typer.Option("--list", help="only list the points of the scenario, or all scenarios if none is given")
     ] = False,
+    describe: Annotated[
+        bool, typer.Option("--describe", help="only say what the scenario's groups and parameters are")
+    ] = False,
     seed: SeedOption = 1,
     stats_period: StatsPeriodOption = None,
     gem5: Gem5Option = None,
@@ -75,11 +79,15 @@ def run(
     failed point runs again next time, a hung one only with --again.
 
     Example: lull run wake-latency -e gem5 --set count=200 --points 'states/*'
+    Example: lull run wake-latency --describe
     """
     if name is None:
         if not list_points:
             raise UserError(f"no scenario given; name one of {', '.join(experiments.names())}")
         _list_scenarios()
+        return
+    if describe:
+        _describe(load_scenario(name))
         return
     prepared = asked.prepare(
         Asked(
@@ -125,3 +133,24 @@ def _list_scenarios() -> None:
         parameters = " ".join(f"{key}={text_of(parameter.default)}" for key, parameter in scenario.parameters.items())
         table.add_row(name, scenario.title, parameters)
     Console(highlight=False).print(table)
+
+
+def _describe(scenario: Scenario) -> None:
+    typer.echo(f"{scenario.title}\n\ngroups of points, for --points 'GROUP/*':")
+    for group in scenario.groups:
+        typer.echo(f"  {group.name}\n      {group.help}")
+    typer.echo("\nparameters with their defaults, for --set:")
+    for key, parameter in scenario.parameters.items():
+        typer.echo(f"  {key}={text_of(parameter.default)}{_allowed(parameter)}\n      {parameter.help}")
+
+
+def _allowed(parameter: Parameter) -> str:
+    """The values that a parameter may have, in brackets."""
+    ends = [end for end in (parameter.at_least, parameter.at_most) if end is not None]
+    words = ", ".join(parameter.choices) or " to ".join(f"{end:.10g}" for end in ends)
+    if not words:
+        return ""
+    only = (
+        "at least " if parameter.at_most is None and ends else "at most " if parameter.at_least is None and ends else ""
+    )
+    return f"   ({only}{words})"
