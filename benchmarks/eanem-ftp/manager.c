@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "clock.h"
 #include "tell.h"
@@ -109,6 +110,8 @@ static int steer(struct manager *manager)
 	const struct second *second = &manager->second;
 	const struct model_cluster *cluster = &manager->model.clusters[first->mapping.cluster];
 	unsigned int cores = first->mapping.cores, mhz = first->mapping.opp.mhz;
+	uint32_t threads[LULL_EANEM_THREADS_MOST];
+	size_t count = first->traffic.thread_count;
 	char cpus[32];
 
 	if (!first->steers)
@@ -118,8 +121,11 @@ static int steer(struct manager *manager)
 		mhz = cluster->opps[second->state.opp[first->mapping.cluster]].mhz;
 	}
 	snprintf(cpus, sizeof(cpus), "%u-%u", cluster->first_cpu, cluster->first_cpu + cores - 1);
-	return eanem_steer(&manager->eanem, cpus, mhz * 1000, first->traffic.threads,
-			   first->traffic.thread_count);
+	memcpy(threads, first->traffic.threads, count * sizeof(threads[0]));
+	/* Anywhere else the manager would wake a cluster that nobody else needs, in each interval. */
+	if (count < LULL_EANEM_THREADS_MOST)
+		threads[count++] = (uint32_t)gettid();
+	return eanem_steer(&manager->eanem, cpus, mhz * 1000, threads, count);
 }
 
 /* Beside packets, which have the first CPUs of their cluster. */
