@@ -122,7 +122,7 @@ static int steer(struct manager *manager)
 	}
 	snprintf(cpus, sizeof(cpus), "%u-%u", cluster->first_cpu, cluster->first_cpu + cores - 1);
 	memcpy(threads, first->traffic.threads, count * sizeof(threads[0]));
-	/* Anywhere else the manager would wake a cluster that nobody else needs, in each interval. */
+	/* Elsewhere the manager would wake a cluster that nobody else needs. */
 	if (count < LULL_EANEM_THREADS_MOST)
 		threads[count++] = (uint32_t)gettid();
 	return eanem_steer(&manager->eanem, cpus, mhz * 1000, threads, count);
