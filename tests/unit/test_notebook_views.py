@@ -414,7 +414,7 @@ def test_every_option_is_a_keyword_with_the_same_default() -> None:
     renamed = {"command": "exec", "settings": "set", "only": "points", "name": "scenario"}
     for command, ours, without in (
         (boot_command.boot, starting.boot, set()),
-        (run_command.run, starting.run, {"list_points"}),
+        (run_command.run, starting.run, {"list_points", "describe"}),
     ):
         options = inspect.signature(command).parameters
         keywords = inspect.signature(ours).parameters
