@@ -68,7 +68,7 @@ def conclude(tables: Mapping[str, pa.Table], points: Sequence[str]) -> Result:
         checks=[
             *checks(means),
             *([] if differences is None else checks_of_governor(differences)),
-            *checks_over_boots(over_boots),
+            *boots_checks(over_boots),
         ],
     )
 
@@ -143,7 +143,7 @@ def df_points(windows: pa.Table, jobs: pa.Table) -> pa.Table:
     found = []
     done = waiting.by_point(jobs)
     for point, own in waiting.by_point(windows).items():
-        row: Row = {name: own[0].get(name) for name in ("point", "group", *PLACE)}
+        row: Row = {name: own[0][name] for name in ("point", "group", *PLACE)}
         row["boot"] = row["boot"] or 0  # of points that ran before there were boots
         row |= {name: own[0][name] for name in ("toggled_hz", "toggle_us", "toggle_most_us")}
         row |= waiting.means(own, [f"{name}_w" for name in POWERS])
@@ -234,18 +234,21 @@ def df_boots(differences: pa.Table) -> pa.Table | None:
     return boots.df_boots(savings, (*SAME, "idle_governor"), OVER_BOOTS)
 
 
-def checks_over_boots(table: pa.Table | None) -> list[Check]:
+def boots_checks(table: pa.Table | None) -> list[Check]:
     """The same as `checks_of_governor`, by the intervals over boots."""
-    return [
-        Check(
-            f"the governor saves power, and jobs are done no later, {row['cpufreq']}, {row['steps']} steps, "
-            f"over {row['boots']} boots",
-            row["saved"] - row["saved_pm"] > 0 and row["p99_later"] - row["p99_later_pm"] <= 0,
-            f"against {row['idle_governor']} {boots.percent(row, 'saved')} % less power, p99 "
-            f"{boots.percent(row, 'p99_later')} % later",
+    found = []
+    for row in table.to_pylist() if table is not None else []:
+        saved, later = (student.ends(row[name], row[f"{name}_pm"])[0] for name in ("saved", "p99_later"))
+        less, after = (boots.percent(row, name) for name in ("saved", "p99_later"))
+        found.append(
+            Check(
+                f"the governor saves power, and jobs are done no later, {row['cpufreq']}, {row['steps']} steps, "
+                f"over {row['boots']} boots",
+                saved > 0 and later <= 0,
+                f"against {row['idle_governor']} {less} % less power, p99 {after} % later",
+            )
         )
-        for row in (table.to_pylist() if table is not None else [])
-    ]
+    return found
 
 
 def _text_of_differences(differences: pa.Table) -> str:

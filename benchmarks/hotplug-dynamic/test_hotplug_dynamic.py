@@ -142,10 +142,10 @@ def test_a_saving_over_boots_is_judged_by_the_interval_over_boots(
         for boot, (less, late) in enumerate(zip(saved, later, strict=True))
     ]  # fmt: skip
     table = analysis.df_boots(pa.Table.from_pylist(rows))
-    (check,) = analysis.checks_over_boots(table)
+    (check,) = analysis.boots_checks(table)
     assert check.passed == passed
     assert "over 3 boots" in check.name
 
 
 def test_a_single_boot_is_not_judged_over_boots() -> None:
-    assert analysis.checks_over_boots(None) == []
+    assert analysis.boots_checks(None) == []
