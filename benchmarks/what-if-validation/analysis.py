@@ -56,12 +56,12 @@ def conclude(tables: Mapping[str, pa.Table], points: Sequence[str]) -> Result:
         f"{len(rows)} questions. Errors are without their sign. Beside them is how far one is off who takes the "
         "recorded run itself for the answer."
     )
+    quoted = {"errors": df_errors(rows, len(there)), "bars": df_bars(rows, numbers)}
     summary = (
-        f"## Errors\n\n{asked}\n\n{_errors_text(df_errors(rows, len(there)))}\n"
-        f"## Error bars\n\n{_bars_text(df_bars(rows, numbers))}\n"
+        f"## Errors\n\n{asked}\n\n{_errors_text(quoted['errors'])}\n"
+        f"## Error bars\n\n{_bars_text(quoted['bars'])}\n"
         f"## What makes it worse\n\n{_conditions_text(rows, numbers)}\n## Every question\n\n{_points_text(rows)}"
     )
-    quoted = {"errors": df_errors(rows, len(there)), "bars": df_bars(rows, numbers)}
     return Result(summary, {**tables, **quoted}, checks(rows, numbers))
 
 
@@ -188,7 +188,7 @@ def df_bars(rows: Sequence[Row], numbers: pa.Table) -> pa.Table:
             {
                 "kind": kind, "numbers": int(known.sum()),
                 "inside": _share(within[known]),
-                "inside_own": 100 * float(own[mine].mean()), "inside_free": _share(own[mine & free]),
+                "inside_own": _share(own[mine]), "inside_free": _share(own[mine & free]),
                 "needed": needed[kind], "factor": bars.FACTORS.get(kind),
                 "free_factor": bars.factor(kind, True) if kind in bars.FACTORS else None,
             }
