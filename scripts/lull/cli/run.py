@@ -146,11 +146,13 @@ def _describe(scenario: Scenario) -> None:
 
 def _allowed(parameter: Parameter) -> str:
     """The values that a parameter may have, in brackets."""
-    ends = [end for end in (parameter.at_least, parameter.at_most) if end is not None]
-    words = ", ".join(parameter.choices) or " to ".join(f"{end:.10g}" for end in ends)
-    if not words:
+    least, most = (None if end is None else f"{end:.10g}" for end in (parameter.at_least, parameter.at_most))
+    if parameter.choices:
+        words = ", ".join(parameter.choices)
+    elif least and most:
+        words = f"{least} to {most}"
+    elif least or most:
+        words = f"at least {least}" if least else f"at most {most}"
+    else:
         return ""
-    only = (
-        "at least " if parameter.at_most is None and ends else "at most " if parameter.at_least is None and ends else ""
-    )
-    return f"   ({only}{words})"
+    return f"   ({words})"
