@@ -287,12 +287,12 @@ def _named(cause: str) -> str:
 
 def _points_text(points: pa.Table) -> str:
     headings = (
-        "way", "RT threads", "out, %", "least of them", "others, %", "wake-ups/s of each", "frames/s", "frame, µs",
-        "longest",
+        "way", "RT threads", "clocks", "out, %", "least of them", "others, %", "wake-ups/s of each", "frames/s",
+        "frame, µs", "longest",
     )  # fmt: skip
     rows = [
         (
-            row["way"], row["rt_threads"],
+            row["way"], row["rt_threads"], row["cpufreq"],
             *(waiting.mean_text(row, name, 100) for name in ("out_share", "least_share", "others_share")),
             *(waiting.mean_text(row, name) for name in ("wakes_hz", "frames_hz", "frame_us")),
             f"{row['frame_most_us']:.5g}",

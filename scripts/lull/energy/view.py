@@ -56,9 +56,7 @@ def draw_power(axis: Axes, power: pa.Table) -> None:
     for number, (low, high) in enumerate(pairwise(stack)):
         axis.stairs(
             high, milliseconds, baseline=low, fill=True, label=owners[number],
-            facecolor=style.GREYS[number % len(style.GREYS)],
-            hatch=style.HATCHES[(number + number // len(style.GREYS)) % len(style.HATCHES)],
-            edgecolor="black", linewidth=0.2,
+            edgecolor="black", linewidth=0.2, **style.fill(number),
         )  # fmt: skip
     axis.set(xlabel="time (ms)", ylabel="power (W)", xlim=(0, milliseconds[-1]), ylim=(0, None))
 

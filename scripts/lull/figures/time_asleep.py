@@ -73,7 +73,7 @@ def _stack(axis: Axes, bars: Sequence[str], shares: dict[tuple[str, str], float]
         widths = [100 * shares.get((bar, state), 0.0) for bar in bars]
         axis.barh(
             range(len(bars)), widths, left=[left[bar] for bar in bars], height=0.7, label=state, edgecolor="black",
-            color=style.GREYS[number % 5], hatch=style.HATCHES[number % 5], linewidth=0.5,
+            linewidth=0.5, **style.fill(number),
         )  # fmt: skip
         left = {bar: left[bar] + width for bar, width in zip(bars, widths, strict=True)}
     axis.set_yticks(range(len(bars)), bars)

@@ -67,8 +67,8 @@ class Energy(Views):
                         joules[row[by]] += row["energy_j"]
                 places = np.arange(len(names)) + number * height
                 axis.barh(
-                    places, list(joules.values()), height=height, color=house.style.GREYS[number % 5],
-                    hatch=house.style.HATCHES[number % 5], edgecolor="black", linewidth=0.5, label=point,
+                    places, list(joules.values()), height=height, edgecolor="black", linewidth=0.5, label=point,
+                    **house.style.fill(number),
                 )  # fmt: skip
             axis.set_yticks(np.arange(len(names)) + (len(points) - 1) * height / 2, names)
             axis.invert_yaxis()

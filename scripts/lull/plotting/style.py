@@ -33,6 +33,13 @@ HOUSE: dict[Any, Any] = {
 matplotlib.rcParams.update(HOUSE)
 
 
+def fill(number: int) -> dict[str, Any]:
+    """The look of the `number`th kind of bar. After each round of greys the hatches move on by one, so that the first
+    15 kinds differ."""
+    round_, grey = divmod(number, len(GREYS))
+    return {"facecolor": GREYS[grey], "hatch": HATCHES[(grey + round_) % len(HATCHES)]}
+
+
 def panels(count: int, columns: int, height_in: float, shared: bool = False) -> tuple[Figure, list[Axes]]:
     """Return a figure with `count` panels in rows of `columns`."""
     rows = -(-count // columns)
