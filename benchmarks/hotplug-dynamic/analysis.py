@@ -28,17 +28,20 @@ KEPT = 0.9
 
 APART = 0.03
 """By so much the period of each further thread is longer."""
-PLACE = ("way", "toggles_hz", "threads", "period_us", "steps", "cpufreq", "idle_governor", "boot")
+PLACE = ("way", "toggles_hz", "threads", "period_us", "steps", "cpufreq", "idle_governor", "latency_us", "boot")
 """What says which point a row is of."""
 SAME = ("threads", "period_us", "steps", "cpufreq", "boot")
 """What the governor's points and those of nobody have in common that are compared."""
-BESIDE = {"steps": "steps", "cpufreq": "clocks", "idle_governor": "nobody, with"}
+DEFAULTS = {"latency_us": 5000, "boot": 0}
+"""Parameters that older points ran without, with the values that these points had."""
+BESIDE = {"steps": "steps", "latency_us": "bound, µs", "cpufreq": "clocks", "idle_governor": "nobody, with"}
 OVER_BOOTS = {"saved": "saved by the machine", "cpus_saved": "by the clusters", "p99_later": "p99 of done later by"}
 COMPARED = (
     "\n\n## The governor, and nobody\n\n"
     "The governor's power less that of a machine on which nobody takes CPUs out, under the same load and the same "
     "clocks, with a 95 % interval (Welch). `late` is the 99th percentile of the time from when a job was due until it "
-    "was done, and `dropped` are jobs that were due before the one before them was done.\n\n"
+    "was done, and `dropped` are jobs that were due before the one before them was done. `bound` is the governor's "
+    "`latency_us`: when tasks wait, it brings a CPU back within this time.\n\n"
 )
 
 Row = dict[str, Any]
@@ -143,8 +146,8 @@ def df_points(windows: pa.Table, jobs: pa.Table) -> pa.Table:
     found = []
     done = waiting.by_point(jobs)
     for point, own in waiting.by_point(windows).items():
-        row: Row = {name: own[0][name] for name in ("point", "group", *PLACE)}
-        row["boot"] = row["boot"] or 0  # of points that ran before there were boots
+        row: Row = {name: own[0].get(name) for name in ("point", "group", *PLACE)}
+        row |= {name: value for name, value in DEFAULTS.items() if row[name] is None}
         row |= {name: own[0][name] for name in ("toggled_hz", "toggle_us", "toggle_most_us")}
         row |= waiting.means(own, [f"{name}_w" for name in POWERS])
         seconds = sum(each["seconds"] for each in own)
@@ -176,13 +179,14 @@ def _dropped(jobs: Sequence[Row], place: Row, length_us: float) -> int:
 def _text(points: pa.Table) -> str:
     timed = "power_w" in points.column_names
     headings = (
-        "way", "clocks", "idle states by", "steps", "boot", "toggles/s asked",
+        "way", "clocks", "idle states by", "steps", "bound, µs", "boot", "toggles/s asked",
         "toggles/s", "toggle, µs", "jobs/s", "dropped", "begun, median, µs", "p99",
         "done, median, µs", "p99", *(("power, mW", "clusters, mW", "`em`, mW", "µJ a job") if timed else ()),
     )  # fmt: skip
     found = [
         (
-            row["way"], row["cpufreq"], row["idle_governor"], row["steps"], row["boot"], row["toggles_hz"],
+            row["way"], row["cpufreq"], row["idle_governor"], row["steps"],
+            row["latency_us"] if row["way"] == "governor" else "-", row["boot"], row["toggles_hz"],
             f"{row['toggled_hz']:.4g}", f"{row['toggle_us']:.4g}",
             f"{row['jobs_hz']:.4g}", row["dropped"],
             *(waiting.ends_text(row, f"{what}_{name}_us") for what in ("begun", "done") for name in QUANTILES),
@@ -208,7 +212,10 @@ def df_differences(windows: pa.Table, points: pa.Table) -> pa.Table | None:
         for other in every:
             if other["way"] != "none" or any(other[name] != one[name] for name in SAME):
                 continue
-            row: Row = {name: one[name] for name in SAME} | {"one": one["point"], "other": other["point"]}
+            row: Row = {name: one[name] for name in (*SAME, "latency_us")} | {
+                "one": one["point"],
+                "other": other["point"],
+            }
             row |= {"way": one["way"], "idle_governor": other["idle_governor"]}
             row |= {f"other_{name}": other[name] for name in ("power_w", "cpus_w")}
             for name in (f"{power}_w" for power in POWERS):
@@ -231,7 +238,7 @@ def df_boots(differences: pa.Table) -> pa.Table | None:
         for row in differences.to_pylist()
         if row["late_us"] and row["other_late_us"]
     ]  # fmt: skip
-    return boots.df_boots(savings, (*SAME, "idle_governor"), OVER_BOOTS)
+    return boots.df_boots(savings, (*SAME, "latency_us", "idle_governor"), OVER_BOOTS)
 
 
 def boots_checks(table: pa.Table | None) -> list[Check]:
@@ -243,7 +250,7 @@ def boots_checks(table: pa.Table | None) -> list[Check]:
         found.append(
             Check(
                 f"the governor saves power, and jobs are done no later, {row['cpufreq']}, {row['steps']} steps, "
-                f"over {row['boots']} boots",
+                f"{row['latency_us']} µs, over {row['boots']} boots",
                 saved > 0 and later <= 0,
                 f"against {row['idle_governor']} {less} % less power, p99 {after} % later",
             )
@@ -253,13 +260,14 @@ def boots_checks(table: pa.Table | None) -> list[Check]:
 
 def _text_of_differences(differences: pa.Table) -> str:
     headings = (
-        "clocks", "steps", "boot", "nobody, with", "power, mW", "of it, %", "clusters, mW", "`em`, mW",
+        "clocks", "steps", "bound, µs", "boot", "nobody, with", "power, mW", "of it, %", "clusters, mW", "`em`, mW",
         "late, governor, µs", "late, nobody, µs", "dropped, governor", "nobody",
     )  # fmt: skip
     found = [
         (
-            row["cpufreq"], row["steps"], row["boot"], row["idle_governor"], _difference(row, "power"),
-            f"{100 * row['power_w'] / row['other_power_w']:+.2g}", _difference(row, "cpus"), _difference(row, "em"),
+            row["cpufreq"], row["steps"], row["latency_us"], row["boot"], row["idle_governor"],
+            _difference(row, "power"), f"{100 * row['power_w'] / row['other_power_w']:+.2g}",
+            _difference(row, "cpus"), _difference(row, "em"),
             *("-" if row[name] is None else f"{row[name]:.4g}" for name in ("late_us", "other_late_us")),
             row["dropped"], row["other_dropped"],
         )
@@ -276,8 +284,9 @@ def checks_of_governor(differences: pa.Table) -> list[Check]:
     """Of each clock and load: less power than each of Linux's own ways, and jobs done no later, and all of them."""
     found = []
     every = differences.to_pylist()
-    for clocks, steps, boot in dict.fromkeys((row["cpufreq"], row["steps"], row["boot"]) for row in every):
-        own = [row for row in every if (row["cpufreq"], row["steps"], row["boot"]) == (clocks, steps, boot)]
+    keys = ("cpufreq", "steps", "latency_us", "boot")
+    for clocks, steps, bound, boot in dict.fromkeys(tuple(row[key] for key in keys) for row in every):
+        own = [row for row in every if tuple(row[key] for key in keys) == (clocks, steps, bound, boot)]
         saves = all(row["power_w_high"] < 0 for row in own)
         in_time = all(
             row["dropped"] <= row["other_dropped"]
@@ -293,7 +302,8 @@ def checks_of_governor(differences: pa.Table) -> list[Check]:
         )
         found.append(
             Check(
-                f"the governor saves power, and jobs are done no later, {clocks}, {steps} steps, boot {boot}",
+                f"the governor saves power, and jobs are done no later, {clocks}, {steps} steps, {bound} µs, "
+                f"boot {boot}",
                 saves and in_time,
                 says,
             )

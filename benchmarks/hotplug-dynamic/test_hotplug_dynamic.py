@@ -133,18 +133,38 @@ def test_qemu_has_no_power_to_compare() -> None:
 def test_a_saving_over_boots_is_judged_by_the_interval_over_boots(
     saved: list[float], later: list[float], passed: bool
 ) -> None:
+    rows = saved_in_boots(5000, saved, later)
+    (check,) = analysis.boots_checks(analysis.df_boots(pa.Table.from_pylist(rows)))
+    assert check.passed == passed
+    assert "over 3 boots" in check.name
+
+
+def saved_in_boots(latency_us: int, saved: list[float], later: list[float]) -> list[dict[str, Any]]:
+    """A row of differences per boot: what the governor saves with this bound, and by how much its jobs are later."""
     place = {name: PLACE[name] for name in ("threads", "period_us", "steps", "cpufreq")}
-    rows = [
+    return [
         {
-            **place, "way": "governor", "idle_governor": "menu", "boot": boot, "power_w": -less, "other_power_w": 1.0,
-            "cpus_w": -less, "other_cpus_w": 1.0, "late_us": 100 * (1 + late), "other_late_us": 100.0,
+            **place, "way": "governor", "idle_governor": "menu", "latency_us": latency_us, "boot": boot,
+            "power_w": -less, "other_power_w": 1.0, "cpus_w": -less, "other_cpus_w": 1.0,
+            "late_us": 100 * (1 + late), "other_late_us": 100.0,
         }
         for boot, (less, late) in enumerate(zip(saved, later, strict=True))
     ]  # fmt: skip
+
+
+def test_each_bound_of_the_governor_is_judged_by_itself() -> None:
+    rows = saved_in_boots(5000, [0.10, 0.11], [0.5, 0.51]) + saved_in_boots(1000, [0.05, 0.06], [0.0, 0.0])
     table = analysis.df_boots(pa.Table.from_pylist(rows))
-    (check,) = analysis.boots_checks(table)
-    assert check.passed == passed
-    assert "over 3 boots" in check.name
+    assert table is not None
+    assert [(row["latency_us"], row["boots"], row["saved"]) for row in table.to_pylist()] == [
+        (5000, 2, pytest.approx(0.105)),
+        (1000, 2, pytest.approx(0.055)),
+    ]
+
+
+def test_points_that_ran_without_a_bound_had_that_of_today() -> None:
+    (row,) = points(0.0, [(10.0, 100.0)])
+    assert (row["latency_us"], row["boot"]) == (5000, 0)
 
 
 def test_a_single_boot_is_not_judged_over_boots() -> None:
