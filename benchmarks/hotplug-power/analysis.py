@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """The analysis of the scenario `hotplug-power`: figure 6 and table V of the pseudo hotplug paper."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import pyarrow as pa
@@ -21,7 +21,7 @@ BASELINE = "conventional"
 SAME = ("load", "threads", "cpus", "cpufreq", "boot")
 """What two points share that are compared by their way."""
 PLACE = ("way", *SAME)
-OVER_BOOTS = {"share": "power", "units_share": "units/s"}
+OVER_BOOTS = {"share": "power", "units_share": "units/s", "unit_j_share": "energy of a unit"}
 WITHIN = 0.01
 """The share of power by which a way may differ from conventional hotplug. The paper's differs by 0.2 %."""
 PAPER_CONVENTIONAL_MW, PAPER_PSEUDO_MW = 2572, 2566
@@ -134,7 +134,8 @@ def df_points(windows: pa.Table) -> pa.Table:
 
 
 def df_differences(windows: pa.Table) -> pa.Table | None:
-    """Power and work of each way less those of conventional hotplug under the same load, with intervals (Welch)."""
+    """Power, work and energy of a unit of each way, less those of conventional hotplug under the same load, with
+    intervals (Welch)."""
     points = [own for own in waiting.by_point(windows).values() if len(own) > 1]
     base = {_load(own[0]): own for own in points if own[0]["way"] == BASELINE}
     found = []
@@ -143,8 +144,8 @@ def df_differences(windows: pa.Table) -> pa.Table | None:
         if own[0]["way"] == BASELINE or other is None:
             continue
         row: Row = {name: own[0][name] for name in PLACE}
-        for name, stem in (("power_w", "share"), ("units_hz", "units_share")):
-            ours, theirs = ([each[name] for each in side] for side in (own, other))
+        for stem, value in COMPARED.items():
+            ours, theirs = ([value(each) for each in side] for side in (own, other))
             middle = student.mean(theirs)[0]
             gap, low, high = student.difference(theirs, ours)
             row |= (
@@ -154,6 +155,17 @@ def df_differences(windows: pa.Table) -> pa.Table | None:
             )
         found.append(row)
     return pa.Table.from_pylist(found) if found else None
+
+
+def _unit_j(row: Row) -> float:
+    return float(row["power_w"] / row["units_hz"]) if row["units_hz"] else 0.0
+
+
+COMPARED: dict[str, Callable[[Row], float]] = {
+    "share": lambda row: float(row["power_w"]), "units_share": lambda row: float(row["units_hz"]),
+    "unit_j_share": _unit_j,
+}  # fmt: skip
+"""What differs between ways, and its value in a window."""
 
 
 def _load(row: Row) -> tuple[object, ...]:
@@ -183,10 +195,10 @@ def _points_text(points: pa.Table) -> str:
 
 def _differences_text(differences: pa.Table) -> str:
     found = [
-        (row["load"], row["way"], row["boot"], *(_share(row, stem) for stem in ("share", "units_share")))
+        (row["load"], row["way"], row["boot"], *(_share(row, stem) for stem in COMPARED))
         for row in differences.to_pylist()
     ]
-    return markdown_table(("load", "way", "boot", "power, %", "units/s, %"), found)
+    return markdown_table(("load", "way", "boot", *(f"{name}, %" for name in OVER_BOOTS.values())), found)
 
 
 def _share(row: Row, stem: str) -> str:

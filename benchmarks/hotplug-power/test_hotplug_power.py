@@ -46,6 +46,18 @@ def test_a_difference_without_any_spread_is_what_it_is() -> None:
     assert (row["share"], row["share_low"], row["share_high"]) == (0.5, 0.5, 0.5)
 
 
+def test_more_power_for_as_much_more_work_is_no_more_energy_of_a_unit() -> None:
+    rows = windows(conventional=[2.0, 2.002, 2.004], pseudo=[2.0, 2.002, 2.004]).to_pylist()
+    for row in rows:
+        row |= {"units_hz": 1100.0 + row["window"], "power_w": 2.2} if row["way"] == "pseudo" else {}
+    table = analysis.df_differences(pa.Table.from_pylist(rows))
+    assert table is not None
+    (row,) = table.to_pylist()
+    assert row["share"] > 0.09
+    assert row["units_share"] == pytest.approx(0.1, abs=1e-3)
+    assert row["unit_j_share"] == pytest.approx(0, abs=2e-3)
+
+
 def test_one_window_or_no_baseline_is_not_compared() -> None:
     assert analysis.df_differences(windows(conventional=[2.0], pseudo=[2.0])) is None
     assert analysis.df_differences(windows(partition=[2.0, 2.0], pseudo=[2.0, 2.0])) is None
