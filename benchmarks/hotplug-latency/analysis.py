@@ -30,6 +30,8 @@ MOST_THREADS = 50
 PLACE = ("way", "threads", "priority", "cpufreq", "cpu", "writer")
 CACHES = "caches"
 """The group in which the writer's caches differ; all other points have the same."""
+DRAWN = ("threads", "partitions", "others")
+"""The groups of the figure: equal clocks and caches, and ways to take a CPU out."""
 DRAWS = 2000
 """Resamplings of a slope."""
 
@@ -276,7 +278,7 @@ def _ratio_checks(ratios: pa.Table) -> list[Check]:
 
 def plot_latency(table: pa.Table, label: str) -> Figure:
     figure, axes = style.panels(2, 2, 2.6)
-    rows = [row for row in table.to_pylist() if row["group"] == "threads"]
+    rows = [row for row in table.to_pylist() if row["group"] in DRAWN and row["way"] != "none"]
     for axis, direction in zip(axes, ("out", "in"), strict=True):
         for number, way in enumerate(dict.fromkeys(row["way"] for row in rows)):
             own = sorted(
@@ -294,6 +296,6 @@ def plot_latency(table: pa.Table, label: str) -> Figure:
         axis.set_title(direction)
         axis.set_xlabel("threads")
         axis.set_ylabel("time until the write returned (µs)")
-        axis.legend()
+    style.legend_below(figure, *axes[0].get_legend_handles_labels())
     figure.suptitle(f"Taking a CPU out and bringing it back\n{label}")
     return figure
