@@ -5,6 +5,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from lull.energy import rows
 from lull.figures import boots, repetitions, waiting
@@ -20,7 +21,8 @@ FILE = "windows.jsonl"
 BASELINE = "conventional"
 SAME = ("load", "threads", "cpus", "cpufreq", "boot")
 """What two points share that are compared by their way."""
-PLACE = ("way", *SAME)
+SWITCH = "switch"
+PLACE = ("way", SWITCH, *SAME)
 OVER_BOOTS = {"share": "power", "units_share": "units/s", "unit_j_share": "energy of a unit"}
 WITHIN = 0.01
 """The share of power by which a way may differ from conventional hotplug. The paper's differs by 0.2 %."""
@@ -39,25 +41,35 @@ def analyse(runs: Runs) -> Result:
 
 def conclude(tables: Mapping[str, pa.Table], points: Sequence[str]) -> Result:
     """From the windows of those points that have run, of all."""
-    windows = tables["windows"]
+    windows = _with_switch(tables["windows"])
     means = df_points(windows)
     differences = df_differences(windows) if waiting.is_timed(windows) else None
     found = {"windows": windows, "points": means}
     compared = differences.to_pylist() if differences else []
-    over_boots = boots.df_boots([row for row in compared if row["units_share"] is not None], SAME, OVER_BOOTS)
+    worked = [row for row in compared if row["units_share"] is not None]
+    over_boots = boots.df_boots(worked, (*SAME, SWITCH), OVER_BOOTS)
     if over_boots is not None:
         found["boots"] = over_boots
     return Result(
         summary="## Power by way and load\n\n"
         + waiting.so_far(windows, points)
         + "Means with 95 % intervals over windows that ended before the load did. `out` is what the CPUs that are out "
-        "burn themselves. A unit is always the same work of one load.\n\n"
+        "burn themselves. A unit is always the same work of one load. `switch` is 1 if pseudo hotplug's switch is on "
+        "in a way that does not need it.\n\n"
         + _points_text(means)
         + ("\n## Beside conventional hotplug\n\n" + _differences_text(differences) if differences else "")
-        + boots.text(over_boots, {"load": "load"}, OVER_BOOTS),
+        + boots.text(over_boots, {SWITCH: "switch", "load": "load"}, OVER_BOOTS),
         tables={**found, "differences": differences} if differences else found,
         checks=[*checks(differences), *boots_checks(over_boots)] if differences else [],
     )
+
+
+def _with_switch(windows: pa.Table) -> pa.Table:
+    """With the switch off in points that were made before it could be on."""
+    if SWITCH not in windows.column_names:
+        return windows.append_column(SWITCH, pa.array([0] * len(windows), pa.int64()))
+    column = windows.column_names.index(SWITCH)
+    return windows.set_column(column, SWITCH, pc.fill_null(windows[SWITCH], 0))
 
 
 def against(stored: Stored) -> list[Against]:
@@ -137,11 +149,11 @@ def df_differences(windows: pa.Table) -> pa.Table | None:
     """Power, work and energy of a unit of each way, less those of conventional hotplug under the same load, with
     intervals (Welch)."""
     points = [own for own in waiting.by_point(windows).values() if len(own) > 1]
-    base = {_load(own[0]): own for own in points if own[0]["way"] == BASELINE}
+    base = {_load(own[0]): own for own in points if _is_base(own[0])}
     found = []
     for own in points:
         other = base.get(_load(own[0]))
-        if own[0]["way"] == BASELINE or other is None:
+        if _is_base(own[0]) or other is None:
             continue
         row: Row = {name: own[0][name] for name in PLACE}
         for stem, value in COMPARED.items():
@@ -155,6 +167,10 @@ def df_differences(windows: pa.Table) -> pa.Table | None:
             )
         found.append(row)
     return pa.Table.from_pylist(found) if found else None
+
+
+def _is_base(row: Row) -> bool:
+    return row["way"] == BASELINE and not row[SWITCH]
 
 
 def _unit_j(row: Row) -> float:
@@ -174,12 +190,12 @@ def _load(row: Row) -> tuple[object, ...]:
 
 def _points_text(points: pa.Table) -> str:
     timed = "power_w" in points.column_names
-    headings = ("load", "way", "boot", "threads", "windows", "units/s") + (
+    headings = ("load", "way", "switch", "boot", "threads", "windows", "units/s") + (
         ("power, mW", "clusters", "out", "µJ a unit") if timed else ()
     )
     found = [
         (
-            row["load"], row["way"], row["boot"], row["threads"], row["n"],
+            row["load"], row["way"], row[SWITCH], row["boot"], row["threads"], row["n"],
             waiting.mean_text(row, "units_hz", digits=5),
             *(
                 (*(waiting.mean_text(row, f"{name}_w", 1e3, 5) for name in ("power", "cpus", "out")),
@@ -195,10 +211,10 @@ def _points_text(points: pa.Table) -> str:
 
 def _differences_text(differences: pa.Table) -> str:
     found = [
-        (row["load"], row["way"], row["boot"], *(_share(row, stem) for stem in COMPARED))
+        (row["load"], row["way"], row[SWITCH], row["boot"], *(_share(row, stem) for stem in COMPARED))
         for row in differences.to_pylist()
     ]
-    return markdown_table(("load", "way", "boot", *(f"{name}, %" for name in OVER_BOOTS.values())), found)
+    return markdown_table(("load", "way", "switch", "boot", *(f"{name}, %" for name in OVER_BOOTS.values())), found)
 
 
 def _share(row: Row, stem: str) -> str:

@@ -14,7 +14,8 @@ def windows(boot: int = 0, **watts: list[float]) -> pa.Table:
     rows: list[dict[str, Any]] = [
         {
             "point": f"{boot}/cpu-{way}", "group": "ways", "way": way, "load": "cpu", "threads": 4, "cpus": "4-7",
-            "cpufreq": "performance", "boot": boot, "window": number, "seconds": 0.004, "units_hz": 1000.0 + number,
+            "cpufreq": "performance", "boot": boot, "switch": 0, "window": number, "seconds": 0.004,
+            "units_hz": 1000.0 + number,
             **{f"{name}_w": power for name in analysis.POWERS},
         }
         for way, powers in watts.items()
@@ -73,6 +74,15 @@ def test_boots_are_compared_with_their_own_baseline_and_judged_by_their_spread()
     assert judged(1.001, 1.002, 1.0) == [True]
     assert judged(1.001, 1.02, 1.0) == [False], "the mean is within a percent, and the interval is not"
     assert judged(1.001) == []
+
+
+def test_the_switch_is_compared_with_the_same_way_without_it() -> None:
+    off = windows(conventional=[2.0, 2.0, 2.0])
+    on = [{**row, "point": "0/on", "switch": 1, "power_w": 2.1} for row in off.to_pylist()]
+    before_there_was_a_switch = off.drop_columns(["switch"])
+    table = pa.concat_tables([before_there_was_a_switch, pa.Table.from_pylist(on)], promote_options="default")
+    (row,) = analysis.conclude({"windows": table}, []).tables["differences"].to_pylist()
+    assert (row["way"], row["switch"], row["share"]) == ("conventional", 1, pytest.approx(0.05))
 
 
 def test_energy_of_a_unit_is_power_over_rate() -> None:
