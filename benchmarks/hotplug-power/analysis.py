@@ -19,10 +19,12 @@ from lull.statistics import student
 
 FILE = "windows.jsonl"
 BASELINE = "conventional"
-SAME = ("load", "threads", "cpus", "cpufreq", "boot")
+SAME = ("load", "threads", "cpus", "cpufreq", "settle_ms", "boot")
 """What two points share that are compared by their way."""
 SWITCH = "switch"
 PLACE = ("way", SWITCH, *SAME)
+DEFAULTS = {SWITCH: 0, "settle_ms": 32}
+"""What the points had that were published before their tables said so."""
 OVER_BOOTS = {"share": "power", "units_share": "units/s", "unit_j_share": "energy of a unit"}
 WITHIN = 0.01
 """The share of power by which a way may differ from conventional hotplug. The paper's differs by 0.2 %."""
@@ -41,7 +43,7 @@ def analyse(runs: Runs) -> Result:
 
 def conclude(tables: Mapping[str, pa.Table], points: Sequence[str]) -> Result:
     """From the windows of those points that have run, of all."""
-    windows = _with_switch(tables["windows"])
+    windows = _with_defaults(tables["windows"])
     means = df_points(windows)
     differences = df_differences(windows) if waiting.is_timed(windows) else None
     found = {"windows": windows, "points": means}
@@ -55,21 +57,22 @@ def conclude(tables: Mapping[str, pa.Table], points: Sequence[str]) -> Result:
         + waiting.so_far(windows, points)
         + "Means with 95 % intervals over windows that ended before the load did. `out` is what the CPUs that are out "
         "burn themselves. A unit is always the same work of one load. `switch` is 1 if pseudo hotplug's switch is on "
-        "in a way that does not need it.\n\n"
+        "in a way that does not need it; `settle` is the time from the start of the load to the first window.\n\n"
         + _points_text(means)
         + ("\n## Beside conventional hotplug\n\n" + _differences_text(differences) if differences else "")
-        + boots.text(over_boots, {SWITCH: "switch", "load": "load"}, OVER_BOOTS),
+        + boots.text(over_boots, {SWITCH: "switch", "load": "load", "settle_ms": "settle, ms"}, OVER_BOOTS),
         tables={**found, "differences": differences} if differences else found,
         checks=[*checks(differences), *boots_checks(over_boots)] if differences else [],
     )
 
 
-def _with_switch(windows: pa.Table) -> pa.Table:
-    """With the switch off in points that were made before it could be on."""
-    if SWITCH not in windows.column_names:
-        return windows.append_column(SWITCH, pa.array([0] * len(windows), pa.int64()))
-    column = windows.column_names.index(SWITCH)
-    return windows.set_column(column, SWITCH, pc.fill_null(windows[SWITCH], 0))
+def _with_defaults(windows: pa.Table) -> pa.Table:
+    for name, value in DEFAULTS.items():
+        if name not in windows.column_names:
+            windows = windows.append_column(name, pa.nulls(len(windows), pa.int64()))
+        column = windows.column_names.index(name)
+        windows = windows.set_column(column, name, pc.fill_null(windows[name], value))
+    return windows
 
 
 def against(stored: Stored) -> list[Against]:
@@ -190,12 +193,12 @@ def _load(row: Row) -> tuple[object, ...]:
 
 def _points_text(points: pa.Table) -> str:
     timed = "power_w" in points.column_names
-    headings = ("load", "way", "switch", "boot", "threads", "windows", "units/s") + (
+    headings = ("load", "way", "switch", "settle, ms", "boot", "threads", "windows", "units/s") + (
         ("power, mW", "clusters", "out", "µJ a unit") if timed else ()
     )
     found = [
         (
-            row["load"], row["way"], row[SWITCH], row["boot"], row["threads"], row["n"],
+            row["load"], row["way"], row[SWITCH], row["settle_ms"], row["boot"], row["threads"], row["n"],
             waiting.mean_text(row, "units_hz", digits=5),
             *(
                 (*(waiting.mean_text(row, f"{name}_w", 1e3, 5) for name in ("power", "cpus", "out")),
@@ -211,10 +214,12 @@ def _points_text(points: pa.Table) -> str:
 
 def _differences_text(differences: pa.Table) -> str:
     found = [
-        (row["load"], row["way"], row[SWITCH], row["boot"], *(_share(row, stem) for stem in COMPARED))
+        (row["load"], row["way"], row[SWITCH], row["settle_ms"], row["boot"], *(_share(row, stem) for stem in COMPARED))
         for row in differences.to_pylist()
     ]
-    return markdown_table(("load", "way", "switch", "boot", *(f"{name}, %" for name in OVER_BOOTS.values())), found)
+    return markdown_table(
+        ("load", "way", "switch", "settle, ms", "boot", *(f"{name}, %" for name in OVER_BOOTS.values())), found
+    )
 
 
 def _share(row: Row, stem: str) -> str:

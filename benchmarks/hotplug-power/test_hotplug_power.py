@@ -14,7 +14,7 @@ def windows(boot: int = 0, **watts: list[float]) -> pa.Table:
     rows: list[dict[str, Any]] = [
         {
             "point": f"{boot}/cpu-{way}", "group": "ways", "way": way, "load": "cpu", "threads": 4, "cpus": "4-7",
-            "cpufreq": "performance", "boot": boot, "switch": 0, "window": number, "seconds": 0.004,
+            "cpufreq": "performance", "boot": boot, "switch": 0, "settle_ms": 32, "window": number, "seconds": 0.004,
             "units_hz": 1000.0 + number,
             **{f"{name}_w": power for name in analysis.POWERS},
         }
@@ -74,6 +74,13 @@ def test_boots_are_compared_with_their_own_baseline_and_judged_by_their_spread()
     assert judged(1.001, 1.002, 1.0) == [True]
     assert judged(1.001, 1.02, 1.0) == [False], "the mean is within a percent, and the interval is not"
     assert judged(1.001) == []
+
+
+def test_windows_that_begin_at_another_time_are_not_compared() -> None:
+    rows = windows(conventional=[2.0, 2.0], pseudo=[2.2, 2.2]).to_pylist()
+    for row in rows:
+        row["settle_ms"] = 96 if row["way"] == "pseudo" else 32
+    assert analysis.df_differences(pa.Table.from_pylist(rows)) is None
 
 
 def test_the_switch_is_compared_with_the_same_way_without_it() -> None:
