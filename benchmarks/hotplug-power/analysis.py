@@ -22,6 +22,7 @@ BASELINE = "conventional"
 SAME = ("load", "threads", "cpus", "cpufreq", "settle_ms", "boot")
 """What two points share that are compared by their way."""
 SWITCH = "switch"
+"""Whether pseudo hotplug's switch is on in a way that does not need it. It is always on in the way `pseudo`."""
 PLACE = ("way", SWITCH, *SAME)
 DEFAULTS = {SWITCH: 0, "settle_ms": 32}
 """What the points had that were published before their tables said so."""
@@ -231,7 +232,8 @@ def checks(differences: pa.Table) -> list[Check]:
     """CPUs that pseudo hotplug took out cost what CPUs cost that are off, as the paper says."""
     return [
         Check(
-            f"pseudo hotplug burns what conventional does under the load `{row['load']}`, boot {row['boot']}",
+            f"pseudo hotplug burns what conventional does under the load `{row['load']}`, after "
+            f"{row['settle_ms']} ms, boot {row['boot']}",
             max(-row["share_low"], row["share_high"]) <= WITHIN,
             f"{_share(row, 'share')} %; the whole interval has to be within {100 * WITHIN:g} %; paper: "
             f"{PAPER_PSEUDO_MW} beside {PAPER_CONVENTIONAL_MW} mW",
@@ -245,7 +247,8 @@ def boots_checks(table: pa.Table | None) -> list[Check]:
     """The same by the interval over boots."""
     return [
         Check(
-            f"pseudo hotplug burns what conventional does under the load `{row['load']}`, over {row['boots']} boots",
+            f"pseudo hotplug burns what conventional does under the load `{row['load']}`, after "
+            f"{row['settle_ms']} ms, over {row['boots']} boots",
             max(map(abs, student.ends(row["share"], row["share_pm"]))) <= WITHIN,
             f"{boots.percent(row, 'share')} %; the whole interval has to be within {100 * WITHIN:g} %",
         )
