@@ -337,6 +337,6 @@ def plot_points(points: pa.Table, label: str) -> Figure:
     axes[0].set_xlabel("toggles a second")
     axes[1].set_xlabel("99 % of jobs done within (µs)")
     axes[0].set_ylabel("power of the machine (mW)")
-    axes[1].legend()
+    style.legend_below(figure, *axes[0].get_legend_handles_labels())
     figure.suptitle(f"CPUs that go out and come back\n{label}")
     return figure
