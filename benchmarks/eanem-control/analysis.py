@@ -165,12 +165,13 @@ def checks(points: pa.Table) -> list[Check]:
 
 
 def plot_targets(points: pa.Table, label: str) -> Figure:
-    figure, axes = style.panels(2, 2, 2.6)
     every = points.to_pylist()
-    for axis, group in zip(axes, ("rtt-1", "rtt-20"), strict=True):
+    groups = _groups(every)
+    figure, axes = style.panels(len(groups), min(2, len(groups)), 2.6)
+    for axis, group in zip(axes, groups, strict=True):
         own = [row for row in every if row["group"] == group]
         targets = [row["target_mbit_s"] for row in own]
-        axis.plot([0, max(targets, default=1)], [0, max(targets, default=1)], color=style.GREYS[2], linewidth=0.5)
+        axis.plot([0, max(targets)], [0, max(targets)], color=style.GREYS[2], linewidth=0.5)
         axis.errorbar(
             targets, [row["mbit_s"] for row in own], [row["spread"] * row["target_mbit_s"] for row in own],
             color="black", linestyle="none", marker=style.MARKERS[0], markersize=3, capsize=2,
@@ -182,16 +183,22 @@ def plot_targets(points: pa.Table, label: str) -> Figure:
     return figure
 
 
+def _groups(rows: Sequence[Row]) -> list[str]:
+    """A panel for each group that has run."""
+    return list(dict.fromkeys(row["group"] for row in rows))
+
+
 def plot_steps(intervals: pa.Table, label: str) -> Figure:
-    figure, axes = style.panels(2, 2, 2.6)
     every = intervals.to_pylist()
-    for axis, group in zip(axes, ("rtt-1", "rtt-20"), strict=True):
+    groups = _groups(every)
+    figure, axes = style.panels(len(groups), min(2, len(groups)), 2.6)
+    for axis, group in zip(axes, groups, strict=True):
         for name in dict.fromkeys(row["point"] for row in every if row["group"] == group):
             own = [row for row in every if row["point"] == name]
             step = sum(row["phase"] < STEP for row in own)
             at = [row["number"] + (step if row["phase"] >= STEP else 0) - step for row in own]
             axis.plot(at, [row["mbit_s"] for row in own], color="black", linewidth=0.8)
-            axis.axhline(own[-1]["target_mbit_s"], color=style.GREYS[-1], linewidth=0.5)
+            axis.axhline(own[-1]["target_mbit_s"], color=style.GREYS[0], linewidth=0.8)
         axis.set_title(group)
         axis.set_xlabel("intervals after the step")
     axes[0].set_ylabel("Mbit/s")
