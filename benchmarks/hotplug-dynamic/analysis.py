@@ -145,9 +145,8 @@ def df_points(windows: pa.Table, jobs: pa.Table) -> pa.Table:
     """A row per point: means over windows with half their interval, and quantiles over jobs with its ends."""
     found = []
     done = waiting.by_point(jobs)
-    for point, own in waiting.by_point(windows).items():
-        row: Row = {name: own[0].get(name) for name in ("point", "group", *PLACE)}
-        row |= {name: value for name, value in DEFAULTS.items() if row[name] is None}
+    for point, own in waiting.by_point(waiting.with_defaults(windows, DEFAULTS)).items():
+        row: Row = {name: own[0][name] for name in ("point", "group", *PLACE)}
         row |= {name: own[0][name] for name in ("toggled_hz", "toggle_us", "toggle_most_us")}
         row |= waiting.means(own, [f"{name}_w" for name in POWERS])
         seconds = sum(each["seconds"] for each in own)
@@ -212,10 +211,8 @@ def df_differences(windows: pa.Table, points: pa.Table) -> pa.Table | None:
         for other in every:
             if other["way"] != "none" or any(other[name] != one[name] for name in SAME):
                 continue
-            row: Row = {name: one[name] for name in (*SAME, "latency_us")} | {
-                "one": one["point"],
-                "other": other["point"],
-            }
+            row: Row = {name: one[name] for name in (*SAME, "latency_us")}
+            row |= {"one": one["point"], "other": other["point"]}
             row |= {"way": one["way"], "idle_governor": other["idle_governor"]}
             row |= {f"other_{name}": other[name] for name in ("power_w", "cpus_w")}
             for name in (f"{power}_w" for power in POWERS):

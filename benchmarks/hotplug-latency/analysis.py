@@ -7,7 +7,6 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 from matplotlib.figure import Figure
 
 from lull.figures import waiting
@@ -28,6 +27,8 @@ PAPER_RATIO = 997
 MOST_THREADS = 50
 """The paper's most threads. It has its greatest factor somewhere in its figure 5, and does not say where."""
 PLACE = ("way", "threads", "priority", "cpufreq", "cpu", "writer")
+DEFAULTS = {"writer": "shared"}
+"""What the points had that were published before there were other kinds of writer."""
 CACHES = "caches"
 """The group in which the writer's caches differ; all other points have the same."""
 DRAWN = ("threads", "partitions", "others")
@@ -45,7 +46,7 @@ def analyse(runs: Runs) -> Result:
 
 def conclude(tables: Mapping[str, pa.Table], points: Sequence[str]) -> Result:
     """From the tables of those points that have run, of all."""
-    table, parts = _with_writer(tables["toggles"]), tables["steps"]
+    table, parts = waiting.with_defaults(tables["toggles"], DEFAULTS), tables["steps"]
     summary, slopes, ratios = df_summary(table), df_slopes(table), df_ratios(table)
     return Result(
         summary="## Time of a toggle, µs\n\n"
@@ -62,12 +63,6 @@ def conclude(tables: Mapping[str, pa.Table], points: Sequence[str]) -> Result:
         tables={"toggles": table, "summary": summary, "slopes": slopes, "steps": parts, "ratios": ratios},
         checks=checks(table, ratios),
     )
-
-
-def _with_writer(table: pa.Table) -> pa.Table:
-    """With one kind of writer in points that were published before there were others."""
-    column = table.column_names.index("writer")
-    return table.set_column(column, "writer", pc.fill_null(table["writer"], "shared"))
 
 
 def draw(stored: Stored) -> list[Drawing]:

@@ -5,7 +5,6 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import pyarrow as pa
-import pyarrow.compute as pc
 
 from lull.energy import rows
 from lull.figures import boots, repetitions, waiting
@@ -44,7 +43,7 @@ def analyse(runs: Runs) -> Result:
 
 def conclude(tables: Mapping[str, pa.Table], points: Sequence[str]) -> Result:
     """From the windows of those points that have run, of all."""
-    windows = _with_defaults(tables["windows"])
+    windows = waiting.with_defaults(tables["windows"], DEFAULTS)
     means = df_points(windows)
     differences = df_differences(windows) if waiting.is_timed(windows) else None
     found = {"windows": windows, "points": means}
@@ -65,15 +64,6 @@ def conclude(tables: Mapping[str, pa.Table], points: Sequence[str]) -> Result:
         tables={**found, "differences": differences} if differences else found,
         checks=[*checks(differences), *boots_checks(over_boots)] if differences else [],
     )
-
-
-def _with_defaults(windows: pa.Table) -> pa.Table:
-    for name, value in DEFAULTS.items():
-        if name not in windows.column_names:
-            windows = windows.append_column(name, pa.nulls(len(windows), pa.int64()))
-        column = windows.column_names.index(name)
-        windows = windows.set_column(column, name, pc.fill_null(windows[name], value))
-    return windows
 
 
 def against(stored: Stored) -> list[Against]:

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 from matplotlib.axes import Axes
 from numpy.typing import NDArray
 
@@ -131,6 +132,16 @@ def beside(every: Sequence[Row], row: Row, way: str, same: Sequence[str]) -> Row
 def place(run: Run, names: Sequence[str]) -> Row:
     """What says which point a row is of: its name, its group, and those of these values that it has."""
     return {"point": run.name, "group": run.group, **{name: run.values[name] for name in names if name in run.values}}
+
+
+def with_defaults(table: pa.Table, defaults: Mapping[str, Any]) -> pa.Table:
+    """With the values that points had which ran before their scenario had these parameters."""
+    for name, value in defaults.items():
+        if name not in table.column_names:
+            table = table.append_column(name, pa.nulls(len(table), pa.scalar(value).type))
+        column = table.column_names.index(name)
+        table = table.set_column(column, name, pc.fill_null(table[name], value))
+    return table
 
 
 def label_points(axes: Sequence[Axes], names: Sequence[str]) -> None:
