@@ -127,8 +127,8 @@ def plot_steps(table: pa.Table, label: str) -> Figure:
         for place, part in enumerate(PARTS):
             watts = [row[f"{CALIBRATED}_{part}_w"] for row in here]
             axis.bar(
-                numbers, watts, bottom=below, width=0.7, color=style.GREYS[place], hatch=style.HATCHES[place],
-                edgecolor="black", linewidth=0.5, label=f"calibrated: {'L2' if part == 'l2' else part}",
+                numbers, watts, bottom=below, width=0.7, edgecolor="black", linewidth=0.5, **style.fill(place),
+                label=f"calibrated: {'L2' if part == 'l2' else part}",
             )  # fmt: skip
             below = [low + height for low, height in zip(below, watts, strict=True)]
         axis.plot(

@@ -190,7 +190,7 @@ def plot_windows(windows: pa.Table, label: str) -> Figure:
             here = [next(row[key] for row in rows if (row["window"], row["cpu"]) == (window, cpu)) for cpu in cpus]
             axis.bar(
                 [cpu + 0.26 * (number - 1) for cpu in range(len(cpus))], here, width=0.24, label=window,
-                color=style.GREYS[number], hatch=style.HATCHES[number], edgecolor="black", linewidth=0.5,
+                edgecolor="black", linewidth=0.5, **style.fill(number),
             )  # fmt: skip
         axis.set_xticks(range(len(cpus)), names)
         axis.set_ylabel(text)

@@ -105,8 +105,8 @@ def plot_phases(wakes: pa.Table, label: str) -> Figure:
             for phase, values in _stack(wake.cell(wakes, cluster, state)):
                 length, number = float(values.mean()), list(STACK).index(phase)
                 bar = axis.barh(
-                    row, length, left=start, height=0.6, color=style.GREYS[number], edgecolor="black",
-                    linewidth=0.5, hatch=style.HATCHES[number],
+                    row, length, left=start, height=0.6, edgecolor="black", linewidth=0.5,
+                    **style.fill(number),
                 )  # fmt: skip
                 handles.setdefault(STACK[phase], bar.patches[0])
                 start += length

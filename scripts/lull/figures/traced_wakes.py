@@ -150,8 +150,8 @@ def _bar(axis: Axes, row: int, counted: pa.Table, handles: dict[str, Artist]) ->
         if not len(values):
             continue
         bar = axis.barh(
-            row, float(values.mean()), left=start, height=0.6, color=style.GREYS[number], hatch=style.HATCHES[number],
-            edgecolor="black", linewidth=0.5, label=text,
+            row, float(values.mean()), left=start, height=0.6, edgecolor="black", linewidth=0.5,
+            label=text, **style.fill(number),
         )  # fmt: skip
         handles.setdefault(text, bar.patches[0])
         start += float(values.mean())
