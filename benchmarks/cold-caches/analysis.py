@@ -9,6 +9,7 @@ from lull.platform.cores import load_core
 from lull.platform.schema import Cluster
 from lull.plotting import style
 from lull.plotting.markdown import markdown_table
+from lull.plotting.numbers import with_interval
 from lull.results.drawing import Drawing, Stored
 from lull.results.result import Check, Result
 from lull.rundir.run import Run
@@ -32,7 +33,7 @@ def analyse(runs: Runs) -> Result:
     rows = [
         (
             row["platform"], row["core"], f"{row['mhz']:g}", row["lost"], row["way"], row["count"],
-            f"{row['before_ns']:.3g}", f"{row['extra_ns']:.3g} ± {row['extra_ns_pm']:.2g}",
+            f"{row['before_ns']:.3g}", with_interval(row["extra_ns"], row["extra_ns_pm"]),
             "-" if row["charged_ns"] is None else f"{row['charged_ns']:.3g}",
         )
         for row in table.to_pylist()

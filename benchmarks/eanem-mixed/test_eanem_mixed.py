@@ -87,7 +87,7 @@ def test_the_summary_has_every_point_and_both_powers(mixed: ModuleType) -> None:
     points = [str(name) for name in POINTS["point"].to_pylist()]
     summary = mixed.conclude({"points": POINTS}, [*points, "half/patricia-eas"]).summary
     assert "9 of 10 points have run so far." in summary
-    assert "4000 ± 1e+02 | 2000 ± 1e+02" in summary
+    assert "4000 ± 100 | 2000 ± 100" in summary
     assert "| 50 | eanem | 2 | 3 ± 13 | 3 ± 13 | 3.11 |" in summary
 
 

@@ -14,6 +14,7 @@ from lull.figures.esm.points import Row
 from lull.figures.esm.runs import Measured
 from lull.plotting import style
 from lull.plotting.markdown import markdown_table
+from lull.plotting.numbers import with_interval
 from lull.results.drawing import Drawing, Stored
 from lull.results.result import Check, Result
 from lull.runspec.values import Value
@@ -200,7 +201,8 @@ def checks(points: pa.Table, differences: pa.Table) -> list[Check]:
                 Check(
                     f"{row['point']}: what the shadow core saves is kept where few events are wanted",
                     more + half <= KEPT,
-                    f"{100 * more:+.2g} ± {100 * half:.2g} % power beside no prediction, may be {100 * KEPT:g} %",
+                    f"{with_interval(100 * more, 100 * half, '+')} % power beside no prediction, "
+                    f"may be {100 * KEPT:g} %",
                 )
             )
     return found

@@ -14,6 +14,7 @@ from lull.figures.esm.plots import METHODS
 from lull.figures.esm.runs import Measured, Repetition
 from lull.plotting import style
 from lull.plotting.markdown import markdown_table
+from lull.plotting.numbers import with_interval
 from lull.results.against import Against
 from lull.results.drawing import Drawing, Stored
 from lull.results.result import Check, Result
@@ -174,7 +175,7 @@ def power_checks(differences: pa.Table) -> list[Check]:
         return []
     worst = max(found, key=lambda row: row["power_w"] - (row["power_w_pm"] or 0))
     value, half = worst["power_w"] * 1e3, (worst["power_w_pm"] or 0) * 1e3
-    says = f"at most {value:+.2g} ± {half:.2g} mW, against {worst['against']}"
+    says = f"at most {with_interval(value, half, '+')} mW, against {worst['against']}"
     return [Check("an idle ESM application burns no more than any poll", value - half <= 0, says)]
 
 

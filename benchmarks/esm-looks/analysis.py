@@ -17,6 +17,7 @@ from lull.figures.esm import runs as esm_runs
 from lull.figures.esm.points import ESM
 from lull.plotting import style
 from lull.plotting.markdown import markdown_table
+from lull.plotting.numbers import with_interval
 from lull.results.against import Against
 from lull.results.drawing import Drawing, Stored
 from lull.results.result import Check, Result
@@ -120,7 +121,7 @@ def _ends(row: Row) -> tuple[float, float]:
 
 
 def _share(row: Row) -> str:
-    return f"{row['above_percent']:.3g} ± {row['above_percent_pm']:.2g} % at {row[AXIS]} {HEADING}"
+    return f"{with_interval(row['above_percent'], row['above_percent_pm'])} % at {row[AXIS]} {HEADING}"
 
 
 def draw(stored: Stored) -> list[Drawing]:

@@ -100,7 +100,9 @@ def test_a_goal_is_judged_over_boots() -> None:
     (row,) = table.to_pylist()
     assert (row["boots"], row["saved"], row["saved_least"]) == (3, pytest.approx(0.11), 0.1)
     assert row["saved_pm"] == pytest.approx(0.01 * 4.3027 / 3**0.5, rel=1e-4)
-    assert "| big | 0 | 3 | 11 ± 2.5 (10 to 12) |" in boots.text(table, {"background": "updates"}, analysis.OVER_BOOTS)
+    assert "| big | 0 | 3 | 11.0 ± 2.5 (10 to 12) |" in boots.text(
+        table, {"background": "updates"}, analysis.OVER_BOOTS
+    )
     assert [check.passed for check in analysis.boots_checks(table)] == [True]
     assert [check.passed for check in analysis.boots_checks(over_boots(0.037, -0.0875, 0.11))] == [False]
 

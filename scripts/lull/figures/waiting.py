@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from lull.energy import rows
 from lull.figures import repetitions
+from lull.plotting.numbers import number, with_interval
 from lull.results.drawing import Stored
 from lull.rundir.run import Run
 from lull.scenario.runs import Runs
@@ -146,18 +147,19 @@ def with_defaults(table: pa.Table, defaults: Mapping[str, Any]) -> pa.Table:
 
 def label_points(axes: Sequence[Axes], names: Sequence[str]) -> None:
     """A line for each point, from top to bottom, with names at the first panel."""
-    for number, axis in enumerate(axes):
-        axis.set_yticks(range(len(names)), [""] * len(names) if number else list(names))
+    for panel, axis in enumerate(axes):
+        axis.set_yticks(range(len(names)), [""] * len(names) if panel else list(names))
         axis.invert_yaxis()
 
 
 def quantile_text(row: Row, name: str) -> str:
-    return f"{row[f'{name}_us']:.4g} [{row[f'{name}_low_us']:.4g}, {row[f'{name}_high_us']:.4g}]"
+    value, low, high = (number(row[f"{name}{end}_us"]) for end in ("", "_low", "_high"))
+    return f"{value} [{low}, {high}]"
 
 
 def mean_text(row: Row, name: str, scale: float = 1.0, digits: int = 4) -> str:
     half = row[f"{name}_pm"]
-    return f"{scale * row[name]:.{digits}g}" + ("" if half is None else f" ± {scale * half:.2g}")
+    return with_interval(scale * row[name], None if half is None else scale * half, digits=digits)
 
 
 def watts_text(row: Row, name: str) -> str:
@@ -169,5 +171,7 @@ def ends_text(row: Row, name: str, scale: float = 1.0, sign: str = "") -> str:
     value, low, high = (row[f"{name}{end}"] for end in ("", "_low", "_high"))
     if value is None:
         return "-"
-    there = f"{scale * value:{sign}.4g}"
-    return there if not math.isfinite(high - low) else f"{there} [{scale * low:{sign}.3g}, {scale * high:{sign}.3g}]"
+    there = number(scale * value, sign=sign)
+    if not math.isfinite(high - low):
+        return there
+    return f"{there} [{number(scale * low, 3, sign)}, {number(scale * high, 3, sign)}]"

@@ -15,6 +15,7 @@ from lull.figures.esm import paired
 from lull.figures.esm.points import EPOLL, ESM, PULL, Row, series_of
 from lull.figures.esm.runs import Measured
 from lull.plotting.markdown import markdown_table
+from lull.plotting.numbers import number, with_interval
 from lull.results.result import Check
 from lull.statistics import student
 
@@ -78,10 +79,8 @@ def text(table: pa.Table, axis: str, heading: str) -> str:
 def _cell(row: Row, measure: str, scale: float) -> str:
     if row[measure] is None:
         return "-"
-    return (
-        f"{row[measure] * scale:+.3g} ± {row[f'{measure}_pm'] * scale:.2g} "
-        f"[± {row[f'{measure}_within_pm'] * scale:.2g}]"
-    )
+    over = with_interval(row[measure] * scale, row[f"{measure}_pm"] * scale, "+")
+    return f"{over} [± {number(row[f'{measure}_within_pm'] * scale, 2)}]"
 
 
 def checks(table: pa.Table) -> list[Check]:

@@ -19,6 +19,7 @@ from lull.figures.esm.points import (
     ends_of,
 )
 from lull.figures.esm.runs import Measured
+from lull.plotting.numbers import with_interval
 from lull.results.result import Check
 
 WALL_STEP_US = 1.0
@@ -115,9 +116,9 @@ class _Differences:
         unit, scale = ("µs", 1.0) if measure.endswith("_us") else ("mW", 1e3)
         passed = [half is not None and value + half < 0 for _, value, half in found]
         at, value, half = max(found, key=lambda place: place[1] + (place[2] or 0.0))
-        interval = "" if half is None else f" ± {half * scale:.2g}"
+        shown = with_interval(value * scale, None if half is None else half * scale, "+")
         says = (
-            f"least so at {at} {self.heading}: {one} {value * scale:+.4g}{interval} {unit} against {other}; shown at "
+            f"least so at {at} {self.heading}: {one} {shown} {unit} against {other}; shown at "
             f"{sum(passed)} of {len(passed)} places"
         )
         return [Check(name, all(passed), says)]

@@ -29,6 +29,7 @@ from lull.figures.esm import (
 from lull.figures.esm.plots import Mark
 from lull.figures.esm.points import EPOLL, ESM, PULL, Curves, Row, difference
 from lull.plotting.markdown import markdown_table
+from lull.plotting.numbers import with_interval
 from lull.results.against import Against
 from lull.results.drawing import Drawing, Stored
 from lull.results.result import Result
@@ -64,9 +65,8 @@ def analyse(runs: Runs, what: Experiment) -> Result:
     boots = esm_boots.df_boots(points, what.axis)
     result = Result(
         summary="## Points\n\n"
-        "Means with 95 % intervals over repetitions (Student's t); quantiles of all events of a "
-        "point, with bootstrap intervals; a check rests on those that have five events beyond them. Power is that of "
-        "all that is modelled, CPUs, caches and memory, but where it says otherwise.\n\n"
+        "Means have 95 % intervals over repetitions (Student's t). Quantiles are those of all events of a point, with "
+        "bootstrap intervals. A check rests on a quantile only if five events lie beyond it.\n\n"
         + esm_points.points_text(table, what.axis, what.heading),
         tables={
             "points": table,
@@ -181,7 +181,7 @@ def _says(gains: Mapping[Any, tuple[float, float]], mark: Mark) -> str | None:
     if not gains or (mark.at is not None and mark.at not in gains):
         return None
     if mark.at is not None:
-        return f"{gains[mark.at][0]:.3g} ± {gains[mark.at][1]:.2g}"
+        return with_interval(*gains[mark.at])
     every = [gap for gap, _ in gains.values()]
     return f"mean {sum(every) / len(every):.3g}, {min(every):.3g} to {max(every):.3g}"
 

@@ -16,6 +16,7 @@ import pyarrow as pa
 from lull.figures.esm.points import EPOLL, ESM, MASKED, Row, row_of_repetition, series_of
 from lull.figures.esm.runs import Measured
 from lull.plotting.markdown import markdown_table
+from lull.plotting.numbers import number, with_interval
 from lull.statistics import student
 
 MEASURES = ("power_w", "cpus_w", "cores_w", "em_w", "em_cores_w", "cpu_share", "latency_us")
@@ -158,7 +159,7 @@ def text(table: pa.Table, axis: str, heading: str) -> str:
             (
                 row["series"] + (", clicks only" if row["listen"] == "keys" else ""), row["against"], row[axis],
                 *(_signed(row, name, 1e3) for name in ("power_w", "em_w", "cores_w")),
-                *("-" if share[name] is None else f"{share[name]:.3g}" for name in ("machine", "above", "rest")),
+                *("-" if share[name] is None else number(share[name], 3) for name in ("machine", "above", "rest")),
                 _signed(row, "cpu_share", 100), _signed(row, "latency_us", 1.0),
             )
         )  # fmt: skip
@@ -174,4 +175,4 @@ def _signed(row: Row, name: str, scale: float) -> str:
     if row[name] is None:
         return "-"
     half = row[f"{name}_pm"]
-    return f"{row[name] * scale:+.3g}" + ("" if half is None else f" ± {half * scale:.2g}")
+    return with_interval(row[name] * scale, None if half is None else half * scale, "+")

@@ -10,6 +10,7 @@ import pyarrow as pa
 
 from lull.figures.esm.runs import POWERS, Measured, Repetition
 from lull.plotting.markdown import markdown_table
+from lull.plotting.numbers import number, with_interval
 from lull.runspec.values import Value
 from lull.statistics import bootstrap, student
 
@@ -33,6 +34,8 @@ MEANS = (
 """Measures with a mean and an interval over a point's repetitions."""
 QUANTILES = {"median_us": 0.5, "p99_us": 0.99}
 """Quantiles of the latencies of all repetitions together: one repetition is too short for a tail."""
+CLOCKS = (("mhz", 1.0), ("mv", 1e-3))
+"""Columns of the clock of the application's CPU, and what makes MHz and V of them."""
 DECILES = range(1, 10)
 ENOUGH_FOR_DECILES = 50
 """Five events between two deciles."""
@@ -148,8 +151,8 @@ def _of_point(point: Measured, axis: str) -> Row:
         row[name], row[f"{name}_pm"] = student.mean(numbers) if numbers else (None, None)
     latencies = point.latency_us
     found = bootstrap.quantiles(latencies, list(QUANTILES.values())) if latencies.size else []
-    for number, name in enumerate(QUANTILES):
-        value = found[number] if found else (None, None, None)
+    for place, name in enumerate(QUANTILES):
+        value = found[place] if found else (None, None, None)
         row[name], *ends = value
         row.update(zip(ends_of(name), ends, strict=True))
     row["clock_cpu_share"] = point.clock_cpu_s
@@ -167,36 +170,51 @@ def cell(row: Row, name: str, scale: float = 1.0) -> str:
     if row[name] is None:
         return "-"
     half = row.get(f"{name}_pm")
-    return f"{row[name] * scale:.4g}" + ("" if half is None else f" ± {half * scale:.2g}")
+    return with_interval(row[name] * scale, None if half is None else half * scale)
+
+
+def _quantile(row: Row, name: str) -> str:
+    """A quantile with the ends of its interval."""
+    if row[name] is None:
+        return "-"
+    return f"{number(row[name], 5)} [{', '.join(number(row[end], 5) for end in ends_of(name))}]"
+
+
+LATENCY = "From the device to the application's handler, in µs."
+CPUS = (
+    "The application's CPU time, and wake-ups a second: of the main CPUs, of these by the application's own timer and "
+    "by the device, and of the shadow core."
+)
+POWER = (
+    "In mW. *Machine* is all that is modelled: CPUs, caches and memory. McPAT's numbers are calibrated; *uncalibrated* "
+    "says what McPAT gives by itself. `em` is the energy model that Linux schedules by. MHz and V are means over time "
+    "of the application's CPU, whose clock `schedutil` sets where the name of a row says nothing else."
+)
+POWER_HEADINGS = (
+    "MHz", "V", "machine", "machine, uncalibrated", "machine, `em`", "cores and L2s", "cores", "cores, `em`",
+)  # fmt: skip
 
 
 def points_text(table: pa.Table, axis: str, heading: str) -> str:
-    """The table. Where there are clocks, a sentence before it says whose they are."""
-    headings = (
-        "", heading, "events", "MHz", "V", "mW", "raw", "`em`", "cores and L2s", "cores", "cores, `em`", "CPU time, %",
-        "wake-ups/s", "own", "device", "shadow", "latency, µs", "median", "p99",
-    )  # fmt: skip
-    rows = [
-        (
-            row["series"], row[axis], row["events"],
-            *("-" if row[name] is None else f"{row[name] * scale:.4g}" for name, scale in (("mhz", 1), ("mv", 1e-3))),
-            *(cell(row, f"{name}_w", 1e3) for name in POWERS[:6]),
-            cell(row, "cpu_share", 100),
-            *(cell(row, f"{name}_wakes_hz") for name in WAKES),
-            cell(row, "latency_us"),
-            *(
-                "-" if row[name] is None
-                else f"{row[name]:.5g} [{', '.join(f'{row[end]:.5g}' for end in ends_of(name))}]"
-                for name in QUANTILES
-            ),
-        )
-        for row in table.to_pylist()
-    ]  # fmt: skip
-    clocks = (
-        "MHz and V are means over time of the application's CPU, whose clock `schedutil` sets where the name of a row "
-        "says nothing else.\n\n"
+    """Tables of latency, of what the CPUs do, and of power where it is known, each with a row per point."""
+    latency, cpus, power = [], [], []
+    for row in table.to_pylist():
+        place = (row["series"], row[axis])
+        latency.append((*place, row["events"], cell(row, "latency_us"), *(_quantile(row, name) for name in QUANTILES)))
+        cpus.append((*place, cell(row, "cpu_share", 100), *(cell(row, f"{name}_wakes_hz") for name in WAKES)))
+        if row["power_w"] is not None:
+            clocks = ("-" if row[name] is None else number(row[name] * scale) for name, scale in CLOCKS)
+            power.append((*place, *clocks, *(cell(row, f"{name}_w", 1e3) for name in POWERS[:6])))
+    parts = [
+        ("Latency", LATENCY, ("events", "mean", "median", "99th percentile"), latency),
+        ("What the CPUs do", CPUS, ("CPU time, %", "main CPUs", "own timer", "device", "shadow core"), cpus),
+        ("Power", POWER, POWER_HEADINGS, power),
+    ]
+    return "\n".join(
+        f"### {title}\n\n{says}\n\n" + markdown_table(("", heading, *headings), rows)
+        for title, says, headings, rows in parts
+        if rows
     )
-    return ("" if table["mhz"].null_count == len(table) else clocks) + markdown_table(headings, rows)
 
 
 def df_deciles(points: Sequence[Measured], axis: str) -> pa.Table:
@@ -220,7 +238,9 @@ def _decile_names() -> list[str]:
 
 def deciles_text(table: pa.Table, axis: str, heading: str) -> str:
     """The section of the summary; empty where no point has enough events."""
-    rows = [(row["series"], row[axis], *(f"{row[name]:.5g}" for name in _decile_names())) for row in table.to_pylist()]
+    rows = [
+        (row["series"], row[axis], *(number(row[name], 5) for name in _decile_names())) for row in table.to_pylist()
+    ]
     if not rows:
         return ""
     return (

@@ -1,0 +1,30 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Numbers as tables and checks show them: without powers of ten, and no more digits than their interval allows."""
+
+import math
+
+MOST_DECIMALS = 6
+MOST_WHOLE_DIGITS = 9
+
+
+def number(value: float, digits: int = 4, sign: str = "") -> str:
+    """Return the value with this many significant digits: 51234.5 is "51235" and not "5.123e+04"."""
+    if math.isfinite(value) and 10**digits <= abs(value) < 10**MOST_WHOLE_DIGITS:
+        return f"{value:{sign}.0f}"
+    return f"{value:{sign}.{digits}g}"
+
+
+def with_interval(value: float, half: float | None, sign: str = "", digits: int = 4) -> str:
+    """Return the value and half its interval, both to the interval's second significant digit: "0.88 ± 0.12".
+
+    A value whose interval is not known stands alone. `digits` are those of a value whose interval does not say any.
+    """
+    if half is None:
+        return number(value, digits, sign)
+    known = half > 0 and math.isfinite(half)
+    decimals = 1 - math.floor(math.log10(float(f"{half:.2g}"))) if known else None
+    if decimals is None or decimals > MOST_DECIMALS or abs(value) >= 10**MOST_WHOLE_DIGITS:
+        return f"{number(value, digits, sign)} ± {number(half, 2)}"
+    places = max(0, decimals)
+    # Adding 0.0 makes a negative zero positive.
+    return f"{round(value, places) + 0.0:{sign}.{places}f} ± {half:.{places}f}"
