@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """The analysis of `what-if-validation`: how far a what-if is off where gem5 says what is true."""
 
+import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -12,18 +13,24 @@ from matplotlib.figure import Figure
 from lull.errors import UserError
 from lull.plotting import style
 from lull.plotting.markdown import markdown_table
+from lull.plotting.numbers import number
 from lull.results.drawing import Drawing, Stored
 from lull.results.result import Check, Result
 from lull.scenario.runs import Runs
 from lull.whatif import bars
 from lull.whatif.source import FREE_CLOCKS
 
-from . import held_out
+from . import held_out, means
 
 MOST_CORES, MOST_P99, MOST_RESTS = 3.0, 5.0, 1.0
 """The largest mean errors: per cent of the cores' joules, per cent of the p99, percentage points of residency."""
 COVERED = 0.95
 FASTER = 1000.0
+GOALS = {"cores_j": MOST_CORES, "p99_us": MOST_P99, "rests_pp": MOST_RESTS}
+MEANS_COLUMNS = (
+    "cores_j", "cores_j_single", "cores_j_true_pm", "p99_us", "p99_us_single", "p99_us_true_pm",
+    "rests_pp", "rests_pp_single",
+)  # fmt: skip
 _SHOWN = (0.5, 0.95, 1.0)
 """Quantiles of the errors."""
 
@@ -37,7 +44,10 @@ def analyse(runs: Runs) -> Result:
             f"{runs.path}: made by QEMU, which has no timing to predict; "
             f"run `./lull run {runs.scenario} -e gem5` where there is a gem5"
         )
-    found = held_out.tables(runs)
+    boots = [run for run in runs.runs if run.group == means.GROUP]
+    found = held_out.tables([run for run in runs.runs if run.group != means.GROUP])
+    if (of_boots := means.table(boots)) is not None:
+        found["means"] = of_boots
     if not found:
         raise UserError(
             f"{runs.path}: no group has two runs on a platform, of which one is predicted from the other; "
@@ -48,6 +58,17 @@ def analyse(runs: Runs) -> Result:
 
 def conclude(tables: Mapping[str, pa.Table], points: Sequence[str]) -> Result:
     """From the tables of those points that have run, of all."""
+    parts = [_of_single_runs(tables, points)] if "points" in tables else []
+    parts += [_of_means(tables["means"].to_pylist())] if "means" in tables else []
+    return Result(
+        "\n".join(part.summary for part in parts),
+        {**tables, **{name: table for part in parts for name, table in part.tables.items()}},
+        [check for part in parts for check in part.checks],
+    )
+
+
+def _of_single_runs(tables: Mapping[str, pa.Table], points: Sequence[str]) -> Result:
+    """What one run predicts for one other run."""
     rows, numbers = tables["points"].to_pylist(), tables["numbers"]
     there = {name for row in rows for name in (row["point"], row["recorded"])}
     so_far = f"{len(there)} of {len(points)} points have run so far. " if len(there) < len(points) else ""
@@ -62,7 +83,60 @@ def conclude(tables: Mapping[str, pa.Table], points: Sequence[str]) -> Result:
         f"## Error bars\n\n{_bars_text(quoted['bars'])}\n"
         f"## What makes it worse\n\n{_conditions_text(rows, numbers)}\n## Every question\n\n{_points_text(rows)}"
     )
-    return Result(summary, {**tables, **quoted}, checks(rows, numbers))
+    return Result(summary, quoted, checks(rows, numbers))
+
+
+def _of_means(rows: Sequence[Row]) -> Result:
+    """What the mean of several boots predicts for the mean of others."""
+    table = means.df_errors(rows)
+    lines = table.to_pylist()
+    boots = rows[0]["boots"]
+    text = (
+        f"## Means of boots\n\nThe mean of {boots} boots is asked of the mean of {rows[0]['true_boots']} other boots, "
+        "and so is each of these boots by itself (*one boot*). Where no settings change, only the boots differ. "
+        "*Known to* is half the 95 % interval of the true mean over its boots.\n\n" + _means_text(lines)
+    )
+    off = {name: _mean_of(lines, name, changed=True) for name in NAMES}
+    found = [
+        Check(
+            f"mean error of {NAMES[name]}, of means of boots: at most {most:g}",
+            off[name] <= most,
+            f"{off[name]:.3g}; {_mean_of(lines, f'{name}_single', changed=True):.3g} by one boot; "
+            f"{_mean_of(lines, name, changed=False):.3g} without any change",
+        )
+        for name, most in GOALS.items()
+        if not math.isnan(off[name])
+    ]
+    within, count = sum(line["inside"] for line in lines), sum(line["numbers"] for line in lines)
+    found.append(
+        Check(
+            f"the error bar of a mean holds {COVERED:.0%} of the true means",
+            within >= COVERED * count,
+            f"{within} of {count}, {within / count:.1%}",
+        )
+    )
+    return Result(text, {"means_errors": table}, found)
+
+
+def _mean_of(lines: Sequence[Row], name: str, changed: bool) -> float:
+    known = [line[name] for line in lines if line["changed"] == changed and line[name] is not None]
+    return sum(known) / len(known) if known else math.nan
+
+
+def _means_text(lines: Sequence[Row]) -> str:
+    cells = [
+        (
+            line["recorded"], line["asked"].partition("/")[2],
+            *("-" if line[name] is None else number(line[name], 3) for name in MEANS_COLUMNS),
+            f"{line['inside'] / line['numbers']:.1%}",
+        )
+        for line in sorted(lines, key=lambda line: line["changed"])
+    ]  # fmt: skip
+    heads = (
+        "recorded", "asked", "cores, error %", "one boot", "known to, %", "p99, error %", "one boot", "known to, %",
+        "residencies, points", "one boot", "inside their bars",
+    )  # fmt: skip
+    return markdown_table(heads, cells)
 
 
 def draw(stored: Stored) -> list[Drawing]:
@@ -285,7 +359,6 @@ def _points_text(rows: Sequence[Row]) -> str:
 
 def checks(rows: Sequence[Row], numbers: pa.Table) -> list[Check]:
     off = errors(rows)
-    goals = {"cores_j": MOST_CORES, "p99_us": MOST_P99, "rests_pp": MOST_RESTS}
     found = [
         Check(
             f"mean error of {NAMES[what]}: at most {most:g}",
@@ -293,7 +366,7 @@ def checks(rows: Sequence[Row], numbers: pa.Table) -> list[Check]:
             f"{off[what].mean():.3g}; the largest of {len(rows)} is {off[what].max():.3g}, of "
             f"{rows[int(off[what].argmax())]['point']} from {rows[int(off[what].argmax())]['recorded']}",
         )
-        for what, most in goals.items()
+        for what, most in GOALS.items()
     ]
     within = inside(numbers)[_has_bar(numbers)]
     if within.size:  # of one group alone nothing can be said

@@ -11,7 +11,6 @@ import pyarrow as pa
 from lull.energy import run_ledger
 from lull.rundir.folder import FILES
 from lull.rundir.run import Run
-from lull.scenario.runs import Runs
 from lull.whatif import bars, prediction, source
 from lull.whatif.prediction import ALL, CORES, Key, Predicted
 from lull.whatif.source import Replay
@@ -43,19 +42,19 @@ _CORES, _P99 = ("energy", ALL, CORES), ("latency", ALL, "p99")
 Row = dict[str, Any]
 
 
-def tables(runs: Runs) -> dict[str, pa.Table]:
+def tables(runs: Sequence[Run]) -> dict[str, pa.Table]:
     """`points` has a row for each question: a run that is held out, asked of another run. `numbers` has one for each
-    number of its answer."""
+    number of its answer. Without a question there is no table."""
     points: list[Row] = []
     numbers: list[Row] = []
     for own in _groups(runs):
-        loaded = {run.name: _loaded(run) for run in own}
-        informed = {run.name: _informed(run, loaded[run.name]) for run in own}
+        replays = {run.name: loaded(run) for run in own}
+        truths = {run.name: informed(run, replays[run.name]) for run in own}
         for before, run in permutations(own, 2):
             if not 1 / MOST <= _factor(before, run) <= MOST:
                 continue
-            recorded, truth = loaded[before.name], loaded[run.name]
-            rows = beside(recorded, truth, informed[run.name])
+            recorded, truth = replays[before.name], replays[run.name]
+            rows = beside(recorded, truth, truths[run.name])
             place = {"point": run.name, "group": run.group, "platform": run.spec.platform.name}
             numbers += [{**place, "recorded_run": before.name, **row} for row in rows]
             points.append(
@@ -64,23 +63,18 @@ def tables(runs: Runs) -> dict[str, pa.Table]:
     return {"points": pa.Table.from_pylist(points), "numbers": pa.Table.from_pylist(numbers)} if points else {}
 
 
-def beside(recorded: Replay, truth: Replay, informed: Replay) -> list[Row]:
+def beside(recorded: Replay, truth: Replay, with_interrupts: Replay) -> list[Row]:
     """Each number that is not 0 in both runs. The prediction knows the settings of the held-out run alone.
 
-    `informed` is the truth with the times of the devices' interrupts, which no event of a trace tells: what latencies
-    were. `base` is the error bar before its kind's factor.
+    `base` is the error bar before its kind's factor.
     """
-    # The program of the one may end some milliseconds before that of the other: what adds up over time is set beside
-    # what the recorded run's time would have had.
-    longer = _length(recorded) / _length(truth)
-    there = {key: row for key, row in _by_key(prediction.rows(truth, truth.machine)).items() if key[0] != "latency"}
-    there |= {key: row for key, row in _by_key(prediction.rows(informed, truth.machine)).items() if key[0] == "latency"}
+    there = true_numbers(truth, with_interrupts, length(recorded))
     found = []
     for key, (before, said, bar) in _by_key(prediction.rows(recorded, truth.machine)).items():
         what, cpu, of = key
         if what == "latency" and key not in there:
             continue  # of too few wake-ups
-        kind, true = bars.kind(*key), there.get(key, (0.0,))[0] * (longer if what in _ADDS_UP else 1.0)
+        kind, true = bars.kind(*key), there.get(key, 0.0)
         if before or said or true:
             found.append(
                 {
@@ -91,7 +85,21 @@ def beside(recorded: Replay, truth: Replay, informed: Replay) -> list[Row]:
     return found
 
 
-def _length(replay: Replay) -> int:
+def true_numbers(truth: Replay, with_interrupts: Replay, long: float) -> dict[Key, float]:
+    """Return the numbers of a held-out run. What adds up over time is scaled to a run that is so `long`: the program of
+    one run may end some milliseconds before that of another.
+
+    `with_interrupts` is the same run with the times of the devices' interrupts, which no event of a trace tells. From
+    these times comes what latencies were.
+    """
+    longer = long / length(truth)
+    there = {key: row for key, row in _by_key(prediction.rows(truth, truth.machine)).items() if key[0] != "latency"}
+    latencies = _by_key(prediction.rows(with_interrupts, truth.machine))
+    there |= {key: row for key, row in latencies.items() if key[0] == "latency"}
+    return {key: row[0] * (longer if key[0] in _ADDS_UP else 1.0) for key, row in there.items()}
+
+
+def length(replay: Replay) -> int:
     return replay.chains.last - replay.chains.first
 
 
@@ -105,10 +113,10 @@ def _by_key(rows: Sequence[Predicted]) -> dict[Key, tuple[float, float, float]]:
     return found
 
 
-def _groups(runs: Runs) -> Iterator[list[Run]]:
+def _groups(runs: Sequence[Run]) -> Iterator[list[Run]]:
     """The runs of each group and platform, the first run first."""
     found: dict[tuple[str, str], list[Run]] = {}
-    for run in runs.runs:
+    for run in runs:
         found.setdefault((run.group, run.spec.platform.name), []).append(run)
     for own in found.values():
         if len(own) > 1:
@@ -124,15 +132,15 @@ def _factor(before: Run, run: Run) -> float:
     return float(run.values["exit_us"]) / float(before.values["exit_us"])
 
 
-def _loaded(run: Run) -> Replay:
+def loaded(run: Run) -> Replay:
     run_ledger.make_ledger(run.rundir(), run_ledger.Options())
     return source.load(run.path, _part(run))
 
 
-def _informed(run: Run, loaded: Replay) -> Replay:
+def informed(run: Run, replay: Replay) -> Replay:
     """`input-app` leaves when the device raised each of its interrupts, all on the program's CPU."""
     if not (run.path / FILES / EVENTS).is_file():
-        return loaded
+        return replay
     with run.understanding(EVENTS):
         (about,) = run.lines("run.jsonl")
         interrupts = {int(about["cpu"]): sorted(int(row["hardware_ns"]) for row in run.lines(EVENTS))}

@@ -21,7 +21,7 @@ from lull.scenario.load import load_scenario
 from lull.scenario.points import Wishes, resolve
 from lull.scenario.runs import Runs
 from lull.whatif import bars
-from lull_experiments.what_if_validation import analysis, held_out
+from lull_experiments.what_if_validation import analysis, held_out, means
 from tests import drawn
 
 pytestmark = pytest.mark.usefixtures("governors")
@@ -75,7 +75,7 @@ def test_the_held_out_run_is_predicted_from_the_recorded_one(found: Result) -> N
 
 def test_the_truth_knows_of_the_devices_interrupts(tmp_path: Path) -> None:
     run = _run("drags")
-    plain = held_out._loaded(run)
+    plain = held_out.loaded(run)
     (unknown,) = np.flatnonzero(~plain.chains.told[0] & (plain.chains.sleeps[0]["refused"] == 0))[:1].tolist()
     sleep = plain.chains.sleeps[0][unknown]
     shutil.copytree(run.path, tmp_path / "run")
@@ -83,14 +83,14 @@ def test_the_truth_knows_of_the_devices_interrupts(tmp_path: Path) -> None:
     files.mkdir()
     (files / "run.jsonl").write_text('{"cpu": 0}\n')
     (files / "events.jsonl").write_text(f'{{"hardware_ns": {int(sleep["end"]) - 200_000}}}\n')
-    informed = held_out._informed(dataclasses.replace(run, path=tmp_path / "run"), plain)
+    informed = held_out.informed(dataclasses.replace(run, path=tmp_path / "run"), plain)
     assert informed.chains.told[0][unknown]
     assert informed.chains.told[0].sum() == plain.chains.told[0].sum() + 1
     late = informed.chains.sleeps[0][unknown]
     assert late["end"] - late["woken"] == 200_000
     (files / "events.jsonl").write_text("{}\n")
     with pytest.raises(UserError, match=r"events\.jsonl: not what this scenario writes"):
-        held_out._informed(dataclasses.replace(run, path=tmp_path / "run"), plain)
+        held_out.informed(dataclasses.replace(run, path=tmp_path / "run"), plain)
 
 
 def test_every_number_has_its_truth_and_its_bar(found: Result) -> None:
@@ -203,9 +203,74 @@ def test_each_group_and_platform_has_one_first_run() -> None:
     points = resolve(load_scenario("what-if-validation"), Wishes("gem5"))
     found: dict[tuple[str, str], list[str]] = {}
     for point in points:
+        if point.group == means.GROUP:
+            continue
         first = [point.name] if held_out.is_first(point.values) else []
         found.setdefault((point.group, point.spec.platform.name), []).extend(first)
     assert all(len(own) == 1 for own in found.values()), found
     assert len(points) - len(found) >= 60, "held out"
     assert len([point for point in points if point.group == "first"]) == 8
     assert {platform for _, platform in found} == {"tiny", "rk3399", "tegra-k1"}
+
+
+def _boot(recording: str, boot: int, state: str) -> Run:
+    run = _run(recording, cpufreq="performance", boot=boot, state=state)
+    return dataclasses.replace(run, name=f"{means.GROUP}/{recording}-{boot}", group=means.GROUP)
+
+
+@pytest.fixture(scope="module")
+def of_boots() -> pa.Table:
+    """Two settings in two boots each. The boots of these recordings are alike."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(run_ledger, "make_ledger", lambda *_: None)
+        kinds = (("drags", "C3"), ("drags-deeper", "C4"))
+        return means.table([_boot(name, boot, state) for name, state in kinds for boot in (1, 2)])
+
+
+def test_the_mean_of_boots_is_asked_of_other_boots(of_boots: pa.Table) -> None:
+    rows = of_boots.to_pylist()
+    assert {(row["recorded"], row["point"], row["changed"]) for row in rows} == {
+        ("boots/drags-1", "boots/drags-2", False),
+        ("boots/drags-1", "boots/drags-deeper-2", True),
+        ("boots/drags-deeper-1", "boots/drags-2", True),
+        ("boots/drags-deeper-1", "boots/drags-deeper-2", False),
+    }
+    of_cores = [row for row in rows if (row["what"], row["cpu"], row["of"]) == means.CORES_J]
+    (cores,) = [row for row in of_cores if row["point"] == "boots/drags-deeper-2" and row["changed"]]
+    assert cores["true"] == pytest.approx(cores["predicted"], rel=0.1)
+    assert cores["true"] > 1.3 * cores["recorded_value"], "a prediction of no change would be far off"
+    assert cores["true_pm"] is None, "of one boot"
+
+
+def test_means_have_their_own_errors_and_checks(of_boots: pa.Table) -> None:
+    result = analysis.conclude({"means": of_boots}, ["boots/drags-1"] * 4)
+    lines = result.tables["means_errors"].to_pylist()
+    assert len(lines) == 4
+    same = [line for line in lines if not line["changed"]]
+    assert all(line["cores_j"] < 0.1 for line in same), "the same recording twice, without a change"
+    assert "| boots/drags-1 | drags-deeper-2 |" in result.summary
+    assert [check.name.split(":")[0] for check in result.checks] == [
+        "mean error of joules of the cores, %, of means of boots",
+        "mean error of p99 of the wake-up latency, %, of means of boots",
+        "mean error of residencies, points, of means of boots",
+        "the error bar of a mean holds 95% of the true means",
+    ]
+
+
+def test_one_boot_of_each_settings_asks_nothing() -> None:
+    assert means.table([_boot("drags", 1, "C3"), _boot("drags-deeper", 1, "C4")]) is None
+
+
+@pytest.mark.parametrize(
+    ("changes", "within"),
+    [
+        ({}, True),
+        ({"true": 1.16}, False),
+        ({"true": 1.16, "true_pm": 0.2}, True),
+        ({"true": 1.16, "error": 0.2}, True),
+        ({"true": 1.13, "true_pm": 0.05}, False),
+    ],
+)
+def test_the_bar_of_a_mean_knows_how_well_the_truth_is_known(changes: dict[str, float], within: bool) -> None:
+    row = {"predicted": 1.0, "true": 1.05, "true_pm": None, "error": 0.1, "chance": 0.05, **changes}
+    assert means.inside(row) is within

@@ -154,12 +154,11 @@ def text(table: pa.Table, axis: str, heading: str) -> str:
     )  # fmt: skip
     lines = []
     for row in rows:
-        share = shares(row)
         lines.append(
             (
                 row["series"] + (", clicks only" if row["listen"] == "keys" else ""), row["against"], row[axis],
                 *(_signed(row, name, 1e3) for name in ("power_w", "em_w", "cores_w")),
-                *("-" if share[name] is None else number(share[name], 3) for name in ("machine", "above", "rest")),
+                *("-" if part is None else number(part, 3) for part in shares(row).values()),
                 _signed(row, "cpu_share", 100), _signed(row, "latency_us", 1.0),
             )
         )  # fmt: skip
