@@ -26,6 +26,19 @@ def test_there_is_none_on_qemu() -> None:
         load_spec("tiny", [], "true", engine="qemu", stats_period_s=1e-3, limits=Limits(simulated_s=1, wall_s=1))
 
 
+def test_a_fast_forward_is_gem5s_and_has_a_unit() -> None:
+    limits = Limits(simulated_s=1, wall_s=1)
+    with pytest.raises(UserError, match=r"^--fast-forward 5: not a time from 1us to 900000s; write one as 1ms"):
+        period("5", "--fast-forward")
+    with pytest.raises(UserError, match=r"^--fast-forward: QEMU has one CPU model and no other to change to; use"):
+        load_spec("tiny", [], "true", engine="qemu", fast_forward_s=0.01, limits=limits)
+    plain = load_spec("tiny", [], "true", engine="gem5", cpu="atomic", limits=limits)
+    forwarded = plain.model_copy(update={"fast_forward_s": 0.01})
+    assert forwarded.hash() != plain.hash()
+    assert (forwarded.forwards, forwarded.script()) == (False, plain.script()), "atomic CPUs need not be replaced"
+    assert forwarded.model_copy(update={"cpu": "detailed"}).forwards
+
+
 def test_only_qemu_runs_its_cpus_at_once() -> None:
     limits = Limits(simulated_s=1, wall_s=1)
     assert load_spec("tiny", [], "true", engine="qemu", limits=limits).cpu is None

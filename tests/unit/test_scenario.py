@@ -323,6 +323,17 @@ def test_a_scenarios_trace_and_windows_are_those_of_its_points(tmp_path: Path) -
     assert resolve(scenario, Wishes("qemu"))[0].spec.stats_period_s is None, "QEMU has no statistics"
 
 
+def test_a_point_says_how_much_of_it_is_fast_forward(tmp_path: Path) -> None:
+    scenario = _small(tmp_path, fast_forward_us="{count}000")
+    (point, *_) = resolve(scenario, Wishes("gem5"))
+    assert point.spec.fast_forward_s == pytest.approx(1e-3 * int(point.values["count"]))
+    assert resolve(scenario, Wishes("qemu"))[0].spec.fast_forward_s is None, "QEMU has one CPU model"
+    (point, *_) = resolve(_small(tmp_path, fast_forward_us="0"), Wishes("gem5"))
+    assert point.spec.fast_forward_s is None
+    with pytest.raises(UserError, match=r"fast_forward_us: soon is not a number; write microseconds$"):
+        resolve(_small(tmp_path, fast_forward_us="soon"), Wishes("gem5"))
+
+
 SLOPE: dict[str, Any] = {"result": "lines", "table": "slopes", "row": {"group": "little", "size": 7}, "column": "slope"}
 
 

@@ -88,6 +88,14 @@ def boot(
         ),
     ] = None,
     stats_period: StatsPeriodOption = None,
+    fast_forward: Annotated[
+        str | None,
+        typer.Option(
+            help="on gem5, simulate the command's first 80ms, for example, on atomic CPUs, which takes a tenth of the "
+            "time or less; then the CPUs of --cpu take over, and the trace and the statistics begin",
+            metavar="TIME",
+        ),
+    ] = None,
     sim_limit: Annotated[
         float, typer.Option(help="end the command after this many simulated seconds", metavar="SECONDS")
     ] = 60.0,
@@ -123,6 +131,7 @@ def boot(
         trace=trace or (),
         trace_buffer=trace_buffer,
         stats_period=stats_period,
+        fast_forward=fast_forward,
         sim_limit=sim_limit,
         wall_limit=wall_limit,
         seed=seed,

@@ -35,6 +35,7 @@ class Boot:
     trace: Sequence[str] = ()
     trace_buffer: int | None = None
     stats_period: str | None = None
+    fast_forward: str | None = None
     sim_limit: float = 60.0
     wall_limit: float = 3600.0
     seed: int = 1
@@ -61,6 +62,7 @@ class Boot:
             trace=self.trace,
             trace_kib=self.trace_buffer,
             stats_period_s=period(self.stats_period),
+            fast_forward_s=period(self.fast_forward, "--fast-forward"),
             limits=Limits(simulated_s=self.sim_limit, wall_s=self.wall_limit),
             seed=self.seed,
         )

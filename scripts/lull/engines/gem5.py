@@ -28,9 +28,10 @@ from lull.platform.devicetree import Part
 from lull.platform.load import load_peer
 from lull.platform.schema import Cluster, Platform
 from lull.rundir.folder import CONSOLE, RunDir
-from lull.runspec.spec import EngineName, Flavour, RunSpec
+from lull.runspec.spec import FORWARDED, EngineName, Flavour, RunSpec
 
 CONFIGS = paths.ROOT / "gem5-configs"
+RUN, FORWARD = CONFIGS / "run.py", CONFIGS / "forward.py"
 ADDRESSES = {
     "firmware": firmware_build.LOAD_ADDRESS,
     "kernel": firmware_build.KERNEL_ADDRESS,
@@ -55,6 +56,12 @@ PEER_TERMINAL = "peer.terminal"
 PEER_CONSOLE = "peer-console.log"
 PEER_SCRIPT = "peer-script"
 PROGRESS = "progress"
+FORWARD_FOLDER = "fast-forward"
+"""In a run's folder: where its beginning is simulated on atomic CPUs."""
+PEER_READY = "peer.ready"
+"""See `gem5-configs/run.py`."""
+GUEST_FILES = ("stdout", "status", "peer.stdout", "peer.status")
+"""Files that the guest's init keeps open while the command runs (`benchmarks/guest/end.c`)."""
 UNUSED_UARTS = ("system.realview.uart*.device", "peer.realview.uart*.device")
 """Files that gem5 opens for the UARTs beside the console's; firmware writes to one of them when it panics."""
 
@@ -108,7 +115,12 @@ class Gem5:
             settings["readfile"] = str(readfile)
             if spec.peer is not None:
                 settings["network"] = gem5_network.describe(spec.platform.network, str(peer_readfile), {})
-            outcome = self._simulate(settings, rundir.path, spec.limits.wall_s, progress, sink)
+            forwarded: dict[str, object] = {}
+            if spec.forwards:
+                forwarded = self._forward(settings, rundir, spec, progress)
+            left_s = spec.limits.wall_s - (time.monotonic() - started)
+            outcome = self._simulate(settings, rundir.path, left_s, progress, sink)
+            shutil.rmtree(rundir / FORWARD_FOLDER / "cpt", ignore_errors=True)
         if outcome["cause"] == "limit":
             raise LimitReached(
                 f"{rundir / CONSOLE}: the guest hung past its limit of {spec.limits.simulated_s:g} simulated seconds "
@@ -119,8 +131,33 @@ class Gem5:
             simulated_s=_number(outcome, "ticks") / _number(outcome, "tick_hz"),
             wall_s=time.monotonic() - started,
             instructions=int(_number(outcome, "instructions")),
-            details={"checkpoint": checkpoint.key, **outcome},
+            details={"checkpoint": checkpoint.key, **outcome, **forwarded},
         )
+
+    def _forward(
+        self, settings: dict[str, object], rundir: RunDir, spec: RunSpec, progress: Progress
+    ) -> dict[str, object]:
+        """Run the command's beginning on atomic CPUs in a folder of its own, and change the settings to go on from
+        there. Return what the manifest says of it."""
+        folder = rundir / FORWARD_FOLDER
+        folder.mkdir()
+        if spec.peer is not None:
+            (folder / PEER_READY).touch()  # since the boot
+        place = folder / "cpt"
+        atomic = {**settings, "cpu": "atomic", "stats_period_s": None}
+        outcome = self._simulate(atomic, folder, spec.limits.wall_s, progress, None, FORWARD, str(place))
+        if outcome["cause"] != "checkpoint":
+            raise UserError(
+                f"{folder / CONSOLE}: the command ended, or its limit came, within its fast-forward of "
+                f"{spec.fast_forward_s:g} s; give a shorter fast-forward"
+            )
+        for name in GUEST_FILES:  # gem5 goes on writing where the guest had come to
+            if (folder / name).exists():
+                shutil.copy2(folder / name, rundir / name)
+        (folder / "readfile").write_text(FORWARDED + "\n")
+        settings |= {"checkpoint": str(place), "readfile": str(folder / "readfile")}
+        kept = ("ticks", "instructions", "host_seconds")
+        return {"fast_forward": {name: outcome[name] for name in kept}}
 
     def checkpoint_inputs(self, platform: Platform, artifacts: Artifacts, networked: bool = False) -> dict[str, object]:
         """Return all that decides a boot, and with it the checkpoint's key."""
@@ -225,7 +262,14 @@ class Gem5:
         return entry
 
     def _simulate(
-        self, settings: dict[str, object], folder: Path, wall_s: float, progress: Progress, sink: Sink | None
+        self,
+        settings: dict[str, object],
+        folder: Path,
+        wall_s: float,
+        progress: Progress,
+        sink: Sink | None,
+        script: Path = RUN,
+        *arguments: str,
     ) -> dict[str, object]:
         """Run one gem5 process in `folder`, by its settings, and return its outcome."""
         (folder / SETTINGS).write_text(json.dumps(settings, indent=1) + "\n")
@@ -233,7 +277,7 @@ class Gem5:
         log_path = folder / "engine.log"
         with log_path.open("wb") as log:
             child = process.start(
-                [self.binary.path, "-d", str(folder), str(CONFIGS / "run.py"), str(folder / SETTINGS)],
+                [self.binary.path, "-d", str(folder), str(script), str(folder / SETTINGS), *arguments],
                 cwd=folder, stdout=log, stderr=log,
             )  # fmt: skip
             try:
@@ -258,8 +302,8 @@ class Gem5:
 
 
 def configs() -> str:
-    """Return the hash of the machine model's Python."""
-    return digest.of_files(CONFIGS, CONFIGS.glob("*.py"))
+    """Return the hash of the machine model's Python: of all that a run without fast-forward executes."""
+    return digest.of_files(CONFIGS, (path for path in CONFIGS.glob("*.py") if path != FORWARD))
 
 
 def _settings(platform: Platform, seed: int) -> dict[str, object]:

@@ -7,7 +7,7 @@ from typing import Any
 import pyarrow as pa
 from matplotlib.figure import Figure
 
-from lull.figures import waiting
+from lull.figures import repetitions, waiting
 from lull.plotting import style
 from lull.plotting.markdown import markdown_table
 from lull.results.against import Against
@@ -16,9 +16,10 @@ from lull.results.result import Check, Result
 from lull.rundir.run import Run
 from lull.scenario.runs import Runs
 from lull.statistics import student
+from lull.trace.clock import TICKS_PER_US
 
 STAMPS = "stamps.jsonl"
-LOAD = ("kernel", "groups", "threads", "governor")
+LOAD = ("kernel", "groups", "threads", "governor", "forward_us")
 """What two points share that are compared by their way. Each experiment has some of them."""
 NEAR = 0.01
 """How much slower than EAS all of WAEAS may be."""
@@ -77,11 +78,17 @@ def _place(run: Run) -> Row:
 
 
 def df_windows(runs: Runs) -> pa.Table:
-    """A row per window: messages in it, and watts."""
+    """A row per window: messages in it, and watts. A window that goes on after the program's load is left out."""
     every = waiting.by_point(waiting.df_windows(runs, _place))
     for run in runs.runs:
         own = every[run.name]
         settle_us, window_us = (int(run.values[name]) for name in ("settle_us", "window_us"))
+        if runs.timed:
+            ordered = repetitions.ordered_edges(run, waiting.WINDOWS)
+            edges = repetitions.dumped_edges(run, ordered)
+            settle_us += int(edges[0] - ordered[0]) // TICKS_PER_US
+            full = repetitions.while_ordered(edges, ordered)
+            own = every[run.name] = [row for row, whole in zip(own, full, strict=True) if whole]
         for row in own:
             row["messages"] = 0
         with run.understanding(STAMPS):

@@ -27,6 +27,7 @@ def load_spec(
     trace: Sequence[str] = (),
     trace_kib: int | None = None,
     stats_period_s: float | None = None,
+    fast_forward_s: float | None = None,
     limits: Limits,
     seed: int = 1,
 ) -> RunSpec:
@@ -37,6 +38,8 @@ def load_spec(
         raise UserError("--cpu parallel: gem5 simulates one CPU at a time; use --engine qemu")
     if engine == "qemu" and stats_period_s:
         raise UserError("--stats-period: QEMU has no statistics; use --engine gem5")
+    if engine == "qemu" and fast_forward_s:
+        raise UserError("--fast-forward: QEMU has one CPU model and no other to change to; use --engine gem5")
     for option, text in (("--exec", command), ("--peer", peer or ""), ("--trace", "".join(trace))):
         if _is_of_bytes(text):
             raise UserError(f"{option}: not UTF-8; have the guest make such bytes, by its printf")
@@ -59,6 +62,7 @@ def load_spec(
         trace=tuple(trace),
         trace_kib=trace_kib,
         stats_period_s=stats_period_s,
+        fast_forward_s=fast_forward_s,
         limits=limits,
         seed=seed,
     )

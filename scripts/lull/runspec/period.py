@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The time after which a window of statistics ends, as users write it."""
+"""Simulated times as users write them, such as the length of a window of statistics."""
 
 import re
 
@@ -11,14 +11,14 @@ _UNITS = {"s": 1.0, "ms": 1e-3, "us": 1e-6}
 SHORTEST_PERIOD_S = 1e-6
 
 
-def period(text: str | None) -> float | None:
-    """Seconds of a time with its unit."""
+def period(text: str | None, option: str = "--stats-period") -> float | None:
+    """Seconds of a time with its unit. `option` is where the user wrote it."""
     if text is None:
         return None
     match = _PERIOD.fullmatch(text)
     seconds = float(match[1]) * _UNITS[match[2]] if match else 0.0
     if not SHORTEST_PERIOD_S <= seconds <= SIMULATED_MAX_S:
         raise UserError(
-            f"--stats-period {text}: not a time from 1us to {SIMULATED_MAX_S:g}s; write one as 1ms, 250us or 0.1s"
+            f"{option} {text}: not a time from 1us to {SIMULATED_MAX_S:g}s; write one as 1ms, 250us or 0.1s"
         )
     return seconds

@@ -29,6 +29,9 @@ PUT_TAR = "/lull-put.tar"
 PUT_OFFSET = 2 << 20
 """The tar's offset on gem5, in the file that begins with the script: behind the longest script and a zero at its
 end."""
+FORWARDED = "forwarded"
+"""The host's file for the guest, once a fast-forward is over."""
+_TRACING = "/sys/kernel/tracing"
 SEED_MAX = 2**63 - 1
 SIMULATED_MAX_S = 9e5
 """gem5 counts picoseconds in 64 bits; `gem5-configs` takes 10⁶ seconds, some of them to see that a guest hangs."""
@@ -71,6 +74,9 @@ class RunSpec(BaseModel):
     """KiB of trace buffer for each CPU. A full buffer loses its oldest events. None is the kernel's own size."""
     stats_period_s: Period | None = None
     """The longest window of gem5's statistics, in simulated seconds."""
+    fast_forward_s: Period | None = None
+    """Simulated seconds of the command, from its start, that gem5 simulates on atomic CPUs. Then CPUs of the model
+    `cpu` take over, and the trace begins. None: these CPUs run the command from its start."""
     limits: Limits
     seed: Annotated[int, Field(ge=0, le=SEED_MAX)] = 1
 
@@ -80,11 +86,18 @@ class RunSpec(BaseModel):
             del asked["put"]
         if self.peer is None:
             del asked["peer"]
+        if self.fast_forward_s is None:
+            del asked["fast_forward_s"]
         return digest.of_json(asked)
 
     def boot_platform(self) -> Platform:
         """Return the machine as its device tree describes it."""
         return advertised.boot_platform(self.platform, self.told_at_boot)
+
+    @property
+    def forwards(self) -> bool:
+        """Whether the command begins on atomic CPUs. QEMU has no others, and atomic CPUs need not be replaced."""
+        return self.fast_forward_s is not None and self.engine == "gem5" and self.cpu != "atomic"
 
     def script(self) -> str:
         """Return the script of the guest's init: files and policy first, then the command. Only the command is
@@ -98,15 +111,44 @@ class RunSpec(BaseModel):
             head += f"lull-policy {' '.join(map(shlex.quote, asked))} || exit 125\n"
         if self.peer is not None and self.engine == "qemu":  # on gem5 it is another machine, with its own script
             head += f"lull-peer {shlex.quote(self.peer)} || exit 125\n"
-        if not self.trace:
+        if not self.trace and not self.forwards:
             return f"{head}{self.command}\n"
-        what = [*(["-b", str(self.trace_kib)] if self.trace_kib else []), *self.trace]
+        command = f"sh -c {shlex.quote(self.command)}"
         return (
-            f"{head}"
-            f"lull-trace start {shlex.join(what)} || exit 125\n"
-            f"sh -c {shlex.quote(self.command)}\nstatus=$?\n"
-            "lull-trace stop /out/trace.dat || exit 125\n"
-            "exit $status\n"
+            f"{head}{self._trace_start()}"
+            f"{self._forwarded(command) if self.forwards else command}\nstatus=$?\n"
+            f"{self._trace_stop()}exit $status\n"
+        )
+
+    def _trace_start(self) -> str:
+        if not self.trace:
+            return ""
+        what = [*(["-b", str(self.trace_kib)] if self.trace_kib else []), *self.trace]
+        return f"lull-trace start {shlex.join(what)} || exit 125\n"
+
+    def _trace_stop(self) -> str:
+        return "lull-trace stop /out/trace.dat || exit 125\n" if self.trace else ""
+
+    def _forwarded(self, command: str) -> str:
+        """Return a script that starts the command, asks for a checkpoint after a time, and waits for the command.
+
+        A checkpoint must not hold a CPU that is off, so a limit of the latency keeps all CPUs in WFI until the
+        checkpoint is taken. A request may come at a wrong moment, so the script asks until the host's file has the
+        word that the detailed CPUs are there. The trace begins then: events from before have no statistics beside
+        them.
+        """
+        pause, go_on = "", ""
+        if self.trace:
+            pause = f"echo 0 >{_TRACING}/tracing_on\n"
+            go_on = f"echo >{_TRACING}/trace\necho 1 >{_TRACING}/tracing_on\n"
+        begin = f"printf 'lull begin' >{_TRACING}/trace_marker\n" if self.trace else ""
+        return (
+            f"{pause}exec 3>/dev/cpu_dma_latency\nprintf 0 >&3 || exit 125\n"
+            f"{command} 3>&- &\ncommand=$!\n"
+            f"sleep {self.fast_forward_s:f}\n"
+            f'until [ "$(lull-m5 checkpoint; lull-m5 read-file 0)" = {FORWARDED} ]; do :; done\n'
+            f"{go_on}exec 3>&-\n{begin}"
+            "wait $command"
         )
 
     def peer_script(self) -> str:

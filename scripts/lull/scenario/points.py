@@ -90,11 +90,21 @@ def divide(scenario: Scenario, wishes: Wishes, only: Sequence[str] = ()) -> Divi
             trace=scenario.trace,
             trace_kib=scenario.trace_kib,
             stats_period_s=period,
+            fast_forward_s=_fast_forward_s(scenario, cell.values) if wishes.engine == "gem5" else None,
             limits=scenario.limits,
             seed=wishes.seed,
         )
         points.append(Point(cell.name, cell.group.name, cell.values, spec))
     return Divided(points, {name: lack for name, lack in left_out.items() if _matches(name, only)})
+
+
+def _fast_forward_s(scenario: Scenario, values: Mapping[str, Value]) -> float | None:
+    text = fill(scenario.fast_forward_us or "0", values)
+    try:
+        microseconds = float(text)
+    except ValueError:
+        raise UserError(f"{scenario.name}: fast_forward_us: {text} is not a number; write microseconds") from None
+    return microseconds * 1e-6 or None
 
 
 def _asked_for(scenario: Scenario, wishes: Wishes, only: Sequence[str]) -> list[_Cell]:

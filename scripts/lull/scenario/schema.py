@@ -119,6 +119,10 @@ class Scenario(Block):
     trace_kib: Annotated[int, Field(gt=0)] | None = None
     stats_period_s: Period | None = None
     """The longest window of gem5's statistics. QEMU has no statistics."""
+    fast_forward_us: str | None = None
+    """Simulated microseconds of the command that gem5 simulates on atomic CPUs, before the point's own CPUs take over.
+    The program has to be in a phase then of which nothing is measured. None, or a template that gives 0: no such
+    part."""
     needs_state: str | None = None
     """The idle state that a point is about. A platform that has it nowhere has no such point."""
     needs_cpus: str | None = None
@@ -157,6 +161,7 @@ class Scenario(Block):
     def _names_that_exist(self) -> "Scenario":
         self._check_template(self.command, "command")
         self._check_template(self.peer or "", "peer")
+        self._check_template(self.fast_forward_us or "", "fast_forward_us")
         self._check_template(self.needs_state or "", "needs_state")
         self._check_template(self.needs_cpus or "", "needs_cpus")
         for number, text in enumerate(self.overrides):
