@@ -78,3 +78,11 @@ def test_without_eas_there_is_nothing_beside() -> None:
     made = throughput.conclude(tables(waeas=EAS), [])
     assert made.checks == []
     assert "ratios" not in made.tables
+
+
+def test_messages_between_two_stamps_are_spread_evenly() -> None:
+    stamps = [(100.0, 16), (200.0, 16), (400.0, 16)]
+    assert throughput.done_in(stamps, 100, 100, 3) == pytest.approx([16, 8, 8])
+    assert throughput.done_in(stamps, 0, 50, 2) == pytest.approx([8, 8]), "from the beginning of the load"
+    assert throughput.done_in(stamps, 400, 100, 2) == pytest.approx([8, 8]), "as before the last stamp"
+    assert throughput.done_in([], 0, 100, 2) == [0, 0]

@@ -4,6 +4,7 @@
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
+import numpy as np
 import pyarrow as pa
 from matplotlib.figure import Figure
 
@@ -89,17 +90,29 @@ def df_windows(runs: Runs) -> pa.Table:
             settle_us += int(edges[0] - ordered[0]) // TICKS_PER_US
             full = repetitions.while_ordered(edges, ordered)
             own = every[run.name] = [row for row, whole in zip(own, full, strict=True) if whole]
-        for row in own:
-            row["messages"] = 0
         with run.understanding(STAMPS):
-            for line in run.lines(STAMPS):
-                number = (int(line["ns"]) // 1000 - settle_us) // window_us
-                if 0 <= number < len(own):
-                    own[number]["messages"] += int(line["messages"])
+            lines = [(int(line["ns"]) / 1000, int(line["messages"])) for line in run.lines(STAMPS)]
+        for row, messages in zip(own, done_in(lines, settle_us, window_us, len(own)), strict=True):
+            row["messages"] = messages
     found = [row for own in every.values() for row in own]
     for row in found:
         row["per_s"] = row["messages"] / row["seconds"]
     return pa.Table.from_pylist(found)
+
+
+def done_in(stamps: Sequence[tuple[float, int]], begin_us: float, window_us: float, count: int) -> list[float]:
+    """Return how many messages each window has. A stamp is a time, and the number of messages since the stamp before.
+
+    Messages between two stamps are spread evenly, and after the last stamp they go on as before it: a window may have
+    three stamps only.
+    """
+    times = np.array([0.0, *(at for at, _ in stamps)])
+    done = np.cumsum([0.0, *(messages for _, messages in stamps)])
+    if len(stamps) > 1:
+        times, done = np.append(times, 2 * times[-1] - times[-2]), np.append(done, 2 * done[-1] - done[-2])
+    edges = begin_us + window_us * np.arange(count + 1)
+    found: list[float] = np.diff(np.interp(edges, times, done)).tolist()
+    return found
 
 
 def df_points(runs: Runs, windows: pa.Table) -> pa.Table:
