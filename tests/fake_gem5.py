@@ -18,6 +18,7 @@ HANGS_IN_CHECKPOINT = {BEHAVIOUR: "hangs-in-checkpoint"}
 FAILS_IN_CHECKPOINT = {BEHAVIOUR: "fails-in-checkpoint"}
 HANGS_IN_RUN = {BEHAVIOUR: "hangs-in-run"}
 GUEST_HANGS = {BEHAVIOUR: "guest-hangs"}
+ENDS_IN_FORWARD = {BEHAVIOUR: "ends-in-forward"}
 
 WHOLE = "[system]\n"
 FORGETS_ITSELF_S = 600
@@ -31,13 +32,16 @@ def install(folder: Path, version: str = "24.0.0.1", isas: tuple[str, ...] = ("A
     return program
 
 
-def main(version: str, isas: str, _: str, folder: str, script: str, argument: str) -> None:
-    """Called as `gem5.opt -d FOLDER SCRIPT ARGUMENT`."""
+def main(version: str, isas: str, _: str, folder: str, script: str, argument: str, *more: str) -> None:
+    """Called as `gem5.opt -d FOLDER SCRIPT ARGUMENT...`."""
     if script.endswith("/probe.py"):
         Path(argument).write_text(json.dumps({"version": version, "isas": isas.split(",")}))
         return
     spec = checked(Path(script).parent, Path(argument))
-    simulate(spec.stage, spec.checkpoint, Path(folder), os.environ.get(BEHAVIOUR))
+    if script.endswith("/forward.py"):
+        forward(Path(folder), Path(more[0]), os.environ.get(BEHAVIOUR))
+    else:
+        simulate(spec.stage, spec.checkpoint, Path(folder), os.environ.get(BEHAVIOUR))
 
 
 def checked(configs: Path, settings: Path) -> Any:
@@ -77,8 +81,22 @@ def simulate(stage: str, checkpoint: Path, folder: Path, behaviour: str | None) 
     elif behaviour == "guest-hangs":
         outcome["cause"] = "limit"
     else:
-        (folder / "stdout").write_text("from the guest\n")
+        with (folder / "stdout").open("a") as said:  # as gem5 does, which writes where the guest has come to
+            said.write("from the guest\n")
         (folder / "status").write_text("0\n")
+    (folder / "outcome.json").write_text(json.dumps(outcome))
+
+
+def forward(folder: Path, place: Path, behaviour: str | None) -> None:
+    """The guest has said something when it asks for the checkpoint."""
+    ends = behaviour == "ends-in-forward"
+    (folder / "system.terminal").write_text("forward\n")
+    (folder / "stdout").write_text("begun\n")
+    (folder / "status").touch()
+    if not ends:
+        place.mkdir()
+        (place / "m5.cpt").write_text(WHOLE)
+    outcome = {"cause": "exit" if ends else "checkpoint", "ticks": 10**9, "instructions": 7, "host_seconds": 1.0}
     (folder / "outcome.json").write_text(json.dumps(outcome))
 
 

@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Boots that fail, with a program in gem5's place: what is said, and what is kept of them."""
 
+import json
+import subprocess
 from pathlib import Path
 
 import pytest
@@ -11,6 +13,9 @@ from lull.engines.base import Artifacts
 from lull.errors import LimitReached, UserError
 from lull.platform import machine
 from lull.platform.load import load_platform
+from lull.rundir.folder import RunDir
+from lull.runspec.load import load_spec
+from lull.runspec.spec import FORWARDED, Limits
 from tests import fake_gem5
 
 
@@ -26,10 +31,13 @@ def logs(empty_cache: Path) -> Path:
     return empty_cache / "logs"
 
 
-def _boot(folder: Path) -> None:
+def _artifacts() -> Artifacts:
     parts = {"kernel": "Image", "rootfs": "rootfs.cpio", "firmware": "bl31.bin"}
-    artifacts = Artifacts(**{kind: _entry(kind, name) for kind, name in parts.items()})
-    gem5.Gem5(str(fake_gem5.install(folder))).checkpoint_of(load_platform("tiny"), artifacts)
+    return Artifacts(**{kind: _entry(kind, name) for kind, name in parts.items()})
+
+
+def _boot(folder: Path) -> None:
+    gem5.Gem5(str(fake_gem5.install(folder))).checkpoint_of(load_platform("tiny"), _artifacts())
 
 
 def test_a_gem5_that_ends_before_there_is_a_console_is_quoted(
@@ -63,3 +71,55 @@ def test_settings_are_refused_in_the_words_of_gem5_configs(
     with pytest.raises(UserError, match=r"gem5 ended with status 1: .*: soc\.voltage: unknown key; remove it"):
         _boot(tmp_path)
     assert list(logs.glob("checkpoint-*/engine.log"))
+
+
+def _forwarded(folder: Path) -> RunDir:
+    asked = load_spec(
+        "tiny", [], "true", engine="gem5", cpu="detailed", fast_forward_s=0.01, limits=Limits(simulated_s=1, wall_s=60)
+    )
+    rundir = RunDir.create(folder / "run", asked)
+    outcome = gem5.Gem5(str(fake_gem5.install(folder))).run(asked, _artifacts(), rundir, lambda _: None)
+    assert outcome.instructions == 5, "those of the detailed CPUs"
+    assert outcome.details["fast_forward"] == {"ticks": 10**9, "instructions": 7, "host_seconds": 1.0}
+    return rundir
+
+
+def test_a_fast_forward_is_a_run_of_its_own_before_the_run(logs: Path, tmp_path: Path) -> None:
+    rundir = _forwarded(tmp_path)
+    first, second = (json.loads((path / "gem5.json").read_text()) for path in (rundir / "fast-forward", rundir.path))
+    assert (first["cpu"], second["cpu"]) == ("atomic", "detailed")
+    assert first["readfile"] == str(rundir / "script")
+    assert second["checkpoint"] == str(rundir / "fast-forward" / "cpt")
+    assert Path(second["readfile"]).read_text() == f"{FORWARDED}\n"
+    changed = {"cpu", "checkpoint", "readfile"}
+    assert {key for key in first if first[key] != second[key]} == changed
+    assert (rundir / "stdout").read_text() == "begun\nfrom the guest\n"
+    assert not (rundir / "fast-forward" / "cpt").exists()
+
+
+def test_a_fast_forward_in_which_the_command_ends_is_refused(
+    logs: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv(fake_gem5.BEHAVIOUR, fake_gem5.ENDS_IN_FORWARD[fake_gem5.BEHAVIOUR])
+    with pytest.raises(
+        UserError, match=r"console\.log: the command ended, or its limit came, within its fast-forward of"
+    ):
+        _forwarded(tmp_path)
+
+
+def test_a_forwarded_script_asks_until_it_has_its_word() -> None:
+    asked = load_spec(
+        "tiny", [], "echo 'it is'; exit 3", engine="gem5", cpu="detailed", trace=["sched"], fast_forward_s=0.02,
+        limits=Limits(simulated_s=1, wall_s=60),
+    )  # fmt: skip
+    script = asked.script()
+    order = (
+        "lull-trace start sched", "echo 0 >/sys/kernel/tracing/tracing_on", "exec 3>/dev/cpu_dma_latency",
+        "3>&- &", "sleep 0.020000", "lull-m5 checkpoint", "echo 1 >/sys/kernel/tracing/tracing_on", "exec 3>&-",
+        "wait $command", "lull-trace stop", "exit $status",
+    )  # fmt: skip
+    places = [script.index(part) for part in order]
+    assert places == sorted(places)
+    assert "lull-trace" not in asked.model_copy(update={"trace": ()}).script()
+    ran = subprocess.run(["sh", "-n", "-c", script], capture_output=True, check=False)
+    assert ran.returncode == 0, ran.stderr
