@@ -14,11 +14,12 @@ from lull.results import pieces
 PIECE: dict[str, object] = {"artifacts": {}, "engine": {}, "host": {}, "lull": []}
 
 
-def folder(path: Path, point: str, **columns: object) -> Path:
+def folder(path: Path, point: str, kernel: str = "k", **columns: object) -> Path:
     """A result of one point with one row."""
     path.mkdir()
     pq.write_table(pa.Table.from_pylist([{"point": point, **columns}]), path / "rows.parquet")
-    about = {"command": "lull run x", "points": {point: {}}, "pieces": [{**PIECE, "points": [point]}]}
+    piece = {**PIECE, "artifacts": {"kernel": kernel}, "points": [point]}
+    about = {"command": "lull run x", "points": {point: {"kernel": kernel}}, "pieces": [piece]}
     json_file.write(path / "manifest.json", about)
     return path
 
@@ -38,3 +39,25 @@ def test_a_column_that_is_another_or_gone_is_refused(tmp_path: Path, columns: di
     made = folder(tmp_path / "made", "b", **columns)
     with pytest.raises(UserError, match="other columns than what is published"):
         pieces.joined(made, folder(tmp_path / "published", "a", time=1.0))
+
+
+def test_a_point_stays_while_it_is_made_with_the_same(tmp_path: Path) -> None:
+    """Else a check that failed could be tried again until it passes."""
+    made = folder(tmp_path / "made", "a", time=2.0)
+    tables, manifest = pieces.joined(made, folder(tmp_path / "published", "a", time=1.0))
+    assert tables["rows"].to_pylist() == [{"point": "a", "time": 1.0}]
+    assert len(manifest["pieces"]) == 1
+
+
+def test_a_point_of_another_kernel_takes_the_place_of_the_published_one(tmp_path: Path) -> None:
+    published = folder(tmp_path / "published", "a", time=1.0)
+    both, about = pieces.joined(folder(tmp_path / "b", "b", time=3.0), published)
+    pq.write_table(both["rows"], published / "rows.parquet")
+    json_file.write(published / "manifest.json", about)
+    tables, manifest = pieces.joined(folder(tmp_path / "made", "a", kernel="new", time=2.0), published)
+    assert tables["rows"].to_pylist() == [{"point": "b", "time": 3.0}, {"point": "a", "time": 2.0}]
+    assert {name: point["kernel"] for name, point in manifest["points"].items()} == {"b": "k", "a": "new"}
+    assert [(piece["artifacts"]["kernel"], piece["points"]) for piece in manifest["pieces"]] == [
+        ("k", ["b"]),
+        ("new", ["a"]),
+    ]

@@ -1,14 +1,17 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """A result that is published in pieces: points that finished later, and maybe elsewhere, join those that are there.
 
-A published point stays, and no other point takes its place. So a point that failed cannot be run again until it passes.
+A published point stays while kernel, firmware, image and machine model are the same. So a point that failed cannot be
+run again until it passes. A point made with others of these takes the place of the published one: so a result that has
+become old is renewed piece by piece.
+
 The analysis of such a scenario has a function `conclude(tables, points) -> Result`. It makes all of the result from the
 tables whose rows name their `point`; `points` are the names of all points that there are to be. A column that a table
 gained after some points were published is null in the rows of these.
 """
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -33,6 +36,9 @@ def joined(made: Path, published: Path) -> tuple[Tables, dict[str, Any]]:
     if (published / MANIFEST).is_file():
         before = json_file.read(published / MANIFEST, f"remove {yaml_file.shown(published)} and publish again")
         there = _tables(published)
+    renewed = _renewed(before["pieces"], manifest["pieces"])
+    there = {name: table.filter(_is_not_in(table, renewed)) for name, table in there.items()}
+    before = _without(before, renewed)
     if before["command"] != manifest["command"]:
         raise UserError(
             f"{made.parent}: made by `{manifest['command']}`, and {yaml_file.shown(published)} by "
@@ -50,13 +56,37 @@ def _tables(folder: Path) -> Tables:
 
 
 def _added(there: pa.Table | None, table: pa.Table, known: set[str], name: Path) -> pa.Table:
-    fresh = table.filter(pa.array([point not in known for point in table[POINT].to_pylist()], pa.bool_()))
+    fresh = table.filter(_is_not_in(table, known))
     if there is None:
         return fresh
     kept = [column for column in there.column_names if column in fresh.column_names]
     if not there.schema.equals(fresh.select(kept).schema):
         raise UserError(f"{name}: other columns than what is published; publish all of it again, into an empty folder")
     return pa.concat_tables([there, fresh], promote_options="default").combine_chunks()
+
+
+def _is_not_in(table: pa.Table, points: set[str]) -> pa.Array:
+    return pa.array([point not in points for point in table[POINT].to_pylist()], pa.bool_())
+
+
+def _renewed(before: Sequence[Mapping[str, Any]], made: Sequence[Mapping[str, Any]]) -> set[str]:
+    """The points that were published, and are made with another kernel, firmware, image or machine model now."""
+    published = {name: _made_with(piece) for piece in before for name in piece["points"]}
+    now = {name: _made_with(piece) for piece in made for name in piece["points"]}
+    return {name for name in published.keys() & now.keys() if published[name] != now[name]}
+
+
+def _made_with(piece: Mapping[str, Any]) -> tuple[Any, Any]:
+    return piece["artifacts"], piece["engine"].get("configs")
+
+
+def _without(manifest: Mapping[str, Any], points: set[str]) -> dict[str, Any]:
+    """A manifest without these points, and without pieces that have no other."""
+    left = [
+        {**piece, "points": [name for name in piece["points"] if name not in points]} for piece in manifest["pieces"]
+    ]
+    kept = {name: about for name, about in manifest["points"].items() if name not in points}
+    return {**manifest, "points": kept, "pieces": [piece for piece in left if piece["points"]]}
 
 
 def _manifest(before: Mapping[str, Any], manifest: Mapping[str, Any], known: set[str]) -> dict[str, Any]:
