@@ -42,6 +42,9 @@ def main(version: str, isas: str, _: str, folder: str, script: str, argument: st
         forward(Path(folder), Path(more[0]), os.environ.get(BEHAVIOUR))
     else:
         simulate(spec.stage, spec.checkpoint, Path(folder), os.environ.get(BEHAVIOUR))
+        if spec.readfile is not None and spec.readfile.read_bytes() == b"forwarded\n":
+            with (Path(folder) / "system.terminal").open("a") as console:
+                console.write("goes on\n")
 
 
 def checked(configs: Path, settings: Path) -> Any:

@@ -14,7 +14,7 @@ from lull.results import pieces
 PIECE: dict[str, object] = {"artifacts": {}, "engine": {}, "host": {}, "lull": []}
 
 
-def folder(path: Path, point: str, kernel: str = "k", **columns: object) -> Path:
+def folder(path: Path, point: str, kernel: object = "k", **columns: object) -> Path:
     """A result of one point with one row."""
     path.mkdir()
     pq.write_table(pa.Table.from_pylist([{"point": point, **columns}]), path / "rows.parquet")

@@ -9,6 +9,8 @@ import dataclasses
 import json
 import shutil
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from functools import cached_property
 from pathlib import Path
 
@@ -115,12 +117,9 @@ class Gem5:
             settings["readfile"] = str(readfile)
             if spec.peer is not None:
                 settings["network"] = gem5_network.describe(spec.platform.network, str(peer_readfile), {})
-            forwarded: dict[str, object] = {}
-            if spec.forwards:
-                forwarded = self._forward(settings, rundir, spec, progress)
-            left_s = spec.limits.wall_s - (time.monotonic() - started)
-            outcome = self._simulate(settings, rundir.path, left_s, progress, sink)
-            shutil.rmtree(rundir / FORWARD_FOLDER / "cpt", ignore_errors=True)
+            with self._forwarded(settings, rundir, spec, progress) as forwarded:
+                spent_s = time.monotonic() - started if forwarded else 0.0
+                outcome = self._simulate(settings, rundir.path, spec.limits.wall_s - spent_s, progress, sink)
         if outcome["cause"] == "limit":
             raise LimitReached(
                 f"{rundir / CONSOLE}: the guest hung past its limit of {spec.limits.simulated_s:g} simulated seconds "
@@ -134,30 +133,39 @@ class Gem5:
             details={"checkpoint": checkpoint.key, **outcome, **forwarded},
         )
 
-    def _forward(
+    @contextmanager
+    def _forwarded(
         self, settings: dict[str, object], rundir: RunDir, spec: RunSpec, progress: Progress
-    ) -> dict[str, object]:
+    ) -> Iterator[dict[str, object]]:
         """Run the command's beginning on atomic CPUs in a folder of its own, and change the settings to go on from
-        there. Return what the manifest says of it."""
+        there. Yield what the manifest says of it; nothing without a fast-forward. The checkpoint is kept meanwhile."""
+        if not spec.forwards:
+            yield {}
+            return
         folder = rundir / FORWARD_FOLDER
         folder.mkdir()
         if spec.peer is not None:
             (folder / PEER_READY).touch()  # since the boot
         place = folder / "cpt"
-        atomic = {**settings, "cpu": "atomic", "stats_period_s": None}
-        outcome = self._simulate(atomic, folder, spec.limits.wall_s, progress, None, FORWARD, str(place))
-        if outcome["cause"] != "checkpoint":
-            raise UserError(
-                f"{folder / CONSOLE}: the command ended, or its limit came, within its fast-forward of "
-                f"{spec.fast_forward_s:g} s; give a shorter fast-forward"
-            )
-        for name in GUEST_FILES:  # gem5 goes on writing where the guest had come to
-            if (folder / name).exists():
-                shutil.copy2(folder / name, rundir / name)
-        (folder / "readfile").write_text(FORWARDED + "\n")
-        settings |= {"checkpoint": str(place), "readfile": str(folder / "readfile")}
-        kept = ("ticks", "instructions", "host_seconds")
-        return {"fast_forward": {name: outcome[name] for name in kept}}
+        try:
+            atomic = {**settings, "cpu": "atomic", "stats_period_s": None}
+            outcome = self._simulate(atomic, folder, spec.limits.wall_s, progress, None, FORWARD, str(place))
+            if outcome["cause"] != "checkpoint":
+                raise UserError(
+                    f"{folder / CONSOLE}: the command ended, or its limit came, within its fast-forward of "
+                    f"{spec.fast_forward_s:g} s; give a shorter fast-forward"
+                )
+            for name in GUEST_FILES:  # gem5 goes on writing where the guest had come to
+                if (folder / name).exists():
+                    shutil.copy2(folder / name, rundir / name)
+            (folder / "readfile").write_text(FORWARDED + "\n")
+            settings |= {"checkpoint": str(place), "readfile": str(folder / "readfile")}
+            yield {"fast_forward": {name: outcome[name] for name in ("ticks", "instructions", "host_seconds")}}
+        finally:
+            shutil.rmtree(place, ignore_errors=True)
+            for file in folder.iterdir():
+                if file.name not in (SETTINGS, OUTCOME, CONSOLE, "engine.log"):
+                    file.unlink()
 
     def checkpoint_inputs(self, platform: Platform, artifacts: Artifacts, networked: bool = False) -> dict[str, object]:
         """Return all that decides a boot, and with it the checkpoint's key."""
