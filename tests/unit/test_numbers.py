@@ -10,7 +10,16 @@ from lull.plotting.numbers import number, with_interval
 
 @pytest.mark.parametrize(
     ("value", "shown"),
-    [(0.0, "0"), (0.17153, "0.1715"), (151.04, "151"), (7769.2, "7769"), (51234.5, "51234"), (3.2e-7, "3.2e-07")],
+    [
+        (0.0, "0"),
+        (0.17153, "0.1715"),
+        (151.04, "151"),
+        (7769.2, "7769"),
+        (51234.5, "51234"),
+        (9999.6, "10000"),
+        (3.2e12, "3.2e+12"),
+        (3.2e-7, "3.2e-07"),
+    ],
 )
 def test_no_power_of_ten_where_digits_will_do(value: float, shown: str) -> None:
     assert number(value) == shown

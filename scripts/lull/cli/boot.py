@@ -91,8 +91,8 @@ def boot(
     fast_forward: Annotated[
         str | None,
         typer.Option(
-            help="on gem5, simulate the command's first 80ms, for example, on atomic CPUs, which takes a tenth of the "
-            "time or less; then the CPUs of --cpu take over, and the trace and the statistics begin",
+            help="on gem5, simulate the command's first 80ms, for example, on atomic CPUs, which takes a third of "
+            "the time or less; then the CPUs of --cpu take over, and the trace and the statistics begin",
             metavar="TIME",
         ),
     ] = None,

@@ -9,9 +9,8 @@ MOST_WHOLE_DIGITS = 9
 
 def number(value: float, digits: int = 4, sign: str = "") -> str:
     """Return the value with this many significant digits: 51234.5 is "51235" and not "5.123e+04"."""
-    if math.isfinite(value) and 10**digits <= abs(value) < 10**MOST_WHOLE_DIGITS:
-        return f"{value:{sign}.0f}"
-    return f"{value:{sign}.{digits}g}"
+    shown = f"{value:{sign}.{digits}g}"
+    return f"{value:{sign}.0f}" if "e+" in shown and abs(value) < 10**MOST_WHOLE_DIGITS else shown
 
 
 def with_interval(value: float, half: float | None, sign: str = "", digits: int = 4) -> str:
