@@ -134,7 +134,7 @@ def _factor(before: Run, run: Run) -> float:
 
 def loaded(run: Run) -> Replay:
     run_ledger.make_ledger(run.rundir(), run_ledger.Options())
-    return source.load(run.path, _part(run))
+    return source.load(run.path, part(run))
 
 
 def informed(run: Run, replay: Replay) -> Replay:
@@ -144,10 +144,11 @@ def informed(run: Run, replay: Replay) -> Replay:
     with run.understanding(EVENTS):
         (about,) = run.lines("run.jsonl")
         interrupts = {int(about["cpu"]): sorted(int(row["hardware_ns"]) for row in run.lines(EVENTS))}
-    return source.load(run.path, _part(run), interrupts)
+    return source.load(run.path, part(run), interrupts)
 
 
-def _part(run: Run) -> tuple[float, float]:
+def part(run: Run) -> tuple[float, float]:
+    """Return begin and end of what counts, in milliseconds from the start of the command."""
     begin = float(run.values["from_ms"])
     return begin, begin + float(run.values["for_ms"])
 
@@ -156,6 +157,7 @@ def _settings(before: Run, run: Run) -> Row:
     return {
         "of_first": is_first(before.values),
         "looked_at": run.name in LOOKED_AT,
+        "from_ms": part(run)[0],
         **{name: run.values[name] for name in _SETTINGS},
         "factor": _factor(before, run),
         "other_governor": run.values["governor"] != before.values["governor"],

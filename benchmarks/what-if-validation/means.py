@@ -7,6 +7,7 @@ not. A mean of several boots has less of the second. So these errors are nearer 
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 import pyarrow as pa
@@ -21,6 +22,9 @@ from . import held_out
 
 GROUP = "boots"
 """The group of points whose runs are boots. No question is asked of a single one of them."""
+EARLY_MS = 40.0
+"""Milliseconds from the start of the command at which program and workers of Linux are still starting, for longer where
+exits are slow."""
 SETTINGS = ("governor", "state", "exit_us", "residency_us", "cpufreq")
 CORES_J, P99_US = ("energy", ALL, CORES), ("latency", ALL, "p99")
 
@@ -30,25 +34,39 @@ Row = dict[str, Any]
 def table(runs: Sequence[Run]) -> pa.Table | None:
     """A row for each number of each question: the mean of these boots, asked of the mean of those.
 
-    None where no settings have run in two boots: the boots that predict are others than those that are predicted.
+    Each question is asked of what counts, and of a part that begins sooner (`EARLY_MS`). None where no settings have
+    run in two boots: the boots that predict are others than those that are predicted.
     """
-    found: list[Row] = []
-    for own in _platforms(runs):
-        loaded = {run.name: held_out.loaded(run) for run in own}
-        informed = {run.name: held_out.informed(run, loaded[run.name]) for run in own}
-        for before, asked in _questions(own):
-            recorded = [loaded[run.name] for run in before]
-            length = sum(map(held_out.length, recorded)) / len(recorded)
-            truth = [held_out.true_numbers(loaded[run.name], informed[run.name], length) for run in asked]
-            place = {
-                "point": asked[0].name, "recorded": before[0].name, "platform": asked[0].spec.platform.name,
-                "load": asked[0].values["load"], "cpufreq": asked[0].values["cpufreq"],
-                "changed": _settings(before[0]) != _settings(asked[0]),
-                "boots": len(before), "true_boots": len(asked),
-            }  # fmt: skip
-            boots = [int(run.values["boot"]) for run in before]
-            found += [{**place, **row} for row in _beside(recorded, boots, loaded[asked[0].name], truth)]
+    found = [row for own in _platforms(runs) for part in (own, _early(own)) for row in _rows(part)]
     return pa.Table.from_pylist(found) if found else None
+
+
+def _early(runs: Sequence[Run]) -> list[Run]:
+    """The same runs, counted from `EARLY_MS` on."""
+    found = []
+    for run in runs:
+        end = held_out.part(run)[1]
+        found.append(replace(run, values={**run.values, "from_ms": EARLY_MS, "for_ms": end - EARLY_MS}))
+    return found
+
+
+def _rows(runs: Sequence[Run]) -> Iterator[Row]:
+    replays = {run.name: held_out.loaded(run) for run in runs}
+    truths = {run.name: held_out.informed(run, replays[run.name]) for run in runs}
+    for before, asked in _questions(runs):
+        recorded = [replays[run.name] for run in before]
+        long = sum(map(held_out.length, recorded)) / len(recorded)
+        truth = [held_out.true_numbers(replays[run.name], truths[run.name], long) for run in asked]
+        place = {
+            "point": asked[0].name, "recorded": before[0].name, "platform": asked[0].spec.platform.name,
+            "load": asked[0].values["load"], "cpufreq": asked[0].values["cpufreq"],
+            "changed": _settings(before[0]) != _settings(asked[0]),
+            "from_ms": held_out.part(asked[0])[0], "early": held_out.part(asked[0])[0] == EARLY_MS,
+            "boots": len(before), "true_boots": len(asked),
+        }  # fmt: skip
+        boots = [int(run.values["boot"]) for run in before]
+        for row in _beside(recorded, boots, replays[asked[0].name], truth):
+            yield {**place, **row}
 
 
 def _platforms(runs: Sequence[Run]) -> Iterator[list[Run]]:
@@ -118,15 +136,15 @@ def inside(row: Row) -> bool:
 
 def df_errors(rows: Sequence[Row]) -> pa.Table:
     """A row for each question: how far the mean is off, and how far a single boot's prediction is off on average."""
-    by_question: dict[tuple[str, str], list[Row]] = {}
+    by_question: dict[tuple[bool, str, str], list[Row]] = {}
     for row in rows:
-        by_question.setdefault((row["recorded"], row["point"]), []).append(row)
+        by_question.setdefault((row["early"], row["recorded"], row["point"]), []).append(row)
     found = []
-    for (recorded, point), own in by_question.items():
+    for (early, recorded, point), own in by_question.items():
         by_key = {(row["what"], row["cpu"], row["of"]): row for row in own}
         rests = [row for row in own if row["what"] == "residency" and row["cpu"] != ALL]
         line: Row = {
-            "recorded": recorded, "asked": point, "changed": own[0]["changed"],
+            "recorded": recorded, "asked": point, "changed": own[0]["changed"], "early": early,
             "numbers": len(own), "inside": sum(map(inside, own)),
         }  # fmt: skip
         for name, key in (("cores_j", CORES_J), ("p99_us", P99_US)):

@@ -214,7 +214,7 @@ def test_each_group_and_platform_has_one_first_run() -> None:
 
 
 def _boot(recording: str, boot: int, state: str) -> Run:
-    run = _run(recording, cpufreq="performance", boot=boot, state=state)
+    run = _run(recording, cpufreq="performance", boot=boot, state=state, from_ms=500, for_ms=4500)
     return dataclasses.replace(run, name=f"{means.GROUP}/{recording}-{boot}", group=means.GROUP)
 
 
@@ -229,13 +229,15 @@ def of_boots() -> pa.Table:
 
 def test_the_mean_of_boots_is_asked_of_other_boots(of_boots: pa.Table) -> None:
     rows = of_boots.to_pylist()
+    assert {row["from_ms"] for row in rows if row["early"]} == {means.EARLY_MS}
+    assert {row["from_ms"] for row in rows if not row["early"]} == {500.0}
     assert {(row["recorded"], row["point"], row["changed"]) for row in rows} == {
         ("boots/drags-1", "boots/drags-2", False),
         ("boots/drags-1", "boots/drags-deeper-2", True),
         ("boots/drags-deeper-1", "boots/drags-2", True),
         ("boots/drags-deeper-1", "boots/drags-deeper-2", False),
     }
-    of_cores = [row for row in rows if (row["what"], row["cpu"], row["of"]) == means.CORES_J]
+    of_cores = [row for row in rows if not row["early"] and (row["what"], row["cpu"], row["of"]) == means.CORES_J]
     (cores,) = [row for row in of_cores if row["point"] == "boots/drags-deeper-2" and row["changed"]]
     assert cores["true"] == pytest.approx(cores["predicted"], rel=0.1)
     assert cores["true"] > 1.3 * cores["recorded_value"], "a prediction of no change would be far off"
@@ -245,7 +247,7 @@ def test_the_mean_of_boots_is_asked_of_other_boots(of_boots: pa.Table) -> None:
 def test_means_have_their_own_errors_and_checks(of_boots: pa.Table) -> None:
     result = analysis.conclude({"means": of_boots}, ["boots/drags-1"] * 4)
     lines = result.tables["means_errors"].to_pylist()
-    assert len(lines) == 4
+    assert [len([line for line in lines if line["early"] == early]) for early in (False, True)] == [4, 4]
     same = [line for line in lines if not line["changed"]]
     assert all(line["cores_j"] < 0.1 for line in same), "the same recording twice, without a change"
     assert "| boots/drags-1 | drags-deeper-2 |" in result.summary
