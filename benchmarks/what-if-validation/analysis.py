@@ -71,7 +71,8 @@ def _of_single_runs(tables: Mapping[str, pa.Table], points: Sequence[str]) -> Re
     """What one run predicts for one other run."""
     rows, numbers = tables["points"].to_pylist(), tables["numbers"]
     there = {name for row in rows for name in (row["point"], row["recorded"])}
-    so_far = f"{len(there)} of {len(points)} points have run so far. " if len(there) < len(points) else ""
+    every = [name for name in points if name.partition("/")[0] != means.GROUP]
+    so_far = f"{len(there)} of {len(every)} points have run so far. " if len(there) < len(every) else ""
     asked = (
         f"{so_far}Each of the {len(there)} runs is asked of each other run of its group and platform, which makes "
         f"{len(rows)} questions. Errors are without their sign. Beside them is how far one is off who takes the "

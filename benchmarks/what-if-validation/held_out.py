@@ -66,7 +66,7 @@ def tables(runs: Sequence[Run]) -> dict[str, pa.Table]:
 def beside(recorded: Replay, truth: Replay, with_interrupts: Replay) -> list[Row]:
     """Each number that is not 0 in both runs. The prediction knows the settings of the held-out run alone.
 
-    `base` is the error bar before its kind's factor.
+    `bar` is the error bar that lull gave, and `base` the same before its kind's factor.
     """
     there = true_numbers(truth, with_interrupts, length(recorded))
     found = []
@@ -79,7 +79,7 @@ def beside(recorded: Replay, truth: Replay, with_interrupts: Replay) -> list[Row
             found.append(
                 {
                     "what": what, "cpu": cpu, "of": of, "kind": kind, "recorded": before, "predicted": said,
-                    "base": bar / bars.factor(kind, recorded.free_clocks), "true": true,
+                    "bar": bar, "base": bar / bars.factor(kind, recorded.free_clocks), "true": true,
                 }
             )  # fmt: skip
     return found

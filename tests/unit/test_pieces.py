@@ -14,12 +14,12 @@ from lull.results import pieces
 PIECE: dict[str, object] = {"artifacts": {}, "engine": {}, "host": {}, "lull": []}
 
 
-def folder(path: Path, point: str, kernel: object = "k", **columns: object) -> Path:
+def folder(path: Path, point: str, kernel: object = "k", platform: object = "tiny", **columns: object) -> Path:
     """A result of one point with one row."""
     path.mkdir()
     pq.write_table(pa.Table.from_pylist([{"point": point, **columns}]), path / "rows.parquet")
     piece = {**PIECE, "artifacts": {"kernel": kernel}, "points": [point]}
-    about = {"command": "lull run x", "points": {point: {"kernel": kernel}}, "pieces": [piece]}
+    about = {"command": "lull run x", "platform": platform, "points": {point: {"kernel": kernel}}, "pieces": [piece]}
     json_file.write(path / "manifest.json", about)
     return path
 
@@ -61,3 +61,9 @@ def test_a_point_of_another_kernel_takes_the_place_of_the_published_one(tmp_path
         ("k", ["b"]),
         ("new", ["a"]),
     ]
+
+
+def test_a_result_is_of_the_platforms_of_all_its_pieces(tmp_path: Path) -> None:
+    published = folder(tmp_path / "published", "a", platform="tiny, tegra-k1", time=1.0)
+    _, manifest = pieces.joined(folder(tmp_path / "made", "b", platform="rk3399, tiny", time=2.0), published)
+    assert manifest["platform"] == "tiny, tegra-k1, rk3399"

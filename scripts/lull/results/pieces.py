@@ -97,7 +97,9 @@ def _manifest(before: Mapping[str, Any], manifest: Mapping[str, Any], known: set
         there = pieces.get(_maker(piece), {"points": []})["points"]
         if names := [*there, *(name for name in piece["points"] if name in added)]:
             pieces[_maker(piece)] = {**piece, "points": sorted(names)}
-    return {**manifest, "points": {**before["points"], **added}, "pieces": list(pieces.values())}
+    platforms = dict.fromkeys(name for about in (before, manifest) for name in about["platform"].split(", "))
+    points = {**before["points"], **added}
+    return {**manifest, "platform": ", ".join(platforms), "points": points, "pieces": list(pieces.values())}
 
 
 def _maker(piece: Mapping[str, Any]) -> str:

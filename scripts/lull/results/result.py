@@ -22,6 +22,7 @@ from lull.files import columns, paths, whole
 from lull.plotting.markdown import markdown_table
 from lull.results import conditions, drawing, index, pieces, quotes, reasons, tree
 from lull.results.drawing import MANIFEST, SUMMARY
+from lull.rundir.origin import Origin
 from lull.scenario import experiments, load
 from lull.scenario.runs import Runs
 
@@ -65,8 +66,8 @@ def write(result: Result, runs: Runs, folder: Path, manifest: Mapping[str, objec
                 columns.complete(table, {}), place / f"{name}.parquet", compression="zstd", compression_level=19
             )
         (place / CHECKS).write_text(json.dumps([vars(check) for check in result.checks], indent=1) + "\n")
-        (place / SUMMARY).write_text(_page(result, runs))
         about = manifest or {**runs.manifest(), "power_models": tree.power_models()}
+        (place / SUMMARY).write_text(_page(result, runs, Origin.of_manifest(about).label))
         (place / MANIFEST).write_text(json.dumps(about, indent=1, sort_keys=True) + "\n")
         drawing.draw(place)
 
@@ -116,11 +117,11 @@ def must_hold(checks: Sequence[Check]) -> None:
         raise CheckFailed(f"check failed: {failed[0].name}: {failed[0].says}{more}")
 
 
-def _page(result: Result, runs: Runs) -> str:
+def _page(result: Result, runs: Runs, label: str) -> str:
     why = reasons.shown(runs.scenario, result.tables) if runs.timed else ""
     found = result.tables.get(conditions.NAME)
     under = conditions.text(found) if found is not None else ""
-    parts = [f"# {runs.title}\n", f"{runs.label}. Made by `{runs.command}`.\n", result.summary, under, why]
+    parts = [f"# {runs.title}\n", f"{label}. Made by `{runs.command}`.\n", result.summary, under, why]
     if result.checks:
         rows = [("holds" if check.passed else "**fails**", check.name, check.says) for check in result.checks]
         parts.append("## Checks\n\n" + markdown_table(("", "check", "numbers"), rows))
