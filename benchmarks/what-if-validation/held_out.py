@@ -11,8 +11,8 @@ import pyarrow as pa
 from lull.energy import run_ledger
 from lull.rundir.folder import FILES
 from lull.rundir.run import Run
-from lull.whatif import bars, prediction, source
-from lull.whatif.prediction import ALL, CORES, Key, Predicted
+from lull.whatif import bars, pooled, prediction, source
+from lull.whatif.prediction import ALL, CORES, Key
 from lull.whatif.source import Replay
 
 FIRST = {"governor": "menu", "exit_us": 300.0, "residency_us": 2000}
@@ -37,7 +37,7 @@ TIMES = 20
 """A point is answered so often for its time to be measured."""
 _SETTINGS = ("load", "governor", "state", "exit_us", "residency_us", "cpufreq")
 _ADDS_UP = ("energy", "cause", "entries", "wake-ups")
-_CORES, _P99 = ("energy", ALL, CORES), ("latency", ALL, "p99")
+CORES_J, P99_US = ("energy", ALL, CORES), ("latency", ALL, "p99")
 
 Row = dict[str, Any]
 
@@ -49,7 +49,7 @@ def tables(runs: Sequence[Run]) -> dict[str, pa.Table]:
     numbers: list[Row] = []
     for own in _groups(runs):
         replays = {run.name: loaded(run) for run in own}
-        truths = {run.name: informed(run, replays[run.name]) for run in own}
+        truths = {run.name: true_numbers(replays[run.name], informed(run, replays[run.name])) for run in own}
         for before, run in permutations(own, 2):
             if not 1 / MOST <= _factor(before, run) <= MOST:
                 continue
@@ -63,54 +63,50 @@ def tables(runs: Sequence[Run]) -> dict[str, pa.Table]:
     return {"points": pa.Table.from_pylist(points), "numbers": pa.Table.from_pylist(numbers)} if points else {}
 
 
-def beside(recorded: Replay, truth: Replay, with_interrupts: Replay) -> list[Row]:
+def beside(recorded: Replay, truth: Replay, numbers: Mapping[Key, float]) -> list[Row]:
     """Each number that is not 0 in both runs. The prediction knows the settings of the held-out run alone.
 
-    `bar` is the error bar that lull gave, and `base` the same before its kind's factor.
+    `numbers` are those of the held-out run. `bar` is the error bar that lull gave, and `base` the same before its
+    kind's factor.
     """
-    there = true_numbers(truth, with_interrupts, length(recorded))
+    there = scaled(numbers, length(recorded) / length(truth))
     found = []
-    for key, (before, said, bar) in _by_key(prediction.rows(recorded, truth.machine)).items():
+    for key, row in pooled.by_key(prediction.rows(recorded, truth.machine)).items():
         what, cpu, of = key
         if what == "latency" and key not in there:
             continue  # of too few wake-ups
         kind, true = bars.kind(*key), there.get(key, 0.0)
-        if before or said or true:
+        if row.recorded or row.predicted or true:
             found.append(
                 {
-                    "what": what, "cpu": cpu, "of": of, "kind": kind, "recorded": before, "predicted": said,
-                    "bar": bar, "base": bar / bars.factor(kind, recorded.free_clocks), "true": true,
+                    "what": what, "cpu": cpu, "of": of, "kind": kind, "recorded": row.recorded,
+                    "predicted": row.predicted, "bar": row.error,
+                    "base": row.error / bars.factor(kind, recorded.free_clocks), "true": true,
                 }
             )  # fmt: skip
     return found
 
 
-def true_numbers(truth: Replay, with_interrupts: Replay, long: float) -> dict[Key, float]:
-    """Return the numbers of a held-out run. What adds up over time is scaled to a run that is so `long`: the program of
-    one run may end some milliseconds before that of another.
+def true_numbers(truth: Replay, with_interrupts: Replay) -> dict[Key, float]:
+    """Return the numbers of a held-out run.
 
     `with_interrupts` is the same run with the times of the devices' interrupts, which no event of a trace tells. From
     these times comes what latencies were.
     """
-    longer = long / length(truth)
-    there = {key: row for key, row in _by_key(prediction.rows(truth, truth.machine)).items() if key[0] != "latency"}
-    latencies = _by_key(prediction.rows(with_interrupts, truth.machine))
-    there |= {key: row for key, row in latencies.items() if key[0] == "latency"}
-    return {key: row[0] * (longer if key[0] in _ADDS_UP else 1.0) for key, row in there.items()}
+    plain, informed = (pooled.by_key(prediction.rows(one, truth.machine)) for one in (truth, with_interrupts))
+    there = {key: row for key, row in plain.items() if key[0] != "latency"}
+    there |= {key: row for key, row in informed.items() if key[0] == "latency"}
+    return {key: row.recorded for key, row in there.items()}
+
+
+def scaled(numbers: Mapping[Key, float], longer: float) -> dict[Key, float]:
+    """Return the numbers with what adds up over time as in a run that is so many times as long: the program of one run
+    may end some milliseconds before that of another."""
+    return {key: number * (longer if key[0] in _ADDS_UP else 1.0) for key, number in numbers.items()}
 
 
 def length(replay: Replay) -> int:
     return replay.chains.last - replay.chains.first
-
-
-def _by_key(rows: Sequence[Predicted]) -> dict[Key, tuple[float, float, float]]:
-    """Recorded, predicted and error bar. Of tasks with the same name the sum."""
-    found: dict[Key, tuple[float, float, float]] = {}
-    for row in rows:
-        key = row.anywhere
-        before, said, bar = found.get(key, (0.0, 0.0, 0.0))
-        found[key] = before + row.recorded, said + row.predicted, bar + row.error
-    return found
 
 
 def _groups(runs: Sequence[Run]) -> Iterator[list[Run]]:
@@ -133,14 +129,19 @@ def _factor(before: Run, run: Run) -> float:
 
 
 def loaded(run: Run) -> Replay:
+    """Return the part of a run that counts. The run's ledger is written anew."""
     run_ledger.make_ledger(run.rundir(), run_ledger.Options())
+    return replay(run)
+
+
+def replay(run: Run) -> Replay:
     return source.load(run.path, part(run))
 
 
-def informed(run: Run, replay: Replay) -> Replay:
+def informed(run: Run, plain: Replay) -> Replay:
     """`input-app` leaves when the device raised each of its interrupts, all on the program's CPU."""
     if not (run.path / FILES / EVENTS).is_file():
-        return replay
+        return plain
     with run.understanding(EVENTS):
         (about,) = run.lines("run.jsonl")
         interrupts = {int(about["cpu"]): sorted(int(row["hardware_ns"]) for row in run.lines(EVENTS))}
@@ -168,7 +169,7 @@ def _settings(before: Run, run: Run) -> Row:
 
 def _point(recorded: Replay, truth: Replay, run: Run, rows: Sequence[Row]) -> Row:
     by_key = {(row["what"], row["cpu"], row["of"]): row for row in rows}
-    cores, p99 = by_key[_CORES], by_key[_P99]
+    cores, p99 = by_key[CORES_J], by_key[P99_US]
     rests = [
         abs(row["predicted"] - row["true"]) for row in rows if row["what"] == "residency" and row["cpu"] != ALL
     ]  # fmt: skip

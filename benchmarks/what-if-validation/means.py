@@ -6,7 +6,7 @@ not. A mean of several boots has less of the second. So these errors are nearer 
 """
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -15,7 +15,7 @@ import pyarrow as pa
 from lull.rundir.run import Run
 from lull.statistics import student
 from lull.whatif import bars, pooled, prediction
-from lull.whatif.prediction import ALL, CORES, Key, Predicted
+from lull.whatif.prediction import ALL, Key
 from lull.whatif.source import Replay
 
 from . import held_out
@@ -26,7 +26,6 @@ EARLY_MS = 40.0
 """Milliseconds from the start of the command at which program and workers of Linux are still starting, for longer where
 exits are slow."""
 SETTINGS = ("governor", "state", "exit_us", "residency_us", "cpufreq")
-CORES_J, P99_US = ("energy", ALL, CORES), ("latency", ALL, "p99")
 
 Row = dict[str, Any]
 
@@ -37,7 +36,10 @@ def table(runs: Sequence[Run]) -> pa.Table | None:
     Each question is asked of what counts, and of a part that begins sooner (`EARLY_MS`). None where no settings have
     run in two boots: the boots that predict are others than those that are predicted.
     """
-    found = [row for own in _platforms(runs) for part in (own, _early(own)) for row in _rows(part)]
+    found: list[Row] = []
+    for own in _platforms(runs):
+        found += _rows(own, held_out.loaded)
+        found += _rows(_early(own), held_out.replay)  # the ledger is that of the whole run
     return pa.Table.from_pylist(found) if found else None
 
 
@@ -50,13 +52,15 @@ def _early(runs: Sequence[Run]) -> list[Run]:
     return found
 
 
-def _rows(runs: Sequence[Run]) -> Iterator[Row]:
-    replays = {run.name: held_out.loaded(run) for run in runs}
-    truths = {run.name: held_out.informed(run, replays[run.name]) for run in runs}
+def _rows(runs: Sequence[Run], load: Callable[[Run], Replay]) -> Iterator[Row]:
+    replays = {run.name: load(run) for run in runs}
+    truths = {
+        run.name: held_out.true_numbers(replays[run.name], held_out.informed(run, replays[run.name])) for run in runs
+    }
     for before, asked in _questions(runs):
         recorded = [replays[run.name] for run in before]
         long = sum(map(held_out.length, recorded)) / len(recorded)
-        truth = [held_out.true_numbers(replays[run.name], truths[run.name], long) for run in asked]
+        truth = [held_out.scaled(truths[run.name], long / held_out.length(replays[run.name])) for run in asked]
         place = {
             "point": asked[0].name, "recorded": before[0].name, "platform": asked[0].spec.platform.name,
             "load": asked[0].values["load"], "cpufreq": asked[0].values["cpufreq"],
@@ -99,7 +103,7 @@ def _beside(
 ) -> list[Row]:
     """Each number that is not 0 in both means. A latency that one of the boots has too few wake-ups for is left out."""
     own = [prediction.rows(one, asked.machine) for one in recorded]
-    singles = [_by_key(one) for one in own]
+    singles = [pooled.by_key(one) for one in own]
     found = []
     for row in pooled.rows(own, boots):
         key = row.anywhere
@@ -113,17 +117,10 @@ def _beside(
                 "what": row.what, "cpu": row.cpu, "of": row.of, "kind": bars.kind(*key),
                 "recorded_value": row.recorded, "predicted": row.predicted, "error": row.error, "chance": row.chance,
                 "true": true, "true_pm": true_pm,
-                "single_off": sum(abs(one.get(key, 0.0) - true) for one in singles) / len(singles),
+                "single_off": sum(abs((one[key].predicted if key in one else 0.0) - true) for one in singles)
+                / len(singles),
             }
         )  # fmt: skip
-    return found
-
-
-def _by_key(rows: Sequence[Predicted]) -> dict[Key, float]:
-    """The predicted numbers. Of tasks with the same name the sum."""
-    found: dict[Key, float] = {}
-    for row in rows:
-        found[row.anywhere] = found.get(row.anywhere, 0.0) + row.predicted
     return found
 
 
@@ -147,7 +144,7 @@ def df_errors(rows: Sequence[Row]) -> pa.Table:
             "recorded": recorded, "asked": point, "changed": own[0]["changed"], "early": early,
             "numbers": len(own), "inside": sum(map(inside, own)),
         }  # fmt: skip
-        for name, key in (("cores_j", CORES_J), ("p99_us", P99_US)):
+        for name, key in (("cores_j", held_out.CORES_J), ("p99_us", held_out.P99_US)):
             number = by_key.get(key)
             line |= {
                 name: number and 100 * abs(number["predicted"] / number["true"] - 1),

@@ -237,7 +237,7 @@ def test_the_mean_of_boots_is_asked_of_other_boots(of_boots: pa.Table) -> None:
         ("boots/drags-deeper-1", "boots/drags-2", True),
         ("boots/drags-deeper-1", "boots/drags-deeper-2", False),
     }
-    of_cores = [row for row in rows if not row["early"] and (row["what"], row["cpu"], row["of"]) == means.CORES_J]
+    of_cores = [row for row in rows if not row["early"] and (row["what"], row["cpu"], row["of"]) == held_out.CORES_J]
     (cores,) = [row for row in of_cores if row["point"] == "boots/drags-deeper-2" and row["changed"]]
     assert cores["true"] == pytest.approx(cores["predicted"], rel=0.1)
     assert cores["true"] > 1.3 * cores["recorded_value"], "a prediction of no change would be far off"

@@ -32,7 +32,7 @@ def table(tables: Sequence[pa.Table], boots: Sequence[int], name: str) -> pa.Tab
 
 def rows(tables: Sequence[Sequence[Predicted]], boots: Sequence[int]) -> list[Predicted]:
     """A latency that one of the runs has too few wake-ups for is left out. Joules and counts that it lacks are 0."""
-    by_run = [_by_key(one) for one in tables]
+    by_run = [by_key(one) for one in tables]
     found = []
     for key in sorted({key for own in by_run for key in own}):
         what, cpu, of = key
@@ -86,14 +86,14 @@ def _each(values: Sequence[float], boots: Sequence[int]) -> list[float]:
     return list(values) if len(by_boot) == 1 else [sum(own) / len(own) for own in by_boot.values()]
 
 
-def _by_key(found: Sequence[Predicted]) -> dict[Key, Predicted]:
+def by_key(found: Sequence[Predicted]) -> dict[Key, Predicted]:
     """Of tasks with the same name the sum."""
-    by_key: dict[Key, Predicted] = {}
+    rows: dict[Key, Predicted] = {}
     for row in found:
         key = row.anywhere
-        if key in by_key:
-            before = by_key[key]
+        if key in rows:
+            before = rows[key]
             numbers = ("recorded", "predicted", "error", "chance", "ideal")
             row = row._replace(**{name: getattr(before, name) + getattr(row, name) for name in numbers})
-        by_key[key] = row
-    return by_key
+        rows[key] = row
+    return rows
