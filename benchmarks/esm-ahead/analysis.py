@@ -201,7 +201,7 @@ def checks(points: pa.Table, differences: pa.Table) -> list[Check]:
                 Check(
                     f"{row['point']}: what the shadow core saves is kept where few events are wanted",
                     more + half <= KEPT,
-                    f"{with_interval(100 * more, 100 * half, '+')} % power beside no prediction, "
+                    f"{with_interval(more, half, '+', scale=100)} % power beside no prediction, "
                     f"may be {100 * KEPT:g} %",
                 )
             )

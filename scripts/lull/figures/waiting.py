@@ -158,8 +158,7 @@ def quantile_text(row: Row, name: str) -> str:
 
 
 def mean_text(row: Row, name: str, scale: float = 1.0, digits: int = 4) -> str:
-    half = row[f"{name}_pm"]
-    return with_interval(scale * row[name], None if half is None else scale * half, digits=digits)
+    return with_interval(row[name], row[f"{name}_pm"], digits=digits, scale=scale)
 
 
 def watts_text(row: Row, name: str) -> str:

@@ -13,13 +13,16 @@ def number(value: float, digits: int = 4, sign: str = "") -> str:
     return f"{value:{sign}.0f}" if "e+" in shown and abs(value) < 10**MOST_WHOLE_DIGITS else shown
 
 
-def with_interval(value: float, half: float | None, sign: str = "", digits: int = 4) -> str:
+def with_interval(value: float, half: float | None, sign: str = "", digits: int = 4, scale: float = 1.0) -> str:
     """Return the value and half its interval, both to the interval's second significant digit: "0.88 ± 0.12".
 
     A value whose interval is not known stands alone. `digits` are those of a value whose interval does not say any.
+    Both are shown times `scale`.
     """
+    value *= scale
     if half is None:
         return number(value, digits, sign)
+    half *= scale
     known = half > 0 and math.isfinite(half)
     decimals = 1 - math.floor(math.log10(float(f"{half:.2g}"))) if known else None
     if decimals is None or decimals > MOST_DECIMALS or abs(value) >= 10**MOST_WHOLE_DIGITS:

@@ -137,11 +137,11 @@ class RunSpec(BaseModel):
         word that the detailed CPUs are there. The trace begins then: events from before have no statistics beside
         them.
         """
-        pause, go_on = "", ""
+        pause = go_on = begin = ""
         if self.trace:
             pause = f"echo 0 >{_TRACING}/tracing_on\n"
             go_on = f"echo >{_TRACING}/trace\necho 1 >{_TRACING}/tracing_on\n"
-        begin = f"printf 'lull begin' >{_TRACING}/trace_marker\n" if self.trace else ""
+            begin = f"printf 'lull begin' >{_TRACING}/trace_marker\n"
         return (
             f"{pause}exec 3>/dev/cpu_dma_latency\nprintf 0 >&3 || exit 125\n"
             f"{command} 3>&- &\ncommand=$!\n"

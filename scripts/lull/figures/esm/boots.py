@@ -79,7 +79,7 @@ def text(table: pa.Table, axis: str, heading: str) -> str:
 def _cell(row: Row, measure: str, scale: float) -> str:
     if row[measure] is None:
         return "-"
-    over = with_interval(row[measure] * scale, row[f"{measure}_pm"] * scale, "+")
+    over = with_interval(row[measure], row[f"{measure}_pm"], "+", scale=scale)
     return f"{over} [± {number(row[f'{measure}_within_pm'] * scale, 2)}]"
 
 

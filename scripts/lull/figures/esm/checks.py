@@ -116,7 +116,7 @@ class _Differences:
         unit, scale = ("µs", 1.0) if measure.endswith("_us") else ("mW", 1e3)
         passed = [half is not None and value + half < 0 for _, value, half in found]
         at, value, half = max(found, key=lambda place: place[1] + (place[2] or 0.0))
-        shown = with_interval(value * scale, None if half is None else half * scale, "+")
+        shown = with_interval(value, half, "+", scale=scale)
         says = (
             f"least so at {at} {self.heading}: {one} {shown} {unit} against {other}; shown at "
             f"{sum(passed)} of {len(passed)} places"

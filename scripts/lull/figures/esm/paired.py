@@ -173,5 +173,4 @@ def text(table: pa.Table, axis: str, heading: str) -> str:
 def _signed(row: Row, name: str, scale: float) -> str:
     if row[name] is None:
         return "-"
-    half = row[f"{name}_pm"]
-    return with_interval(row[name] * scale, None if half is None else half * scale, "+")
+    return with_interval(row[name], row[f"{name}_pm"], "+", scale=scale)

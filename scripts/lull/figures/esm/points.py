@@ -169,8 +169,7 @@ def cell(row: Row, name: str, scale: float = 1.0) -> str:
     """A number with its interval, as tables show it."""
     if row[name] is None:
         return "-"
-    half = row.get(f"{name}_pm")
-    return with_interval(row[name] * scale, None if half is None else half * scale)
+    return with_interval(row[name], row.get(f"{name}_pm"), scale=scale)
 
 
 def _quantile(row: Row, name: str) -> str:
