@@ -78,11 +78,11 @@ def test_a_comment_that_names_no_figure_is_refused(what: str, says: str) -> None
 def test_readers_see_no_comments_and_loose_numbers_are_found() -> None:
     text = (
         "<!--= given: 16 1.6 -->\n- C3 takes 7.6<!--= points: min power_w --> µs of 16 ms, `sleep 5`, [there](issue/5) "
-        "and 42 times 1.6, in x86.\n"
+        "and 42 times 1.6, in x86. C4 takes 8.1<!--= points: max power_w -->\n  µs.\n"
     )
     assert (
         quotes.without_comments(text)
-        == "- C3 takes 7.6 µs of 16 ms, `sleep 5`, [there](issue/5) and 42 times 1.6, in x86.\n"
+        == "- C3 takes 7.6 µs of 16 ms, `sleep 5`, [there](issue/5) and 42 times 1.6, in x86. C4 takes 8.1\n  µs.\n"
     )
     assert quotes.loose(text) == ["42"]
 

@@ -155,7 +155,7 @@ def _like(model: str, number: float) -> str:
 
 def without_comments(text: str) -> str:
     """The text as a reader of the page sees it."""
-    return re.sub(r"<!--= .*? -->\n?", "", text)
+    return re.sub(r"(?m)^<!--= .*? -->\n|<!--= .*? -->", "", text)
 
 
 def loose(text: str) -> list[str]:
