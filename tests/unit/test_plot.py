@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """`lull plot`: what is published is what its own data draws."""
 
+import json
 import re
 import shutil
 import zlib
@@ -16,8 +17,9 @@ from lull.cli.app import app
 from lull.cli.plot import chosen
 from lull.errors import UserError
 from lull.files import paths
-from lull.results import drawing, index
+from lull.results import drawing, index, judging
 from lull.results.reasons import REASONS
+from lull.results.result import CHECKS
 from lull.scenario import experiments
 from lull.scenario.experiments import BENCHMARKS
 from lull.scenario.load import load_scenario
@@ -44,6 +46,31 @@ def test_a_published_figure_is_drawn_from_its_tables(name: str, tmp_path: Path) 
             assert _inflated(tmp_path / figure) == _inflated(RESULTS / name / figure) != [], figure
     summary = drawing.SUMMARY
     assert (tmp_path / summary).read_text() == (RESULTS / name / summary).read_text()
+
+
+@pytest.mark.parametrize("name", PUBLISHED)
+def test_published_checks_follow_from_the_tables_by_the_rules_of_today(name: str) -> None:
+    """`lull plot NAME` makes them so."""
+    found = judging.concluded(RESULTS / name)
+    if found is None:
+        pytest.skip("its analysis needs the runs")
+    assert [vars(check) for check in found.checks] == json.loads((RESULTS / name / CHECKS).read_text())
+    assert found.summary in (RESULTS / name / drawing.SUMMARY).read_text()
+
+
+def test_a_result_is_judged_again_and_keeps_what_made_it(tmp_path: Path) -> None:
+    folder = tmp_path / "wake-ssd"
+    shutil.copytree(RESULTS / "wake-ssd", folder)
+    before = {path.name: path.read_bytes() for path in folder.iterdir()}
+    (folder / CHECKS).write_text("[]\n")
+    (folder / drawing.SUMMARY).write_text("")
+    assert judging.judge(folder)
+    after = {path.name: path.read_bytes() for path in folder.iterdir()}
+    figures = {name for name in before if name.endswith((".pdf", ".png"))}
+    assert {name: after[name] for name in after.keys() - figures} == {
+        name: before[name] for name in before.keys() - figures
+    }
+    assert {name for name in after if name.endswith((".pdf", ".png"))} == figures
 
 
 def test_other_data_draws_another_figure(tmp_path: Path) -> None:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""`lull plot`: draw the figures of results/ again from the tables beside them."""
+"""`lull plot`: draw the figures of results/ again from the tables beside them, and judge them again."""
 
 from pathlib import Path
 from typing import Annotated
@@ -30,14 +30,15 @@ def plot(
     """Draw published figures again from the tables in results/.
 
     The figures are PDF and PNG; they need no simulator and no runs. The same tables give the same bytes, so a figure
-    that git shows as changed was not drawn from these tables. Of each result the command says whether this tree made
-    it, `lull confirm` confirmed it, or it is older.
+    that git shows as changed was not drawn from these tables. The checks of results that come in pieces are made again,
+    too, by the rules of this checkout. Of each result the command says whether this tree made it, `lull confirm`
+    confirmed it, or it is older.
 
     Example: lull plot wake-latency --out /tmp/figures
     """
     folders = chosen(paths.ROOT / "results", experiment)
     # matplotlib takes a second to load, which commands that draw nothing do not pay.
-    from lull.results import age, drawing, index, tree
+    from lull.results import age, drawing, index, judging, tree
 
     try:
         now, unknown = tree.now(), ""
@@ -48,6 +49,8 @@ def plot(
         if into is not None:
             into.mkdir(parents=True, exist_ok=True)
         with Progress(f"draw {folder.name}"):
+            if into is None:
+                judging.judge(folder)
             saved = drawing.draw(folder, into)
         for path in saved:
             report(f"figure: {path}")

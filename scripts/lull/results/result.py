@@ -12,6 +12,7 @@ import shutil
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -55,20 +56,25 @@ class Result:
     checks: list[Check] = field(default_factory=list)
 
 
-def write(result: Result, runs: Runs, folder: Path, manifest: Mapping[str, object] | None = None) -> None:
-    """All files of a result, in place of those of an earlier one. Its figures are drawn from its tables as stored.
+def write(result: Result, runs: Runs, folder: Path) -> None:
+    """All files of a result of these runs, in place of those of an earlier one."""
+    save(result, runs.title, {**runs.manifest(), "power_models": tree.power_models()}, folder)
 
-    Without a manifest, that of the runs.
-    """
+
+def save(result: Result, title: str, about: Mapping[str, Any], folder: Path, keep: Sequence[str] = ()) -> None:
+    """Write a result and its manifest. The figures are drawn from the tables as stored. `keep`: names of files of the
+    earlier result that stay as they are."""
     with whole.replaced(folder) as place:
         for name, table in result.tables.items():
             pq.write_table(
                 columns.complete(table, {}), place / f"{name}.parquet", compression="zstd", compression_level=19
             )
         (place / CHECKS).write_text(json.dumps([vars(check) for check in result.checks], indent=1) + "\n")
-        about = manifest or {**runs.manifest(), "power_models": tree.power_models()}
-        (place / SUMMARY).write_text(_page(result, runs, Origin.of_manifest(about).label))
+        (place / SUMMARY).write_text(_page(result, title, about))
         (place / MANIFEST).write_text(json.dumps(about, indent=1, sort_keys=True) + "\n")
+        for name in keep:
+            if (folder / name).is_file():
+                shutil.copyfile(folder / name, place / name)
         drawing.draw(place)
 
 
@@ -87,9 +93,9 @@ def publish(runs: Runs, made: Path) -> Path:
         raise UserError(f"{runs.path}: `{runs.scenario}` is no scenario of the project; put its file into benchmarks/")
     target = RESULTS / _published_as(runs)
     if load.load_scenario(runs.scenario).in_pieces:
-        tables, manifest = pieces.joined(made, target)
+        tables, about = pieces.joined(made, target)
         found: Result = runs.analysis.conclude(tables, runs.names)
-        write(with_conditions(found, tables.get(conditions.NAME)), runs, target, manifest)
+        save(with_conditions(found, tables.get(conditions.NAME)), runs.title, about, target)
     else:
         if missing := runs.missing:
             raise UserError(f"{runs.path}: {len(missing)} points are missing, such as {missing[0]}; run them first")
@@ -117,11 +123,12 @@ def must_hold(checks: Sequence[Check]) -> None:
         raise CheckFailed(f"check failed: {failed[0].name}: {failed[0].says}{more}")
 
 
-def _page(result: Result, runs: Runs, label: str) -> str:
-    why = reasons.shown(runs.scenario, result.tables) if runs.timed else ""
+def _page(result: Result, title: str, about: Mapping[str, Any]) -> str:
+    origin = Origin.of_manifest(about)
+    why = reasons.shown(about["scenario"], result.tables) if origin.timed else ""
     found = result.tables.get(conditions.NAME)
     under = conditions.text(found) if found is not None else ""
-    parts = [f"# {runs.title}\n", f"{label}. Made by `{runs.command}`.\n", result.summary, under, why]
+    parts = [f"# {title}\n", f"{origin.label}. Made by `{about['command']}`.\n", result.summary, under, why]
     if result.checks:
         rows = [("holds" if check.passed else "**fails**", check.name, check.says) for check in result.checks]
         parts.append("## Checks\n\n" + markdown_table(("", "check", "numbers"), rows))

@@ -46,7 +46,7 @@ class Runs:
 
     @property
     def names(self) -> list[str]:
-        """The hashes of all points, finished or not."""
+        """All points, finished or not."""
         return [*(run.name for run in self.runs), *self.missing]
 
     @property
