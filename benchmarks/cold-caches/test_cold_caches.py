@@ -66,20 +66,42 @@ def test_a_loss_costs_what_a_pass_takes_longer(tmp_path: Path) -> None:
     assert rows["all levels", "in order"]["charged_ns"] == pytest.approx(1_147_000 / 16384)
     assert rows["dirty lines", "by address"]["charged_ns"] == pytest.approx(94_000 / 16384)
     assert rows["predictions", "trained otherwise"]["charged_ns"] is None
-    assert [check.passed for check in found.checks] == [True, True, True]
+    assert [check.passed for check in found.checks] == [True] * 5
+    assert first["whole"] == 1024
+    assert rows["predictions", "trained otherwise"]["most_ns"] == pytest.approx(9e3 / 850)
+    bounds = found.summary.partition("## Bounds of a wake-up")[2]
+    assert "| tiny | a53 | first level | C3 | 1024 | 16 | 10.2 to 20.5 |" in bounds
+    assert "| tiny | a53 | dirty lines | C4 | 16384 | 94 | 81.9 |" in bounds
+    assert "| tiny | a53 | predictions | C3, C4 | 1000 | 0 | 12 to 10.6 |" in bounds
     assert list(drawn.figures("cold-caches", found)) == ["lines"]
 
 
 @pytest.mark.parametrize(("way", "ns"), [("in order", 16), ("along a chain", 15)])
 def test_a_charge_outside_what_lines_cost_is_found_out(tmp_path: Path, way: str, ns: int) -> None:
     found = _made(tmp_path, {**COSTS, ("first level", way): ns})
-    assert [check.passed for check in found.checks] == [False, True, True]
+    assert [check.passed for check in found.checks] == [False, True, True, True, True]
     assert "a53 of tiny: 15.6 ns, measured" in found.checks[0].says
+
+
+@pytest.mark.parametrize(
+    ("lost", "way", "ns", "passed"),
+    [
+        ("first level", "along a chain", 25, [True, True, False, True, True]),
+        ("dirty lines", "by address", 0, [True, True, True, False, True]),
+        ("dirty lines", "by address", 8, [True, True, True, False, True]),
+    ],
+)
+def test_a_charge_that_stands_for_one_way_has_to_be_near_it(
+    tmp_path: Path, lost: str, way: str, ns: int, passed: list[bool]
+) -> None:
+    """The range between the two ways would let 25 pass."""
+    found = _made(tmp_path, {**COSTS, (lost, way): ns})
+    assert [check.passed for check in found.checks] == passed
 
 
 def test_lines_that_were_lost_before_are_found_out(tmp_path: Path) -> None:
     found = _made(tmp_path, COSTS, before=1500)
-    assert [check.passed for check in found.checks] == [True, True, False]
+    assert [check.passed for check in found.checks] == [True, True, True, True, False]
     assert found.checks[-1].says == "a53 of tiny: 13.2 cycles each"
 
 

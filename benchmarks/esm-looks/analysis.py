@@ -65,8 +65,8 @@ def analyse(runs: Runs) -> Result:
 def df_saved(differences: Sequence[Row], points: Sequence[Row], costs: dict[str, int]) -> pa.Table:
     """A row for each poll: what a look costs, what share of a CPU looks take, and what ESM saves over it.
 
-    `percent` is of the poll's power, `above_percent` of its power above that of an untouched machine, each with half
-    its 95 % interval.
+    `percent` is of the poll's power, `above_percent` of its power above that of an untouched machine, on which the
+    program waits by ESM for events that never come; each with half its 95 % interval.
     """
     own = {row["point"]: row for row in points}
     rows: list[Row] = []
@@ -77,7 +77,7 @@ def df_saved(differences: Sequence[Row], points: Sequence[Row], costs: dict[str,
         saved = paired.shares(row)
         half = paired.shares({**row, "power_w": -row["power_w_pm"]}) if row["power_w_pm"] is not None else {}
         shares = {"percent": saved["machine"], "percent_pm": half.get("machine")}
-        shares |= {"above_percent": saved["above"], "above_percent_pm": half.get("above")}
+        shares |= {name: row[name] for name in ("above_percent", "above_percent_pm")}
         rows.append(
             {
                 "poll": row["other"], "esm": row["one"], "series": row["series"], "against": row["against"],
@@ -190,6 +190,6 @@ def _text(saved: pa.Table) -> str:
         )  # fmt: skip
     return (
         "A look is arithmetic of that length at the fastest clock, beside its system call. The paper's share is of the "
-        "power that software contributes, so of what the poll adds to an untouched machine.\n\n"
-        + markdown_table(headings, rows)
+        "power that software contributes, so of what the poll adds to an untouched machine. There the program waits by "
+        "ESM for events that never come.\n\n" + markdown_table(headings, rows)
     )

@@ -55,6 +55,23 @@ def test_the_page_is_what_the_command_would_write() -> None:
     assert validation.PAGE.read_text(encoding="utf-8") == validation.page(), "run `lull energy validation`"
 
 
+def test_what_prose_quotes_of_the_models_is_what_the_notes_say() -> None:
+    """The notes' table of the Tegra K1 beside NVIDIA's kernel, and the tenth of a memory controller's peak."""
+    tables_ = validation.quotable()
+    leaks = {
+        (row["platform"], row["mhz"]): row["whole_w"] for row in tables_["cluster-leakage"].to_pylist()
+    }  # fmt: skip
+    for mhz, mv, milliwatts in ((612, 800, 43), (2116.5, 1260, 120)):
+        assert 1e3 * leaks["tegra-k1", mhz] == pytest.approx(milliwatts, abs=0.5)
+        assert f"| {mv} | {milliwatts} |" in validation.NOTES.read_text(encoding="utf-8")
+    memory = {row["platform"]: row for row in tables_["memory"].to_pylist()}
+    assert memory["server"]["controllers_w"] == pytest.approx(2 * 97.26e-3, rel=1e-3)
+    assert [name for name, row in memory.items() if not row["powerdown"]] == ["server"]
+    assert memory["tegra-k1"]["self_refresh_w"] == pytest.approx(0.108)
+    factors = {row["core"]: row["dynamic"] for row in tables_["factors"].to_pylist()}
+    assert factors["a15"] / factors["a15-shadow"] == pytest.approx(1.86, abs=0.01)
+
+
 def test_published_busy_power_is_what_the_field_says() -> None:
     """A few of the figures in milliwatts, as others quote them."""
     quoted = {("rk3399", "big", 1800): 1130, ("rk3399", "little", 1008): 86, ("exynos5422", "big", 2000): 1068}

@@ -2,11 +2,13 @@
 """Differences between two ways to get input, on runs whose every number is known."""
 
 from pathlib import Path
-from typing import Any
+from types import SimpleNamespace
+from typing import Any, cast
 
 import pytest
 
 from lull.figures.esm import paired
+from lull.figures.esm.runs import Measured
 from lull.scenario.points import Point
 from lull_experiments.esm_gesture import analysis as esm_gesture
 from lull_experiments.esm_keyboard import analysis as esm_keyboard
@@ -79,9 +81,61 @@ def test_a_saving_is_said_of_the_machine_and_of_what_is_above_idle(
     row = rows["models/esm-60", "models/pull-60"]
     idle = rows["models/esm-0", "models/pull-0"]
     assert row["idle_power_w"] == pytest.approx(idle["other_power_w"] + idle["power_w"])
-    shares = paired.shares({"power_w": -0.2, "other_power_w": 1.5, "idle_power_w": 1.0})
-    assert shares == {"machine": pytest.approx(100 * 0.2 / 1.5), "above": pytest.approx(40), "rest": pytest.approx(8)}
-    assert paired.shares({"power_w": -0.2, "other_power_w": 1.5, "idle_power_w": None})["above"] is None
+    assert row["above_percent"] == pytest.approx(100 * -row["power_w"] / (row["other_power_w"] - row["idle_power_w"]))
+    assert idle["above_percent"] is None, "ESM without events is the idle machine, and saves all by definition"
+    shares = paired.shares({"power_w": -0.2, "other_power_w": 1.5})
+    assert shares == {"machine": pytest.approx(100 * 0.2 / 1.5), "rest": pytest.approx(8)}
+
+
+def _point(watts: list[float], seed: int = 1, boot: int = 0, seconds: float = 0.5, events: int = 9) -> Measured:
+    repetitions = [SimpleNamespace(watts={"power": value}, seconds=seconds) for value in watts]
+    run = SimpleNamespace(values={"seed": seed, "boot": boot})
+    return cast(Measured, SimpleNamespace(run=run, repetitions=repetitions, windowed=events))
+
+
+T_2 = 4.3027
+"""Student's for three repetitions."""
+
+
+def test_the_interval_of_a_share_has_that_of_the_idle_machine_in_it() -> None:
+    """Poll and ESM differ by 10 in each repetition, so that the saving has no interval. The idle machine has one."""
+    poll, esm, idle = [132.0, 132.0, 132.0], [122.0, 122.0, 122.0], [118.0, 120.0, 119.0]
+    share = paired.above_idle(_point(esm), _point(poll), _point(idle))
+    assert share is not None
+    assert share.half is not None
+    assert share.value == pytest.approx(100 * 10 / 13)
+    assert share.half == pytest.approx(share.value / 13 * T_2 / 3**0.5, rel=1e-4)
+
+
+def test_what_all_three_have_in_one_repetition_cancels() -> None:
+    """Housekeeping adds as much to each. Of other seeds, boots or lengths nobody knows that it does."""
+    poll, esm, idle = [132.0, 135.0, 132.0], [122.0, 125.0, 122.0], [119.0, 122.0, 119.0]
+    share = paired.above_idle(_point(esm), _point(poll), _point(idle))
+    assert share is not None
+    assert share.half == pytest.approx(0, abs=1e-9)
+    for strange in (_point(idle, seed=2), _point(idle, boot=1), _point(idle, seconds=3.0)):
+        apart = paired.above_idle(_point(esm), _point(poll), strange)
+        assert apart is not None
+        assert apart.half is not None
+        assert apart.value == pytest.approx(share.value)
+        ratio = share.value / 100
+        assert apart.half == pytest.approx(100 / 13 * ratio * 2**0.5 * T_2, rel=1e-4), "ESM and poll go together still"
+    apart = paired.above_idle(_point(esm), _point(poll, seed=2), _point(idle))
+    assert apart is not None
+    spread = (1 + (1 - share.value / 100) ** 2 + (share.value / 100) ** 2) ** 0.5
+    assert apart.half == pytest.approx(100 / 13 * spread * T_2, rel=1e-4)
+
+
+def test_a_share_without_spread_of_its_own_has_no_interval() -> None:
+    share = paired.above_idle(_point([122.0]), _point([132.0, 132.0]), _point([119.0, 119.0]))
+    assert share is not None
+    assert share.half is None
+
+
+def test_no_share_is_given_of_nothing() -> None:
+    assert paired.above_idle(_point([1.0]), _point([2.0], events=0), _point([1.0])) is None
+    assert paired.above_idle(_point([1.0]), _point([2.0]), _point([2.0])) is None
+    assert paired.above_idle(_point([]), _point([2.0]), _point([1.0])) is None
 
 
 def _of_boots(point: Point) -> Made:

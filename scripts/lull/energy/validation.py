@@ -9,14 +9,15 @@ from typing import Any
 
 import pyarrow as pa
 
-from lull.energy import busy, calibration, published, states, tables, technology
+from lull.energy import busy, calibration, memory_controller, published, states, tables, technology
 from lull.energy.calibration import Factors
 from lull.energy.mcpat import WakeUpCost, wake_up
 from lull.energy.published import PARTS
 from lull.energy.tables import OppTable
 from lull.files.paths import ROOT
-from lull.platform.cores import load_core
+from lull.platform.cores import list_cores, load_core
 from lull.platform.cstates import CState
+from lull.platform.dram import load_device
 from lull.platform.load import list_platforms, load_platform
 from lull.plotting.markdown import markdown_table
 
@@ -25,6 +26,8 @@ NOTES = ROOT / "power-models" / "validation-notes.md"
 """Notes on what the numbers mean and why there are outliers, written by hand. They are part of the page."""
 
 OUTLIER = 0.15
+NVIDIA_K = 308.15
+"""The temperature at which the notes compare leakage with NVIDIA's figures for the Tegra K1."""
 
 _PLACE = ["platform", "cluster", "core", "part", "MHz", "mV"]
 
@@ -192,7 +195,43 @@ def quotable() -> dict[str, pa.Table]:
         "left-out": pa.Table.from_pylist([vars(own) for own in left_out()]),
         "wake-ups": pa.Table.from_pylist(wakes),
         "temperatures": pa.Table.from_pylist([_leakage(kelvin) for kelvin in range(290, 365, 5)]),
+        "factors": pa.Table.from_pylist([_factors_of(core) for core in list_cores()]),
+        "cluster-leakage": pa.Table.from_pylist(list(_cluster_leakage())),
+        "memory": pa.Table.from_pylist(list(_memory())),
     }
+
+
+def _factors_of(core: str) -> dict[str, Any]:
+    stated = calibration.factors(core)
+    return {"core": core, "dynamic": stated.dynamic, "static": stated.static}
+
+
+def _cluster_leakage() -> Iterable[dict[str, Any]]:
+    """A row per OPP of each cluster: calibrated leakage at NVIDIA_K, of one core, of the L2, and of all together."""
+    for platform in (load_platform(name) for name in list_platforms()):
+        warmth = technology.leakage_share(platform, NVIDIA_K)
+        for cluster in platform.clusters:
+            table, factor = tables.load(platform, cluster), calibration.factors(cluster.core).static * warmth
+            for opp in cluster.opps.table:
+                core, l2 = (factor * calibration.leakage_watts(part, table.at(opp.mhz)) for part in PARTS)
+                yield {
+                    "platform": platform.name, "cluster": cluster.name, "mhz": opp.mhz, "mv": opp.mv,
+                    "core_w": core, "l2_w": l2, "whole_w": cluster.cpus * core + l2,
+                }  # fmt: skip
+
+
+def _memory() -> Iterable[dict[str, Any]]:
+    """A row per platform: what all controllers take awake without a line, and all DRAM in self-refresh."""
+    for platform in (load_platform(name) for name in list_platforms()):
+        memory = platform.memory
+        device = load_device(memory.parts.device) if memory.parts else None
+        yield {
+            "platform": platform.name, "channels": memory.channels, "powerdown": memory.powerdown,
+            "controllers_w": memory.channels * memory_controller.load(platform).watts,
+            "self_refresh_w": device.self_refresh_w * memory.devices(device.bits) if device else None,
+            "self_refresh_exit_ns": device.self_refresh_exit_ns if device else None,
+            "refresh_ns": device.refresh_ns if device else None,
+        }  # fmt: skip
 
 
 def _leakage(kelvin: int) -> dict[str, float]:

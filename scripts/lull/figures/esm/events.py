@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """The shared part of the analyses of `esm-keyboard` and `esm-gesture`: one application, two kinds of events."""
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -36,7 +37,8 @@ from lull.results.result import Result
 from lull.scenario.runs import Runs
 
 ABOVE_IDLE = "above idle"
-"""A measure that is no column of a table: power less that of a machine on which nothing happens."""
+"""A measure that is no column of a table: power less that of a machine on which the program waits by ESM for events
+that never come."""
 
 
 @dataclass(frozen=True)
@@ -146,10 +148,11 @@ def _gains(
     """Return the gains of a series over the 16 ms poll, with half the interval, where both have a number.
 
     ABOVE_IDLE is the power that both burn more than ESM does where nothing happens, which is what software adds. The
-    difference is that of paired repetitions where `rows` has it.
+    difference is that of paired repetitions where `rows` has it, and so is the share above idle. Elsewhere the interval
+    of a share takes the difference and the power that it is a share of for independent, which makes it too wide.
     """
     column = "power_w" if measure == ABOVE_IDLE else measure
-    idle = _idle_w(curves) if measure == ABOVE_IDLE else 0.0
+    idle = _idle_w(curves) if measure == ABOVE_IDLE else (0.0, 0.0)
     if idle is None:
         return {}
     pull, own = curves.get(PULL, {}), curves.get(series, {})
@@ -158,21 +161,26 @@ def _gains(
     for at in pull:
         if at not in own or pull[at][column] is None or own[at][column] is None:
             continue
-        if measure == ABOVE_IDLE and (not pull[at]["events"] or pull[at][column] <= idle):
+        if measure == ABOVE_IDLE and (not pull[at]["events"] or pull[at][column] <= idle[0]):
             # Where nothing happens ESM adds nothing, and saves all by definition.
             continue
         gap, half = difference(pull[at], own[at], column)
         if at in known and known[at][column] is not None:
             gap, half = 0.0 - known[at][column], known[at][f"{column}_pm"] or 0.0
-        scale = 1e-3 if unit == "ms" else 100 / (pull[at][column] - idle)
-        gains[at] = gap * scale, half * scale
+        if unit == "ms":
+            gains[at] = gap * 1e-3, half * 1e-3
+        elif measure == ABOVE_IDLE and known.get(at, {}).get("above_percent") is not None:
+            gains[at] = known[at]["above_percent"], known[at]["above_percent_pm"] or 0.0
+        else:
+            whole, uncertain = pull[at][column] - idle[0], math.hypot(pull[at][f"{column}_pm"] or 0.0, idle[1])
+            gains[at] = 100 * gap / whole, 100 * math.hypot(half, gap / whole * uncertain) / whole
     return gains
 
 
-def _idle_w(curves: Curves) -> float | None:
-    """Power of ESM at the place without events; None where there is no such place."""
-    watts = [row["power_w"] for row in curves.get(ESM, {}).values() if not row["events"]]
-    return watts[0] if watts else None
+def _idle_w(curves: Curves) -> tuple[float, float] | None:
+    """Power of ESM at the place without events, with half its interval; None where there is no such place."""
+    found = [(row["power_w"], row["power_w_pm"] or 0.0) for row in curves.get(ESM, {}).values() if not row["events"]]
+    return found[0] if found else None
 
 
 def _says(gains: Mapping[Any, tuple[float, float]], mark: Mark) -> str | None:

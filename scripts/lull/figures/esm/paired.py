@@ -110,37 +110,72 @@ def df_differences(points: Sequence[Measured], axis: str) -> pa.Table:
         for measure in MEASURES:
             found = gap(one, other, measure)
             row[measure], row[f"{measure}_pm"] = (found.value, found.half) if found else (None, None)
-        row["other_power_w"] = _mean(other, "power_w")
-        row["idle_power_w"] = _idle_w(points, other)
+        idle = _idle(points, other)
+        share = above_idle(one, other, idle) if idle else None
+        row["other_power_w"] = _mean(other)
+        row["idle_power_w"] = _mean(idle) if idle else None
+        row["above_percent"], row["above_percent_pm"] = (share.value, share.half) if share else (None, None)
         rows.append(row)
     return pa.Table.from_pylist(rows)
 
 
-def _mean(point: Measured, measure: str) -> float | None:
-    numbers = [value for own in point.repetitions if (value := row_of_repetition(own)[measure]) is not None]
-    return student.mean(numbers)[0] if numbers else None
+def _mean(point: Measured) -> float | None:
+    watts = _watts(point)
+    return student.mean(watts)[0] if watts else None
 
 
-def _idle_w(points: Sequence[Measured], like: Measured) -> float | None:
-    """Power of the same machine when an application waits for events and none comes; None where no point says it."""
+def _watts(point: Measured) -> list[float]:
+    """Power of each repetition; nothing where times mean nothing."""
+    return [own.watts["power"] for own in point.repetitions if "power" in own.watts]
+
+
+def _idle(points: Sequence[Measured], like: Measured) -> Measured | None:
+    """The idle machine: the same machine when an application waits by ESM for events and none comes."""
     same = ("cpufreq", "deepest")
     for point in points:
         values = point.run.values
         idle = values["mode"] == "esm" and series_of(_plain(point)) == ESM and not point.windowed
         if idle and all(values.get(name) == like.run.values.get(name) for name in same):
-            return _mean(point, "power_w")
+            return point
     return None
 
 
-def shares(row: Row) -> dict[str, float | None]:
-    """Return the percentage saved of the other's power: of the modelled machine, above idle, and with REST_W more."""
-    saved, before, idle = -row["power_w"], row["other_power_w"], row["idle_power_w"]
-    above = before - idle if idle is not None else None
-    return {
-        "machine": 100 * saved / before,
-        "above": 100 * saved / above if above and above > 0 else None,
-        "rest": 100 * saved / (before + REST_W),
-    }
+def above_idle(one: Measured, other: Measured, idle: Measured) -> Gap | None:
+    """Return the percentage that one saves of the power that the other adds to the idle machine.
+
+    The share is (other - one) / (other - idle). Its denominator is a difference of two measured means, which may be as
+    uncertain as the numerator, and both have `other` in them. So the interval is that of the mean of
+    (other - one) - share x (other - idle), over the denominator (the delta method). It is taken repetition by
+    repetition where points have the same seed, length and boot, because the kernel's housekeeping falls into the same
+    repetition of each. Means of other points are taken for independent.
+
+    None without events: the idle machine is then what ESM does, and ESM saves 100 % by definition. None too where the
+    other adds nothing.
+    """
+    ours, theirs, least = (_watts(point) for point in (one, other, idle))
+    if not other.windowed or not (ours and theirs and least):
+        return None
+    (a, _), (b, _), (c, _) = (student.mean(watts) for watts in (ours, theirs, least))
+    if b <= c:
+        return None
+    share = (b - a) / (b - c)
+    terms = [[-x for x in ours], [(1.0 - share) * y for y in theirs], [share * z for z in least]]
+    if are_paired(one, other):
+        together = 3 if are_paired(other, idle) and _boot(other) == _boot(idle) else 2
+        terms = [[sum(parts) for parts in zip(*terms[:together], strict=True)], *terms[together:]]
+    halves = [student.mean(term)[1] for term in terms]
+    half = None if None in halves else math.hypot(*(own for own in halves if own is not None))
+    return Gap(100 * share, None if half is None else 100 * half / (b - c))
+
+
+def _boot(point: Measured) -> int:
+    return int(point.run.values.get("boot", 0))
+
+
+def shares(row: Row) -> dict[str, float]:
+    """Return the percentage saved of the other's power: of the modelled machine, and with REST_W more."""
+    saved, before = -row["power_w"], row["other_power_w"]
+    return {"machine": 100 * saved / before, "rest": 100 * saved / (before + REST_W)}
 
 
 def text(table: pa.Table, axis: str, heading: str) -> str:
@@ -154,19 +189,23 @@ def text(table: pa.Table, axis: str, heading: str) -> str:
     )  # fmt: skip
     lines = []
     for row in rows:
+        part = shares(row)
+        above = "-" if row["above_percent"] is None else with_interval(row["above_percent"], row["above_percent_pm"])
         lines.append(
             (
                 row["series"] + (", clicks only" if row["listen"] == "keys" else ""), row["against"], row[axis],
                 *(_signed(row, name, 1e3) for name in ("power_w", "em_w", "cores_w")),
-                *("-" if part is None else number(part, 3) for part in shares(row).values()),
+                number(part["machine"], 3), above, number(part["rest"], 3),
                 _signed(row, "cpu_share", 100), _signed(row, "latency_us", 1.0),
             )
         )  # fmt: skip
     return (
         "\n## Differences\n\nOne way to get input minus another, with 95 % intervals. A negative number is a saving. "
         "Repetitions with the same events are compared one by one. The three columns of shares are what is saved of "
-        "the other's power: of the whole modelled machine, of its power above that of a machine on which nothing "
-        f"happens, and of a device that burns {REST_W:g} W besides.\n\n" + markdown_table(headings, lines)
+        "the other's power: of the whole modelled machine, of its power above that of the idle machine, and of a "
+        f"device that burns {REST_W:g} W besides. On the idle machine the same program waits by ESM for events that "
+        "never come. So without events the share above idle would be 100 % for ESM by definition, and is not given."
+        "\n\n" + markdown_table(headings, lines)
     )
 
 
