@@ -31,6 +31,8 @@ MEANS_COLUMNS = (
     "cores_j", "cores_j_single", "cores_j_true_pm", "p99_us", "p99_us_single", "p99_us_true_pm",
     "rests_pp", "rests_pp_single",
 )  # fmt: skip
+_IN_POINTS = ("residency", "off")
+"""Kinds of numbers that are percent already."""
 _SHOWN = (0.5, 0.95, 1.0)
 """Quantiles of the errors."""
 
@@ -259,6 +261,7 @@ def df_bars(rows: Sequence[Row], numbers: pa.Table) -> pa.Table:
     """Of each kind of number: the share inside by other groups' factors and inside lull's own bars, and the factors."""
     within, kinds, free = inside(numbers), np.array(numbers["kind"].to_pylist()), free_clocks(rows, numbers)
     own, judged = _off(numbers) <= own_bars(free, numbers) * (1 + 1e-9), _has_bar(numbers)
+    own_widths, own_errors = (_of_number(numbers, one) for one in (own_bars(free, numbers), _off(numbers)))
     needed: dict[str, float | None] = {**factors(numbers), "all": None}
     found = []
     for kind in (*dict.fromkeys(kinds.tolist()), "all"):
@@ -271,9 +274,23 @@ def df_bars(rows: Sequence[Row], numbers: pa.Table) -> pa.Table:
                 "inside_own": _share(own[mine]), "inside_free": _share(own[mine & free]),
                 "needed": needed[kind], "factor": bars.FACTORS.get(kind),
                 "free_factor": bars.factor(kind, True) if kind in bars.FACTORS else None,
+                "width": _middle(own_widths[mine]), "off": _middle(own_errors[mine]),
             }
         )  # fmt: skip
     return pa.Table.from_pylist(found)
+
+
+def _of_number(numbers: pa.Table, values: Errors) -> Errors:
+    """Values in percent of their numbers, but of residencies in points as they are; NaN of a number that is 0."""
+    points = np.isin(np.array(numbers["kind"].to_pylist()), _IN_POINTS)
+    predicted = _column(numbers, "predicted")
+    found: Errors = np.where(points, values, 100 * values / np.where(predicted > 0, predicted, np.nan))
+    return found
+
+
+def _middle(values: Errors) -> float | None:
+    known = values[~np.isnan(values)]
+    return round(float(np.median(known)), 6) if known.size else None
 
 
 def _share(held: npt.NDArray[np.bool_]) -> float | None:
@@ -283,7 +300,7 @@ def _share(held: npt.NDArray[np.bool_]) -> float | None:
 def _bars_text(found: pa.Table) -> str:
     columns = (
         ("inside", ".1f"), ("inside_own", ".1f"), ("inside_free", ".1f"), ("needed", ".3g"), ("factor", ".3g"),
-        ("free_factor", ".3g"),
+        ("free_factor", ".3g"), ("width", ".3g"), ("off", ".2g"),
     )  # fmt: skip
     lines = [
         (
@@ -295,13 +312,16 @@ def _bars_text(found: pa.Table) -> str:
     ]
     heads = (
         "numbers of", "numbers", "inside, %", "inside lull's bars, %", "the same with schedutil, %",
-        "factor of all groups", "lull's factor", "lull's with schedutil",
+        "factor of all groups", "lull's factor", "lull's with schedutil", "lull's bar, median, %", "error, median, %",
     )  # fmt: skip
     return (
         "An error bar is a sum, times a factor of its kind of number (`scripts/lull/whatif/bars.py`). *Inside* is the "
         "share of the true numbers within their bar, each group's by the factors that the **other** groups need: what "
         "95 of 100 numbers need in the one of them that needs most, and 1 at least. Lull's own factors are from all "
-        "groups, so that its own share says nothing new. With `schedutil`, lull's factors of some kinds are larger.\n\n"
+        "groups, so that its own share says nothing new. With `schedutil`, lull's factors of some kinds are larger. The "
+        "last two columns say how wide half of the bars are at least, and how large half of the errors are: in percent "
+        "of the predicted number, of residencies (`residency`, `off`) in points. A bar is much wider than most errors, "
+        "because it has to hold in the loads that a replay knows least, such as `pairs`.\n\n"
         + markdown_table(heads, lines)
     )
 
