@@ -313,6 +313,9 @@ def test_what_kconfig_refuses_is_named(tmp_path: Path) -> None:
 
 def test_prepare_then_build(tmp_path: Path) -> None:
     tree, run = make_tree(tmp_path / "tree"), FakeRun(granted("default"))
+    governors = tree / "drivers" / "cpuidle" / "governors"
+    governors.mkdir(parents=True)
+    (governors / "menu.c").write_text("int menu;\n")
     kernel.prepare(tree, ROOT, "default", run)
     assert (tree / "drivers/lull/platform/lull.c").read_bytes() == (PATCHES / "platform/lull.c").read_bytes()
     for name, text in kernel.top_files(ROOT).items():
@@ -326,8 +329,23 @@ def test_prepare_then_build(tmp_path: Path) -> None:
         "vmlinux",
         "System.map",
         "config",
+        "governors.sha256",
     }
+    assert (tmp_path / "out" / "governors.sha256").read_text() == f"{kernel.governors(tree)}\n"
     assert (tmp_path / "out" / "config").read_text() == granted("default")
+
+
+def test_the_hash_of_the_governors_is_that_of_their_files_alone(tmp_path: Path) -> None:
+    governors = tmp_path / "drivers" / "cpuidle" / "governors"
+    governors.mkdir(parents=True)
+    for name in ("gov.h", "menu.c", "teo.c", "haltpoll.c", "ladder.c"):
+        (governors / name).write_text(name)
+    before = kernel.governors(tmp_path)
+    (governors / "ladder.c").write_text("another")
+    (governors.parent / "governor.c").write_text("another")
+    assert kernel.governors(tmp_path) == before
+    (governors / "teo.c").write_text("another")
+    assert kernel.governors(tmp_path) != before
 
 
 def test_a_prepared_tree_takes_another_flavour(tmp_path: Path) -> None:

@@ -30,6 +30,9 @@ FRAGMENTS = {
     "torture": (*_PREEMPT, "torture"),
     "rt": (*_COMMON, "rt"),
 }
+GOVERNORS = ("menu", "teo", "haltpoll")
+GOVERNORS_HASH = "governors.sha256"
+"""The file of a built kernel that holds what `governors` returns of its tree."""
 PRODUCTS = {
     "Image": "arch/arm64/boot/Image",
     "vmlinux": "vmlinux",
@@ -163,6 +166,16 @@ def inputs(root: Path, flavour: str) -> dict[str, str]:
     }
 
 
+def governors(tree: Path) -> str:
+    """Return the hash of the files that the idle governors of a patched tree are compiled from.
+
+    By this hash two kernels have the same governors, whatever else differs in their sources and patches.
+    """
+    folder = tree / "drivers" / "cpuidle" / "governors"
+    files = [folder / "gov.h", *(folder / f"{name}.c" for name in GOVERNORS), tree / "include" / "linux" / "cpuidle.h"]
+    return digest.of_files(tree, (file for file in files if file.is_file()))
+
+
 def build_directory(tree: Path, flavour: str) -> Path:
     """Return the folder where `prepare` puts the config and `build` compiles: one step below the tree."""
     return tree / f"build-{flavour}"
@@ -212,6 +225,7 @@ def build(
     out.mkdir(parents=True, exist_ok=True)
     for name, product in PRODUCTS.items():
         shutil.copyfile(build_dir / product, out / name)
+    (out / GOVERNORS_HASH).write_text(f"{governors(tree)}\n", encoding="utf-8")
 
 
 def _code(root: Path) -> list[Path]:

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
 
+from lull.artifacts import kernel
 from lull.artifacts.cache import Entry
 from lull.errors import LimitReached, UserError
 from lull.host import process
@@ -37,7 +38,11 @@ class Artifacts:
 
     def manifest(self) -> dict[str, dict[str, object]]:
         entries = {"kernel": self.kernel, "rootfs": self.rootfs, "firmware": self.firmware}
-        return {name: {"key": entry.key, **entry.inputs()} for name, entry in entries.items() if entry}
+        found = {name: {"key": entry.key, **entry.inputs()} for name, entry in entries.items() if entry}
+        governors = self.kernel.path / kernel.GOVERNORS_HASH
+        if governors.is_file():  # kernels that were built earlier do not have it
+            found["kernel"]["governors"] = governors.read_text(encoding="utf-8").strip()
+        return found
 
 
 @dataclass(frozen=True)

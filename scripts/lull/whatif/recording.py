@@ -52,7 +52,7 @@ def _manifest(rundir: RunDir) -> dict[str, object]:
     for name, artifact in about["artifacts"].items():
         files = artifact.pop("files", {})
         artifact.pop("packages", None)
-        if name == "kernel":  # its patches say whether a checkout has the run's governors
+        if name == "kernel":  # of an older kernel only its patches say whether a checkout has its governors
             artifact["files"] = {patch: key for patch, key in files.items() if patch.endswith(".patch")}
     return about
 
