@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 from rich.console import Console
-from rich.table import Table
+from rich.table import Column, Table
 
 from lull.engines import gem5_binary
 from lull.engines.choose import choose
@@ -35,9 +35,10 @@ def tune(
 ) -> None:
     """Find the advertised residencies, and parameters of a governor, that spend the least energy.
 
-    Each residency of the run's idle states is varied from a quarter to four times, with each governor, and so are
-    parameters of haltpoll. The answers are predictions, as those of `lull what-if`; --verify runs the best of them on
-    gem5 and shows the prediction's error. With --verify haltpoll keeps its parameters: a run cannot be given others.
+    Each residency of the run's idle states is varied from a quarter to four times, in each cluster from its own, with
+    each governor, and so are parameters of haltpoll. The answers are predictions, as those of `lull what-if`. An answer
+    is sure if its p99 is within the bound even with the error bar added. --verify runs the best of them on gem5 and
+    shows the prediction's error. With --verify haltpoll keeps its parameters: a run cannot be given others.
 
     Example: lull tune runs/gem5 --p99-us 500 --verify 3
     """
@@ -61,23 +62,24 @@ def tune(
     with Progress(f"tune {run}") as progress:
         found = tuning.best(replay, p99_us, top, progress, of_haltpoll)
     console = Console(highlight=False)
-    table = Table("settings", "energy J", "±", "p99 us", "±", box=None, pad_edge=False)
+    settings = Column("settings", overflow="fold")
+    table = Table(settings, "energy J", "±", "p99 us", "±", "sure", box=None, pad_edge=False)
     base = tuning.as_run(replay)
-    table.add_row("as recorded", f"{base.energy_j:.5g}", "", f"{base.latency_p99_us:.5g}", "")
+    table.add_row("as recorded", f"{base.energy_j:.5g}", "", f"{base.latency_p99_us:.5g}", "", "")
     for one in found:
         table.add_row(
             " ".join(one.settings),
             f"{one.energy_j:.5g}", f"{one.energy_j_error:.3g}",
             f"{one.latency_p99_us:.5g}", f"{one.latency_p99_us_error:.3g}",
+            "yes" if one.surely_within(p99_us) else "no",
         )  # fmt: skip
     console.print(table)
     for note in replay.notes:
         report(f"{run}: {note}")
     if engine is None:
         return
-    checked = Table(
-        "verified on gem5", "energy J", "predicted", "latency p99 us", "predicted", box=None, pad_edge=False
-    )
+    verified = Column("verified on gem5", overflow="fold")
+    checked = Table(verified, "energy J", "predicted", "latency p99 us", "predicted", box=None, pad_edge=False)
     for number, one in enumerate(found[:verify], start=1):
         with Progress(f"verify {number} of {verify}"):
             true = tuning.verified(replay, one, engine, place / str(number), lambda _line: None)

@@ -1,13 +1,14 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Which advertised residencies, with which governor and which parameters of it, spend the least energy on a load.
 
-Each residency is a quarter to four times the recorded one, and so is haltpoll's longest poll, and its first one.
-menu and teo have no parameters. Combinations that a platform file may not have, for example a deeper state with a
-shorter residency than a shallower one, are left out.
+The residencies of a state are a quarter to four times the recorded ones: one factor for all clusters, each of which may
+have another residency. haltpoll's longest poll, and its first one, are a quarter to four times the usual ones. menu and
+teo have no parameters. The recorded settings are a candidate, too. Combinations that a platform file may not have, for
+example a deeper state with a shorter residency than a shallower one, are left out.
 """
 
 from collections.abc import Iterator, Sequence
-from itertools import product
+from itertools import chain, product
 from pathlib import Path
 from typing import NamedTuple
 
@@ -18,6 +19,7 @@ from lull.engines.execute import execute
 from lull.errors import UserError
 from lull.host.progress import Progress
 from lull.platform.cstates import STATE_NAMES
+from lull.platform.schema import Platform
 from lull.rundir.folder import RunDir
 from lull.runspec import advertised
 from lull.runspec.policy import Policy
@@ -31,6 +33,8 @@ FACTORS = (0.25, 0.5, 1, 2, 4)
 VARIED = ("guest_halt_poll_ns", "guest_halt_poll_grow_start")
 """Parameters of haltpoll that are looked through if none are named."""
 _DEPTHS = tuple(STATE_NAMES.values())
+_SHADOW = "shadow.cluster"
+"""The key of the shadow's cluster, which a short key such as cstates.C3.exit_us changes even where it is disabled."""
 
 
 class Tuned(NamedTuple):
@@ -39,6 +43,10 @@ class Tuned(NamedTuple):
     latency_p99_us: float
     energy_j_error: float = 0.0
     latency_p99_us_error: float = 0.0
+
+    def surely_within(self, bound_us: float) -> bool:
+        """Whether the p99 stays within the bound even if it is an error bar longer."""
+        return self.latency_p99_us + self.latency_p99_us_error <= bound_us
 
 
 def tunables(words: Sequence[str] | None) -> list[tuple[str, ...]]:
@@ -56,28 +64,47 @@ def tunables(words: Sequence[str] | None) -> list[tuple[str, ...]]:
 
 
 def candidates(replay: Replay, of_haltpoll: Sequence[tuple[str, ...]] = ((),)) -> Iterator[tuple[str, ...]]:
-    """Residencies of each state that the run may enter, but the first, with each governor, and with each parameters of
-    haltpoll."""
+    """The recorded settings; then factors on the residencies of each state that the run may enter, but the first, with
+    each governor, and with each parameters of haltpoll. A residency that stays has no setting."""
     machine = replay.machine
     deepest = max(_DEPTHS.index(name) for name in machine.deepest.values())
-    first = machine.platform.resolved_clusters()[0].cstates
     axes = [
-        [
-            f"cstates.{state.name}.advertised.residency_us={round(factor * state.advertised.residency_us)}"
-            for factor in FACTORS
-        ]
-        for state in first
-        if 0 < _DEPTHS.index(state.name) <= deepest
+        [_residencies(machine.platform, name, factor) for factor in FACTORS]
+        for name in _DEPTHS[1 : deepest + 1]
+        if any(state.name == name for cluster in machine.platform.resolved_clusters() for state in cluster.cstates)
     ]
     for own in of_haltpoll:
         _checked(replay, own)
-    for name, *residencies in product(NAMES, *axes):
+    recorded = (f"{settings.GOVERNOR}={machine.governor}",)
+    yield recorded
+    for governor, *scaled in product(NAMES, *axes):
+        residencies = tuple(chain.from_iterable(scaled))
         try:
             machine.changed(residencies)
         except UserError:
             continue
-        for own in of_haltpoll if name == "haltpoll" else ((),):
-            yield (f"governor={name}", *residencies, *own)
+        for own in of_haltpoll if governor == "haltpoll" else ((),):
+            if (point := (f"{settings.GOVERNOR}={governor}", *residencies, *own)) != recorded:
+                yield point
+
+
+def _residencies(platform: Platform, name: str, factor: float) -> tuple[str, ...]:
+    """The settings that change the residencies of a state by a factor: one setting if they are the same everywhere."""
+    if factor == 1:
+        return ()
+    homes = {f"clusters.{cluster.name}": cluster for cluster in platform.clusters} | {_SHADOW: platform.shadow.cluster}
+    told = {
+        home: round(factor * state.advertised.residency_us)
+        for home, cluster in homes.items()
+        for state in cluster.cstates
+        if state.name == name
+    }
+    key = f"cstates.{name}.advertised.residency_us"
+    if len(set(told.values())) == 1:
+        return (f"{key}={min(told.values())}",)
+    if not platform.shadow.enabled:
+        told.pop(_SHADOW, None)
+    return tuple(f"{home}.{key}={value}" for home, value in told.items())
 
 
 def _checked(replay: Replay, own: tuple[str, ...]) -> None:
