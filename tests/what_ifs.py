@@ -19,6 +19,8 @@ from lull.whatif.source import Replay
 
 _COMMAND = re.compile(r"^\./lull what-if (?P<words>(?:\\\n|[^\\\n#])*?) +# (?P<name>[\w-]+)$", re.MULTILINE)
 
+OF_RECORDINGS = {"choices", "sliders"}
+"""Tables that a test makes of the recordings themselves."""
 _replay = cache(source.load)
 
 
@@ -42,8 +44,8 @@ def tables(text: str) -> dict[str, pa.Table]:
 
 
 def without(text: str) -> str:
-    """The text without the comments that need a command's answer, to judge the others without a compiler."""
-    names = {match["name"] for match in _COMMAND.finditer(text)}
+    """The text without the comments that need a replay, to judge the others without a compiler."""
+    names = {match["name"] for match in _COMMAND.finditer(text)} | OF_RECORDINGS
 
     def kept(match: re.Match[str]) -> str:
         return match["number"] if names & quotes.named(match["what"]) else match[0]

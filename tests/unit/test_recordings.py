@@ -27,6 +27,7 @@ from lull.runspec.spec import RunSpec
 from lull.sweep.folder import SweepFolder, SweepPoint
 from lull.trace import recording as trace_recording
 from lull.whatif import grid, prediction, recording, source, tune
+from lull.whatif.differ import OtherChoice, Reason
 from lull.whatif.source import Replay
 from tests import fake_gem5
 from tests.conftest import Lull
@@ -243,6 +244,38 @@ def test_the_notebook_has_the_same_tables(replays: dict[str, Replay]) -> None:
     best = tune.best(replays["drags"], 200, 2, of_haltpoll=tune.tunables(None))
     assert list(tuned["settings"]) == [" ".join(one.settings) for one in best]
     assert list(tuned["energy_j_error"]) == [one.energy_j_error for one in best]
+    assert list(tuned["sure"]) == [one.surely_within(200) for one in best]
+    words = ["haltpoll.guest_halt_poll_ns=0,800000"]
+    for tunable, of_haltpoll in ((words, tune.tunables(words)), ([], [()])):
+        asked = run.tune(p99_us=200, top=2, tunable=tunable)
+        found = tune.best(replays["drags"], 200, 2, of_haltpoll=of_haltpoll)
+        assert list(asked["settings"]) == [" ".join(one.settings) for one in found]
+    with pytest.raises(UserError, match="--tunable governor=teo: not a parameter of haltpoll"):
+        run.tune(p99_us=200, tunable=["governor=teo"])
+
+
+def test_the_notebook_has_the_notes_and_the_reasons_that_the_command_prints(
+    replays: dict[str, Replay], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    other = OtherChoice(0, 3.2, 1, 2, Reason.LEFT, "it does after one that a task cut short")
+    replay = dataclasses.replace(replays["drags"])
+    vars(replay)["differences"] = [other]  # the recordings have none
+    monkeypatch.setattr(source, "load", lambda _: replay)
+    run = lull_api.open(ONE)
+    assert isinstance(run, lull_api.RunView)
+    useless = "cstates.C4.exit_us changes nothing while the deepest state is C3; add idle.deepest=C4"
+    said = run.what_if_notes("cstates.C4.exit_us=5")
+    assert set(said["run"]) == {str(ONE)}
+    assert list(said["note"]) == [
+        "100.0% of its recorded choices come out again",
+        *replay.kept,
+        f"CPU 0 chose C2, a replay chooses C3, at {other}",
+        useless,
+    ]
+    assert list(run.what_if_notes()["note"]) == list(said["note"])[:-1]
+    (choice,) = run.what_if("governor=teo", reasons=True).query("what == 'choice'").to_dict("records")
+    assert (choice["cpu"], choice["of"], choice["recorded"], choice["predicted"]) == (0, str(other), 1, 2)
+    assert run.what_if("governor=teo").query("what == 'choice'").empty
 
 
 def test_a_recording_answers_as_the_run_that_it_was_made_of(tmp_path: Path) -> None:
@@ -284,15 +317,36 @@ def test_the_command_prints_and_writes_the_table(tmp_path: Path, lull: Lull) -> 
     assert "latency us" in ran.stdout
 
 
-def test_a_sweep_is_all_of_its_runs(tmp_path: Path, lull: Lull) -> None:
-    """Each has its own table, and its own name in the column `run`."""
-    folder, points = SweepFolder(tmp_path / "sweep"), []
+def _sweep(place: Path) -> None:
+    folder, points = SweepFolder(place), []
     for name in ("keys", "poll"):
         shutil.copytree(FOLDER / name, folder.run_of(name))
         asked = json.loads((FOLDER / name / "run.json").read_text(encoding="utf-8"))
         points.append(SweepPoint(name, "models", {}, {}, 1, asked["hash"], name))
     about = {"name": "made", "scenario": "esm-gesture", "title": "made up", "command": "./lull sweep"}
     folder.record({**about, "engine": "gem5", "grid": {}, "seeds": 1}, points)
+
+
+def test_a_sweep_in_the_notebook_has_the_notes_of_all_its_runs(
+    tmp_path: Path, replays: dict[str, Replay], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(source, "load", lambda path: dataclasses.replace(replays[path.name], path=path))
+    _sweep(tmp_path / "sweep")
+    sweep = lull_api.open(tmp_path / "sweep")
+    assert isinstance(sweep, lull_api.SweepView)
+    said = sweep.what_if_notes("governor=teo", grid=["haltpoll.guest_halt_poll_ns=0,9"])
+    for name, own in said.groupby("run")["note"]:
+        first, *kept, last = own
+        assert first.endswith("% of its recorded choices come out again")
+        assert kept == replays[Path(name).name].notes
+        assert last == "haltpoll.guest_halt_poll_ns changes nothing without governor=haltpoll"
+    assert [Path(name).name for name in dict.fromkeys(said["run"])] == ["keys", "poll"]
+    assert len(sweep.what_if(grid=["governor=menu,teo"], reasons=True)) == 4
+
+
+def test_a_sweep_is_all_of_its_runs(tmp_path: Path, lull: Lull) -> None:
+    """Each has its own table, and its own name in the column `run`."""
+    _sweep(tmp_path / "sweep")
     ran = lull("what-if", "sweep", str(ONE), "--grid", "governor=menu,teo", "--out", "table.parquet")
     assert ran.returncode == 0, ran.stderr
     runs = [row["run"] for row in pq.read_table(tmp_path / "table.parquet").to_pylist()]

@@ -169,7 +169,7 @@ def test_a_tick_that_no_event_stops_goes_on_if_its_handler_starts_it_again(start
         again = clues.Clue(due + US, 0, "hrtimer_start", (timer, due + TICK_NS, tick))
         handled = clues.Clue(due + 2 * US, 0, "irq_handler_exit", ())
         events += [again, handled] if started_again else [handled, again]
-    watcher = entries._Watcher({0: [0]}, TICK_NS, {}, tick)
+    watcher = entries._Watcher({0: [0]}, TICK_NS, {}, tick, set())
     watcher.begin_with(events)
     assert watcher.cpus[0].stopped is not started_again
 
@@ -361,12 +361,50 @@ def test_a_longer_exit_delays_each_wake_up_and_the_work_after_it() -> None:
     assert (after["woken"] == before["woken"]).all()
 
 
+def looks(event: int | None = None) -> Chains:
+    """A program that looks, and then sets its timer for 9 ms from then: its timer is due each 10 ms. `event`: of a
+    device between the fourth look and the fifth, in ms."""
+    own: list[ChosenSleep] = []
+    for due in [10 * MS * number for number in range(1, 9)]:
+        before = own[-1].start if own else NEVER
+        begin = due - 9 * MS
+        if event is not None and begin < event * MS < due:
+            end = event * MS + EXIT_NS + REFILL_NS + 20 * US
+            device = dataclasses.replace(entry(begin, end - begin, 2), fixed_hrtimer=NEVER, sent_at=event * MS)
+            own.append(dataclasses.replace(device, hrtimer=due))
+            begin = end + 100 * US
+        look = entry(begin, due - begin + EXIT_NS + REFILL_NS + 20 * US, 2, timer=due)
+        own.append(dataclasses.replace(look, fixed_hrtimer=NEVER, set_by=7, set_at=before))
+    return chains(*own)
+
+
+def test_a_timer_that_is_set_for_a_time_from_now_drifts() -> None:
+    run = looks()
+    slower = load_platform("tiny", [f"cstates.C3.exit_us={EXIT_NS / 1000 + 100}"])
+    before, after = chain.run(run, PLATFORM, AS_RECORDED), chain.run(run, slower, AS_RECORDED)
+    assert (after["woken"] - before["woken"]).tolist() == [100 * US * number for number in range(8)]
+    assert (after["end"] - before["end"]).tolist() == [100 * US * (number + 1) for number in range(8)]
+
+
+def test_an_event_that_keeps_its_time_may_come_before_a_timer_that_drifts() -> None:
+    run = looks(event=42)
+    slower = load_platform("tiny", [f"cstates.C3.exit_us={EXIT_NS / 1000 + 1000}"])
+    before, after = chain.run(run, PLATFORM, AS_RECORDED), chain.run(run, slower, AS_RECORDED)
+    assert before["sleep"].tolist() == [0, 1, 2, 3, 4, 5, 6, 7, 8]
+    assert after["sleep"].tolist() == [0, 1, 2, 4, 3, 5, 6, 7, 8]
+    assert after["woken"][3] == 42 * MS
+
+
 def test_an_interrupt_that_comes_while_the_cpu_works_is_no_sleep() -> None:
     run = periodic()
     slowest = load_platform("tiny", ["cstates.C3.exit_us=9900"])
     wakes = chain.run(run, slowest, AS_RECORDED)
     assert (wakes["state"] == -1).any()
     assert (np.diff(wakes["end"]) >= 0).all()
+    replay = dataclasses.replace(made_up(), chains=run)
+    found = prediction.measures(replay, replay.machine, wakes)
+    slept = int((run.ended(wakes)["state"] >= 0).sum())
+    assert sum(many for (what, _, _), many in found.items() if what == "wake-ups") == slept < run.ended(wakes).size
 
 
 def test_hindsight_takes_the_deepest_state_that_is_worth_it() -> None:

@@ -67,7 +67,7 @@ def what_if(
 
     from lull.whatif import grid as points
     from lull.whatif import recording, source
-    from lull.whatif.several import Question, answers
+    from lull.whatif.several import Question, answers, told_of_share
 
     paths = [one for path in runs for one in _runs_of(path)]
     if keep is not None and len(paths) > 1:
@@ -89,7 +89,7 @@ def what_if(
     for answer in answers(paths, Question(settings or [], grid or []), load, reasons=True):
         tables.append(answer.table)
         rows = answer.table.to_pylist()
-        again = "" if answer.share is None else f": {answer.share:.1%} of its recorded choices come out again"
+        again = "" if answer.share is None else f": {told_of_share(answer.share)}"
         if not grid or len(paths) > 1:
             console.print(f"\n{answer.run}{'' if grid else again}", style="bold", markup=False)
         (_show_points if grid else _show)(console, rows)

@@ -14,6 +14,7 @@ from lull.notebook.published import ResultView, in_folder
 from lull.notebook.source import Source
 from lull.scenario.folder import FIGURES
 from lull.sweep import table
+from lull.whatif.several import Question
 
 
 class SweepView(Opened):
@@ -62,9 +63,13 @@ class SweepView(Opened):
         """A row for each point: settings, seed, and every number that came out, as in a sweep's `table.parquet`."""
         return frame_of(table.as_arrow(self._samples.points), self._kind)
 
-    def what_if(self, *settings: str, grid: Sequence[str] = ()) -> Frame:
+    def what_if(self, *settings: str, grid: Sequence[str] = (), reasons: bool = False) -> Frame:
         """The tables of each run, as `RunView.what_if` has them, and those of the mean of repetitions."""
-        return asking.asked_of(self._sources, asking.question(settings, grid), self._kind)
+        return asking.asked_of(self._sources, asking.question(settings, grid), self._kind, reasons)
+
+    def what_if_notes(self, *settings: str, grid: Sequence[str] = ()) -> Frame:
+        """The notes of each run, as `RunView.what_if_notes` has them, and those of the mean of repetitions."""
+        return asking.notes_of(self._sources, Question(settings, grid), self._kind)
 
     @property
     def result(self) -> ResultView:

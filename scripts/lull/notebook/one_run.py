@@ -28,6 +28,7 @@ from lull.runspec.spec import RunSpec
 from lull.runspec.values import Value
 from lull.sweep.table import column_of
 from lull.whatif import tune as tuning
+from lull.whatif.several import Question, notes
 from lull.whatif.source import Replay
 
 _DIFFERENCE = (*(field.name for field in fields(comparing.Difference)), "change", "significant")
@@ -140,19 +141,39 @@ class RunView(Opened):
         """Every number that may be set beside another run's: energy, residency, latency, what the guest reported."""
         return measures.of_point(self.sample)
 
-    def what_if(self, *settings: str, grid: Sequence[str] = ()) -> Frame:
+    def what_if(self, *settings: str, grid: Sequence[str] = (), reasons: bool = False) -> Frame:
         """The run's tables with other idle states or another governor, as `lull what-if` has them.
 
         `run.what_if("cstates.C3.exit_us=15")` has each number as recorded and as predicted, with its error bar. With
-        `grid`, for example `grid=["cstates.C3.exit_us=5,10,20"]`, there is a row for each point.
+        `grid`, for example `grid=["cstates.C3.exit_us=5,10,20"]`, there is a row for each point. With `reasons`, the
+        table also has a row `choice` for each recorded choice that does not come out again, as `--out` writes it. To
+        find the reasons takes many replays.
         """
-        return frame_of(asking.question(settings, grid).asked_of(self._replay), self._kind)
+        return frame_of(asking.question(settings, grid).asked_of(self._replay, reasons), self._kind)
 
-    def tune(self, p99_us: float, top: int = 5) -> Frame:
+    def what_if_notes(self, *settings: str, grid: Sequence[str] = ()) -> Frame:
+        """What `lull what-if` says beside its table, a row for each sentence: how many recorded choices come out again,
+        what is left out or stays as it was, the reason of each choice that does not come out again, and which of the
+        settings change nothing. `lull tune` says the same, but for the settings."""
+        question = Question(settings, grid)
+        replay = self._replay
+        said = [(str(replay.path), replay.again.share(), notes(replay, question))]
+        return asking.notes_frame(said, self._kind)
+
+    def tune(self, p99_us: float, top: int = 5, tunable: Sequence[str] | None = None) -> Frame:
         """The settings that spend the least energy within a bound of the p99 wake-up latency, as `lull tune` finds
-        them: a row for each, the best first, with the error bars of both numbers."""
-        found = tuning.best(self._replay, p99_us, top, of_haltpoll=tuning.tunables(None))
-        return frame_of(_rows([{**one._asdict(), "settings": " ".join(one.settings)} for one in found]), self._kind)
+        them: a row for each, the best first, with the error bars of both numbers. `sure` is whether the p99 is within
+        the bound even with the error bar added.
+
+        `tunable` has values of haltpoll's parameters, as after `--tunable`:
+        `tunable=["haltpoll.guest_halt_poll_ns=0,50000"]`. Without `tunable`, the longest and the first poll are varied.
+        With an empty list, haltpoll keeps its parameters, as with `--verify`.
+        """
+        found = tuning.best(self._replay, p99_us, top, of_haltpoll=tuning.tunables(tunable))
+        rows = [
+            {**one._asdict(), "settings": " ".join(one.settings), "sure": one.surely_within(p99_us)} for one in found
+        ]
+        return frame_of(_rows(rows), self._kind)
 
     @cached_property
     def _replay(self) -> Replay:

@@ -31,10 +31,14 @@ def open(path: str | Path, frames: Kind | None = None) -> RunView | SweepView:  
 
 
 def what_if(
-    paths: str | Path | Sequence[str | Path], *settings: str, grid: Sequence[str] = (), frames: Kind | None = None
+    paths: str | Path | Sequence[str | Path],
+    *settings: str,
+    grid: Sequence[str] = (),
+    frames: Kind | None = None,
+    reasons: bool = False,
 ) -> Frame:
     """What several runs would have been, as `lull what-if` has it: each run's rows, and those of the mean of its
-    repetitions.
+    repetitions. `reasons` is that of `RunView.what_if`.
 
         lull.what_if(["runs/boot-1", "runs/boot-2", "runs/boot-3"], "cstates.C3.exit_us=15")
     """
@@ -42,4 +46,4 @@ def what_if(
     if not paths:
         raise UserError("what_if: no run named; name folders, such as what_if(['runs/a', 'runs/b'], 'governor=teo')")
     views = [open(path, frames) for path in ([paths] if isinstance(paths, str | Path) else paths)]
-    return asking.asked_of([source for view in views for source in view._sources], asked, frames)
+    return asking.asked_of([source for view in views for source in view._sources], asked, frames, reasons)

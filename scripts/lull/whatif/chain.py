@@ -19,6 +19,13 @@ from lull.whatif.sleeps import ChosenSleep
 from lull.whatif.ticks import NOTHING, TickCost
 
 MAX_STATES = 10
+STREAMS = 9
+"""Of a CPU: the sleeps that no drifting timer ends, and those of eight such timers."""
+_NOT_YET = np.iinfo(np.int64).min
+"""In place of the shift of a sleep that has not ended."""
+_RESERVE = 0.25
+"""Timers that drift come earlier after shorter ways out of sleep: so much of the time that is asked about is replayed
+after its end, where the trace has it."""
 AS_RECORDED, BY_HINDSIGHT, _RECORD = -1, -2, -3
 """In place of a governor."""
 _ABOUT_NS = 60_000
@@ -28,12 +35,13 @@ _USUAL_NS = {"wfi": 4_000, "retention": 4_000, "core-off": 40_000, "cluster-off"
 _GIVEN_UP_NS = 9_000
 
 _SLEEP = np.dtype(
-    [(name, np.int64) for name in ("lead", "hrtimer", "wheel", "qos", "woken", "end", "length", "software", "work",
-                                   "stop", "restart", "handled", "beside")]
+    [(name, np.int64) for name in ("lead", "hrtimer", "fixed", "wheel", "qos", "woken", "end", "length", "software",
+                                   "work", "stop", "restart", "handled", "beside")]
     + [
         (name, np.int32)
         for name in (
             "state", "sender", "only_tick", "got_tick", "leaves", "kept", "stops", "by_timer", "refused", "given",
+            "stream", "set_after", "next",
         )
     ],
     align=True,
@@ -60,6 +68,8 @@ class _CpuChain(ctypes.Structure):
         *((name, ctypes.c_int32) for name in ("count", "cluster", "stopped", "state_count", "deepest")),
         *((name, ctypes.c_int64) for name in ("begin", "tick_work", "stop", "restart", "handled")),
         ("states", _StateCosts * MAX_STATES),
+        ("first", ctypes.c_int32 * STREAMS),
+        ("shifts", ctypes.c_void_p),
     )
 
 
@@ -83,6 +93,8 @@ class Chains:
     period: int
     first: int
     last: int
+    until: int
+    """The end of what is replayed: `last`, or later where timers drift."""
     open: set[int] = field(default_factory=set)
     """CPUs whose last sleep the trace has no end of."""
 
@@ -101,6 +113,11 @@ class Chains:
     def ended(self, wakes: npt.NDArray[np.void]) -> npt.NDArray[np.void]:
         """The wake-ups that ended between `first` and `last`."""
         return wakes[(wakes["end"] > self.first) & (wakes["end"] <= self.last)]
+
+    def woken(self, wakes: npt.NDArray[np.void]) -> npt.NDArray[np.void]:
+        """The same without those whose interrupt came while the CPU was at work: one wake-up handled both."""
+        ended = self.ended(wakes)
+        return ended[ended["state"] >= 0]
 
     def ticking(self, wakes: npt.NDArray[np.void]) -> npt.NDArray[np.float64]:
         """Of the work of each CPU, the nanoseconds that stopping and starting the tick took."""
@@ -121,19 +138,23 @@ def of_run(
     unfinished: Mapping[int, ChosenSleep] | None = None,
     given: Callable[[ChosenSleep], int] = lambda _: 0,
     tick_cost: Mapping[int, TickCost] | None = None,
+    known_until: int | None = None,
 ) -> Chains:
     """The chains of the choices of a run on this platform, between two times, with the sleeps over these times.
 
     `given`: 1 for a sleep that no governor chooses again, 2 for one that is in the deepest state allowed.
+    `known_until`: the end of the traced command; not given, `end`.
     """
-    chains = Chains({}, {}, {}, {}, {}, {}, period, begin, end, tick_cost=dict(tick_cost or {}))
+    drifts = any(one.entry.set_at != NEVER for own in made.values() for one in own)
+    until = min(known_until or end, end + round(_RESERVE * (end - begin))) if drifts else end
+    chains = Chains({}, {}, {}, {}, {}, {}, period, begin, end, until, tick_cost=dict(tick_cost or {}))
     entries = {}
     for number, (cpus, cluster) in enumerate(platform.cpu_ranges()):
         for cpu in cpus:
-            own = [one for one in made.get(cpu, ()) if one.entry.end > begin and one.entry.start < end]
-            if unfinished and cpu in unfinished and unfinished[cpu].start < end:
+            own = [one for one in made.get(cpu, ()) if one.entry.end > begin and one.entry.start < until]
+            if unfinished and cpu in unfinished and unfinished[cpu].start < until:
                 chains.open.add(cpu)
-                last = replace(unfinished[cpu], end=end)
+                last = replace(unfinished[cpu], end=until)
                 own.append(Made(last, last.state, last.wheel, last.stops))
             if own:
                 _add(chains, cpu, own, len(cluster.cstates))
@@ -153,12 +174,13 @@ def _add(chains: Chains, cpu: int, own: Sequence[Made], count: int) -> None:
         known = _woken(one.entry)
         row = sleeps[at]
         row["lead"], row["hrtimer"], row["qos"] = entry.start - entry.chosen_at, entry.hrtimer, entry.qos
+        row["fixed"] = entry.fixed_hrtimer
         row["wheel"], row["kept"], row["stops"] = entry.wheel, one.wheel == entry.now, entry.stops
         row["end"], row["length"] = entry.end, entry.end - entry.start
         row["woken"] = (
             entry.start if entry.refused else max(entry.start, entry.end - _ABOUT_NS) if known is None else known
         )
-        row["work"] = entries[at + 1].start - entry.end if at + 1 < len(entries) else max(0, chains.last - entry.end)
+        row["work"] = entries[at + 1].start - entry.end if at + 1 < len(entries) else max(0, chains.until - entry.end)
         row["state"], row["sender"] = entry.state, entry.sent_by if entry.timer == NEVER else -1
         restarts = entry.stops and at + 1 < len(entries) and not entries[at + 1].stopped
         row["got_tick"], row["leaves"] = entry.got_tick, entry.leaves or restarts
@@ -166,7 +188,9 @@ def _add(chains: Chains, cpu: int, own: Sequence[Made], count: int) -> None:
         row["by_timer"] = entry.timer != NEVER and not entry.got_tick
         row["only_tick"] = entry.got_tick and not row["leaves"] and not entry.stops
     if cpu in chains.open:
-        sleeps["woken"][-1] = chains.last
+        sleeps["woken"][-1] = chains.until
+    for name, numbers in _streams(entries).items():
+        sleeps[name] = numbers
     for name, ns in ticks.apart(entries, chains.tick_cost.get(cpu, NOTHING)).items():
         sleeps[name] = ns
     sleeps["lead"] -= sleeps["stop"]
@@ -176,6 +200,25 @@ def _add(chains: Chains, cpu: int, own: Sequence[Made], count: int) -> None:
     chains.begin[cpu], chains.stopped[cpu] = entries[0].start - int(sleeps["stop"][0]), entries[0].stopped
     chains.tick_work[cpu] = int(np.median(of_ticks)) if of_ticks.size else _tick_work(sleeps["work"])
     chains.usual[cpu] = [Usual(None, None)] * count
+
+
+def _streams(entries: Sequence[ChosenSleep]) -> Mapping[str, npt.NDArray[np.int32]]:
+    """Of each of a CPU's sleeps its stream, the sleep after which its timer was set, and the next sleep of its stream.
+
+    Timers beyond the first eight that drift keep their time, and so does one that was set before the first sleep.
+    """
+    count = len(entries)
+    places = {entry.start: at for at, entry in enumerate(entries)}
+    numbers: dict[int, int] = {}
+    stream, after = np.zeros(count, np.int32), np.full(count, -1, np.int32)
+    for at, entry in enumerate(entries):
+        place = places.get(entry.set_at, count)
+        if place < at and len(numbers | {entry.set_by: 0}) < STREAMS:
+            stream[at], after[at] = numbers.setdefault(entry.set_by, len(numbers) + 1), place
+    following, heads = np.zeros(count, np.int32), [count] * STREAMS
+    for at in reversed(range(count)):
+        following[at], heads[stream[at]] = heads[stream[at]], at
+    return {"stream": stream, "set_after": after, "next": following}
 
 
 def _tick_work(work: npt.NDArray[np.int64]) -> int:
@@ -265,13 +308,15 @@ def run(
     """
     cpus = max(chains.sleeps) + 1
     table = (_CpuChain * cpus)()
+    shifts = {cpu: np.full(own.size, _NOT_YET, np.int64) for cpu, own in chains.sleeps.items()}
     for number, (members, cluster) in enumerate(platform.cpu_ranges()):
         for cpu in members:
             if cpu in chains.sleeps:
                 _fill(table[cpu], chains, cpu, number, cluster.cstates)
+                table[cpu].shifts = shifts[cpu].ctypes.data
                 table[cpu].deepest = (deepest or {}).get(cpu, len(cluster.cstates) - 1)
     sleeps = sum(own.size for own in chains.sleeps.values())
-    ticks = (chains.last - chains.first) // chains.period * len(chains.sleeps)
+    ticks = (chains.until - chains.first) // chains.period * len(chains.sleeps)
     wakes = np.zeros(2 * sleeps + ticks + 64, WAKE)
     by_hindsight = ideal if ideal is not None else np.zeros(cpus * MAX_STATES, np.int64)
     call = library().chain_run
@@ -291,6 +336,9 @@ def _fill(row: _CpuChain, chains: Chains, cpu: int, cluster: int, states: Sequen
     row.sleeps, row.count, row.cluster = own.ctypes.data, own.size, cluster
     row.stopped, row.state_count = chains.stopped[cpu], len(states)
     row.begin, row.tick_work = chains.begin[cpu], chains.tick_work[cpu]
+    for stream in range(STREAMS):
+        mine = np.flatnonzero(own["stream"] == stream)
+        row.first[stream] = mine[0] if mine.size else own.size
     row.stop, row.restart, row.handled, _ = chains.tick_cost.get(cpu, NOTHING)
     for number, state in enumerate(states):
         actual, usual = state.actual, chains.usual[cpu][number]

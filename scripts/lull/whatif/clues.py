@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """The events of a trace that tell of sleeps, timers and ticks, in the order of CLOCK_MONOTONIC's nanoseconds."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from heapq import merge
 from itertools import repeat
@@ -40,6 +40,8 @@ _BESIDE = {"cpu_frequency": ("cpu_id",), "sched_migrate_task": ()}
 """Events that a replay cannot move: that there are any is told."""
 _SETS = ("target_cpus",)
 _AT_ONCE = 4096
+FEWEST_STARTS = 8
+"""Of a timer of which it is told whether it drifts."""
 """Events of one name whose numbers are made into Python's."""
 NEEDED = ("cpu_idle", "sched_switch", "irq_handler_exit", "hrtimer_start", "timer_start", "tick_stop", "cpu_idle_miss")
 
@@ -150,6 +152,37 @@ def owners(columns: Columns) -> dict[int, list[tuple[int, int]]]:
     for expiries in found.values():
         expiries.sort()
     return found
+
+
+def drifting(columns: Columns, clock: Clock, path: Path, tick: int) -> set[int]:
+    """The timers that programs set for a time from now, again and again.
+
+    The distance from such a timer's start to its time is nearly the same each time, nearer than the times are to a
+    regular beat. A timer that is set for times of a beat is told apart by this, even if its program is as quick each
+    time. Only timers that expire are of interest.
+    """
+    starts: dict[int, list[tuple[int, int]]] = {}
+    for _, stamps, (timers, expiries, functions) in columns["hrtimer_start"]:
+        rows = zip(timers.tolist(), functions.tolist(), monotonic(clock, stamps, path).tolist(), expiries.tolist(),
+                   strict=True)  # fmt: skip
+        for timer, function, time, expires in rows:
+            if function != tick:
+                starts.setdefault(timer, []).append((time, expires))
+    expired = owners(columns)
+    return {
+        timer
+        for timer, own in starts.items()
+        if len(own) >= FEWEST_STARTS and len(expired.get(timer, ())) >= FEWEST_STARTS and _drifts(sorted(own))
+    }
+
+
+def _drifts(starts: Sequence[tuple[int, int]]) -> bool:
+    times, expiries = np.array(starts).T
+    return _spread(expiries - times) < _spread(np.diff(expiries)) / 4
+
+
+def _spread(values: Numbers) -> float:
+    return float(np.median(np.abs(values - np.median(values))))
 
 
 def tick_function(columns: Columns) -> int:

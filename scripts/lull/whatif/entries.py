@@ -9,6 +9,8 @@ No event tells what a governor was told. Each input is derived from other events
   stopped, the tick's own timer says when the wheel is due next.
 - The *tick*: `tick_stop` says that it was stopped, `timer_base_idle` that it was started again.
 - The *latency request*, of `pm_qos_update_target`.
+- A timer *drifts* if a program sets it for a time from now each time, so that it is due later if the program was woken
+  later: of such a timer the starts tell nearly the same distance, and of a timer that keeps its time they do not.
 - A sleep that the hardware *refused* is one below the state's residency for which no `cpu_idle_miss` came.
 
 Times are nanoseconds of CLOCK_MONOTONIC.
@@ -52,6 +54,8 @@ class Entries:
     """How often Linux changed the frequency."""
     moves: int = 0
     """How often Linux moved a task to another CPU."""
+    known_until: int = NEVER
+    """The end of the traced command, of which `end` may be before."""
 
 
 def read(
@@ -66,7 +70,7 @@ def read(
     clock = marks.clock
     assert clock is not None
     tick = clues.tick_function(columns)
-    found = _Watcher(residency_ns, period, clues.owners(columns), tick)
+    found = _Watcher(residency_ns, period, clues.owners(columns), tick, clues.drifting(columns, clock, path, tick))
     if not columns["hrtimer_start"] or not columns["tick_stop"]:
         raise UserError(f"{path}: has no event of a timer or of the tick; record a longer run")
     for cpu, _, (states,) in columns["cpu_idle"]:
@@ -84,11 +88,12 @@ def read(
     stamps = np.array([marks.begin or 0, marks.end], np.int64)
     begin, end = clues.monotonic(clock, np.maximum(stamps, clock.epoch_ns), path).tolist()
     begin = max(begin, found.begin) if marks.begin else found.begin
+    known_until = end
     if within_ms is not None:
         begin, end = _part(path, begin, end, within_ms)
     first, last = clock.monotonic_ticks(np.array([begin, end], np.int64)).tolist()
     beside = clues.beside(columns, clock, path, begin, end)
-    return Entries(found.done(), begin, end, period, lost, found.unfinished(), (first, last), *beside)
+    return Entries(found.done(), begin, end, period, lost, found.unfinished(), (first, last), *beside, known_until)
 
 
 def _part(path: Path, begin: int, end: int, within_ms: tuple[float, float]) -> tuple[int, int]:
@@ -113,6 +118,8 @@ def tell_interrupts(sleeps: Sequence[ChosenSleep], times: Sequence[int]) -> None
 @dataclass
 class _CpuSeen:
     timers: dict[int, int] = field(default_factory=dict)
+    drifting: dict[int, ChosenSleep] = field(default_factory=dict)
+    """Timers that drift, and are set: the sleep after which each was set."""
     tick: int = NEVER
     tick_before: int = NEVER
     stopped: bool = False
@@ -144,9 +151,14 @@ class _Watcher:
     """The CPUs and their timers, event after event."""
 
     def __init__(
-        self, residency_ns: dict[int, list[int]], period: int, owners: dict[int, list[tuple[int, int]]], tick: int
+        self,
+        residency_ns: dict[int, list[int]],
+        period: int,
+        owners: dict[int, list[tuple[int, int]]],
+        tick: int,
+        drifting: set[int],
     ) -> None:
-        self.period, self.jiffy, self._tick = period, 0, tick
+        self.period, self.jiffy, self._tick, self._drifting = period, 0, tick, drifting
         self._residency, self._owners = residency_ns, owners
         self.cpus = {cpu: _CpuSeen() for cpu in residency_ns}
         self.wheel: dict[int, tuple[int, int, bool]] = {}
@@ -232,14 +244,16 @@ class _Watcher:
         wheel, known = self._next_wheel(event.cpu, cpu), False
         if stops:
             wheel, known = cpu.tick, True
-        hrtimer = min((at for timer, at in cpu.timers.items() if at > cpu.now - self.period), default=NEVER)
+        pending = {timer: at for timer, at in cpu.timers.items() if at > cpu.now - self.period}
+        hrtimer = min(pending.values(), default=NEVER)
+        fixed = min((at for timer, at in pending.items() if timer not in cpu.drifting), default=NEVER)
         tick = cpu.tick_before
         if not cpu.stopped_before and not cpu.now < tick < NEVER:  # its start came before the timers' events did
             tick = cpu.now - cpu.now % self.period + self.period
         entry = ChosenSleep(
             cpu=event.cpu, now=cpu.now, start=event.time, state=state, tick=tick, hrtimer=hrtimer,
             wheel=wheel, qos=self.qos, stopped=cpu.stopped_before, stops=stops, wheel_known=known,
-            after_task=cpu.after_task,
+            after_task=cpu.after_task, fixed_hrtimer=fixed,
         )  # fmt: skip
         cpu.asleep, cpu.raised, cpu.after_tick = entry, (-1, NEVER), NEVER
         self._found[event.cpu].append(entry)
@@ -296,6 +310,8 @@ class _Watcher:
         owner = next((at for now, at in self._owners.get(timer, ()) if now >= expires), event.cpu)
         self._forget(timer)
         self.cpus.get(owner, cpu).timers[timer] = expires
+        if timer in self._drifting and owner == event.cpu and cpu.last is not None:
+            cpu.drifting[timer] = cpu.last
 
     def _hrtimer_cancel(self, cpu: _CpuSeen, event: Clue) -> None:
         (timer,) = event.values
@@ -303,6 +319,8 @@ class _Watcher:
             cpu.tick = NEVER
 
     def _forget(self, timer: int) -> bool:
+        for one in self.cpus.values():
+            one.drifting.pop(timer, None)
         held = [one for one in self.cpus.values() if one.timers.pop(timer, None) is not None]
         return bool(held)
 
@@ -317,6 +335,8 @@ class _Watcher:
                 cpu.last.beside = min(cpu.last.beside, due)
             if cpu.last.timer == NEVER:
                 cpu.last.timer = due
+            if timer in cpu.drifting and due in (cpu.last.timer, cpu.last.beside):
+                cpu.last.set_by, cpu.last.set_at = timer, cpu.drifting[timer].start
         if function == self._tick:
             cpu.tick, cpu.ticked, cpu.ticks_now = NEVER, event.time, True
         self._forget(timer)

@@ -150,7 +150,7 @@ def _moved(before: float, base: float, after: float, known: bool) -> float:
 
 
 def _scale(source: Replay, machine: Setup, wakes: npt.NDArray[np.void], cores_j: float) -> Scale:
-    cpus, counts = np.unique(source.chains.ended(wakes)["cpu"], return_counts=True)
+    cpus, counts = np.unique(source.chains.woken(wakes)["cpu"], return_counts=True)
     power = source.power(machine)
     return Scale(
         tick_s=source.chains.period / 1e9,
@@ -225,15 +225,15 @@ def _totals(source: Replay, machine: Setup, wakes: npt.NDArray[np.void]) -> dict
     return {
         ("energy", ALL, CORES): cores,
         TOTALS["energy_j"]: cores + sum(spent.caches(power).values()),
-        TOTALS["wake_ups"]: float(source.chains.ended(wakes).size),
+        TOTALS["wake_ups"]: float(source.chains.woken(wakes).size),
         TOTALS["latency_p99_us"]: p99_us(source, wakes),
     }
 
 
 def p99_us(source: Replay, wakes: npt.NDArray[np.void]) -> float:
     """Of the wake-ups of all CPUs."""
-    ended = source.chains.ended(wakes)
-    late = _latency(ended[(ended["given_up"] == 0) & (ended["state"] >= 0)])
+    woken = source.chains.woken(wakes)
+    late = _latency(woken[woken["given_up"] == 0])
     return float(np.quantile(late, 0.99)) / 1000 if late.size else 0.0
 
 
@@ -241,7 +241,7 @@ def measures(source: Replay, machine: Setup, wakes: npt.NDArray[np.void]) -> dic
     """What the wake-ups of a model come to."""
     found: dict[Key, float] = {}
     power_of, times = source.power(machine), source.spending(machine, wakes)
-    cores, ended = times.cores(power_of, source.spent), source.chains.ended(wakes)
+    cores, woken = times.cores(power_of, source.spent), source.chains.woken(wakes)
     for cpu, joules in cores.items():
         for label, value in joules.items():
             found["energy", cpu, label] = value
@@ -251,8 +251,8 @@ def measures(source: Replay, machine: Setup, wakes: npt.NDArray[np.void]) -> dic
         for name, slept in times.slept[cpu].items():
             found["entries", cpu, name] = times.entries[cpu][name]
             found["residency", cpu, name] = 100 * slept / times.length
-        own = ended[ended["cpu"] == cpu]
-        found.update(_quantiles(cpu, _latency(own[(own["given_up"] == 0) & (own["state"] >= 0)])))
+        own = woken[woken["cpu"] == cpu]
+        found.update(_quantiles(cpu, _latency(own[own["given_up"] == 0])))
         for cause, many in _causes(source, cpu, own).items():
             found["wake-ups", cpu, cause] = float(many)
     caches = times.caches(power_of)
@@ -300,10 +300,10 @@ def of_trace(source: Replay) -> dict[Key, float]:
                 continue
             sleeps = source.chains.sleeps[cpu]
             begun = sleeps["end"] - sleeps["length"]
-            inside = np.minimum(sleeps["end"], last) - np.maximum(begun, first)
+            inside = np.maximum(0, np.minimum(sleeps["end"], last) - np.maximum(begun, first))
             for number, state in enumerate(cluster.cstates):
                 mine = sleeps["state"] == number
-                found["entries", cpu, state.name] = float((mine & (begun >= first)).sum())
+                found["entries", cpu, state.name] = float((mine & (begun >= first) & (begun < last)).sum())
                 found["residency", cpu, state.name] = 100 * float(inside[mine].sum()) / (last - first)
             ended = source.chains.ended(sleeps)[: sleeps.size - (cpu in source.chains.open)]
             late.append((ended["end"] - ended["woken"])[ended["refused"] == 0])

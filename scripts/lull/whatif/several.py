@@ -25,6 +25,16 @@ class Question(NamedTuple):
         return prediction.table(found, replay.path, replay.differences if reasons else ())
 
 
+def notes(replay: Replay, question: Question) -> tuple[str, ...]:
+    """What is left out or stays as it was, each recorded choice that does not come out again with its reason, and
+    settings that change nothing."""
+    return (*replay.notes, *idle_words(replay.machine, [*question.settings, *question.grid]))
+
+
+def told_of_share(share: float) -> str:
+    return f"{share:.1%} of its recorded choices come out again"
+
+
 class Answer(NamedTuple):
     """What is kept of a run when the next one is read, or the mean of such."""
 
@@ -56,8 +66,8 @@ def answers(
 
 def _of_run(replay: Replay, question: Question, reasons: bool) -> Answer:
     table = question.asked_of(replay, reasons)
-    notes = (*replay.notes, *idle_words(replay.machine, [*question.settings, *question.grid])) if reasons else ()
-    return Answer(str(replay.path), table, tuple(replay.cpus), replay.again.share(), notes)
+    said = notes(replay, question) if reasons else ()
+    return Answer(str(replay.path), table, tuple(replay.cpus), replay.again.share(), said)
 
 
 def _of_mean(pool: repetitions.Repetitions, own: Sequence[Answer]) -> Iterator[Answer]:

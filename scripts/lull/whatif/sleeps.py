@@ -43,6 +43,12 @@ class ChosenSleep:
     """The tick was started again after the sleep."""
     left_after: int = NEVER
     """From the end of the last interrupt in the idle loop to the task that ran after the sleep; NEVER without both."""
+    fixed_hrtimer: int = NEVER
+    """As `hrtimer`, of the timers that do not drift."""
+    set_by: int = 0
+    """The drifting timer that ended the sleep, alone or with the tick."""
+    set_at: int = NEVER
+    """The entry of the sleep after which a program set this timer; NEVER if no drifting timer ended the sleep."""
     beside: int = NEVER
     """When another timer was due whose handler ran in the same interrupt as the tick's; NEVER if there was none."""
     handler: int = 0

@@ -166,8 +166,9 @@ def load(
 
     tick_cost = ticks.of_cpus(found, spec.platform)
     chains = chain.of_run(
-        again.made, spec.platform, TICK_NS, found.begin, found.end, found.unfinished, given, tick_cost
-    )
+        again.made, spec.platform, TICK_NS, found.begin, found.end, found.unfinished, given, tick_cost,
+        known_until=found.known_until,
+    )  # fmt: skip
     deepest = {cpu: told[cpu][number].name for cpu, number in most.items()}
     return Replay(
         path=path,
@@ -215,10 +216,11 @@ def _kept(rundir: RunDir, platform: Platform, chains: Chains, seen: Entries, aga
         for cpu in cpus
         if cpu not in chains.sleeps
     ]
-    kernel = rundir.manifest()["artifacts"].get("kernel")
-    if not kernel or not governors.of_run(dict(kernel)):
+    same = governors.of_run(dict(rundir.manifest()["artifacts"].get("kernel", {})))
+    if not same:
+        was = "may have been" if same is None else "was"
         found.append(
-            "the run's kernel was built from other sources than this checkout's governors; "
+            f"the run's kernel {was} built with other governors than this checkout's; "
             f"{again.share():.1%} of its choices come out again"
         )
     if seen.frequencies:

@@ -134,7 +134,7 @@ def numbers(source: Replay, machine: Setup) -> list[float]:
     ]
     return [
         *by_state.values(), whole - sum(by_state.values()), prediction.p99_us(source, wakes),
-        float(source.chains.ended(wakes).size), *rests,
+        float(source.chains.woken(wakes).size), *rests,
         float(bool(prediction.unseen(source, wakes))),
     ]  # fmt: skip
 
@@ -213,7 +213,7 @@ def _of_choices(source: Replay) -> list[float]:
     cores = times.cores(source.watts, source.spent)
     by_state = [sum(own.get(name, 0.0) for own in cores.values()) for name in _idle(source)]
     whole = sum(sum(own.values()) for own in cores.values()) + sum(times.caches(source.watts).values())
-    many = float(source.chains.ended(wakes).size)
+    many = float(source.chains.woken(wakes).size)
     return [*by_state, whole - sum(by_state), 0.0, many, *(0.0 for _ in _idle(source)), 0.0]
 
 

@@ -1,11 +1,15 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /*
- * Every CPU's chain of sleep, wake-up and work, in the order of time. Timers
- * and events from outside keep their time. Work keeps its length, and what
- * stopping and starting the tick takes is added where the tick is stopped and
- * started. An IPI moves with its sender's work. A wake-up whose interrupt came while the CPU was
- * still at work is no sleep: its work follows at once. What power-off costs is
- * counted as the firmware counts it (firmware-patches, fvp_sleep.c).
+ * Every CPU's chain of sleep, wake-up and work, in the order of time. Events
+ * from outside keep their time, and so do timers, but for drifting ones: a
+ * program that sleeps for 16 ms after each look sets its timer later if it was
+ * woken later. The sleeps that such a timer ends are a stream of their own.
+ * Whichever stream's next interrupt comes first ends a sleep, so that the order
+ * of wake-ups may become another one. Work keeps its length, and what stopping
+ * and starting the tick takes is added where the tick is stopped and started.
+ * An IPI moves with its sender's work. A wake-up whose interrupt came while the
+ * CPU was still at work is no sleep: its work follows at once. What power-off
+ * costs is counted as the firmware counts it (firmware-patches, fvp_sleep.c).
  */
 #include "chain.h"
 #include "governors.h"
@@ -25,7 +29,9 @@ struct running {
 	int64_t worked;   /* since its caches were lost last */
 	int64_t ended;    /* its last sleep did */
 	double used;      /* the part of the caches that its sleep loses */
-	int at, stopped, state, asleep, last;
+	int head[CHAIN_STREAMS]; /* the next sleep of each stream */
+	int near;         /* the last sleep that had begun by now in the record */
+	int at, left, stopped, state, asleep, last;
 };
 
 struct domain {           /* a cluster */
@@ -64,7 +70,80 @@ static int by_hindsight(const struct chain_cpu *cpu, const int64_t *ideal, int64
 	return state;
 }
 
-static int choose(int governor, const struct chain_cpu *cpu, int number, struct running *run, int64_t tick, int *stop)
+/* Whether the tick alone ended it. */
+static int is_tick(const struct chain_sleep *sleep)
+{
+	return sleep->got_tick && sleep->beside == SHIM_NEVER;
+}
+
+/* When the timer was due that ended it, alone or with the tick. */
+static int64_t timer_of(const struct chain_sleep *sleep)
+{
+	return sleep->got_tick ? sleep->beside : sleep->woken;
+}
+
+/* Whether the program has set the timer that ends a sleep. */
+static int is_set(const struct chain_cpu *cpu, const struct chain_sleep *sleep)
+{
+	return sleep->set_after < 0 || cpu->shifts[sleep->set_after] != CHAIN_NOT_YET;
+}
+
+/* How much later than recorded a drifting timer is due. */
+static int64_t drift(const struct chain_cpu *cpu, const struct chain_sleep *sleep)
+{
+	return sleep->set_after < 0 || !is_set(cpu, sleep) ? 0 : cpu->shifts[sleep->set_after];
+}
+
+/* Whether timers drift on a CPU, so that its entries may come at other times and in another order than recorded. */
+static int drifts(const struct chain_cpu *cpu)
+{
+	return cpu->first[1] < cpu->count;
+}
+
+/* The recorded sleep at whose entry the timers that keep their time were those of now. */
+static const struct chain_sleep *nearest(const struct chain_cpu *cpu, struct running *run)
+{
+	while (run->near + 1 < cpu->count &&
+	       cpu->sleeps[run->near + 1].end - cpu->sleeps[run->near + 1].length <= run->time)
+		run->near++;
+	return &cpu->sleeps[run->near];
+}
+
+/* When a timer is due that keeps its time: recorded at the entry of a sleep, or at the nearest one if that is over. */
+static int64_t still(const struct running *run, int64_t due, int64_t near)
+{
+	return due > run->time ? due : near > run->time ? near : SHIM_NEVER;
+}
+
+/* When the wheel's next timer is due, at the entry of a sleep. */
+static int64_t next_wheel(const struct chain_cpu *cpu, struct running *run, const struct chain_sleep *sleep)
+{
+	return drifts(cpu) ? still(run, sleep->wheel, nearest(cpu, run)->wheel) : sleep->wheel;
+}
+
+/* When the first timer of high resolution is due, at the entry of a sleep. */
+static int64_t first_hrtimer(const struct chain_cpu *cpu, struct running *run, const struct chain_sleep *sleep)
+{
+	int64_t due = sleep->fixed;
+	int drifting = 0;
+
+	if (!drifts(cpu))
+		return sleep->hrtimer;
+	due = still(run, sleep->fixed, nearest(cpu, run)->fixed);
+	for (int s = 1; s < CHAIN_STREAMS; s++) {
+		const struct chain_sleep *next = &cpu->sleeps[run->head[s]];
+
+		if (run->head[s] >= cpu->count || !is_set(cpu, next))
+			continue;
+		drifting = 1;
+		if (timer_of(next) + drift(cpu, next) < due)
+			due = timer_of(next) + drift(cpu, next);
+	}
+	return drifting || sleep->hrtimer <= run->time ? due : sleep->hrtimer;
+}
+
+static int choose(int governor, const struct chain_cpu *cpu, int number, struct running *run, int64_t tick,
+		  int64_t wheel, int *stop)
 {
 	const struct chain_sleep *sleep = &cpu->sleeps[run->at];
 	struct shim_choice choice;
@@ -72,8 +151,8 @@ static int choose(int governor, const struct chain_cpu *cpu, int number, struct 
 		.clock = run->time,
 		.now = run->time - sleep->lead,
 		.tick = tick,
-		.hrtimer = sleep->hrtimer,
-		.wheel = sleep->wheel,
+		.hrtimer = first_hrtimer(cpu, run, sleep),
+		.wheel = wheel,
 		.qos = sleep->qos,
 		.stopped = run->stopped,
 	};
@@ -93,12 +172,6 @@ static int choose(int governor, const struct chain_cpu *cpu, int number, struct 
 	shim_select(governor, number, &view, &choice);
 	*stop = choice.stop_tick && !(view.wheel - view.now <= 0 && sleep->kept);
 	return choice.state;
-}
-
-/* Whether the tick alone ended it. */
-static int is_tick(const struct chain_sleep *sleep)
-{
-	return sleep->got_tick && sleep->beside == SHIM_NEVER;
 }
 
 /* How much longer the way into a sleep takes if the tick is stopped there. */
@@ -137,8 +210,16 @@ static int64_t work_after(int governor, const struct chain_cpu *cpu, const struc
 }
 
 /* When the interrupt comes that ends a sleep. */
-static int64_t due(int governor, const struct running *runs, const struct chain_sleep *sleep, int number)
+static int64_t due(int governor, const struct chain_cpu *cpu, const struct running *runs,
+		   const struct chain_sleep *sleep, int number)
 {
+	if (governor != CHAIN_RECORD && sleep->stream > 0) {
+		int64_t timer = timer_of(sleep) + drift(cpu, sleep);
+
+		/* It is handled with the tick, as recorded, if it is due before the tick's way out ends. */
+		return !runs[number].stopped && sleep->got_tick && timer >= sleep->woken && timer <= sleep->end ?
+			       sleep->woken : timer;
+	}
 	/* A tick that is stopped does not come before the timer that was handled with it. */
 	if (governor != CHAIN_RECORD && runs[number].stopped && sleep->got_tick && !is_tick(sleep))
 		return sleep->beside;
@@ -147,12 +228,45 @@ static int64_t due(int governor, const struct running *runs, const struct chain_
 	return sleep->woken;
 }
 
+/* The sleep that ends next on a CPU: of all streams, the one whose interrupt comes first. */
+static int upcoming(int governor, const struct chain_cpu *cpu, const struct running *runs, int number)
+{
+	const struct running *run = &runs[number];
+	int64_t first = SHIM_NEVER;
+	int found = cpu->count, least = cpu->count;
+
+	for (int s = 0; s < CHAIN_STREAMS; s++) {
+		int at = run->head[s];
+		int64_t when;
+
+		if (at >= cpu->count)
+			continue;
+		least = at < least ? at : least;
+		if (!is_set(cpu, &cpu->sleeps[at]))
+			continue;
+		when = due(governor, cpu, runs, &cpu->sleeps[at], number);
+		if (when < first || (when == first && at < found)) {
+			first = when;
+			found = at;
+		}
+	}
+	return governor == CHAIN_RECORD || found >= cpu->count ? least : found;
+}
+
+/* The sleep `at` is over: its end was later than recorded by the shift of its CPU. */
+static void advance(const struct chain_cpu *cpu, struct running *run)
+{
+	cpu->shifts[run->at] = run->shift;
+	run->head[cpu->sleeps[run->at].stream] = cpu->sleeps[run->at].next;
+	run->left--;
+}
+
 /* Whether all others of its cluster sleep as deeply as the cluster's sleep needs. */
 static int is_last(const struct chain_cpu *all, const struct running *runs, int cpus, int number)
 {
 	for (int i = 0; i < cpus; i++) {
 		/* Of a CPU whose last sleep was the last event, the record has no end. */
-		int sleeps = runs[i].asleep || runs[i].at >= all[i].count;
+		int sleeps = runs[i].asleep || !runs[i].left;
 
 		if (i == number || !all[i].count || all[i].cluster != all[number].cluster)
 			continue;
@@ -208,6 +322,9 @@ int64_t chain_run(int governor, int cpus, const struct chain_cpu *all, int64_t p
 		runs[i].ended = all[i].begin;
 		runs[i].on = domains[i].on = LONG_AGO;
 		runs[i].worked = domains[i].worked = -LONG_AGO;
+		runs[i].left = all[i].count;
+		for (int s = 0; s < CHAIN_STREAMS; s++)
+			runs[i].head[s] = all[i].first[s];
 	}
 	for (;;) {
 		const struct chain_cpu *cpu;
@@ -216,11 +333,11 @@ int64_t chain_run(int governor, int cpus, const struct chain_cpu *all, int64_t p
 		struct chain_wake *wake;
 		struct running *run;
 		struct domain *domain;
-		int64_t tick, woken, end, work, hardware = 0;
+		int64_t tick, wheel, woken, end, work, hardware = 0;
 		int number = -1, stop, stops, by_tick, given_up;
 
 		for (int i = 0; i < cpus; i++)
-			if (runs[i].at < all[i].count && (number < 0 || runs[i].time < runs[number].time))
+			if (runs[i].left && (number < 0 || runs[i].time < runs[number].time))
 				number = i;
 		if (number < 0)
 			return made;
@@ -229,8 +346,9 @@ int64_t chain_run(int governor, int cpus, const struct chain_cpu *all, int64_t p
 		cpu = &all[number];
 		run = &runs[number];
 		domain = &domains[cpu->cluster];
+		run->at = upcoming(governor, cpu, runs, number);
 		sleep = &cpu->sleeps[run->at];
-		woken = due(governor, runs, sleep, number);
+		woken = due(governor, cpu, runs, sleep, number);
 
 		if (!run->asleep) {
 			if (woken < run->time - sleep->lead && sleep->woken >= sleep->end - sleep->length) {
@@ -244,23 +362,26 @@ int64_t chain_run(int governor, int cpus, const struct chain_cpu *all, int64_t p
 				run->shift = run->time - sleep->end;
 				run->time += work_after(governor, cpu, sleep, &run->stopped, run->time,
 							run->time - run->time % period + period, period, wake);
-				run->at++;
+				advance(cpu, run);
 				continue;
 			}
-			tick = run->stopped ? (sleep->wheel < SHIM_NEVER ? sleep->wheel : SHIM_NEVER)
-					    : run->time - run->time % period + period;
-			run->state = choose(governor, cpu, number, run, tick, &stop);
+			wheel = next_wheel(cpu, run, sleep);
+			tick = run->stopped ? wheel : run->time - run->time % period + period;
+			run->state = choose(governor, cpu, number, run, tick, wheel, &stop);
 			run->tick = SHIM_NEVER;
 
 			/* The tick is let go unless a timer is due before the next one. A record says whether it was. */
-			stops = !run->stopped && stop && (governor < 0 || !(sleep->wheel <= tick));
+			stops = !run->stopped && stop && (governor < 0 || !(wheel <= tick));
 			run->stopped = run->stopped || stops;
 			run->stop = stopping(governor, cpu, sleep, stops);
 			run->start = run->time + run->stop;
 			if (governor != CHAIN_RECORD && run->stopped) {
-				while (sleep->only_tick && run->at + 1 < cpu->count && sleep->wheel > sleep->woken)
-					sleep = &cpu->sleeps[++run->at];
-				woken = due(governor, runs, sleep, number);
+				while (sleep->only_tick && run->left > 1 && sleep->wheel > sleep->woken) {
+					advance(cpu, run);
+					run->at = upcoming(governor, cpu, runs, number);
+					sleep = &cpu->sleeps[run->at];
+				}
+				woken = due(governor, cpu, runs, sleep, number);
 			} else if (governor != CHAIN_RECORD) {
 				run->tick = tick;
 				woken = tick < woken ? tick : woken;
@@ -341,7 +462,7 @@ int64_t chain_run(int governor, int cpus, const struct chain_cpu *all, int64_t p
 		run->time = end + work;
 		if (!by_tick) {
 			run->shift = end - sleep->end;
-			run->at++;
+			advance(cpu, run);
 		}
 	}
 }

@@ -6,6 +6,8 @@
 #include <stdint.h>
 
 #define CHAIN_STATES 10
+#define CHAIN_STREAMS 9  /* of a CPU: stream 0, and a timer each */
+#define CHAIN_NOT_YET INT64_MIN
 
 /* In place of a governor. */
 #define CHAIN_AS_RECORDED -1
@@ -16,6 +18,7 @@
 struct chain_sleep {
 	int64_t lead;       /* from `now` of the choice to the entry, but for `stop` */
 	int64_t hrtimer;    /* when the first timer of high resolution is due */
+	int64_t fixed;      /* the same of those that keep their time; NEVER without one */
 	int64_t wheel;      /* when the wheel's is */
 	int64_t qos;
 	int64_t woken;      /* when the interrupt came that ended it */
@@ -36,6 +39,9 @@ struct chain_sleep {
 	int32_t by_timer;   /* a timer other than the tick ended it */
 	int32_t refused;    /* by the hardware */
 	int32_t given;      /* nobody chooses it again: 1, or 2 if it is in the deepest state allowed */
+	int32_t stream;     /* 0, or the number of the drifting timer that ended it */
+	int32_t set_after;  /* the sleep in whose work a program set this timer, or -1 */
+	int32_t next;       /* the next sleep of this stream, or `count` */
 };
 
 struct chain_state {
@@ -60,6 +66,8 @@ struct chain_cpu {
 	int64_t restart;    /* the same for starting it */
 	int64_t handled;    /* the same for handling it in a wake-up that has another reason */
 	struct chain_state states[CHAIN_STATES];
+	int32_t first[CHAIN_STREAMS]; /* sleep of each stream, or `count` */
+	int64_t *shifts;    /* of each sleep's end against the record, once it has ended */
 };
 
 struct chain_wake {
