@@ -319,9 +319,9 @@ def _bars_text(found: pa.Table) -> str:
         "share of the true numbers within their bar, each group's by the factors that the **other** groups need: what "
         "95 of 100 numbers need in the one of them that needs most, and 1 at least. Lull's own factors are from all "
         "groups, so that its own share says nothing new. With `schedutil`, lull's factors of some kinds are larger. "
-        "The last two columns say how wide half of the bars are at least, and how large half of the errors are: in percent "
-        "of the predicted number, of residencies (`residency`, `off`) in points. A bar is much wider than most errors, "
-        "because it has to hold in the loads that a replay knows least, such as `pairs`.\n\n"
+        "The last two columns say how wide half of the bars are at least, and how large half of the errors are: in "
+        "percent of the predicted number, of residencies (`residency`, `off`) in points. A bar is much wider than most "
+        "errors, because it has to hold in the loads that a replay knows least, such as `pairs`.\n\n"
         + markdown_table(heads, lines)
     )
 
