@@ -31,6 +31,7 @@ MEANS_COLUMNS = (
     "cores_j", "cores_j_single", "cores_j_true_pm", "p99_us", "p99_us_single", "p99_us_true_pm",
     "rests_pp", "rests_pp_single",
 )  # fmt: skip
+AGAIN = 0.999
 _IN_POINTS = ("residency", "off")
 """Kinds of numbers that are percent already."""
 _SHOWN = (0.5, 0.95, 1.0)
@@ -80,13 +81,13 @@ def _of_single_runs(tables: Mapping[str, pa.Table], points: Sequence[str]) -> Re
         f"{len(rows)} questions. Errors are without their sign. Beside them is how far one is off who takes the "
         "recorded run itself for the answer."
     )
-    quoted = {"errors": df_errors(rows, len(there)), "bars": df_bars(rows, numbers)}
+    quoted = {"errors": df_errors(rows, len(there)), "bars": df_bars(rows, numbers), "choices": df_choices(rows)}
     summary = (
         f"## Errors\n\n{asked}\n\n{_errors_text(quoted['errors'])}\n"
         f"## Error bars\n\n{_bars_text(quoted['bars'])}\n"
         f"## What makes it worse\n\n{_conditions_text(rows, numbers)}\n## Every question\n\n{_points_text(rows)}"
     )
-    return Result(summary, quoted, checks(rows, numbers))
+    return Result(summary, quoted, [*checks(rows, numbers), check_choices(quoted["choices"])])
 
 
 def _of_means(rows: Sequence[Row]) -> Result:
@@ -193,6 +194,30 @@ def _errors_text(found: pa.Table) -> str:
         for row in found.to_pylist()
     ]
     return markdown_table(("error of", "mean", "median", "95 %", "largest", "mean without a what-if"), lines)
+
+
+def df_choices(rows: Sequence[Row]) -> pa.Table:
+    """Of the recorded runs: the share of choices that come out again where no setting changes."""
+    shares = {row["recorded"]: row["choices"] for row in rows}
+    least = min(shares, key=lambda name: shares[name])
+    return pa.Table.from_pylist(
+        [
+            {
+                "runs": len(shares), "mean": float(np.mean(list(shares.values()))), "least": shares[least],
+                "least_of": least, "whole": sum(share == 1 for share in shares.values()),
+            }
+        ]
+    )  # fmt: skip
+
+
+def check_choices(found: pa.Table) -> Check:
+    (row,) = found.to_pylist()
+    return Check(
+        f"a replay without a change makes {AGAIN:.1%} of the recorded choices again, on average over runs",
+        row["mean"] >= AGAIN,
+        f"{row['mean']:.2%}; all choices of {row['whole']} of {row['runs']} runs; at least {row['least']:.1%}, of "
+        f"{row['least_of']}",
+    )
 
 
 def factors(numbers: pa.Table, without: str | None = None) -> dict[str, float]:
