@@ -40,9 +40,9 @@ _BESIDE = {"cpu_frequency": ("cpu_id",), "sched_migrate_task": ()}
 """Events that a replay cannot move: that there are any is told."""
 _SETS = ("target_cpus",)
 _AT_ONCE = 4096
+"""Events of one name whose numbers are made into Python's."""
 FEWEST_STARTS = 8
 """Of a timer of which it is told whether it drifts."""
-"""Events of one name whose numbers are made into Python's."""
 NEEDED = ("cpu_idle", "sched_switch", "irq_handler_exit", "hrtimer_start", "timer_start", "tick_stop", "cpu_idle_miss")
 
 
