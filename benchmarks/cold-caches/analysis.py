@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """The analysis of the scenario `cold-caches`: what a lost line and a lost prediction cost, beside what is charged."""
 
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import pyarrow as pa
@@ -11,7 +12,7 @@ from lull.plotting import style
 from lull.plotting.markdown import markdown_table
 from lull.plotting.numbers import number, with_interval
 from lull.results.drawing import Drawing, Stored
-from lull.results.result import Check, Result
+from lull.results.result import Check, Result, need
 from lull.rundir.run import Run
 from lull.scenario.runs import Runs
 from lull.statistics import student
@@ -32,7 +33,12 @@ Row = dict[str, Any]
 
 
 def analyse(runs: Runs) -> Result:
-    table = df_costs(runs)
+    return conclude({"costs": df_costs(runs)}, runs.names, runs.timed)
+
+
+def conclude(tables: Mapping[str, pa.Table], points: Sequence[str], timed: bool = True) -> Result:
+    """From the tables alone."""
+    table = need(tables, "costs", "whole", "most_ns")
     rows = [
         (
             row["platform"], row["core"], f"{row['mhz']:g}", row["lost"], row["way"], row["count"],
@@ -57,7 +63,7 @@ def analyse(runs: Runs) -> Result:
         "state is charged is the platform file's: `refill_us` over the lines of the caches that the state loses, and "
         "`flush_us` over those that it may have to write back.\n\n" + markdown_table(headings, rows) + _bounds(table)
     )
-    return Result(summary, {"costs": table}, checks(table) if runs.timed else [])
+    return Result(summary, {"costs": table}, checks(table) if timed else [])
 
 
 def _bounds(table: pa.Table) -> str:

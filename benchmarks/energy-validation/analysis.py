@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """The analysis of the scenario `energy-validation`: does the ledger say of known states what others have measured?"""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import pyarrow as pa
@@ -33,14 +33,21 @@ def analyse(runs: Runs) -> Result:
         return Result(summary=f"{runs.label}: no joules, and so nothing to compare.\n")
     busy = steady.read(runs, BUSY, MEMORY)
     idle = steady.read(runs, asleep.GROUP)
-    table = df_busy(busy)
+    tables = {"busy": df_busy(busy), "windows": steady.df_windows([*busy, *idle]), "asleep": asleep.df_asleep(idle)}
+    return conclude(tables, runs.names)
+
+
+def conclude(tables: Mapping[str, pa.Table], points: Sequence[str]) -> Result:
+    """From the tables alone. Shares of a busy core and the energy of a wake-up are computed anew."""
+    busy, windows, idle = (tables[name] for name in ("busy", "windows", "asleep"))
     result = Result(
-        summary="## A busy CPU, mW\n\n" + _busy_text(table),
-        tables={"busy": table, "windows": steady.df_windows([*busy, *idle])},
-        checks=[steady.check([*busy, *idle]), *checks(table)],
+        summary="## A busy CPU, mW\n\n" + _busy_text(busy),
+        tables={"busy": busy, "windows": windows, "asleep": idle},
+        checks=[steady.check(windows), *checks(busy)],
     )
-    asleep.extend(result, idle, busy)
-    wakes.extend(result, idle)
+    if idle.num_rows:
+        asleep.extend(result, idle, busy)
+        wakes.extend(result, set(idle["platform"].to_pylist()))
     return result
 
 

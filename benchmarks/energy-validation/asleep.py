@@ -38,14 +38,10 @@ PARTS = {"core": "a core of {}", "shared": "what the cores of {} share"}
 Row = dict[str, Any]
 
 
-def extend(result: Result, idle: Sequence[Steady], busy: Sequence[Steady]) -> None:
-    if not idle:
-        return
-    table = df_asleep(idle)
-    result.tables["asleep"] = table
-    result.summary += "\n## All CPUs asleep, mW\n\n" + _asleep_text(table)
-    result.checks += checks(table)
-    shares = df_shares(idle, busy)
+def extend(result: Result, asleep: pa.Table, busy: pa.Table) -> None:
+    result.summary += "\n## All CPUs asleep, mW\n\n" + _asleep_text(asleep)
+    result.checks += checks(asleep)
+    shares = df_shares(asleep, busy)
     if shares.num_rows:
         of_busy = "of the power of a busy core at its fastest"
         bands = {"raw": f"the model's, {of_busy}", "calibrated": f"the same, calibrated, {of_busy}"}
@@ -96,33 +92,32 @@ def _self_refresh_w(memory: Memory) -> float | None:
     return memory.devices(device.bits) * device.self_refresh_w
 
 
-def df_shares(idle: Sequence[Steady], busy: Sequence[Steady]) -> pa.Table:
+def df_shares(asleep: pa.Table, busy: pa.Table) -> pa.Table:
     """Ours and Juno's, where it has a figure. A busy core is its dynamic power and its leakage."""
     known = _juno()
-    asleep = {(row["platform"], row["cluster"], row["state"]): row for row in df_asleep(idle).to_pylist()}
+    resting = {(row["platform"], row["cluster"], row["state"]): row for row in asleep.to_pylist()}
+    working = {(row["platform"], row["loop"], row["cluster"], row["mhz"]): row for row in busy.to_pylist()}
     rows: list[Row] = []
     for figure in known["clusters"]:
-        top = [
-            window
-            for window in busy
-            if (window.platform, window.loop, window.mhz) == (known["platform"], "primes", figure["mhz"])
-            and window.run.cluster(window.busy[0]).name == figure["cluster"]
-        ]
+        top = working.get((known["platform"], "primes", figure["cluster"], figure["mhz"]))
         for part in ("core", "shared"):
             for state, theirs in figure[part].items():
-                own = asleep.get((known["platform"], figure["cluster"], state))
-                if own is None or not top:
+                own = resting.get((known["platform"], figure["cluster"], state))
+                if own is None or top is None:
                     continue
                 row: Row = {"cluster": figure["cluster"], "part": part, "state": state}
                 for band in BANDS:
-                    row[band] = own[f"{band}_{part}_w"] / top[0].watts(band, cpu=top[0].busy[0])
+                    row[band] = own[f"{band}_{part}_w"] / _busy_w(top, band)
                 row["juno"] = theirs / figure["busy"]
                 for name, kelvin in (("cold", COLD_K), ("warm", WARM_K)):
                     asleep_w = _at(kelvin, own[f"calibrated_{part}_w"], own[f"calibrated_{part}_static_w"])
-                    cpu = top[0].busy[0]
-                    row[name] = asleep_w / _at(kelvin, top[0].watts(cpu=cpu), top[0].watts(cpu=cpu, kind="static"))
+                    row[name] = asleep_w / _at(kelvin, _busy_w(top, CALIBRATED), top["calibrated_static_w"])
                 rows.append(row)
     return pa.Table.from_pylist(rows)
+
+
+def _busy_w(row: Row, band: str) -> float:
+    return float(row[f"{band}_dynamic_w"] + row[f"{band}_static_w"])
 
 
 def _at(kelvin: float, watts: float, static_w: float) -> float:

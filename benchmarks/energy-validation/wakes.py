@@ -6,13 +6,11 @@ runs have no part in it: a run's own caches are as full as its program made them
 too that no run is of, such as `tegra-k1`, on which the results about ESM rest.
 """
 
-from collections.abc import Sequence
 from typing import Any
 
 import pyarrow as pa
 
 from lull.energy import validation
-from lull.figures.steady import Steady
 from lull.plotting.markdown import markdown_table
 from lull.results.result import Check, Result
 
@@ -31,8 +29,8 @@ that waits for its lines is busy, so they may be left out. The ledger charges th
 """
 
 
-def extend(result: Result, idle: Sequence[Steady]) -> None:
-    table = df_wakes({window.platform for window in idle})
+def extend(result: Result, platforms: set[str]) -> None:
+    table = df_wakes(platforms)
     if not table.num_rows:
         return
     result.tables["wake-ups"] = table

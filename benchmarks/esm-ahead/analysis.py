@@ -8,6 +8,7 @@ import pyarrow as pa
 from matplotlib.figure import Figure
 
 from lull.figures import waiting
+from lull.figures.esm import checks as esm_checks
 from lull.figures.esm import points as esm_points
 from lull.figures.esm import runs as esm_runs
 from lull.figures.esm.points import Row
@@ -63,7 +64,7 @@ def conclude(tables: Mapping[str, pa.Table], points: Sequence[str]) -> Result:
         + _points_text(table)
         + _differences_text(differences, timed),
         tables={**tables, "differences": differences},
-        checks=[delivered(table), *(checks(table, differences) if timed else [])],
+        checks=[esm_checks.delivered(table.to_pylist()), *(checks(table, differences) if timed else [])],
     )
 
 
@@ -102,14 +103,9 @@ def _place(own: Measured) -> Row:
 
 
 def df_points(measured: Sequence[Measured]) -> pa.Table:
-    """A row per point: the columns of the other ESM experiments, and whether all events came."""
+    """A row per point: the columns of the other ESM experiments, and the way."""
     table = esm_points.df_points(measured, "moves").to_pylist()
-    return _typed(
-        [
-            {**row, **_place(own), "due": own.windowed, "in_order": own.in_order, "lost": own.lost}
-            for row, own in zip(table, measured, strict=True)
-        ]
-    )
+    return _typed([{**row, **_place(own)} for row, own in zip(table, measured, strict=True)])
 
 
 def df_repetitions(measured: Sequence[Measured]) -> pa.Table:
@@ -165,17 +161,6 @@ def _schema() -> pa.Schema:
 
 def _is_plain_of(other: Row, row: Row) -> bool:
     return other["way"] == SHADOW != row["way"] and all(other[name] == row[name] for name in SAME)
-
-
-def delivered(points: pa.Table) -> Check:
-    rows = points.to_pylist()
-    bad = [row for row in rows if row["events"] != row["due"] or row["lost"] or not row["in_order"]]
-    says = f"{sum(row['events'] for row in rows)} in {len(rows)} points, none lost"
-    if bad:
-        worst = bad[0]
-        order = "in order" if worst["in_order"] else "out of order"
-        says = f"{worst['point']}: {worst['events']} of {worst['due']} came, {order}, {worst['lost']} reported lost"
-    return Check("every event comes once and in order", not bad, says)
 
 
 def checks(points: pa.Table, differences: pa.Table) -> list[Check]:

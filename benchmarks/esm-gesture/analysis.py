@@ -1,6 +1,10 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """The analysis of the scenario `esm-gesture`: figures 6.3 and 6.4 of the paper, and events that nobody asked for."""
 
+from collections.abc import Mapping, Sequence
+
+import pyarrow as pa
+
 from lull.figures.esm import events as esm_events
 from lull.figures.esm.events import Experiment
 from lull.figures.esm.plots import Mark
@@ -30,6 +34,10 @@ EXPERIMENT = Experiment(
 
 def analyse(runs: Runs) -> Result:
     return esm_events.analyse(runs, EXPERIMENT)
+
+
+def conclude(tables: Mapping[str, pa.Table], points: Sequence[str]) -> Result:
+    return esm_events.conclude(tables, EXPERIMENT)
 
 
 def draw(stored: Stored) -> list[Drawing]:

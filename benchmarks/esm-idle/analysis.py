@@ -11,13 +11,12 @@ from lull.figures.esm import paired, two_methods
 from lull.figures.esm import points as esm_points
 from lull.figures.esm import runs as esm_runs
 from lull.figures.esm.plots import METHODS
-from lull.figures.esm.runs import Measured, Repetition
 from lull.plotting import style
 from lull.plotting.markdown import markdown_table
 from lull.plotting.numbers import with_interval
 from lull.results.against import Against
 from lull.results.drawing import Drawing, Stored
-from lull.results.result import Check, Result
+from lull.results.result import Check, Result, need
 from lull.runspec.values import Value
 from lull.scenario.runs import Runs
 
@@ -32,23 +31,32 @@ PAPER = {16000: 12.14}
 
 def analyse(runs: Runs) -> Result:
     points = esm_runs.read(runs)
-    table = esm_points.df_points(points, AXIS)
-    differences = paired.df_differences(points, AXIS)
     boots = esm_boots.df_boots(points, AXIS)
+    tables = {
+        "points": esm_points.df_points(points, AXIS),
+        "repetitions": esm_points.df_repetitions(points, AXIS),
+        "differences": paired.df_differences(points, AXIS),
+        **({"boots": boots} if boots.num_rows else {}),
+    }
+    result = conclude(tables, runs.names, runs.timed)
+    if not runs.timed:
+        result.summary += f"\n{runs.label}: no joules, and so no figures.\n"
+    return result
+
+
+def conclude(tables: Mapping[str, pa.Table], points: Sequence[str], timed: bool = True) -> Result:
+    """From the tables alone."""
+    table = tables["points"]
     result = Result(
         summary=f"## CPU time in {PAPER_S} s\n\nOf shorter runs, scaled: an idle application does the same over and "
         "over. With 95 % intervals over repetitions.\n\n" + _cpu_text(table),
-        tables={
-            "points": table,
-            "repetitions": esm_points.df_repetitions(points, AXIS),
-            "differences": differences,
-            **({"boots": boots} if boots.num_rows else {}),
-        },
-        checks=checks(points),
+        tables=dict(tables),
+        checks=checks(table, need(tables, "repetitions", "began_s")),
     )
-    if not runs.timed:
-        result.summary += f"\n{runs.label}: no joules, and so no figures.\n"
+    if not timed:
         return result
+    differences = need(tables, "differences", *paired.COLUMNS)
+    boots = tables.get("boots", esm_boots.NONE)
     result.summary += "\n## Points\n\n" + esm_points.points_text(table, AXIS, "delay, µs")
     result.summary += paired.text(differences, AXIS, "delay, µs")
     result.summary += esm_boots.text(boots, AXIS, "delay, µs") + two_methods.text(table)
@@ -125,31 +133,23 @@ def plot_power(table: pa.Table, label: str) -> Figure:
     return figure
 
 
-def checks(points: Sequence[Measured]) -> list[Check]:
+def checks(table: pa.Table, repetitions: pa.Table) -> list[Check]:
     found = []
-    waiting = [point for point in points if point.run.values["mode"] == "esm"]
+    waiting = [row for row in repetitions.to_pylist() if row["series"].startswith(esm_points.ESM)]
     if waiting:
-        cpu_s = sum(own.cpu_s for point in waiting for own in point.repetitions)
+        cpu_s = sum(row["cpu_share"] * row["seconds"] for row in waiting)
         wakes = sum(
-            own.wakes["own"] + own.wakes["device"]
-            for point in waiting
-            for own in point.repetitions
-            if _started_s(point, own) >= LOOKED_AFTER_S
+            round((row["own_wakes_hz"] + row["device_wakes_hz"]) * row["seconds"])
+            for row in waiting
+            if row["began_s"] >= LOOKED_AFTER_S
         )
-        names = ", ".join(point.run.name for point in waiting)
+        names = ", ".join(dict.fromkeys(row["point"] for row in waiting))
         says = (
             f"{cpu_s:g} s of CPU time, and from {LOOKED_AFTER_S:g} s after its start on {wakes} wake-ups of main CPUs "
             f"by it or for it, in {names}"
         )
         found.append(Check("an idle ESM application uses no CPU", cpu_s == 0 and wakes == 0, says))
-    polls = sorted(
-        (
-            int(point.run.values[AXIS]),
-            sum(own.cpu_s / own.seconds for own in point.repetitions) / len(point.repetitions),
-        )
-        for point in points
-        if point.run.values["mode"] == "pull" and not point.run.values["look"] and _is_usual(point.run.values)
-    )
+    polls = [(int(row[AXIS]), row["cpu_share"]) for row in _split(table)[0]]
     if len(polls) > 1:
         # Below the timer's slack of 50 us a shorter delay is none.
         slow = [share for delay, share in polls if delay >= 100]
@@ -157,11 +157,6 @@ def checks(points: Sequence[Measured]) -> list[Check]:
         says = ", ".join(f"{delay} µs: {share:.3%}" for delay, share in polls)
         found.append(Check("a poll that sleeps longer uses less CPU", passed, says))
     return found
-
-
-def _started_s(point: Measured, own: Repetition) -> float:
-    """Seconds from the application's start to the begin of a repetition."""
-    return int(point.run.values["settle_ms"]) / 1e3 + own.index * own.seconds
 
 
 def power_checks(differences: pa.Table) -> list[Check]:

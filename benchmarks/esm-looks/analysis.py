@@ -4,7 +4,7 @@
 The paper's 23.8 % are of the power that software contributes, so of the poll's power above that of an idle machine.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import pyarrow as pa
@@ -20,7 +20,7 @@ from lull.plotting.markdown import markdown_table
 from lull.plotting.numbers import with_interval
 from lull.results.against import Against
 from lull.results.drawing import Drawing, Stored
-from lull.results.result import Check, Result
+from lull.results.result import Check, Result, need
 from lull.scenario.runs import Runs
 from lull.statistics import student
 
@@ -37,28 +37,38 @@ def analyse(runs: Runs) -> Result:
     points = esm_runs.read(runs)
     table = esm_points.df_points(points, AXIS)
     differences = paired.df_differences(points, AXIS)
-    deciles = esm_points.df_deciles(points, AXIS)
+    costs = {run.name: int(run.values["look"]) // esm_points.STEPS_PER_US for run in runs.runs}
+    tables = {
+        "points": table,
+        "repetitions": esm_points.df_repetitions(points, AXIS),
+        "differences": differences,
+        "deciles": esm_points.df_deciles(points, AXIS),
+        **({"saved": df_saved(differences.to_pylist(), table.to_pylist(), costs)} if runs.timed else {}),
+    }
+    result = conclude(tables, runs.names, runs.timed)
+    if not runs.timed:
+        result.summary += f"\n{runs.label}: no joules, and so no figures and nothing to compare.\n"
+    return result
+
+
+def conclude(tables: Mapping[str, pa.Table], points: Sequence[str], timed: bool = True) -> Result:
+    """From the tables alone."""
+    table = need(tables, "points", *esm_checks.COLUMNS)
+    rows = table.to_pylist()
     result = Result(
         summary="## Points\n\nMeans with 95 % intervals over repetitions.\n\n"
         + esm_points.points_text(table, AXIS, HEADING),
-        tables={
-            "points": table,
-            "repetitions": esm_points.df_repetitions(points, AXIS),
-            "differences": differences,
-            "deciles": deciles,
-        },
-        checks=[esm_checks.delivered(points)],
-    )  # fmt: skip
-    if not runs.timed:
-        result.summary += f"\n{runs.label}: no joules, and so no figures and nothing to compare.\n"
+        tables=dict(tables),
+        checks=[esm_checks.delivered(rows)],
+    )
+    if not timed:
         return result
-    costs = {run.name: int(run.values["look"]) // esm_points.STEPS_PER_US for run in runs.runs}
-    saved = df_saved(differences.to_pylist(), table.to_pylist(), costs)
-    result.tables["saved"] = saved
+    saved, deciles = tables["saved"], tables["deciles"]
+    differences = need(tables, "differences", *paired.COLUMNS)
     result.summary = "## What ESM saves over a 16 ms poll\n\n" + _text(saved) + "\n" + result.summary
     result.summary += paired.text(differences, AXIS, HEADING) + esm_points.deciles_text(deciles, AXIS, HEADING)
     result.summary += two_methods.text(table)
-    result.checks += [*esm_checks.clocks(points), *checks(saved)]
+    result.checks += [*esm_checks.clocks(rows), *checks(saved)]
     return result
 
 

@@ -2,7 +2,7 @@
 """The analysis of the scenario `multicore-power`: what the first active CPU costs, and what each further one."""
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -53,14 +53,19 @@ def analyse(runs: Runs) -> Result:
     if not runs.timed:
         return Result(summary=f"{runs.label}: no joules, and so nothing to show.\n")
     windows = steady.read(runs, GROUP)
-    table = df_steps(windows)
+    return conclude({"steps": df_steps(windows), "windows": steady.df_windows(windows)}, runs.names)
+
+
+def conclude(tables: Mapping[str, pa.Table], points: Sequence[str]) -> Result:
+    """From the tables alone."""
+    table, windows = tables["steps"], tables["windows"]
     shape = ratios(table)
     return Result(
         summary="## Watts by number of active CPUs\n\n"
         + _steps_text(table)
         + "\n## Beside the paper\n\n"
         + _paper(table),
-        tables={"steps": table, "windows": steady.df_windows(windows), **({"shape": df_shape(shape)} if shape else {})},
+        tables={"steps": table, "windows": windows, **({"shape": df_shape(shape)} if shape else {})},
         checks=[steady.check(windows), *(ratio.check() for ratio in shape)],
     )
 

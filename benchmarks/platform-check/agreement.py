@@ -20,17 +20,20 @@ SOURCES = ("gem5", "firmware", "linux")
 TOLERANCE = 0.01
 
 
-def extend(result: Result, runs: Runs) -> None:
+def tables(runs: Runs) -> dict[str, pa.Table]:
     windows = residency.read(runs)
-    table, cpuidle = residency.df_residency(windows), residency.df_cpuidle(windows)
-    if not table.num_rows:
-        return
+    table = residency.df_residency(windows)
+    return {"residency": table, "cpuidle": residency.df_cpuidle(windows)} if table.num_rows else {}
+
+
+def extend(result: Result, engine: str) -> None:
+    table, cpuidle = result.tables["residency"], result.tables["cpuidle"]
     agreement = df_agreement(table)
-    result.tables |= {"residency": table, "agreement": agreement, "cpuidle": cpuidle}
+    result.tables["agreement"] = agreement
     result.summary += (
         "## Time asleep by source\n\n" + _residency_text(table) + "\n## cpuidle\n\n" + _cpuidle_text(cpuidle)
     )
-    result.checks += checks(agreement, runs)
+    result.checks += checks(agreement, engine)
 
 
 def draw(stored: Stored) -> list[Drawing]:
@@ -84,7 +87,7 @@ _SCHEMA = pa.schema(
 )
 
 
-def checks(agreement: pa.Table, runs: Runs) -> list[Check]:
+def checks(agreement: pa.Table, engine: str) -> list[Check]:
     """One per pair of sources, with the worst CPU. A source that gem5 must have and has not fails too."""
     found: list[Check] = []
     for first, second in combinations(SOURCES, 2):
@@ -97,7 +100,7 @@ def checks(agreement: pa.Table, runs: Runs) -> list[Check]:
                 f"apart, may be {TOLERANCE:.0%}; {len(rows)} compared"
             )
             found.append(Check(name, worst["difference"] <= TOLERANCE, says))
-        elif runs.engine == "gem5":
+        elif engine == "gem5":
             found.append(Check(name, passed=False, says="nothing to compare: one of the two left no numbers"))
     return [*found, *_closer_than_hardware(agreement)]
 

@@ -23,18 +23,20 @@ FILE = "loop.jsonl"
 TOLERANCE = 0.01
 
 
-def extend(result: Result, runs: Runs) -> None:
+def tables(runs: Runs) -> dict[str, pa.Table]:
     table = df_frequency(runs)
-    if not table.num_rows:
-        return
-    result.tables["frequency"] = table
+    return {"frequency": table} if table.num_rows else {}
+
+
+def extend(result: Result, timed: bool) -> None:
+    table = result.tables["frequency"]
     rows = [
         (row["cluster"], f"{row['mhz']:g}", row["runs"], row["ticks"], f"{row['cycles']:.4f}")
         for row in table.to_pylist()
     ]
     headings = ("cluster", "MHz", "runs", "median, ticks", "cycles, of the cluster's mean")
     result.summary += "\n## A loop's time at every operating point\n\n" + markdown_table(headings, rows)
-    if runs.timed:
+    if timed:
         result.checks += checks(table)
 
 

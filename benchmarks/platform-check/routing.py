@@ -15,7 +15,7 @@ from matplotlib.figure import Figure
 from lull.plotting import style
 from lull.plotting.markdown import markdown_table
 from lull.results.drawing import Drawing, Stored
-from lull.results.result import Check, Result
+from lull.results.result import Check, Result, need
 from lull.rundir.run import Run
 from lull.scenario.runs import Runs
 
@@ -46,19 +46,24 @@ class RoutingSetup:
     shadow: int
 
 
-def extend(result: Result, runs: Runs) -> None:
+def tables(runs: Runs) -> dict[str, pa.Table]:
+    """Nothing where the platform has no shadow CPU."""
+    found: dict[str, pa.Table] = {}
     for run in runs.group(GROUP):
         first, *lines = run.lines(FILE) or [{}]
         if "absent" in first:
-            result.summary += f"\n## Routing\n\nThis platform has not {first['absent']}.\n"
             continue
         with run.understanding(FILE):
             machine = RoutingSetup(**first)
-            windows, cost = df_windows(run, machine, lines), df_cost(run, machine, lines)
-        result.tables |= {"routing": windows, "routing-cost": cost}
-        result.summary += _text(windows, cost)
-        if runs.engine == "gem5":
-            result.checks += checks(machine, windows, runs.timed)
+            found |= {"routing": df_windows(run, machine, lines), "routing-cost": df_cost(run, machine, lines)}
+    return found
+
+
+def extend(result: Result, engine: str, timed: bool) -> None:
+    windows = need(result.tables, "routing", "asked", "consumer")
+    result.summary += _text(windows, result.tables["routing-cost"])
+    if engine == "gem5":
+        result.checks += checks(windows, timed)
 
 
 def draw(stored: Stored) -> list[Drawing]:
@@ -76,7 +81,8 @@ def df_windows(run: Run, machine: RoutingSetup, lines: list[dict[str, Any]]) -> 
     """Return a row per window and CPU: entries into the deepest state, share of the window there, interrupts by cause.
 
     `residency` is Linux's share, with the way in and out. `gated` is gem5's share, of cores that stand still or are
-    off. It leaves out the way in and out, so an event costs it both ways. Only gem5 knows `gated`.
+    off. It leaves out the way in and out, so an event costs it both ways. Only gem5 knows `gated`. `asked` is the
+    number of events that were to come in the window, and `consumer` marks the CPU whose events they are.
     """
     gated = _gated(run, machine) if run.spec.engine == "gem5" else {}
     counts: dict[tuple[str, str, int], dict[str, Any]] = {}
@@ -95,6 +101,8 @@ def df_windows(run: Run, machine: RoutingSetup, lines: list[dict[str, Any]]) -> 
                     "cluster": run.cluster_of(cpu),
                     "cpu": cpu,
                     "role": "shadow" if cpu == machine.shadow else "main",
+                    "consumer": cpu == machine.consumer,
+                    "asked": 0 if window == "quiet" else machine.events,
                     "entries": end["entries"] - begin["entries"],
                     "residency": (end["slept_us"] - begin["slept_us"]) / length_us,
                     "gated": gated.get((window, cpu)),
@@ -138,19 +146,22 @@ def df_cost(run: Run, machine: RoutingSetup, lines: list[dict[str, Any]]) -> pa.
     return pa.Table.from_pylist(rows)
 
 
-def checks(machine: RoutingSetup, windows: pa.Table, timed: bool) -> list[Check]:
+def checks(windows: pa.Table, timed: bool) -> list[Check]:
     """Without times an event takes none, and what it costs unrouted cannot be seen."""
     by = {(row["window"], row["cpu"]): row for row in windows.to_pylist()}
-    main = sorted({cpu for _, cpu in by} - {machine.shadow})
+    shadow = next(cpu for (_, cpu), row in by.items() if row["role"] == "shadow")
+    consumer = next(cpu for (_, cpu), row in by.items() if row["consumer"])
+    asked = by["unrouted", consumer]["asked"]
+    main = sorted({cpu for _, cpu in by} - {shadow})
     apart = {cpu: by["routed", cpu]["gated"] - by["quiet", cpu]["gated"] for cpu in main}
     worst = max(main, key=lambda cpu: abs(apart[cpu]))
-    few = machine.events // 10
-    calls = machine.events // 4
-    taken = {cpu: by["routed", cpu]["events"] for cpu in [*main, machine.shadow]}
+    few = asked // 10
+    calls = asked // 4
+    taken = {cpu: by["routed", cpu]["events"] for cpu in [*main, shadow]}
     called = {cpu: by["routed", cpu]["ipis"] - by["quiet", cpu]["ipis"] for cpu in main}
     most = max(main, key=lambda cpu: called[cpu])
-    unrouted = by["unrouted", machine.consumer]
-    quiet = by["quiet", machine.consumer]
+    unrouted = by["unrouted", consumer]
+    quiet = by["quiet", consumer]
     woken_unrouted = unrouted["entries"] - quiet["entries"]
     seen = quiet["gated"] - unrouted["gated"] > TOLERANCE or not timed
     return [
@@ -162,15 +173,15 @@ def checks(machine: RoutingSetup, windows: pa.Table, timed: bool) -> list[Check]
         ),
         Check(
             "only the shadow wakes for routed events",
-            taken.pop(machine.shadow) >= machine.events - few and sum(taken.values()) <= few and called[most] <= calls,
-            f"it took {by['routed', machine.shadow]['events']} of {machine.events}; the main CPUs, whose they are "
+            taken.pop(shadow) >= asked - few and sum(taken.values()) <= few and called[most] <= calls,
+            f"it took {by['routed', shadow]['events']} of {asked}; the main CPUs, whose they are "
             f"while awake, {sum(taken.values())}, may {few}; "
             f"CPU {most} was called {called[most]} times more than without events, may {calls}",
         ),
         Check(
             "without routing they wake their consumer",
-            unrouted["events"] == machine.events and woken_unrouted >= machine.events // 2 and seen,
-            f"CPU {machine.consumer} took {unrouted['events']} of {machine.events}, "
+            unrouted["events"] == asked and woken_unrouted >= asked // 2 and seen,
+            f"CPU {consumer} took {unrouted['events']} of {asked}, "
             f"slept {woken_unrouted} times more than without events, and was off {unrouted['gated']:.4f} of the time "
             f"instead of {quiet['gated']:.4f}" + (f"; has to differ by more than {TOLERANCE}" if timed else ""),
         ),

@@ -11,7 +11,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from lull.errors import UserError
-from lull.results.result import Result
+from lull.results.result import Result, TooOld
 from lull.rundir.folder import FILES, MANIFEST, STATS_TABLE
 from lull.runspec.spec import CpuMode
 from lull.scenario.folder import ScenarioFolder
@@ -185,6 +185,14 @@ def test_windows_of_another_length_are_not_the_guests(tmp_path: Path) -> None:
     lines[0]["window_us"] = 4_400_000
     with pytest.raises(UserError, match=r"window 3 is 0\.440000 s, the guest counted 4\.400000 s"):
         _analysed(tmp_path, "routing", lines, gated=_gated())
+
+
+@pytest.mark.parametrize("column", ["asked", "consumer"])
+def test_events_of_tables_that_are_older_than_a_column_are_not_judged(tmp_path: Path, column: str) -> None:
+    found = _analysed(tmp_path, "routing", _windows(), gated=_gated())
+    assert platform_check.conclude(found.tables, []).checks == found.checks
+    with pytest.raises(TooOld, match=f"no column `{column}` in the table `routing`; make the result again"):
+        platform_check.conclude({**found.tables, "routing": found.tables["routing"].drop_columns([column])}, [])
 
 
 def test_qemu_does_not_know_how_long_a_core_is_off(tmp_path: Path) -> None:

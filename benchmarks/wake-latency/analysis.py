@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """The analysis of the scenario `wake-latency`: what a wake-up costs, phase by phase, and whether to believe it."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 import pyarrow as pa
@@ -43,9 +43,17 @@ tick do not stop the tick."""
 
 def analyse(runs: Runs) -> Result:
     recorded = wake.read(runs)
-    wakes, dropped = wake.df_wakes(recorded), wake.df_dropped(recorded)
-    as_it_is = wakes.filter(pc.equal(wakes["group"], STATES))
-    summary = df_summary(as_it_is)
+    wakes = wake.df_wakes(recorded)
+    tables = {"wakes": wakes, "dropped": wake.df_dropped(recorded)}
+    if runs.timed and (path := firmware_path.df_firmware_path(runs, wakes)).num_rows:
+        tables["firmware-path"] = path
+    return conclude(tables, runs.names, runs.timed)
+
+
+def conclude(tables: Mapping[str, pa.Table], points: Sequence[str], timed: bool = True) -> Result:
+    """From the tables alone. Quantiles and fitted lines are computed anew."""
+    wakes, dropped = tables["wakes"], tables["dropped"]
+    summary = df_summary(wakes.filter(pc.equal(wakes["group"], STATES)))
     result = Result(
         summary="## Phases of a wake-up, in µs, with 95 % intervals\n\n"
         + _summary_text(summary)
@@ -54,9 +62,10 @@ def analyse(runs: Runs) -> Result:
         tables={"wakes": wakes, "summary": summary, "dropped": dropped},
         checks=[_enough(dropped)],
     )
-    if runs.timed:
-        linearity.extend(result, runs, wakes)
-        firmware_path.extend(result, runs, wakes)
+    if timed:
+        linearity.extend(result, wakes)
+        if (path := tables.get("firmware-path")) is not None:
+            firmware_path.extend(result, path)
     return result
 
 

@@ -28,10 +28,7 @@ MEASURED = {"entry": ("entry", "actual_entry_us"), "exit": ("firmware", "actual_
 """Juno's word, the phase that it is here, and the latency that has to be 0."""
 
 
-def extend(result: Result, runs: Runs, wakes: pa.Table) -> None:
-    table = df_firmware_path(runs, wakes)
-    if not table.num_rows:
-        return
+def extend(result: Result, table: pa.Table) -> None:
     result.tables["firmware-path"] = table
     rows = [
         (

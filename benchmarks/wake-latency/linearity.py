@@ -18,7 +18,6 @@ from lull.plotting import style
 from lull.plotting.markdown import markdown_table
 from lull.results.drawing import Drawing, Stored
 from lull.results.result import Check, Result
-from lull.scenario.runs import Runs
 from lull.statistics import bootstrap
 from lull.statistics.bootstrap import Numbers
 
@@ -68,7 +67,7 @@ def _line(configured: Numbers, medians: Numbers) -> Numbers:
     return np.array([slope, intercept, medians[0], intercept - medians[0]])
 
 
-def extend(result: Result, runs: Runs, wakes: pa.Table) -> None:
+def extend(result: Result, wakes: pa.Table) -> None:
     """Add the fits, where a sweep has points for them."""
     table = df_linearity(wakes)
     if not table.num_rows:

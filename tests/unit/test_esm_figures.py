@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """The analyses of the ESM experiments, on runs whose every number is known."""
 
+import shutil
 from dataclasses import replace
 from pathlib import Path
 
@@ -9,9 +10,11 @@ import pytest
 
 from lull.errors import UserError
 from lull.figures.esm import checks as esm_checks
+from lull.figures.esm import points as esm_points
 from lull.figures.esm import runs as esm_figures_runs
 from lull.figures.esm import two_methods
 from lull.page import chart
+from lull.results import judging, result
 from lull.results.drawing import Stored
 from lull.results.result import Result, must_hold
 from lull.scenario.points import Point
@@ -283,6 +286,34 @@ def test_an_esm_application_that_polls_is_found_out(tmp_path: Path, monkeypatch:
     ]
 
 
+@pytest.mark.parametrize(
+    ("name", "patterns"),
+    [
+        ("esm-keyboard", ["models/*-60", "*/60"]),
+        ("esm-gesture", ["models/*-25", "boots/*", "clicks-only/esm-*"]),
+        ("esm-looks", ["models/*", "looks-*"]),
+        ("esm-idle", []),
+    ],
+)
+def test_the_stored_tables_say_all_that_the_runs_said(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str, patterns: list[str]
+) -> None:
+    """So a result is judged again without its runs, if its tables are not older than a column that is needed."""
+    make = _idle if name == "esm-idle" else _ideal
+    runs = esm_runs.runs(tmp_path / "runs", name, make, monkeypatch, patterns)
+    found = runs.analysis.analyse(runs)
+    result.write(found, runs, tmp_path / "made")
+    again = judging.concluded(tmp_path / "made")
+    assert again is not None
+    assert (again.checks, again.summary) == (found.checks, found.summary)
+    last = ("repetitions", "began_s") if name == "esm-idle" else ("points", "lost")
+    for table, column in (last, ("differences", "above_percent")):
+        older = tmp_path / column
+        shutil.copytree(tmp_path / "made", older)
+        pq.write_table(pq.read_table(older / f"{table}.parquet").drop_columns([column]), older / f"{table}.parquet")
+        assert judging.concluded(older) is None
+
+
 def test_tables_are_the_same_in_parquet(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Whole columns without a number, of QEMU, are still tables."""
     found = _keyboard(tmp_path / "runs", monkeypatch, engine="qemu")
@@ -304,6 +335,7 @@ def test_the_wall_clock_may_say_more_where_its_system_call_takes_longer(
     )
     (point,) = esm_figures_runs.read(runs)
     at = [replace(own, clock={"mhz": mhz, "mv": 800.0}) for own in point.repetitions]
-    (check,) = esm_checks.clocks([replace(point, repetitions=tuple(at))])
+    table = esm_points.df_points([replace(point, repetitions=tuple(at))], "rate")
+    (check,) = esm_checks.clocks(table.to_pylist())
     assert check.passed == passed
     assert check.says.startswith("most so in models/esm-60: +5")

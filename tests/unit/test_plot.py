@@ -53,14 +53,15 @@ def test_published_checks_follow_from_the_tables_by_the_rules_of_today(name: str
     """`lull plot NAME` makes them so."""
     found = judging.concluded(RESULTS / name)
     if found is None:
-        pytest.skip("its analysis needs the runs")
+        pytest.skip("its analysis needs the runs, or columns that its tables are too old for")
     assert [vars(check) for check in found.checks] == json.loads((RESULTS / name / CHECKS).read_text())
     assert found.summary in (RESULTS / name / drawing.SUMMARY).read_text()
 
 
-def test_a_result_is_judged_again_and_keeps_what_made_it(tmp_path: Path) -> None:
-    folder = tmp_path / "wake-ssd"
-    shutil.copytree(RESULTS / "wake-ssd", folder)
+@pytest.mark.parametrize("name", ["wake-ssd", "multicore-power"], ids=["in pieces", "whole"])
+def test_a_result_is_judged_again_and_keeps_what_made_it(tmp_path: Path, name: str) -> None:
+    folder = tmp_path / name
+    shutil.copytree(RESULTS / name, folder)
     before = {path.name: path.read_bytes() for path in folder.iterdir()}
     (folder / CHECKS).write_text("[]\n")
     (folder / drawing.SUMMARY).write_text("")
@@ -71,6 +72,17 @@ def test_a_result_is_judged_again_and_keeps_what_made_it(tmp_path: Path) -> None
         name: before[name] for name in before.keys() - figures
     }
     assert {name for name in after if name.endswith((".pdf", ".png"))} == figures
+
+
+def test_tables_that_are_older_than_a_column_stay_as_they_are(tmp_path: Path) -> None:
+    """Such a result has to be made again."""
+    folder = tmp_path / "cold-caches"
+    shutil.copytree(RESULTS / "cold-caches", folder)
+    table = pq.read_table(folder / "costs.parquet")
+    pq.write_table(table.select([name for name in table.column_names if name != "whole"]), folder / "costs.parquet")
+    before = {path.name: path.read_bytes() for path in folder.iterdir()}
+    assert not judging.judge(folder)
+    assert {path.name: path.read_bytes() for path in folder.iterdir()} == before
 
 
 def test_other_data_draws_another_figure(tmp_path: Path) -> None:

@@ -30,9 +30,9 @@ def plot(
     """Draw published figures again from the tables in results/.
 
     The figures are PDF and PNG; they need no simulator and no runs. The same tables give the same bytes, so a figure
-    that git shows as changed was not drawn from these tables. The checks of results that come in pieces are made again,
-    too, by the rules of this checkout. Of each result the command says whether this tree made it, `lull confirm`
-    confirmed it, or it is older.
+    that git shows as changed was not drawn from these tables. The checks are made again, too, by the rules of this
+    checkout, where the tables have all that these rules need. Of each result the command says whether this tree made
+    it, `lull confirm` confirmed it, or it is older.
 
     Example: lull plot wake-latency --out /tmp/figures
     """

@@ -92,14 +92,14 @@ def df_windows(windows: Sequence[Steady]) -> pa.Table:
     )
 
 
-def check(windows: Sequence[Steady]) -> Check:
-    worst = min(windows, key=lambda window: window.as_asked)
-    doing = f"CPUs {list(worst.busy)} busy at {worst.mhz:g} MHz, others" if worst.busy else "all"
+def check(windows: pa.Table) -> Check:
+    worst = min(windows.to_pylist(), key=lambda row: float(row["as_asked"]))
+    doing = f"CPUs {worst['busy']} busy at {worst['mhz']:g} MHz, others" if worst["busy"] else "all"
     says = (
-        f"least in {worst.run.name}, {doing} in {worst.state}: {worst.as_asked:.1%} of the time on some CPU, "
+        f"least in {worst['point']}, {doing} in {worst['others_in']}: {worst['as_asked']:.1%} of the time on some CPU, "
         f"has to be {ENOUGH:.0%}"
     )
-    return Check("CPUs do what was asked", worst.as_asked >= ENOUGH, says)
+    return Check("CPUs do what was asked", worst["as_asked"] >= ENOUGH, says)
 
 
 def _read(run: Run) -> list[Steady]:

@@ -2,7 +2,12 @@
 """Judges a published result again: its own tables, by the rules that its analysis has today.
 
 An analysis may become stricter after a result was published. Checks that nobody makes again would then say what the
-project does not hold to be true any more. An analysis with a function `conclude` needs only the tables for that.
+project does not hold to be true any more. An analysis with a function `conclude(tables, points) -> Result` needs only
+the tables for that. `points` are the names of all points that there are to be. Of a result that comes in pieces, the
+tables are those whose rows name their point (`pieces`). Of any other result, they are all tables.
+
+Tables that were published before they had a column that is needed now cannot be judged. Such a result stays as it is
+until it is made again.
 """
 
 import math
@@ -13,35 +18,43 @@ import pyarrow as pa
 
 from lull.results import conditions, confirmed, confirming, drawing, pieces, result
 from lull.results import manifest as manifests
-from lull.results.result import Result
+from lull.results.result import Result, TooOld
 from lull.scenario import asked, points
 from lull.scenario.load import load_scenario
 
 
 def judge(folder: Path) -> bool:
-    """Write summary, checks and figures of a published result anew; false, and nothing written, where an analysis needs
-    the runs themselves. Tables that say the same stay as they are, to the byte."""
+    """Write summary, checks and figures of a published result anew; false, and nothing written, where the tables are
+    not enough. Tables that say the same stay as they are, to the byte."""
     found = concluded(folder)
     if found is None:
         return False
-    about, wanted = confirming.manifest_of(folder)
+    about = manifests.read(folder)
     stored = drawing.tables_of(folder)
     same = [f"{name}.parquet" for name, table in found.tables.items() if name in stored and _same(stored[name], table)]
     keep = (manifests.FILE, confirmed.FILE, *same)
-    result.save(found, load_scenario(wanted.name).title, about, folder, keep)
+    result.save(found, load_scenario(about["scenario"]).title, about, folder, keep)
     return True
 
 
 def concluded(folder: Path) -> Result | None:
-    """What today's analysis concludes from a published result's tables; None where it needs the runs themselves."""
-    analysis, _ = drawing.read(folder)
+    """What today's analysis concludes from a published result's tables; None where it needs the runs themselves, or
+    columns that the tables have not."""
+    analysis, stored = drawing.read(folder)
     conclude = getattr(analysis, "conclude", None)
     if conclude is None:
         return None
-    _, wanted = confirming.manifest_of(folder)
-    names = [point.name for point in points.resolve(load_scenario(wanted.name), asked.wishes_of(wanted, "gem5"))]
-    tables = pieces.joinable(folder)
-    found: Result = conclude(tables, names)
+    about = manifests.read(folder)
+    scenario = load_scenario(about["scenario"])
+    tables, names = stored.tables, list(about["points"])
+    if scenario.in_pieces:
+        tables = pieces.joinable(folder)
+        _, wanted = confirming.manifest_of(folder)
+        names = [point.name for point in points.resolve(scenario, asked.wishes_of(wanted, "gem5"))]
+    try:
+        found: Result = conclude(tables, names)
+    except TooOld:
+        return None
     return result.with_conditions(found, tables.get(conditions.NAME))
 
 

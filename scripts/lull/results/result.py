@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """The result that an analysis returns, and the folder that it becomes.
 
-An analysis is the `analysis.py` of an experiment. It has a function `analyse(runs) -> Result`, and one that draws what
-it stored (`drawing`), or, of a scenario that is published in pieces, one that concludes from them (`pieces`). Files are
-written here, and here it is seen to that nothing but gem5's numbers enters `results/`.
+An analysis is the `analysis.py` of an experiment. It has a function `analyse(runs) -> Result`. It may have one that
+draws what it stored (`drawing`), and one that concludes from stored tables (`judging`, `pieces`). Files are written
+here, and here it is seen to that nothing but gem5's numbers enters `results/`.
 """
 
 import json
@@ -39,6 +39,10 @@ class CheckFailed(UserError):
     exit_status = 1
 
 
+class TooOld(UserError):
+    """A published table has not what today's analysis concludes from."""
+
+
 @dataclass(frozen=True)
 class Check:
     """One thing that must hold; `says` gives the numbers either way."""
@@ -54,6 +58,14 @@ class Result:
     """Markdown: the tables that a reader looks at first."""
     tables: dict[str, pa.Table] = field(default_factory=dict)
     checks: list[Check] = field(default_factory=list)
+
+
+def need(tables: Mapping[str, pa.Table], name: str, *columns: str) -> pa.Table:
+    """Return a table that an analysis concludes from. Older publications may lack columns that were added later."""
+    table = tables[name]
+    if missing := [column for column in columns if column not in table.column_names and table.num_rows]:
+        raise TooOld(f"no column `{missing[0]}` in the table `{name}`; make the result again")
+    return table
 
 
 def write(result: Result, runs: Runs, folder: Path) -> None:

@@ -23,6 +23,9 @@ MEASURES = {"power_w": (1e3, "mW"), "em_w": (1e3, "by `em`, mW"), "cpu_share": (
             "latency_us": (1, "latency, µs")}  # fmt: skip
 """Each measure with its scale and heading in the summary."""
 
+NONE = pa.table({})
+"""The table where no point was run in more than one boot. It is not published."""
+
 _Place = tuple[str, str, str, Any]
 
 

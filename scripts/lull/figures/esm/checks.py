@@ -4,8 +4,6 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-import numpy as np
-
 from lull.figures.esm.points import (
     EPOLL,
     ESM,
@@ -18,7 +16,6 @@ from lull.figures.esm.points import (
     common,
     ends_of,
 )
-from lull.figures.esm.runs import Measured
 from lull.plotting.numbers import with_interval
 from lull.results.result import Check
 
@@ -26,28 +23,28 @@ WALL_STEP_US = 1.0
 CALL_CYCLES = 1300
 """Of the system call that only the wall clock needs. It is as slow as the CPU's clock."""
 FAST_MHZ = 650.0
+COLUMNS = ("due", "in_order", "lost", "clocks_apart_us")
+"""Columns of the points that checks need, and that older publications have not."""
 BEYOND = 5
 """Events that have to lie beyond a quantile for a check to rest on it: a 99th percentile takes 500."""
 
 
-def delivered(points: Sequence[Measured]) -> Check:
+def delivered(points: Sequence[Row]) -> Check:
     """Every event that the application is about came once, in order."""
-    bad = [own for own in points if own.handled != own.windowed or own.lost or not own.in_order]
+    bad = [row for row in points if row["events"] != row["due"] or row["lost"] or not row["in_order"]]
     if bad:
-        worst = max(bad, key=lambda own: abs(own.windowed - own.handled))
-        order = "in order" if worst.in_order else "out of order"
-        says = f"{worst.run.name}: {worst.handled} of {worst.windowed} came, {order}, {worst.lost} reported lost"
+        worst = max(bad, key=lambda row: abs(row["due"] - row["events"]))
+        order = "in order" if worst["in_order"] else "out of order"
+        says = f"{worst['point']}: {worst['events']} of {worst['due']} came, {order}, {worst['lost']} reported lost"
     else:
-        says = f"{sum(own.handled for own in points)} in {len(points)} points, none lost"
+        says = f"{sum(row['events'] for row in points)} in {len(points)} points, none lost"
     return Check("every event comes once and in order", not bad, says)
 
 
-def clocks(points: Sequence[Measured]) -> list[Check]:
+def clocks(points: Sequence[Row]) -> list[Check]:
     """The paper's wall clock and the kernel's clock mean the same latency."""
     found = [
-        (float(np.nanmean(own.wall_us - own.latency_us)), _allowed_us(own), own.run.name)
-        for own in points
-        if not np.isnan(own.wall_us).all()
+        (row["clocks_apart_us"], _allowed_us(row), row["point"]) for row in points if row["clocks_apart_us"] is not None
     ]
     if not found:
         return []
@@ -56,10 +53,9 @@ def clocks(points: Sequence[Measured]) -> list[Check]:
     return [Check("both clocks tell the same latency", abs(gap) <= allowed, says)]
 
 
-def _allowed_us(own: Measured) -> float:
+def _allowed_us(row: Row) -> float:
     """A step of the wall clock, and its system call at the mean clock; at a fast one where none is known."""
-    mhz = [repetition.clock["mhz"] for repetition in own.repetitions if repetition.clock]
-    return WALL_STEP_US + CALL_CYCLES / (float(np.mean(mhz)) if mhz else FAST_MHZ)
+    return WALL_STEP_US + CALL_CYCLES / (row["mhz"] or FAST_MHZ)
 
 
 def against_pull(rows: Sequence[Row], axis: str, heading: str) -> list[Check]:

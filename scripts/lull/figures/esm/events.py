@@ -33,7 +33,7 @@ from lull.plotting.markdown import markdown_table
 from lull.plotting.numbers import with_interval
 from lull.results.against import Against
 from lull.results.drawing import Drawing, Stored
-from lull.results.result import Result
+from lull.results.result import Result, need
 from lull.scenario.runs import Runs
 
 ABOVE_IDLE = "above idle"
@@ -60,28 +60,37 @@ class Experiment:
 
 def analyse(runs: Runs, what: Experiment) -> Result:
     points = esm_runs.read(runs)
-    table = esm_points.df_points(points, what.axis)
-    curves = what.curves(table)
-    differences = paired.df_differences(points, what.axis)
-    deciles = esm_points.df_deciles(points, what.axis)
     boots = esm_boots.df_boots(points, what.axis)
+    tables = {
+        "points": esm_points.df_points(points, what.axis),
+        "repetitions": esm_points.df_repetitions(points, what.axis),
+        "differences": paired.df_differences(points, what.axis),
+        "deciles": esm_points.df_deciles(points, what.axis),
+        **({"boots": boots} if boots.num_rows else {}),
+    }
+    result = conclude(tables, what, runs.timed)
+    if not runs.timed:
+        result.summary += f"\n{runs.label}: no joules, and so no figures and nothing to compare.\n"
+    return result
+
+
+def conclude(tables: Mapping[str, pa.Table], what: Experiment, timed: bool = True) -> Result:
+    """From the tables alone."""
+    table = need(tables, "points", *esm_checks.COLUMNS)
+    points = table.to_pylist()
     result = Result(
         summary="## Points\n\n"
         "Means have 95 % intervals over repetitions (Student's t). Quantiles are those of all events of a point, with "
         "bootstrap intervals. A check rests on a quantile only if five events lie beyond it.\n\n"
         + esm_points.points_text(table, what.axis, what.heading),
-        tables={
-            "points": table,
-            "repetitions": esm_points.df_repetitions(points, what.axis),
-            "differences": differences,
-            "deciles": deciles,
-            **({"boots": boots} if boots.num_rows else {}),
-        },
+        tables=dict(tables),
         checks=[esm_checks.delivered(points)],
     )
-    if not runs.timed:
-        result.summary += f"\n{runs.label}: no joules, and so no figures and nothing to compare.\n"
+    if not timed:
         return result
+    curves = what.curves(table)
+    differences = need(tables, "differences", *paired.COLUMNS)
+    deciles, boots = tables["deciles"], tables.get("boots", esm_boots.NONE)
     result.checks += esm_checks.clocks(points)
     rows = differences.to_pylist()
     result.checks += esm_checks.against_pull(rows, what.axis, what.heading)

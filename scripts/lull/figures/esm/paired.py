@@ -24,6 +24,8 @@ CIRCUMSTANCES = ("boot", "cpufreq", "deepest", "listen", "rate", "moves", "click
 """Parameters that two points have to share to be compared."""
 MODES = ("pull", "epoll", "masked", "esm")
 """Ways of an application to get input, from the simplest on."""
+COLUMNS = ("above_percent", "above_percent_pm")
+"""Columns that the text needs, and that older publications have not."""
 REST_W = 1.0
 """Watts of everything that is not modelled, such as the display at its dimmest: an example, not a measurement."""
 

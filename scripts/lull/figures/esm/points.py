@@ -101,13 +101,26 @@ def _time(us: int) -> str:
 
 
 def df_repetitions(points: Sequence[Measured], axis: str) -> pa.Table:
+    """A row per repetition. `began_s` is the time from the application's start to the begin of the repetition."""
     return pa.Table.from_pylist(
-        [{**_place(point, axis), **row_of_repetition(own)} for point in points for own in point.repetitions]
+        [
+            {**_place(point, axis), **row_of_repetition(own), "began_s": _began_s(point, own)}
+            for point in points
+            for own in point.repetitions
+        ]
     )
 
 
+def _began_s(point: Measured, own: Repetition) -> float:
+    return int(point.run.values["settle_ms"]) / 1e3 + own.index * own.seconds
+
+
 def df_points(points: Sequence[Measured], axis: str) -> pa.Table:
-    """Means, each `name` with half its 95 % interval `name_pm`; and quantiles, each with the ends of its interval."""
+    """Means, each `name` with half its 95 % interval `name_pm`; and quantiles, each with the ends of its interval.
+
+    Of the events that the application is about, `due` is how many the schedule has, and `events` how many came.
+    `clocks_apart_us` is how much later the wall clock says that they came than the kernel's clock, on average.
+    """
     return pa.Table.from_pylist([_of_point(point, axis) for point in points])
 
 
@@ -145,6 +158,7 @@ def _mean(values: bootstrap.Numbers) -> float | None:
 
 def _of_point(point: Measured, axis: str) -> Row:
     row: Row = {**_place(point, axis), "repetitions": len(point.repetitions), "events": point.handled}
+    row |= {"due": point.windowed, "in_order": point.in_order, "lost": point.lost}
     every = [row_of_repetition(own) for own in point.repetitions]
     for name in MEANS:
         numbers = [own[name] for own in every if own[name] is not None]
@@ -156,6 +170,7 @@ def _of_point(point: Measured, axis: str) -> Row:
         row[name], *ends = value
         row.update(zip(ends_of(name), ends, strict=True))
     row["clock_cpu_share"] = point.clock_cpu_s
+    row["clocks_apart_us"] = _mean(point.wall_us - latencies)
     return row
 
 
