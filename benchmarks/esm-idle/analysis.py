@@ -10,6 +10,7 @@ from lull.figures.esm import boots as esm_boots
 from lull.figures.esm import paired, two_methods
 from lull.figures.esm import points as esm_points
 from lull.figures.esm import runs as esm_runs
+from lull.figures.esm import tables as esm_tables
 from lull.figures.esm.plots import METHODS
 from lull.plotting import style
 from lull.plotting.markdown import markdown_table
@@ -30,15 +31,7 @@ PAPER = {16000: 12.14}
 
 
 def analyse(runs: Runs) -> Result:
-    points = esm_runs.read(runs)
-    boots = esm_boots.df_boots(points, AXIS)
-    tables = {
-        "points": esm_points.df_points(points, AXIS),
-        "repetitions": esm_points.df_repetitions(points, AXIS),
-        "differences": paired.df_differences(points, AXIS),
-        **({"boots": boots} if boots.num_rows else {}),
-    }
-    result = conclude(tables, runs.names, runs.timed)
+    result = conclude(esm_tables.of_points(esm_runs.read(runs), AXIS), runs.names, runs.timed)
     if not runs.timed:
         result.summary += f"\n{runs.label}: no joules, and so no figures.\n"
     return result

@@ -14,6 +14,7 @@ from lull.figures.esm import checks as esm_checks
 from lull.figures.esm import paired, two_methods
 from lull.figures.esm import points as esm_points
 from lull.figures.esm import runs as esm_runs
+from lull.figures.esm import tables as esm_tables
 from lull.figures.esm.points import ESM
 from lull.plotting import style
 from lull.plotting.markdown import markdown_table
@@ -35,16 +36,10 @@ Row = dict[str, Any]
 
 def analyse(runs: Runs) -> Result:
     points = esm_runs.read(runs)
-    table = esm_points.df_points(points, AXIS)
-    differences = paired.df_differences(points, AXIS)
-    costs = {run.name: int(run.values["look"]) // esm_points.STEPS_PER_US for run in runs.runs}
-    tables = {
-        "points": table,
-        "repetitions": esm_points.df_repetitions(points, AXIS),
-        "differences": differences,
-        "deciles": esm_points.df_deciles(points, AXIS),
-        **({"saved": df_saved(differences.to_pylist(), table.to_pylist(), costs)} if runs.timed else {}),
-    }
+    tables = {**esm_tables.of_points(points, AXIS), "deciles": esm_points.df_deciles(points, AXIS)}
+    if runs.timed:
+        costs = {run.name: int(run.values["look"]) // esm_points.STEPS_PER_US for run in runs.runs}
+        tables["saved"] = df_saved(tables["differences"].to_pylist(), tables["points"].to_pylist(), costs)
     result = conclude(tables, runs.names, runs.timed)
     if not runs.timed:
         result.summary += f"\n{runs.label}: no joules, and so no figures and nothing to compare.\n"

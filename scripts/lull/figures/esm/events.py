@@ -27,6 +27,9 @@ from lull.figures.esm import (
 from lull.figures.esm import (
     runs as esm_runs,
 )
+from lull.figures.esm import (
+    tables as esm_tables,
+)
 from lull.figures.esm.plots import Mark
 from lull.figures.esm.points import EPOLL, ESM, PULL, Curves, Row, difference
 from lull.plotting.markdown import markdown_table
@@ -60,14 +63,7 @@ class Experiment:
 
 def analyse(runs: Runs, what: Experiment) -> Result:
     points = esm_runs.read(runs)
-    boots = esm_boots.df_boots(points, what.axis)
-    tables = {
-        "points": esm_points.df_points(points, what.axis),
-        "repetitions": esm_points.df_repetitions(points, what.axis),
-        "differences": paired.df_differences(points, what.axis),
-        "deciles": esm_points.df_deciles(points, what.axis),
-        **({"boots": boots} if boots.num_rows else {}),
-    }
+    tables = {**esm_tables.of_points(points, what.axis), "deciles": esm_points.df_deciles(points, what.axis)}
     result = conclude(tables, what, runs.timed)
     if not runs.timed:
         result.summary += f"\n{runs.label}: no joules, and so no figures and nothing to compare.\n"
