@@ -99,6 +99,8 @@ class Chains:
     """CPUs whose last sleep the trace has no end of."""
 
     tick_cost: dict[int, TickCost] = field(default_factory=dict)
+    heads: dict[int, list[int]] = field(default_factory=dict)
+    """Of each CPU, the first sleep of each stream, or the number of its sleeps."""
     told: dict[int, npt.NDArray[np.bool_]] = field(default_factory=dict)
     """Of each CPU's sleeps, whether an event tells when the interrupt came that ended it."""
 
@@ -189,8 +191,7 @@ def _add(chains: Chains, cpu: int, own: Sequence[Made], count: int) -> None:
         row["only_tick"] = entry.got_tick and not row["leaves"] and not entry.stops
     if cpu in chains.open:
         sleeps["woken"][-1] = chains.until
-    for name, numbers in _streams(entries).items():
-        sleeps[name] = numbers
+    sleeps["stream"], sleeps["set_after"], sleeps["next"], chains.heads[cpu] = _streams(entries)
     for name, ns in ticks.apart(entries, chains.tick_cost.get(cpu, NOTHING)).items():
         sleeps[name] = ns
     sleeps["lead"] -= sleeps["stop"]
@@ -202,23 +203,35 @@ def _add(chains: Chains, cpu: int, own: Sequence[Made], count: int) -> None:
     chains.usual[cpu] = [Usual(None, None)] * count
 
 
-def _streams(entries: Sequence[ChosenSleep]) -> Mapping[str, npt.NDArray[np.int32]]:
-    """Of each of a CPU's sleeps its stream, the sleep after which its timer was set, and the next sleep of its stream.
+class _Streams(NamedTuple):
+    """Of each of a CPU's sleeps its stream, the sleep after which its timer was set, and the next sleep of its stream;
+    and the first sleep of each stream."""
 
-    Timers beyond the first eight that drift keep their time, and so does one that was set before the first sleep.
-    """
+    stream: npt.NDArray[np.int32]
+    set_after: npt.NDArray[np.int32]
+    following: npt.NDArray[np.int32]
+    heads: list[int]
+
+
+def _streams(entries: Sequence[ChosenSleep]) -> _Streams:
+    """Timers beyond the first eight that drift keep their time, and so does one that was set before the first sleep."""
     count = len(entries)
     places = {entry.start: at for at, entry in enumerate(entries)}
     numbers: dict[int, int] = {}
-    stream, after = np.zeros(count, np.int32), np.full(count, -1, np.int32)
+    found = _Streams(
+        np.zeros(count, np.int32), np.full(count, -1, np.int32), np.zeros(count, np.int32), [count] * STREAMS
+    )
     for at, entry in enumerate(entries):
         place = places.get(entry.set_at, count)
-        if place < at and len(numbers | {entry.set_by: 0}) < STREAMS:
-            stream[at], after[at] = numbers.setdefault(entry.set_by, len(numbers) + 1), place
-    following, heads = np.zeros(count, np.int32), [count] * STREAMS
+        if place >= at:
+            continue
+        number = numbers.setdefault(entry.set_by, len(numbers) + 1)
+        if number < STREAMS:
+            found.stream[at], found.set_after[at] = number, place
     for at in reversed(range(count)):
-        following[at], heads[stream[at]] = heads[stream[at]], at
-    return {"stream": stream, "set_after": after, "next": following}
+        stream = found.stream[at]
+        found.following[at], found.heads[stream] = found.heads[stream], at
+    return found
 
 
 def _tick_work(work: npt.NDArray[np.int64]) -> int:
@@ -336,9 +349,7 @@ def _fill(row: _CpuChain, chains: Chains, cpu: int, cluster: int, states: Sequen
     row.sleeps, row.count, row.cluster = own.ctypes.data, own.size, cluster
     row.stopped, row.state_count = chains.stopped[cpu], len(states)
     row.begin, row.tick_work = chains.begin[cpu], chains.tick_work[cpu]
-    for stream in range(STREAMS):
-        mine = np.flatnonzero(own["stream"] == stream)
-        row.first[stream] = mine[0] if mine.size else own.size
+    row.first[:] = chains.heads[cpu]
     row.stop, row.restart, row.handled, _ = chains.tick_cost.get(cpu, NOTHING)
     for number, state in enumerate(states):
         actual, usual = state.actual, chains.usual[cpu][number]

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """The events of a trace that tell of sleeps, timers and ticks, in the order of CLOCK_MONOTONIC's nanoseconds."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from heapq import merge
 from itertools import repeat
@@ -154,12 +154,14 @@ def owners(columns: Columns) -> dict[int, list[tuple[int, int]]]:
     return found
 
 
-def drifting(columns: Columns, clock: Clock, path: Path, tick: int) -> set[int]:
+def drifting(
+    columns: Columns, clock: Clock, path: Path, tick: int, expired: Mapping[int, Sequence[tuple[int, int]]]
+) -> set[int]:
     """The timers that programs set for a time from now, again and again.
 
     The distance from such a timer's start to its time is nearly the same each time, nearer than the times are to a
     regular beat. A timer that is set for times of a beat is told apart by this, even if its program is as quick each
-    time. Only timers that expire are of interest.
+    time. Only timers that expire are of interest. `expired`: what `owners` returns.
     """
     starts: dict[int, list[tuple[int, int]]] = {}
     for _, stamps, (timers, expiries, functions) in columns["hrtimer_start"]:
@@ -168,7 +170,6 @@ def drifting(columns: Columns, clock: Clock, path: Path, tick: int) -> set[int]:
         for timer, function, time, expires in rows:
             if function != tick:
                 starts.setdefault(timer, []).append((time, expires))
-    expired = owners(columns)
     return {
         timer
         for timer, own in starts.items()

@@ -70,7 +70,8 @@ def read(
     clock = marks.clock
     assert clock is not None
     tick = clues.tick_function(columns)
-    found = _Watcher(residency_ns, period, clues.owners(columns), tick, clues.drifting(columns, clock, path, tick))
+    owners = clues.owners(columns)
+    found = _Watcher(residency_ns, period, owners, tick, clues.drifting(columns, clock, path, tick, owners))
     if not columns["hrtimer_start"] or not columns["tick_stop"]:
         raise UserError(f"{path}: has no event of a timer or of the tick; record a longer run")
     for cpu, _, (states,) in columns["cpu_idle"]:
