@@ -49,9 +49,8 @@ def plot(
         if into is not None:
             into.mkdir(parents=True, exist_ok=True)
         with Progress(f"draw {folder.name}"):
-            if into is None:
-                judging.judge(folder)
-            saved = drawing.draw(folder, into)
+            judged = judging.judge(folder) if into is None else None
+            saved = drawing.draw(folder, into) if judged is None else judged
         for path in saved:
             report(f"figure: {path}")
         report(f"age: {folder.name}: {age.of(folder, now) if now else f'not known here ({unknown})'}")

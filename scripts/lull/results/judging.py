@@ -11,44 +11,54 @@ until it is made again.
 """
 
 import math
+from collections.abc import Mapping
 from pathlib import Path
+from types import ModuleType
 from typing import Any
 
 import pyarrow as pa
 
 from lull.results import conditions, confirmed, confirming, drawing, pieces, result
 from lull.results import manifest as manifests
+from lull.results.manifest import ResultManifest
 from lull.results.result import Result, TooOld
 from lull.scenario import asked, points
 from lull.scenario.load import load_scenario
 
 
-def judge(folder: Path) -> bool:
-    """Write summary, checks and figures of a published result anew; false, and nothing written, where the tables are
-    not enough. Tables that say the same stay as they are, to the byte."""
-    found = concluded(folder)
-    if found is None:
-        return False
+def judge(folder: Path) -> list[Path] | None:
+    """Write summary, checks and figures of a published result anew, and return the figures; None, and nothing written,
+    where the tables are not enough. Tables that say the same stay as they are, to the byte."""
+    analysis, stored = drawing.read(folder)
     about = manifests.read(folder)
-    stored = drawing.tables_of(folder)
-    same = [f"{name}.parquet" for name, table in found.tables.items() if name in stored and _same(stored[name], table)]
+    found = _concluded(folder, analysis, stored.tables, about)
+    if found is None:
+        return None
+    same = [
+        f"{name}.parquet"
+        for name, table in found.tables.items()
+        if name in stored.tables and _same(stored.tables[name], table)
+    ]
     keep = (manifests.FILE, confirmed.FILE, *same)
-    result.save(found, load_scenario(about["scenario"]).title, about, folder, keep)
-    return True
+    return result.save(found, load_scenario(about["scenario"]).title, about, folder, keep)
 
 
 def concluded(folder: Path) -> Result | None:
     """What today's analysis concludes from a published result's tables; None where it needs the runs themselves, or
     columns that the tables have not."""
     analysis, stored = drawing.read(folder)
+    return _concluded(folder, analysis, stored.tables, manifests.read(folder))
+
+
+def _concluded(
+    folder: Path, analysis: ModuleType, tables: Mapping[str, pa.Table], about: ResultManifest
+) -> Result | None:
     conclude = getattr(analysis, "conclude", None)
     if conclude is None:
         return None
-    about = manifests.read(folder)
-    scenario = load_scenario(about["scenario"])
-    tables, names = stored.tables, list(about["points"])
+    scenario, names = load_scenario(about["scenario"]), list(about["points"])
     if scenario.in_pieces:
-        tables = pieces.joinable(folder)
+        tables = pieces.joinable(tables)
         _, wanted = confirming.manifest_of(folder)
         names = [point.name for point in points.resolve(scenario, asked.wishes_of(wanted, "gem5"))]
     try:

@@ -35,7 +35,7 @@ def joined(made: Path, published: Path) -> tuple[Tables, dict[str, Any]]:
     before: Mapping[str, Any] = {**manifest, "points": {}, "pieces": []}
     if (published / MANIFEST).is_file():
         before = json_file.read(published / MANIFEST, f"remove {yaml_file.shown(published)} and publish again")
-        there = joinable(published)
+        there = joinable(tables_of(published))
     renewed = _renewed(before["pieces"], manifest["pieces"])
     there = {name: table.filter(_is_not_in(table, renewed)) for name, table in there.items()}
     before = _without(before, renewed)
@@ -45,15 +45,17 @@ def joined(made: Path, published: Path) -> tuple[Tables, dict[str, Any]]:
             f"`{before['command']}`; publish runs of that, or remove the folder first"
         )
     known = {point for table in there.values() for point in table[POINT].to_pylist()}
-    tables = {name: _added(there.get(name), table, known, made / name) for name, table in joinable(made).items()}
+    tables = {
+        name: _added(there.get(name), table, known, made / name) for name, table in joinable(tables_of(made)).items()
+    }
     # A piece may have no row of a table, and then not the table either.
     tables = {**there, **tables}
     return tables, _manifest(before, manifest, known)
 
 
-def joinable(folder: Path) -> Tables:
+def joinable(tables: Mapping[str, pa.Table]) -> Tables:
     """A result's tables that can be joined: those whose rows name their point."""
-    return {name: table for name, table in tables_of(folder).items() if POINT in table.column_names}
+    return {name: table for name, table in tables.items() if POINT in table.column_names}
 
 
 def _added(there: pa.Table | None, table: pa.Table, known: set[str], name: Path) -> pa.Table:

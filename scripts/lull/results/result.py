@@ -73,9 +73,9 @@ def write(result: Result, runs: Runs, folder: Path) -> None:
     save(result, runs.title, {**runs.manifest(), "power_models": tree.power_models()}, folder)
 
 
-def save(result: Result, title: str, about: Mapping[str, Any], folder: Path, keep: Sequence[str] = ()) -> None:
-    """Write a result and its manifest. The figures are drawn from the tables as stored. `keep`: names of files of the
-    earlier result that stay as they are."""
+def save(result: Result, title: str, about: Mapping[str, Any], folder: Path, keep: Sequence[str] = ()) -> list[Path]:
+    """Write a result and its manifest, and return its figures, which are drawn from the tables as stored. `keep`: names
+    of files of the earlier result that stay as they are."""
     with whole.replaced(folder) as place:
         for name, table in result.tables.items():
             pq.write_table(
@@ -87,7 +87,8 @@ def save(result: Result, title: str, about: Mapping[str, Any], folder: Path, kee
         for name in keep:
             if (folder / name).is_file():
                 shutil.copyfile(folder / name, place / name)
-        drawing.draw(place)
+        figures = drawing.draw(place)
+    return [folder / figure.name for figure in figures]
 
 
 def with_conditions(result: Result, table: pa.Table | None) -> Result:
