@@ -10,6 +10,7 @@ from typing import Any
 import pyarrow as pa
 from matplotlib.figure import Figure
 
+from lull.figures.esm import boots as esm_boots
 from lull.figures.esm import checks as esm_checks
 from lull.figures.esm import paired, two_methods
 from lull.figures.esm import points as esm_points
@@ -58,12 +59,12 @@ def conclude(tables: Mapping[str, pa.Table], points: Sequence[str], timed: bool 
     )
     if not timed:
         return result
-    saved, deciles = tables["saved"], tables["deciles"]
+    saved, deciles, boots = tables["saved"], tables["deciles"], tables.get("boots", esm_boots.NONE)
     differences = need(tables, "differences", *paired.COLUMNS)
     result.summary = "## What ESM saves over a 16 ms poll\n\n" + _text(saved) + "\n" + result.summary
     result.summary += paired.text(differences, AXIS, HEADING) + esm_points.deciles_text(deciles, AXIS, HEADING)
-    result.summary += two_methods.text(table)
-    result.checks += [*esm_checks.clocks(rows), *checks(saved)]
+    result.summary += esm_boots.text(boots, AXIS, HEADING) + two_methods.text(table)
+    result.checks += [*esm_checks.clocks(rows), *checks(saved), *esm_boots.checks(boots)]
     return result
 
 

@@ -12,6 +12,7 @@ from lull.figures.esm.runs import Measured
 from lull.scenario.points import Point
 from lull_experiments.esm_gesture import analysis as esm_gesture
 from lull_experiments.esm_keyboard import analysis as esm_keyboard
+from lull_experiments.esm_looks import analysis as esm_looks
 from tests import esm_runs, steady_runs
 from tests.esm_runs import Made
 
@@ -36,7 +37,7 @@ def _noisy(point: Point) -> Made:
 def _rows(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str, patterns: list[str]
 ) -> dict[tuple[str, str], dict[str, Any]]:
-    analysis = {"esm-keyboard": esm_keyboard, "esm-gesture": esm_gesture}[name]
+    analysis = {"esm-keyboard": esm_keyboard, "esm-gesture": esm_gesture, "esm-looks": esm_looks}[name]
     found = analysis.analyse(esm_runs.runs(tmp_path, name, _noisy, monkeypatch, patterns))
     return {(row["one"], row["other"]): row for row in found.tables["differences"].to_pylist()}
 
@@ -157,6 +158,43 @@ def test_the_interval_over_boots_is_not_that_over_repetitions(tmp_path: Path, mo
     assert row["latency_us_pm"] == pytest.approx(3 * 4.3027 / 3**0.5, rel=1e-4)
     assert row["latency_us_within_pm"] == pytest.approx(0, abs=1e-9), "each boot alone shows nothing of it"
     assert found["ESM", "epoll"]["latency_us_pm"] == pytest.approx(0, abs=1e-9)
+
+
+def test_another_memory_and_costly_events_are_circumstances(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    patterns = ["models/*-25", "untouched/C3", "lpddr3*", "costly-events*"]
+    rows = _rows(tmp_path, monkeypatch, "esm-looks", patterns)
+    assert {other for one, other in rows if one == "lpddr3/esm"} == {"lpddr3/pull", "lpddr3-looks-of-android"}
+    assert {other for one, other in rows if one == "costly-events/esm"} == {
+        "costly-events/pull", "costly-events/epoll", *(f"costly-events-and-looks/{cost}" for cost in COSTS),
+    }  # fmt: skip
+    row = rows["lpddr3/esm", "lpddr3-looks-of-android"]
+    assert (row["series"], row["against"]) == ("ESM, LPDDR3", "pull 16 ms, looks of 1.6 ms, LPDDR3")
+    assert rows["costly-events/esm", "costly-events/pull"]["series"] == "ESM, events of 1.6 ms"
+
+
+COSTS = (40000, 160000, 640000)
+
+
+def test_a_share_over_boots_is_of_the_idle_machine_in_the_same_boot(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The idle machine wakes more often in the third boot, so that there a poll adds less to it."""
+
+    def make(point: Point) -> Made:
+        if not point.values["moves"]:
+            return Made([[]] * 3, polls=3 if point.values["boot"] == 2 else 0)
+        poll = point.values["mode"] == "pull"
+        return Made([[50.0 + noise] for noise in NOISE_US], polls=9 if poll else 3, work_us=400 if poll else 100)
+
+    patterns = ["models/*-25", "boots/*-C3-*", "untouched/C3", "boots-untouched/*-C3"]
+    tables = esm_looks.analyse(esm_runs.runs(tmp_path, "esm-looks", make, monkeypatch, patterns)).tables
+    idle = {row["one"]: row["idle_power_w"] for row in tables["differences"].to_pylist()}
+    assert idle["models/esm-25"] == pytest.approx(idle["boots/1-C3-esm"])
+    assert idle["boots/2-C3-esm"] > idle["boots/1-C3-esm"]
+    shares = [row["above_percent"] for row in tables["differences"].to_pylist()]
+    (row,) = tables["boots"].to_pylist()
+    assert row["above_percent"] == pytest.approx(sum(shares) / 3)
+    assert row["above_percent_pm"] > row["above_percent_within_pm"] - 1e-9
 
 
 def test_a_poll_answers_by_the_phase_of_an_event(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

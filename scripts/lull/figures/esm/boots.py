@@ -22,7 +22,11 @@ from lull.statistics import student
 MEASURES = {"power_w": (1e3, "mW"), "em_w": (1e3, "by `em`, mW"), "cpu_share": (100, "CPU time, %"),
             "latency_us": (1, "latency, µs")}  # fmt: skip
 """Each measure with its scale and heading in the summary."""
+SHARE = "above_percent"
+"""What the one saves of the power that the other adds to the idle machine. Older publications lack this column."""
 
+OFF = ", C4"
+"""The end of a series' name where the cluster may go off."""
 NONE = pa.table({})
 """The table where no point was run in more than one boot. It is not published."""
 
@@ -45,6 +49,10 @@ def df_boots(points: Sequence[Measured], axis: str) -> pa.Table:
             known = len(gaps) == len(found)
             row[measure], row[f"{measure}_pm"] = student.mean([gap.value for gap in gaps]) if known else (None, None)
             row[f"{measure}_within_pm"] = max((gap.half or 0.0 for gap in gaps), default=None) if known else None
+        shares = [share for one, other in found if (share := paired.share_above_idle(points, one, other))]
+        known = len(shares) == len(found)
+        row[SHARE], row[f"{SHARE}_pm"] = student.mean([own.value for own in shares]) if known else (None, None)
+        row[f"{SHARE}_within_pm"] = max(own.half or 0.0 for own in shares) if known else None
         rows.append(row)
     return pa.Table.from_pylist(rows)
 
@@ -64,25 +72,27 @@ def text(table: pa.Table, axis: str, heading: str) -> str:
     rows = [row for row in table.to_pylist() if row["power_w"] is not None]
     if not rows:
         return ""
+    shares = any(row.get(SHARE) is not None for row in rows)
     lines = [
         (
             row["series"], row["against"], row[axis], row["boots"],
             *(_cell(row, measure, scale) for measure, (scale, _) in MEASURES.items()),
+            *([_cell(row, SHARE, 1, "")] if shares else []),
         )
         for row in rows
     ]  # fmt: skip
+    headings = [title for _, title in MEASURES.values()] + ["saved of what is above idle, %"] * shares
     return (
         "\n## Boots\n\nThe same differences, as means over several boots of the machine. The 95 % interval is that "
         "over boots. In brackets stands the widest interval over the repetitions of one boot, which the other tables "
-        "use.\n\n"
-        + markdown_table(("", "against", heading, "boots", *(title for _, title in MEASURES.values())), lines)
+        "use.\n\n" + markdown_table(("", "against", heading, "boots", *headings), lines)
     )
 
 
-def _cell(row: Row, measure: str, scale: float) -> str:
-    if row[measure] is None:
+def _cell(row: Row, measure: str, scale: float, sign: str = "+") -> str:
+    if row.get(measure) is None:
         return "-"
-    over = with_interval(row[measure], row[f"{measure}_pm"], "+", scale=scale)
+    over = with_interval(row[measure], row[f"{measure}_pm"], sign, scale=scale)
     return f"{over} [± {number(row[f'{measure}_within_pm'] * scale, 2)}]"
 
 
@@ -90,10 +100,12 @@ def checks(table: pa.Table) -> list[Check]:
     """Whoever waits burns less than a poll: the whole interval over boots is below 0."""
     found = []
     for row in table.to_pylist():
-        if (row["series"], row["against"]) not in ((ESM, PULL), (EPOLL, PULL)) or row["power_w"] is None:
+        one, other = (row[name].removesuffix(OFF) for name in ("series", "against"))
+        if (one, other) not in ((ESM, PULL), (EPOLL, PULL)) or row["power_w"] is None:
             continue
         passed = row["power_w"] + row["power_w_pm"] < 0
-        name = f"{row['series']} burns less than a {row['against'].removeprefix('pull ')} poll in every boot"
+        name = f"{one} burns less than a {other.removeprefix('pull ')} poll in every boot"
+        name += OFF if row["series"].endswith(OFF) else ""
         says = f"{_cell(row, 'power_w', 1e3)} mW over {row['boots']} boots"
         found.append(Check(name, passed, says))
     return found

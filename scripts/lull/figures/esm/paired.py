@@ -13,14 +13,14 @@ from typing import Any
 
 import pyarrow as pa
 
-from lull.figures.esm.points import EPOLL, ESM, MASKED, Row, row_of_repetition, series_of
+from lull.figures.esm.points import EPOLL, ESM, MASKED, WORK, Row, row_of_repetition, series_of
 from lull.figures.esm.runs import Measured
 from lull.plotting.markdown import markdown_table
 from lull.plotting.numbers import number, with_interval
 from lull.statistics import student
 
 MEASURES = ("power_w", "cpus_w", "cores_w", "em_w", "em_cores_w", "cpu_share", "latency_us")
-CIRCUMSTANCES = ("boot", "cpufreq", "deepest", "listen", "rate", "moves", "clicks")
+CIRCUMSTANCES = ("boot", "cpufreq", "deepest", "memory", "work", "listen", "rate", "moves", "clicks")
 """Parameters that two points have to share to be compared."""
 MODES = ("pull", "epoll", "masked", "esm")
 """Ways of an application to get input, from the simplest on."""
@@ -88,7 +88,8 @@ def _is_simpler(other: Measured, one: Measured) -> bool:
 
 def _plain(point: Measured) -> dict[str, Any]:
     """The point's values without what it shares with whatever it is compared with."""
-    return {**point.run.values, "cpufreq": "schedutil", "deepest": "C3", "rests": "C3", "boot": 0}
+    usual = {"cpufreq": "schedutil", "deepest": "C3", "rests": "C3", "memory": "", "work": WORK, "boot": 0}
+    return {**point.run.values, **usual}
 
 
 def _circumstances(point: Measured) -> tuple[object, ...]:
@@ -113,7 +114,7 @@ def df_differences(points: Sequence[Measured], axis: str) -> pa.Table:
             found = gap(one, other, measure)
             row[measure], row[f"{measure}_pm"] = (found.value, found.half) if found else (None, None)
         idle = _idle(points, other)
-        share = above_idle(one, other, idle) if idle else None
+        share = share_above_idle(points, one, other)
         row["other_power_w"] = _mean(other)
         row["idle_power_w"] = _mean(idle) if idle else None
         row["above_percent"], row["above_percent_pm"] = (share.value, share.half) if share else (None, None)
@@ -132,14 +133,22 @@ def _watts(point: Measured) -> list[float]:
 
 
 def _idle(points: Sequence[Measured], like: Measured) -> Measured | None:
-    """The idle machine: the same machine when an application waits by ESM for events and none comes."""
-    same = ("cpufreq", "deepest")
-    for point in points:
-        values = point.run.values
-        idle = values["mode"] == "esm" and series_of(_plain(point)) == ESM and not point.windowed
-        if idle and all(values.get(name) == like.run.values.get(name) for name in same):
-            return point
-    return None
+    """The idle machine: the same machine when an application waits by ESM for events and none comes. In the same boot
+    if this boot has run so, else in another."""
+    same = ("cpufreq", "deepest", "memory")
+    idle = [
+        point
+        for point in points
+        if point.run.values["mode"] == "esm" and series_of(_plain(point)) == ESM and not point.windowed
+        if all(point.run.values.get(name) == like.run.values.get(name) for name in same)
+    ]
+    return min(idle, key=lambda point: _boot(point) != _boot(like), default=None)
+
+
+def share_above_idle(points: Sequence[Measured], one: Measured, other: Measured) -> Gap | None:
+    """`above_idle`, with the idle machine among the points; None where no point is the idle machine."""
+    idle = _idle(points, other)
+    return above_idle(one, other, idle) if idle else None
 
 
 def above_idle(one: Measured, other: Measured, idle: Measured) -> Gap | None:

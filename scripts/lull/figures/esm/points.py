@@ -21,6 +21,8 @@ SERIES = (PULL, PULL_LONGER, EPOLL, EPOLL_SHADOW, MASKED, MASKED_SHADOW, ESM, ES
 LOOK = "looks of"
 STEPS_PER_US = 400
 """Steps of a look's arithmetic in a microsecond, on `tegra-k1`'s A15 at its fastest (input-app/handler.h)."""
+WORK = 4000
+"""Steps of arithmetic in the handler of an event, in the ESM experiments that do not vary it."""
 WAKES = ("main", "own", "device", "shadow")
 MEANS = (
     *(f"{name}_w" for name in POWERS),
@@ -51,7 +53,8 @@ def series_of(values: Mapping[str, Value]) -> str:
         name = f"pull {_time(int(values['delay_us']))}" + _look(values)
     else:
         name = ("ESM" if mode == "esm" else str(mode)) + _thread(values)
-    return name + _shadow(values) + _ahead(values) + _deepest(values) + _clocks(values) + _boot(values)
+    name += _work(values) + _shadow(values) + _ahead(values) + _deepest(values) + _clocks(values) + _memory(values)
+    return name + _boot(values)
 
 
 def _ahead(values: Mapping[str, Value]) -> str:
@@ -73,6 +76,18 @@ def _clocks(values: Mapping[str, Value]) -> str:
 def _boot(values: Mapping[str, Value]) -> str:
     """The part of a name that says that it is another boot of the machine."""
     return f", boot {values['boot']}" if values.get("boot") else ""
+
+
+def _memory(values: Mapping[str, Value]) -> str:
+    """The part of a name that says which memory the machine has, if not the platform's own."""
+    kind = str(values.get("memory", ""))
+    return f", {kind.upper()}" if kind else ""
+
+
+def _work(values: Mapping[str, Value]) -> str:
+    """The part of a name that says what an event costs, if it costs more than the ESM experiments' usual 10 µs."""
+    steps = int(values.get("work", WORK))
+    return f", events of {_time(round(steps / STEPS_PER_US))}" if steps != WORK else ""
 
 
 def _shadow(values: Mapping[str, Value]) -> str:
