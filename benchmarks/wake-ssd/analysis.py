@@ -17,7 +17,9 @@ from lull.rundir.run import Run
 from lull.scenario.runs import Runs
 
 REQUESTS, MODEL = "requests.jsonl", "model.jsonl"
-PLACE = ("way", "drive", "gap_us", "state", "governor", "exit_us", "cpu")
+PLACE = ("way", "drive", "gap_us", "state", "governor", "cpufreq", "exit_us", "cpu")
+USUAL = "performance"
+"""The clocks of points that do not say any: they are older than the parameter."""
 FASTEST = "busy"
 """Nothing sleeps on the program's CPU: slowdowns are beside this way."""
 PAPER_GAP_US, PAPER_SLOWDOWN, PAPER_AHEAD = 1000, 1.01, 0.37
@@ -127,15 +129,20 @@ def _slowed(points: pa.Table | None) -> list[Row]:
 
 
 def _beside(every: list[Row], row: Row, way: str) -> Row | None:
-    """The point with another way, and the same drive and pause: of the same group if there is one."""
+    """The point with another way, and the same drive, pause and clocks: of the same group if there is one."""
     same = [
         other
         for other in every
         if other["way"] == way
         and all(other[key] == row[key] for key in ("drive", "gap_us"))
+        and _clocks(other) == _clocks(row)
         and other["governor"] == "menu"
     ]
     return next((other for other in same if other["group"] == row["group"]), same[0] if same else None)
+
+
+def _clocks(row: Row) -> str:
+    return row.get("cpufreq") or USUAL
 
 
 def _percent(value: float | None) -> str:
@@ -145,14 +152,14 @@ def _percent(value: float | None) -> str:
 def _points_text(points: pa.Table) -> str:
     timed = waiting.is_timed(points)
     headings = (
-        "group", "drive", "pause, µs", "way", "governor", "exit, µs", "reads", "median, µs", "slowdown", "p99, µs",
-        "slowdown",
+        "group", "drive", "pause, µs", "way", "governor", "clocks", "exit, µs", "reads", "median, µs", "slowdown",
+        "p99, µs", "slowdown",
     ) + (("power, mW",) if timed else ())  # fmt: skip
     return markdown_table(
         headings,
         [
             (
-                row["group"], row["drive"], row["gap_us"], row["way"], row["governor"],
+                row["group"], row["drive"], row["gap_us"], row["way"], row["governor"], _clocks(row),
                 f"{row['exit_us']:g}" if row["group"] == "exits" else "-", row["events"],
                 waiting.quantile_text(row, "median"), _percent(row["median_slowdown"]),
                 waiting.quantile_text(row, "p99"), _percent(row["p99_slowdown"]),
@@ -184,9 +191,10 @@ def checks(points: pa.Table) -> list[Check]:
     found = []
     for row in every:
         fastest, none = _beside(every, row, FASTEST), _beside(every, row, "none")
-        if row["way"] != "ahead" or row["group"] not in ("gaps", "nvme") or not fastest or not none:
+        if row["way"] != "ahead" or row["group"] not in ("gaps", "clocks", "nvme") or not fastest or not none:
             continue
         place = f"{row['drive']}, {row['gap_us']} µs between reads"
+        place += f", {_clocks(row)}" if _clocks(row) != USUAL else ""
         found.append(
             Check(
                 f"{place}: a predicted read is at most {100 * SLOWDOWN:g} % slower than without sleep",

@@ -24,3 +24,12 @@ def point(way: str, p99_us: float, power_w: float) -> dict[str, Any]:
 def test_goals_are_judged_by_intervals(p99_us: float, power_w: float, passed: list[bool]) -> None:
     rows = [point("busy", 100, 2.5), point("none", 200, 2.0), point("ahead", p99_us, power_w)]
     assert [check.passed for check in analysis.checks(pa.Table.from_pylist(rows))] == passed
+
+
+def test_a_slower_clock_is_judged_beside_its_own_like() -> None:
+    slow = [{**point(way, p99, 2.0), "group": "clocks", "cpufreq": "powersave"}
+            for way, p99 in (("busy", 300), ("none", 500), ("ahead", 310))]  # fmt: skip
+    rows = [point("busy", 100, 2.5), point("none", 200, 2.0), point("ahead", 105, 2.0), *slow]
+    checks = analysis.checks(pa.Table.from_pylist([{"cpufreq": None, **row} for row in rows]))
+    assert [check.passed for check in checks] == [True] * 4
+    assert "1000 µs between reads, powersave" in checks[2].name
