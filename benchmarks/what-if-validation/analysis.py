@@ -3,6 +3,7 @@
 
 import math
 from collections.abc import Mapping, Sequence
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -18,6 +19,8 @@ from lull.results.drawing import Drawing, Stored
 from lull.results.result import Check, Result
 from lull.scenario.runs import Runs
 from lull.whatif import bars
+from lull.whatif.bars import Circumstances
+from lull.whatif.chain import OF_CPUS
 from lull.whatif.source import FREE_CLOCKS
 
 from . import held_out, means
@@ -32,6 +35,13 @@ MEANS_COLUMNS = (
     "rests_pp", "rests_pp_single",
 )  # fmt: skip
 AGAIN = 0.999
+FIXED, FREE, TURNS, ALL = "fixed", "schedutil", "in turns", "all"
+CIRCUMSTANCES = {
+    FIXED: Circumstances(),
+    FREE: Circumstances(free_clocks=True),
+    TURNS: Circumstances(free_clocks=True, in_turns=True),
+}
+"""From the best on. All runs whose CPUs wake each other have `schedutil`."""
 _IN_POINTS = ("residency", "off")
 """Kinds of numbers that are percent already."""
 _SHOWN = (0.5, 0.95, 1.0)
@@ -220,42 +230,47 @@ def check_choices(found: pa.Table) -> Check:
     )
 
 
-def factors(numbers: pa.Table, without: str | None = None) -> dict[str, float]:
-    """Of each kind of number, the factor on its error bars: what 95 of 100 numbers need in the group that needs most.
+def factors(numbers: pa.Table, of: Sequence[str], without: str | None = None) -> dict[tuple[str, str], float]:
+    """Of each kind of number, under each of CIRCUMSTANCES, the factor on its error bars: what 95 of 100 numbers need in
+    the group that needs most.
 
     Numbers of one load err together, and a new load is like another group, so that groups count and not numbers. One
-    may be left out. No factor is below 1: of a few numbers that came out better than the sum allows, the next ones may
-    not.
+    may be left out. Where no group has such a number under some circumstances, the factor is that of the next worse
+    ones. No factor is below 1: of a few numbers that came out better than the sum allows, the next ones may not.
+    `of` has the circumstances of each number.
     """
-    kinds, groups = np.array(numbers["kind"].to_pylist()), np.array(numbers["group"].to_pylist())
+    kinds, groups, under = (np.array(one) for one in (numbers["kind"].to_pylist(), numbers["group"].to_pylist(), of))
     scores = _off(numbers) / _column(numbers, "base")
-    found: dict[str, float] = {}
-    for group in dict.fromkeys(groups[groups != without].tolist()):
-        for kind in dict.fromkeys(kinds[groups == group].tolist()):
-            needed = np.quantile(scores[(groups == group) & (kinds == kind)], COVERED, method="higher")
-            found[kind] = max(found.get(kind, 1.0), float(needed))
+    found: dict[tuple[str, str], float] = {}
+    for group, kind, case in dict.fromkeys(zip(groups.tolist(), kinds.tolist(), under.tolist(), strict=True)):
+        if group != without:
+            mine = scores[(groups == group) & (kinds == kind) & (under == case)]
+            needed = float(np.quantile(mine, COVERED, method="higher"))
+            found[kind, case] = max(found.get((kind, case), 1.0), needed)
+    for worse, case in pairwise(reversed(CIRCUMSTANCES)):
+        for kind in dict.fromkeys(kinds.tolist()):
+            if (kind, worse) in found:
+                found.setdefault((kind, case), found[kind, worse])
     return found
 
 
-def bars_of_others(numbers: pa.Table) -> Errors:
+def bars_of_others(numbers: pa.Table, of: Sequence[str]) -> Errors:
     """The error bar of each number with the factors of all groups but its own. Where no other group has such a number,
     it has no bar."""
-    found = np.full(len(numbers), np.nan)
-    groups, kinds = np.array(numbers["group"].to_pylist()), np.array(numbers["kind"].to_pylist())
-    for group in dict.fromkeys(groups.tolist()):
-        for kind, factor in factors(numbers, group).items() if (groups != group).any() else ():
-            found[(groups == group) & (kinds == kind)] = factor
-    return found * _column(numbers, "base")
+    groups, kinds = numbers["group"].to_pylist(), numbers["kind"].to_pylist()
+    others = {group: factors(numbers, of, group) for group in dict.fromkeys(groups)}
+    found = [others[group].get((kind, case), math.nan) for group, kind, case in zip(groups, kinds, of, strict=True)]
+    return np.array(found) * _column(numbers, "base")
 
 
-def inside(numbers: pa.Table) -> npt.NDArray[np.bool_]:
+def inside(numbers: pa.Table, of: Sequence[str]) -> npt.NDArray[np.bool_]:
     """Whether each number lies within the bar by the other groups' factors."""
-    within: npt.NDArray[np.bool_] = _off(numbers) <= bars_of_others(numbers) * (1 + 1e-9)
+    within: npt.NDArray[np.bool_] = _off(numbers) <= bars_of_others(numbers, of) * (1 + 1e-9)
     return within
 
 
-def _has_bar(numbers: pa.Table) -> npt.NDArray[np.bool_]:
-    known: npt.NDArray[np.bool_] = ~np.isnan(bars_of_others(numbers))
+def _has_bar(numbers: pa.Table, of: Sequence[str]) -> npt.NDArray[np.bool_]:
+    known: npt.NDArray[np.bool_] = ~np.isnan(bars_of_others(numbers, of))
     return known
 
 
@@ -268,40 +283,60 @@ def _column(numbers: pa.Table, name: str) -> Errors:
     return values
 
 
-def own_bars(free: npt.NDArray[np.bool_], numbers: pa.Table) -> Errors:
+def own_bars(numbers: pa.Table, of: Sequence[str]) -> Errors:
     """The error bar that `lull what-if` gives each number."""
     kinds = numbers["kind"].to_pylist()
-    found: Errors = np.array([bars.factor(*one) for one in zip(kinds, free.tolist(), strict=True)])
+    found: Errors = np.array([bars.factor(kind, CIRCUMSTANCES[case]) for kind, case in zip(kinds, of, strict=True)])
     return found * _column(numbers, "base")
 
 
-def free_clocks(rows: Sequence[Row], numbers: pa.Table) -> npt.NDArray[np.bool_]:
-    """Of each number, whether Linux might change the clocks of the recorded run."""
-    clocks = {(row["recorded"], row["point"]): row["cpufreq"] == FREE_CLOCKS for row in rows}
-    asked = zip(numbers["recorded_run"].to_pylist(), numbers["point"].to_pylist(), strict=True)
-    return np.array([clocks.get(one, False) for one in asked])
+def circumstances(rows: Sequence[Row], numbers: pa.Table) -> list[str]:
+    """Of each number, the name in CIRCUMSTANCES of what its recorded run was like."""
+    clocks = {row["recorded"]: row["cpufreq"] for row in rows}
+    turns = _in_turns(numbers)
+    return [
+        TURNS if name in turns else FREE if clocks.get(name) == FREE_CLOCKS else FIXED
+        for name in numbers["recorded_run"].to_pylist()
+    ]
+
+
+def _in_turns(numbers: pa.Table) -> set[str]:
+    """The recorded runs whose CPUs wake each other."""
+    woken: dict[str, dict[tuple[int, str], float]] = {}
+    for row in numbers.to_pylist():
+        if row["kind"] == "wake-ups":  # each question of a run has the same
+            woken.setdefault(row["recorded_run"], {})[row["cpu"], row["of"]] = row["recorded"]
+    return {
+        name
+        for name, own in woken.items()
+        if sum(many for (_, cause), many in own.items() if cause == OF_CPUS) >= bars.TURNS * sum(own.values())
+    }
 
 
 def df_bars(rows: Sequence[Row], numbers: pa.Table) -> pa.Table:
-    """Of each kind of number: the share inside by other groups' factors and inside lull's own bars, and the factors."""
-    within, kinds, free = inside(numbers), np.array(numbers["kind"].to_pylist()), free_clocks(rows, numbers)
-    own, judged = _off(numbers) <= own_bars(free, numbers) * (1 + 1e-9), _has_bar(numbers)
-    own_widths, own_errors = (_of_number(numbers, one) for one in (own_bars(free, numbers), _off(numbers)))
-    needed: dict[str, float | None] = {**factors(numbers), "all": None}
+    """Of each kind of number and circumstances: the share inside by other groups' factors and inside lull's own bars,
+    and the factors."""
+    of = circumstances(rows, numbers)
+    within, judged, under = inside(numbers, of), _has_bar(numbers, of), np.array(of)
+    kinds, own = np.array(numbers["kind"].to_pylist()), own_bars(numbers, of)
+    held, needed = _off(numbers) <= own * (1 + 1e-9), factors(numbers, of)
+    widths, off = (_of_number(numbers, one) for one in (own, _off(numbers)))
     found = []
-    for kind in (*dict.fromkeys(kinds.tolist()), "all"):
-        mine = kinds == kind if kind != "all" else np.ones(kinds.size, bool)
-        known = mine & judged
-        found.append(
-            {
-                "kind": kind, "numbers": int(known.sum()),
-                "inside": _share(within[known]),
-                "inside_own": _share(own[mine]), "inside_free": _share(own[mine & free]),
-                "needed": needed[kind], "factor": bars.FACTORS.get(kind),
-                "free_factor": bars.factor(kind, True) if kind in bars.FACTORS else None,
-                "width": _middle(own_widths[mine]), "off": _middle(own_errors[mine]),
-            }
-        )  # fmt: skip
+    for kind in (*dict.fromkeys(kinds.tolist()), ALL):
+        for case in (*CIRCUMSTANCES, ALL):
+            mine = ((kinds == kind) | (kind == ALL)) & ((under == case) | (case == ALL))
+            known = mine & judged
+            if not mine.any():
+                continue
+            found.append(
+                {
+                    "kind": kind, "circumstances": case, "numbers": int(known.sum()),
+                    "inside": _share(within[known]), "inside_own": _share(held[mine]),
+                    "needed": needed.get((kind, case)),
+                    "factor": bars.factor(kind, CIRCUMSTANCES[case]) if ALL not in (kind, case) else None,
+                    "width": _middle(widths[mine]), "off": _middle(off[mine]),
+                }
+            )  # fmt: skip
     return pa.Table.from_pylist(found)
 
 
@@ -324,29 +359,29 @@ def _share(held: npt.NDArray[np.bool_]) -> float | None:
 
 def _bars_text(found: pa.Table) -> str:
     columns = (
-        ("inside", ".1f"), ("inside_own", ".1f"), ("inside_free", ".1f"), ("needed", ".3g"), ("factor", ".3g"),
-        ("free_factor", ".3g"), ("width", ".3g"), ("off", ".2g"),
+        ("inside", ".1f"), ("inside_own", ".1f"), ("needed", ".3g"), ("factor", ".3g"), ("width", ".3g"),
+        ("off", ".2g"),
     )  # fmt: skip
     lines = [
         (
-            row["kind"],
-            str(row["numbers"]),
+            row["kind"], row["circumstances"], str(row["numbers"]),
             *("-" if row[name] is None else f"{row[name]:{how}}" for name, how in columns),
         )
         for row in found.to_pylist()
-    ]
+        if row["circumstances"] != ALL or row["kind"] == ALL
+    ]  # fmt: skip
     heads = (
-        "numbers of", "numbers", "inside, %", "inside lull's bars, %", "the same with schedutil, %",
-        "factor of all groups", "lull's factor", "lull's with schedutil", "lull's bar, median, %", "error, median, %",
+        "numbers of", "recorded run", "numbers", "inside, %", "inside lull's bars, %", "factor of all groups",
+        "lull's factor", "lull's bar, median, %", "error, median, %",
     )  # fmt: skip
     return (
-        "An error bar is a sum, times a factor of its kind of number (`scripts/lull/whatif/bars.py`). *Inside* is the "
-        "share of the true numbers within their bar, each group's by the factors that the **other** groups need: what "
-        "95 of 100 numbers need in the one of them that needs most, and 1 at least. Lull's own factors are from all "
-        "groups, so that its own share says nothing new. With `schedutil`, lull's factors of some kinds are larger. "
-        "The last two columns say how wide half of the bars are at least, and how large half of the errors are: in "
-        "percent of the predicted number, of residencies (`residency`, `off`) in points. A bar is much wider than most "
-        "errors, because it has to hold in the loads that a replay knows least, such as `pairs`.\n\n"
+        "An error bar is a sum, times a factor of its kind of number (`scripts/lull/whatif/bars.py`). The factor "
+        f"depends on the recorded run: `{FIXED}` clocks, clocks that Linux sets (`{FREE}`), or at least "
+        f"{bars.TURNS:.0%} of the wake-ups by another CPU (`{TURNS}`). *Inside* is the share of the true numbers "
+        "within their bar, each group's by the factors that the **other** groups need: what 95 of 100 numbers need in "
+        "the one of them that needs most, and 1 at least. Lull's own factors are from all groups, so that its own "
+        "share says nothing new. The last two columns say how wide half of the bars are at least, and how large half "
+        "of the errors are: in percent of the predicted number, of residencies (`residency`, `off`) in points.\n\n"
         + markdown_table(heads, lines)
     )
 
@@ -368,7 +403,8 @@ def conditions(row: Row) -> dict[str, str]:
 
 
 def _conditions_text(rows: Sequence[Row], numbers: pa.Table) -> str:
-    within, judged = inside(numbers), _has_bar(numbers)
+    of = circumstances(rows, numbers)
+    within, judged = inside(numbers, of), _has_bar(numbers, of)
     asked = list(zip(numbers["recorded_run"].to_pylist(), numbers["point"].to_pylist(), strict=True))
     found: dict[tuple[str, str], list[Row]] = {}
     for row in rows:
@@ -420,7 +456,8 @@ def checks(rows: Sequence[Row], numbers: pa.Table) -> list[Check]:
         )
         for what, most in GOALS.items()
     ]
-    within = inside(numbers)[_has_bar(numbers)]
+    of = circumstances(rows, numbers)
+    within = inside(numbers, of)[_has_bar(numbers, of)]
     if within.size:  # of one group alone nothing can be said
         found.append(
             Check(
@@ -451,7 +488,7 @@ def plot_errors(rows: Sequence[Row], numbers: pa.Table, label: str) -> Figure:
     axes[0].set(xlabel="error", ylabel="share of the questions", ylim=(0, 1.02))
     axes[0].set_xlim(0, None)
     axes[0].legend()
-    of_others = np.nan_to_num(bars_of_others(numbers), nan=0.0)
+    of_others = np.nan_to_num(bars_of_others(numbers, circumstances(rows, numbers)), nan=0.0)
     ratio = np.sort(np.minimum(_off(numbers) / np.maximum(of_others, 1e-300), 3))
     axes[1].step(ratio, np.arange(1, len(ratio) + 1) / len(ratio), where="post", color="black", label="all numbers")
     axes[1].axvline(1, color="0.5", linestyle=":")

@@ -81,7 +81,7 @@ def beside(recorded: Replay, truth: Replay, numbers: Mapping[Key, float]) -> lis
                 {
                     "what": what, "cpu": cpu, "of": of, "kind": kind, "recorded": row.recorded,
                     "predicted": row.predicted, "bar": row.error,
-                    "base": row.error / bars.factor(kind, recorded.free_clocks), "true": true,
+                    "base": row.error / bars.factor(kind, recorded.circumstances), "true": true,
                 }
             )  # fmt: skip
     return found

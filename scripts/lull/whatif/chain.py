@@ -26,6 +26,8 @@ _NOT_YET = np.iinfo(np.int64).min
 _RESERVE = 0.25
 """Timers that drift come earlier after shorter ways out of sleep: so much of the time that is asked about is replayed
 after its end, where the trace has it."""
+OF_CPUS = "ipi"
+"""The cause of a wake-up that another CPU made."""
 AS_RECORDED, BY_HINDSIGHT, _RECORD = -1, -2, -3
 """In place of a governor."""
 _ABOUT_NS = 60_000
@@ -120,6 +122,17 @@ class Chains:
         """The same without those whose interrupt came while the CPU was at work: one wake-up handled both."""
         ended = self.ended(wakes)
         return ended[ended["state"] >= 0]
+
+    def causes(self, cpu: int, woken: npt.NDArray[np.void]) -> dict[str, int]:
+        """Of wake-ups of one CPU, how many each cause has."""
+        sleeps = self.sleeps[cpu][woken["sleep"]]
+        ticked = sleeps["got_tick"] == 1
+        # A timer that was handled with the tick is what ends the sleep if the tick is stopped.
+        tick = (woken["added"] == 1) | (ticked & (woken["woken"] < sleeps["beside"]))
+        timer = ~tick & (ticked | (sleeps["by_timer"] == 1))
+        ipi = ~tick & ~timer & (sleeps["sender"] >= 0)
+        found = {"tick": tick, "timer": timer, OF_CPUS: ipi, "device": ~tick & ~timer & ~ipi}
+        return {cause: int(which.sum()) for cause, which in found.items()}
 
     def ticking(self, wakes: npt.NDArray[np.void]) -> npt.NDArray[np.float64]:
         """Of the work of each CPU, the nanoseconds that stopping and starting the tick took."""

@@ -158,7 +158,7 @@ def _scale(source: Replay, machine: Setup, wakes: npt.NDArray[np.void], cores_j:
         cores_j=cores_j,
         wakes=dict(zip(cpus.tolist(), counts.tolist(), strict=True)),
         watts={cpu: power.of(cpu) for cpu in source.cpus},
-        free_clocks=source.free_clocks,
+        circumstances=source.circumstances,
     )
 
 
@@ -253,7 +253,7 @@ def measures(source: Replay, machine: Setup, wakes: npt.NDArray[np.void]) -> dic
             found["residency", cpu, name] = 100 * slept / times.length
         own = woken[woken["cpu"] == cpu]
         found.update(_quantiles(cpu, _latency(own[own["given_up"] == 0])))
-        for cause, many in _causes(source, cpu, own).items():
+        for cause, many in source.chains.causes(cpu, own).items():
             found["wake-ups", cpu, cause] = float(many)
     caches = times.caches(power_of)
     for name, off in times.off.items():
@@ -276,17 +276,6 @@ def _quantiles(cpu: int, late: npt.NDArray[np.int64]) -> dict[Key, float]:
 def _latency(took: npt.NDArray[np.void]) -> npt.NDArray[np.int64]:
     late: npt.NDArray[np.int64] = took["end"] - np.maximum(took["woken"], took["start"])
     return late
-
-
-def _causes(source: Replay, cpu: int, own: npt.NDArray[np.void]) -> Mapping[str, int]:
-    sleeps = source.chains.sleeps[cpu][own["sleep"]]
-    ticked = sleeps["got_tick"] == 1
-    # A timer that was handled with the tick is what ends the sleep if the tick is stopped.
-    tick = (own["added"] == 1) | (ticked & (own["woken"] < sleeps["beside"]))
-    timer = ~tick & (ticked | (sleeps["by_timer"] == 1))
-    ipi = ~tick & ~timer & (sleeps["sender"] >= 0)
-    found = {"tick": tick, "timer": timer, "ipi": ipi, "device": ~tick & ~timer & ~ipi}
-    return {cause: int(which.sum()) for cause, which in found.items()}
 
 
 def of_trace(source: Replay) -> dict[Key, float]:

@@ -16,7 +16,8 @@ from lull.platform.cstates import STATE_NAMES
 from lull.platform.schema import Platform
 from lull.rundir import cpuidle
 from lull.rundir.folder import CPUIDLE, RUN, TRACE, RunDir
-from lull.whatif import chain, charges, differ, entries, recorded, spent, ticks, watts
+from lull.whatif import bars, chain, charges, differ, entries, recorded, spent, ticks, watts
+from lull.whatif.bars import Circumstances
 from lull.whatif.chain import AS_RECORDED, Chains
 from lull.whatif.charges import Charge
 from lull.whatif.differ import OtherChoice
@@ -52,6 +53,17 @@ class Replay:
     free_clocks: bool = False
     """Linux may change the clocks."""
 
+    @cached_property
+    def circumstances(self) -> Circumstances:
+        return Circumstances(self.free_clocks, self.by_cpus >= bars.TURNS)
+
+    @cached_property
+    def by_cpus(self) -> float:
+        """The share of the wake-ups that other CPUs caused, as recorded."""
+        woken = self.chains.woken(self.as_recorded)
+        many = sum(self.chains.causes(cpu, woken[woken["cpu"] == cpu])[chain.OF_CPUS] for cpu in self.cpus)
+        return many / max(1, woken.size)
+
     @property
     def cpus(self) -> list[int]:
         return sorted(self.chains.sleeps)
@@ -63,7 +75,11 @@ class Replay:
 
     @property
     def notes(self) -> list[str]:
-        return [*self.kept, *map(_told_of, self.differences)]
+        turns = [
+            f"{self.by_cpus:.0%} of the wake-ups are by another CPU; a replay knows such runs least, so that bars of "
+            f"latencies are {bars.OF_TURNS['latency']:g} times as wide, and others up to {_widest():g} times"
+        ]
+        return [*self.kept, *(turns if self.circumstances.in_turns else []), *map(_told_of, self.differences)]
 
     @cached_property
     def as_recorded(self) -> npt.NDArray[np.void]:
@@ -181,6 +197,10 @@ def load(
         kept=tuple(_kept(rundir, spec.platform, chains, found, again)),
         free_clocks=spec.policy.cpufreq == FREE_CLOCKS,
     )
+
+
+def _widest() -> float:
+    return max(times for kind, times in bars.OF_TURNS.items() if kind != "latency")
 
 
 def _deepest(states: Sequence[State]) -> int:

@@ -222,7 +222,7 @@ def _bars(source: Replay) -> dict[str, tuple[float, float, float, float]]:
     for row in prediction.rows(source, source.machine):
         name = {("energy", "all"): "joules", ("latency", "p99"): "p99"}.get((row.what, row.of))
         if row.cpu == ALL and name is not None:
-            factor = bars.factor(bars.kind(row.what, row.cpu, row.of), source.free_clocks)
+            factor = bars.factor(bars.kind(row.what, row.cpu, row.of), source.circumstances)
             share = factor * bars.OF_LATENCY if name == "p99" else 0.0
             always = max(0.0, row.error - share * row.predicted)
             found[name] = (always, share, factor * bars.SHARE_OF_CHANGE, factor * bars.SHARE_OF_UNSEEN)
