@@ -122,6 +122,11 @@ def checks(saved: pa.Table) -> list[Check]:
     return found
 
 
+def _of_first_boot(saved: pa.Table) -> list[Row]:
+    """Without the points of other boots, which have a table of their own."""
+    return [row for row in saved.to_pylist() if esm_points.BOOT not in row["series"]]
+
+
 def _ends(row: Row) -> tuple[float, float]:
     return student.ends(row["above_percent"], row["above_percent_pm"])
 
@@ -139,7 +144,7 @@ def draw(stored: Stored) -> list[Drawing]:
 
 def against(stored: Stored) -> list[Against]:
     saved = stored.rows("saved")
-    rows = [row for row in saved.to_pylist() if row["look_us"] == ANDROID_US] if saved is not None else []
+    rows = [row for row in _of_first_boot(saved) if row["look_us"] == ANDROID_US] if saved is not None else []
     return [
         Against(
             f"power saved by {row['series']} over {row['against']} at {row[AXIS]} {HEADING}, of what software adds",
@@ -155,7 +160,7 @@ SHARES = {"percent": "of SoC and memory", "above_percent": "of what the poll add
 
 def plot(saved: pa.Table, label: str) -> Figure:
     """A panel for each share that is known, with a line for each way of ESM at 25 motions a second."""
-    rows = [row for row in saved.to_pylist() if row[AXIS] == 25 and row["cpu_share"] > 0]
+    rows = [row for row in _of_first_boot(saved) if row[AXIS] == 25 and row["cpu_share"] > 0]
     known = [column for column in SHARES if any(row[column] is not None for row in rows)]
     figure, axes = style.panels(len(known), len(known), 2.4)
     for axis, column in zip(axes, known, strict=True):
@@ -185,7 +190,7 @@ def _text(saved: pa.Table) -> str:
         "of SoC and memory, %", "of what the poll adds, %", "paper, %", "sooner, ms",
     )  # fmt: skip
     rows = []
-    for row in saved.to_pylist():
+    for row in _of_first_boot(saved):
         share = [esm_points.cell(row, name) for name in ("percent", "above_percent")]
         rows.append(
             (

@@ -19,6 +19,7 @@ EPOLL_SHADOW, MASKED_SHADOW, ESM_SHADOW, ESM_THREAD = "epoll, shadow", "masked, 
 SERIES = (PULL, PULL_LONGER, EPOLL, EPOLL_SHADOW, MASKED, MASKED_SHADOW, ESM, ESM_SHADOW, ESM_THREAD)
 """The project's series in the order of figures. A user's own series follow."""
 LOOK = "looks of"
+BOOT = ", boot "
 STEPS_PER_US = 400
 """Steps of a look's arithmetic in a microsecond, on `tegra-k1`'s A15 at its fastest (input-app/handler.h)."""
 WORK = 4000
@@ -75,7 +76,7 @@ def _clocks(values: Mapping[str, Value]) -> str:
 
 def _boot(values: Mapping[str, Value]) -> str:
     """The part of a name that says that it is another boot of the machine."""
-    return f", boot {values['boot']}" if values.get("boot") else ""
+    return f"{BOOT}{values['boot']}" if values.get("boot") else ""
 
 
 def _memory(values: Mapping[str, Value]) -> str:
