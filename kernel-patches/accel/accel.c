@@ -126,6 +126,8 @@ static void lull_accel_begin(struct lull_accel *accel, u64 now)
 	kernel = &accel->kernels[file->kernel];
 	accel->busy = true;
 	accel->running = file;
+	/* Who asks after the end of a run, and before its interrupt, waits in the queue. */
+	now = max(now, file->run.began_ns);
 	accel->end = now + kernel->ns[file->next[file->kernel]++ % kernel->count];
 	accel->source->arm(accel->source, accel->end);
 }

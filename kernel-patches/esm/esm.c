@@ -371,14 +371,20 @@ static ssize_t esm_name_emit_at(char *buf, ssize_t length, const char *name)
 static ssize_t sources_show(struct kobject *kobj, struct kobj_attribute *attr, char *buf)
 {
 	struct esm_source *source;
-	ssize_t length = 0;
+	ssize_t length = 0, before;
 
 	mutex_lock(&esm_mutex);
 	list_for_each_entry(source, &esm_sources, node) {
+		before = length;
 		length += sysfs_emit_at(buf, length, "%u %u %llu ", source->number, source->irq,
 					READ_ONCE(source->packets));
 		length += esm_name_emit_at(buf, length, source->name);
 		length += sysfs_emit_at(buf, length, "\n");
+		/* A line that does not fit as a whole is left out, and so are those after it. */
+		if (length >= PAGE_SIZE - 1) {
+			length = before;
+			break;
+		}
 	}
 	mutex_unlock(&esm_mutex);
 

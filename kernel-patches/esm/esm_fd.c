@@ -186,7 +186,7 @@ SYSCALL_DEFINE1(esm_fd, unsigned int, flags)
 		return -EINVAL;
 	if (!READ_ONCE(esm_on))
 		return -EOPNOTSUPP;
-	if (!application)
+	if (!application || esm_application_idle(application))
 		return -ENODEV;
 	pollable = esm_pollable_of(application);
 	if (!pollable)

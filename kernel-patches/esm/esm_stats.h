@@ -15,8 +15,8 @@ enum esm_statistic {
 	ESM_HANDED_OVER,	/* packets that an application got out of EV_WAIT */
 	ESM_OVERFLOWED,		/* packets that an application had no room for */
 	ESM_WAITS,		/* times that an application went into EV_WAIT */
-	ESM_WAKE_UPS,		/* times that it was woken from there by an event */
-	ESM_SIGNALS,		/* times that a signal ended it */
+	ESM_WAKE_UPS,		/* times that an event woke it in EV_WAIT */
+	ESM_SIGNALS,		/* times that a signal ended EV_WAIT */
 	ESM_DELIVERED,		/* events that esm_wait() returned */
 	ESM_STATISTICS
 };

@@ -12,7 +12,7 @@
  * released in turn. TYPE and CODE are evdev's numbers.
  *
  * All arithmetic is on integers, so that a seed means the same events in every
- * kernel and in scripts/lull/schedule.py.
+ * kernel and in scripts/lull/runspec/schedule.py.
  */
 #include <kunit/visibility.h>
 #include <linux/bitmap.h>

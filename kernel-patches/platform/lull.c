@@ -119,11 +119,10 @@ int lull_set_enabled(struct lull_system *system, bool enable)
  */
 ssize_t lull_store_bool(bool *value, const char *buf, size_t count)
 {
-	bool is;
-	int error = kstrtobool(buf, &is);
+	unsigned int is;
 
-	if (error)
-		return error;
+	if (kstrtouint(buf, 10, &is) || is > 1)
+		return -EINVAL;
 	WRITE_ONCE(*value, is);
 
 	return count;
@@ -163,11 +162,11 @@ static ssize_t enabled_store(struct kobject *kobj, struct kobj_attribute *attr,
 {
 	struct lull_system *system = container_of(attr, struct lull_system, switch_attr);
 	bool enable;
-	int error;
+	int error = lull_store_bool(&enable, buf, count);
 
-	error = kstrtobool(buf, &enable);
-	if (!error)
-		error = lull_set_enabled(system, enable);
+	if (error < 0)
+		return error;
+	error = lull_set_enabled(system, enable);
 
 	return error ? error : count;
 }
