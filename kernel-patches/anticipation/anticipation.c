@@ -9,7 +9,8 @@
  * The idle loop asks the plan of its CPU before it asks the governor:
  *
  *   before a window   the deepest state that the CPU can leave in time; a timer
- *                     wakes it one exit latency before the window
+ *                     wakes it one exit latency before the window. No deeper
+ *                     than the governor says if the window's owner may not
  *   in a window       the deepest state that may be left within the bound, C1 as
  *                     a rule; a timer ends it
  *   no window         the governor is asked, as always
@@ -23,6 +24,7 @@
 #include <linux/cpumask.h>
 #include <linux/hrtimer.h>
 #include <linux/init.h>
+#include <linux/kernel_stat.h>
 #include <linux/ktime.h>
 #include <linux/limits.h>
 #include <linux/lockdep.h>
@@ -52,6 +54,7 @@ DEFINE_STATIC_KEY_FALSE(lull_ahead_on);
  * struct lull_ahead_cpu - a CPU's plan and what the CPU does with it
  * @lock: protects the plan, and what is in it
  * @plan: the windows
+ * @programs: how many of them are of programs
  * @on: whether requests are taken
  * @look_ns: when the CPU, if it sleeps, looks at its plan again; U64_MAX if it
  * does not sleep by its plan
@@ -66,10 +69,12 @@ DEFINE_STATIC_KEY_FALSE(lull_ahead_on);
  * @late: how often the window had begun by then
  * @late_most_ns: by how much at most
  * @ahead_sum_ns: by how much the CPU was too early the other times, in all
+ * @interrupts: that it had taken before it left its last sleep
  */
 struct lull_ahead_cpu {
 	raw_spinlock_t lock;
 	struct lull_plan plan;
+	unsigned int programs;
 	bool on;
 	u64 look_ns;
 	struct hrtimer timer;
@@ -83,6 +88,7 @@ struct lull_ahead_cpu {
 	u64 late;
 	u64 late_most_ns;
 	u64 ahead_sum_ns;
+	unsigned long interrupts;
 };
 
 static DEFINE_PER_CPU(struct lull_ahead_cpu, lull_ahead_cpus);
@@ -99,6 +105,7 @@ static void lull_ahead_finish(struct lull_ahead_cpu *cpu, struct wake_ahead *ahe
 	lockdep_assert_held(&cpu->lock);
 
 	lull_plan_remove(&cpu->plan, &ahead->window);
+	cpu->programs -= !!ahead->dead;
 	if (cpu->first == ahead)
 		cpu->first = NULL;
 	WRITE_ONCE(ahead->counts[outcome], ahead->counts[outcome] + 1);
@@ -160,9 +167,13 @@ static const struct wake_ahead *lull_ahead_first(const struct lull_ahead_cpu *cp
 	return NULL;
 }
 
-/* Chooses a state, and says when the CPU has to look again. */
+/*
+ * Chooses a state, and says when the CPU has to look again. @never_deeper is set if
+ * the governor may know better, of interrupts that come before the window.
+ */
 static int lull_ahead_choose(struct lull_ahead_cpu *cpu, struct cpuidle_driver *drv,
-			     struct cpuidle_device *dev, u64 now, u64 timer_ns)
+			     struct cpuidle_device *dev, u64 now, u64 timer_ns,
+			     bool *never_deeper)
 {
 	struct lull_plan_state states[CPUIDLE_STATE_MAX];
 	struct lull_outlook outlook;
@@ -171,6 +182,7 @@ static int lull_ahead_choose(struct lull_ahead_cpu *cpu, struct cpuidle_driver *
 	lull_plan_look(&cpu->plan, now, &outlook);
 	lull_ahead_states(cpu, drv, dev, states);
 	cpu->start = U64_MAX;
+	*never_deeper = !outlook.inside && lull_ahead_first(cpu, outlook.until)->never_deeper;
 
 	if (outlook.inside) {
 		cpu->look_ns = outlook.until;
@@ -208,6 +220,7 @@ bool __lull_ahead_select(struct cpuidle_driver *drv, struct cpuidle_device *dev,
 {
 	struct lull_ahead_cpu *cpu = this_cpu_ptr(&lull_ahead_cpus);
 	ktime_t to_tick, to_timer;
+	bool never_deeper, stop_tick;
 	u64 now, look_ns;
 
 	lockdep_assert_irqs_disabled();
@@ -228,10 +241,16 @@ bool __lull_ahead_select(struct cpuidle_driver *drv, struct cpuidle_device *dev,
 		raw_spin_unlock(&cpu->lock);
 		return false;
 	}
-	*state = lull_ahead_choose(cpu, drv, dev, now, max_t(s64, to_timer, 0));
+	*state = lull_ahead_choose(cpu, drv, dev, now, max_t(s64, to_timer, 0), &never_deeper);
 	cpu->state = *state;
 	look_ns = cpu->look_ns;
 	raw_spin_unlock(&cpu->lock);
+
+	/* A state that is lighter than the plan's is left sooner, so that the timer stays. */
+	if (never_deeper) {
+		*state = min(*state, cpuidle_select(drv, dev, &stop_tick));
+		WRITE_ONCE(cpu->state, *state);
+	}
 
 	hrtimer_start(&cpu->timer, ns_to_ktime(look_ns), HRTIMER_MODE_ABS_PINNED_HARD);
 	if (*state || look_ns - now > TICK_NSEC || tick_nohz_tick_stopped())
@@ -276,6 +295,7 @@ static void lull_ahead_left(unsigned int number, unsigned int depth)
 	struct lull_idle_sleep sleep;
 	u64 due, entered, left;
 
+	cpu->interrupts = kstat_cpu_irqs_sum(smp_processor_id());
 	lull_idle_last(&sleep);
 	due = dev ? ktime_to_ns(READ_ONCE(dev->next_hrtimer)) : 0;
 	if (!due || sleep.state < 0)
@@ -373,10 +393,13 @@ int wake_ahead_begin(struct wake_ahead *ahead, int cpu, u64 start, u64 duration_
 	error = own->on ? 0 : -EOPNOTSUPP;
 	if (!error) {
 		lull_ahead_tidy(own, now);
-		error = lull_plan_add(&own->plan, &ahead->window,
-				      ahead->dead ? LULL_PLAN_PROGRAMS : LULL_PLAN_MOST);
+		if (ahead->dead && own->programs >= LULL_PLAN_PROGRAMS)
+			error = -ENOSPC;
+		else
+			error = lull_plan_add(&own->plan, &ahead->window);
 	}
 	if (!error) {
+		own->programs += !!ahead->dead;
 		WRITE_ONCE(ahead->planned, true);
 		trace_lull_ahead_begin(ahead);
 		tell = lull_ahead_must_tell(own, cpu, start);
@@ -441,7 +464,8 @@ bool wake_ahead_planned(struct wake_ahead *ahead)
  * wake_ahead_arrival - when the interrupt that is being handled came
  *
  * An interrupt that ends a sleep came one exit latency before the CPU had left
- * the idle state. While that is not known yet, it is not taken off.
+ * the idle state. While that is not known yet, it is not taken off. A further
+ * interrupt comes when it is handled, also if the CPU still idles.
  *
  * Context: in the interrupt, with interrupts off, while the system is on.
  * Return: the time, in ns of CLOCK_MONOTONIC.
@@ -453,7 +477,8 @@ u64 wake_ahead_arrival(void)
 	u64 entered, left, exit_ns;
 
 	lull_idle_last(&sleep);
-	if (!is_idle_task(current) || !sleep.left || sleep.state < 0)
+	if (!is_idle_task(current) || !sleep.left || sleep.state < 0 ||
+	    kstat_cpu_irqs_sum(smp_processor_id()) != cpu->interrupts + 1)
 		return ktime_get();
 
 	lull_ahead_slept(&sleep, &entered, &left);
@@ -499,6 +524,7 @@ static int lull_ahead_disable(struct lull_system *system)
 	int cpu;
 
 	static_branch_disable(&lull_ahead_on);
+	lull_block_stop();
 	lull_timings_stop();
 	lull_routed_stop();
 	for_each_possible_cpu(cpu) {

@@ -29,6 +29,7 @@ enum wake_ahead_outcome {
  * @window: when
  * @owner: on whose behalf, for the trace; a task's name or a driver's
  * @pid: of the owner, or 0
+ * @never_deeper: before the window the CPU sleeps no deeper than its governor says
  * @dead: of a program's request, whether the program has gone, so that the
  * request is void; called with interrupts off and a raw lock held. NULL if the
  * kernel itself asks
@@ -41,6 +42,7 @@ struct wake_ahead {
 	struct lull_window window;
 	const char *owner;
 	pid_t pid;
+	bool never_deeper;
 	bool (*dead)(struct wake_ahead *ahead);
 	u64 counts[WAKE_AHEAD_OUTCOMES];
 

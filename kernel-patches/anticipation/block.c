@@ -13,6 +13,7 @@
  * not predicted, until its errors are small again.
  */
 #include <linux/blk-mq.h>
+#include <linux/jump_label.h>
 #include <linux/smp.h>
 #include <linux/spinlock.h>
 #include <linux/string.h>
@@ -106,6 +107,9 @@ void __lull_block_start(struct request *request, int cpu)
 		return;
 
 	guard(raw_spinlock_irqsave)(&lull_block_lock);
+	/* Pairs with lull_block_stop(), which may have been here meanwhile. */
+	if (!static_key_enabled(&lull_ahead_on))
+		return;
 	device = lull_block_find(request, true);
 	if (!device)
 		return;
@@ -145,6 +149,21 @@ void __lull_block_done(struct request *request)
 	device->cpu = smp_processor_id();
 	ns = wake_ahead_came(&slot->event, &device->accuracy[write]);
 	lull_line_learn(&device->lines[write], slot->sectors, ns);
+}
+
+/*
+ * lull_block_stop - the system has been switched off: forget the requests that devices have
+ *
+ * Their ends are not told of. A request that is begun later may be at the same address.
+ */
+void lull_block_stop(void)
+{
+	int device, slot;
+
+	guard(raw_spinlock_irqsave)(&lull_block_lock);
+	for (device = 0; device < LULL_BLOCK_DEVICES; device++)
+		for (slot = 0; slot < LULL_BLOCK_SLOTS; slot++)
+			lull_block_devices[device].slots[slot].request = NULL;
 }
 
 static ssize_t block_show(struct kobject *kobj, struct kobj_attribute *attr, char *buf)

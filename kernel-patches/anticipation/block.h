@@ -14,6 +14,7 @@ extern const struct attribute *const lull_block_attrs[];
 
 void __lull_block_start(struct request *request, int cpu);
 void __lull_block_done(struct request *request);
+void lull_block_stop(void);
 
 /* A driver gives a request to its device; the request was submitted on this CPU. */
 static inline void lull_block_start(struct request *request, int cpu)

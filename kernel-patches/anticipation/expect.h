@@ -32,8 +32,8 @@ struct wake_ahead_accuracy {
 
 /**
  * struct wake_ahead_event - a device will interrupt, and a task waits for that
- * @interrupt: request for the CPU that takes the interrupt
- * @task: request for the CPU where the task waits, if that is another one
+ * @interrupt: request for the CPU that takes the interrupt, if that is another one
+ * @task: request for the CPU where the task waits
  * @what: what the device was asked for, a number for the trace
  * @since: when the device began
  * @until: when the event is expected, at @until - @margin at the earliest

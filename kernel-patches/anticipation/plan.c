@@ -14,15 +14,14 @@
  * lull_plan_add - put a window into a plan
  * @plan: the plan
  * @window: a window that is in none; stays the caller's
- * @most: how many windows the plan may then have, LULL_PLAN_MOST at most
  *
  * Return: 0, or -ENOSPC if the plan is full.
  */
-int lull_plan_add(struct lull_plan *plan, struct lull_window *window, unsigned int most)
+int lull_plan_add(struct lull_plan *plan, struct lull_window *window)
 {
 	unsigned int at = plan->count;
 
-	if (plan->count >= most)
+	if (plan->count >= LULL_PLAN_MOST)
 		return -ENOSPC;
 
 	for (; at && plan->windows[at - 1]->start > window->start; at--)

@@ -63,7 +63,7 @@ struct lull_plan_state {
 	u64 residency_ns;
 };
 
-int lull_plan_add(struct lull_plan *plan, struct lull_window *window, unsigned int most);
+int lull_plan_add(struct lull_plan *plan, struct lull_window *window);
 bool lull_plan_remove(struct lull_plan *plan, const struct lull_window *window);
 struct lull_window *lull_plan_over(const struct lull_plan *plan, u64 now);
 void lull_plan_look(const struct lull_plan *plan, u64 now, struct lull_outlook *outlook);

@@ -38,6 +38,8 @@
 #define LULL_ROUTED_SOON_NS	NSEC_PER_MSEC
 /* Of the last eight events so many were wanted: then the next one is expected to be. */
 #define LULL_ROUTED_MOST	6
+/* The longest line of the statistics. */
+#define LULL_ROUTED_LINE	160
 
 /* In the order of the words in /sys/kernel/lull/anticipation/routed. */
 enum lull_routed_how {
@@ -247,7 +249,8 @@ static ssize_t routed_stats_show(struct kobject *kobj, struct kobj_attribute *at
 	guard(raw_spinlock_irqsave)(&lull_routed_lock);
 	for (slot = 0; slot < LULL_ROUTES; slot++) {
 		routed = &lull_routed[slot];
-		if (routed->irq)
+		/* A line that does not fit as a whole is left out. */
+		if (routed->irq && length < PAGE_SIZE - LULL_ROUTED_LINE)
 			length += sysfs_emit_at(buf, length,
 						"irq %u seen %llu wanted %llu hits %llu vain %llu home %llu\n",
 						routed->irq, routed->seen, routed->wanted,

@@ -91,8 +91,11 @@ void lull_timings_idle(void)
 	clock = local_clock();
 	now = ktime_get();
 	next = irq_timings_next_event(clock);
-	/* It says the present of what is overdue. */
-	if (next == U64_MAX || next <= clock)
+	/*
+	 * It says the present of what is overdue, and nonsense where interrupts come less
+	 * than once in a quarter of a second: such a distance is beyond its own tables.
+	 */
+	if (next == U64_MAX || next <= clock || next - clock > NSEC_PER_SEC)
 		return;
 	due = now + next - clock;
 	/* The same as before, but for the two clocks' way of counting. */

@@ -114,13 +114,17 @@ static void wake_ahead_drop(struct wake_ahead_file *file)
 	file->task = NULL;
 }
 
-/* Whether this thread has a request in force by another file. */
+/*
+ * Whether this thread has a request in force by another file. One whose window is over
+ * may be in the plan of its CPU until that CPU idles.
+ */
 static bool wake_ahead_elsewhere(const struct wake_ahead_file *file)
 {
 	struct wake_ahead_file *other;
 
 	list_for_each_entry(other, &file->user->files, node)
-		if (other != file && other->task == current && wake_ahead_planned(&other->ahead))
+		if (other != file && other->task == current && wake_ahead_planned(&other->ahead) &&
+		    !wake_ahead_dead(&other->ahead) && ktime_get() < other->ahead.window.end)
 			return true;
 
 	return false;
@@ -131,7 +135,11 @@ static long wake_ahead_do_begin(struct wake_ahead_file *file,
 {
 	struct wake_ahead_request request;
 	u64 now = ktime_get();
+	int error;
 
+	/* Only the files of one user are looked at for another request of this thread. */
+	if (!uid_eq(current_uid(), file->user->uid))
+		return -EPERM;
 	if (copy_from_user(&request, from, sizeof(request)))
 		return -EFAULT;
 	if (request.flags || !request.duration_ns ||
@@ -150,8 +158,13 @@ static long wake_ahead_do_begin(struct wake_ahead_file *file,
 	file->ahead.owner = file->name;
 	file->ahead.pid = task_pid_nr(current);
 	file->ahead.dead = wake_ahead_dead;
-	return wake_ahead_begin(&file->ahead, raw_smp_processor_id(), request.start_ns,
-				request.duration_ns, request.bound_ns);
+	/* Interrupts of others may come before the window: who may not slow them down ... */
+	file->ahead.never_deeper = !capable(CAP_SYS_NICE);
+	do { /* The CPU may go offline meanwhile. The thread is on another one then. */
+		error = wake_ahead_begin(&file->ahead, raw_smp_processor_id(), request.start_ns,
+					 request.duration_ns, request.bound_ns);
+	} while (error == -ENODEV);
+	return error;
 }
 
 static long wake_ahead_do_end(struct wake_ahead_file *file)

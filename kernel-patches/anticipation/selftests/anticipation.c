@@ -133,6 +133,11 @@ static void test_errors(void)
 	tap_ok(begin_at(fd, now + 90 * MS, MS) == 0 && counts_of(fd).early == 1,
 	       "another request takes its place");
 	tap_ok(end(fd) == 0 && counts_of(fd).early == 2, "it is ended early");
+	tap_ok(begin_at(fd, clock_ns(), MS / 10) == 0, "a short window");
+	for (now = clock_ns(); clock_ns() < now + MS;)
+		;
+	tap_ok(begin_at(other, clock_ns() + 50 * MS, MS) == 0 && end(other) == 0,
+	       "hinders no other request when it is over, though its CPU has not idled");
 	tap_ok(begin_at(other, clock_ns(), 50 * MS) == 0 && end(other) == 0 &&
 		       counts_of(other).hits == 1,
 	       "and a hit inside its window");
@@ -142,16 +147,17 @@ static void test_errors(void)
 
 static void test_files(void)
 {
-	static const char *const bad[] = {"2x", "", "-1"};
+	static const char *const bad[] = {"2x", "", "-1", "10", "yes"};
 	bool refused = true;
+	int status, files[1];
 	pid_t pid;
-	int status;
 
 	for (size_t i = 0; i < sizeof(bad) / sizeof(*bad); i++)
 		refused &= write_text(SYSTEM "learn", bad[i][0] ? bad[i] : "\n") == -EINVAL &&
 			   write_text(SYSTEM "block", bad[i][0] ? bad[i] : "\n") == -EINVAL &&
 			   write_text(SYSTEM "routed", bad[i][0] ? bad[i] : "\n") == -EINVAL;
-	tap_ok(refused, "EINVAL: learn, block and routed take 0 and 1");
+	tap_ok(refused, "EINVAL: learn and block take 0 and 1, and routed its words");
+	files[0] = must_open();
 
 	pid = fork();
 	if (!pid) {
@@ -174,10 +180,12 @@ static void test_files(void)
 		close(fds[0]);
 		right &= open_file() >= 0;
 		right &= begin_at(fds[1], clock_ns() + 10 * MS, MS) == 0;
+		right &= begin_at(files[0], clock_ns() + 10 * MS, MS) == -EPERM;
 		_exit(!right);
 	}
 	tap_ok(waitpid(pid, &status, 0) == pid && WIFEXITED(status) && !WEXITSTATUS(status),
-	       "EACCES for others than root but for the device, EUSERS for their 17th file");
+	       "EACCES for others than root but for the device, EUSERS for their 17th file, EPERM for root's");
+	close(files[0]);
 }
 
 static uint64_t far_away;
@@ -271,6 +279,63 @@ static void test_window(void)
 	tap_ok(counts_of(fd).misses == misses + 1 && end(fd) == -ENODATA,
 	       "a window that nobody ended is a miss");
 	close(fd);
+}
+
+/* Asks for a window in 3 s, then reads until nobody writes any more. */
+static void read_on_cpu(uid_t uid, int ready, int from)
+{
+	char byte = 0;
+
+	if (pin_to_cpu(cpu) || (uid && setuid(uid)) ||
+	    begin_at(open_file(), clock_ns() + 3000 * MS, MS) || write(ready, &byte, 1) != 1)
+		_exit(1);
+	while (read(from, &byte, 1) == 1)
+		;
+	_exit(0);
+}
+
+/* How often a CPU sleeps in C3 that another one wakes every 0.4 ms. */
+static uint64_t deepest_of(uid_t uid)
+{
+	uint64_t before, after, now;
+	int wakes[2], ready[2];
+	char byte = 0;
+	pid_t pid;
+
+	if (pipe(wakes) || pipe(ready))
+		tap_bail("cannot make a pipe");
+	pid = fork();
+	if (!pid) {
+		close(wakes[1]);
+		read_on_cpu(uid, ready[1], wakes[0]);
+	}
+	must(pin_to_cpu(0), "pin");
+	close(ready[1]);
+	if (read(ready[0], &byte, 1) != 1)
+		tap_bail("the child has gone");
+	must(idle_number(cpu, 2, "usage", &before), "read an idle state's usage");
+	now = clock_ns();
+	for (int i = 1; i <= 300; i++) {
+		sleep_until(now + (uint64_t)i * 4 * MS / 10);
+		if (write(wakes[1], &byte, 1) != 1)
+			tap_bail("the child has gone");
+	}
+	must(idle_number(cpu, 2, "usage", &after), "read an idle state's usage");
+	close(wakes[0]);
+	close(wakes[1]);
+	close(ready[0]);
+	waitpid(pid, NULL, 0);
+	return after - before;
+}
+
+static void test_never_deeper(void)
+{
+	uint64_t by_root = deepest_of(0), by_user = deepest_of(1000);
+
+	if (!tap_ok(by_root > 200, "root's window sends a CPU deep that is needed sooner"))
+		tap_note("C3 %llu of 300 times", (unsigned long long)by_root);
+	if (!tap_ok(by_user < 100, "a user's window does not"))
+		tap_note("C3 %llu of 300 times", (unsigned long long)by_user);
 }
 
 /* Another CPU's program asks nothing: a request comes to a CPU that idles. */
@@ -470,6 +535,7 @@ int main(int count, char **words)
 	test_full();
 	test_window();
 	test_from_elsewhere();
+	test_never_deeper();
 	test_owners();
 	test_closed();
 	test_off();
