@@ -172,7 +172,7 @@ def test_another_memory_and_costly_events_are_circumstances(tmp_path: Path, monk
     assert rows["costly-events/esm", "costly-events/pull"]["series"] == "ESM, events of 1.6 ms"
 
 
-COSTS = (40000, 160000, 640000)
+COSTS = (40000, 160000)
 
 
 def test_a_share_over_boots_is_of_the_idle_machine_in_the_same_boot(
