@@ -717,6 +717,7 @@ static int __init lull_hotplug_init(void)
 
 out_system:
 	lull_pseudo_remove_files();
+	lull_governor_remove();
 	lull_unregister_system(&lull_hotplug);
 out_state:
 	cpuhp_remove_state(state);

@@ -474,6 +474,8 @@ static const struct attribute *const lull_governor_attrs[] = {
 	NULL
 };
 
+static struct kobject *lull_governor_kobj;
+
 /**
  * lull_governor_create - make the governor's files
  * @parent: the system's directory
@@ -483,18 +485,28 @@ static const struct attribute *const lull_governor_attrs[] = {
  */
 int __init lull_governor_create(struct kobject *parent)
 {
-	struct kobject *kobj;
 	int error;
 
 	hrtimer_init(&lull_governor_timer, CLOCK_MONOTONIC, HRTIMER_MODE_REL_PINNED_HARD);
 	lull_governor_timer.function = lull_governor_sample;
 
-	kobj = kobject_create_and_add("governor", parent);
-	if (!kobj)
+	lull_governor_kobj = kobject_create_and_add("governor", parent);
+	if (!lull_governor_kobj)
 		return -ENOMEM;
-	error = sysfs_create_files(kobj, lull_governor_attrs);
+	error = sysfs_create_files(lull_governor_kobj, lull_governor_attrs);
 	if (error)
-		kobject_put(kobj);
+		lull_governor_remove();
 
 	return error;
+}
+
+/**
+ * lull_governor_remove - remove them, if there are any
+ *
+ * Context: process context, while the system is not used yet.
+ */
+void __init lull_governor_remove(void)
+{
+	kobject_put(lull_governor_kobj);
+	lull_governor_kobj = NULL;
 }

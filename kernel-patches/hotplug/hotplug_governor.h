@@ -31,5 +31,6 @@ void lull_governor_run(bool on);
 /* In hotplug.c: the CPUs of @out are out, and no others. Errors as pseudo_cpu_down(). */
 int lull_pseudo_set(const struct cpumask *out);
 int lull_governor_create(struct kobject *parent);
+void lull_governor_remove(void);
 
 #endif /* _LULL_HOTPLUG_GOVERNOR_H */
