@@ -37,8 +37,9 @@ static int lull_eanem_enable(struct lull_system *system)
 static int lull_eanem_disable(struct lull_system *system)
 {
 	static_branch_disable(&lull_eanem_key);
-	lull_eanem_unwatch();
+	/* After this nobody steers, and so nobody starts the timer again. */
 	lull_eanem_steer_all_back();
+	lull_eanem_unwatch();
 	return 0;
 }
 

@@ -7,6 +7,7 @@
  * itself, but not more often than once in a period. So a connection whose round trip is so short
  * that its window would be less than a segment gets whole segments, less often.
  */
+#include <linux/math.h>
 #include <linux/math64.h>
 #include <linux/minmax.h>
 #include <linux/time64.h>
@@ -112,6 +113,8 @@ bool lull_eanem_step(struct lull_eanem_control *control, const struct lull_eanem
 	if (early && view->target == control->target) {
 		control->since = view->now;
 		control->received = view->received;
+		/* The one of before may be very old, if the system was off meanwhile. */
+		control->edge = view->next + view->open;
 		return false;
 	}
 	if (!control->target || early) {
@@ -169,6 +172,20 @@ u32 lull_eanem_raise(struct lull_eanem_control *control, const struct lull_eanem
 	}
 
 	return max_t(s32, control->edge - view->next, view->open);
+}
+
+/**
+ * lull_eanem_scaled - what window scaling leaves of a window
+ * @view: what is seen of the connection
+ * @window: the window
+ *
+ * What is open is rounded up: rounded down, TCP would take the rest of it back.
+ *
+ * Return: the window that can be offered.
+ */
+u32 lull_eanem_scaled(const struct lull_eanem_view *view, u32 window)
+{
+	return max(round_down(window, view->unit), round_up(view->open, view->unit));
 }
 
 /**

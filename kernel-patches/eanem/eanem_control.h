@@ -36,7 +36,8 @@ struct lull_eanem_control {
  * @next: the sequence number that is expected next
  * @open: what the sender has been offered from there on
  * @most: what the stack would offer
- * @mss: the largest segment, not 0
+ * @unit: what TCP can offer is a multiple of this power of two, which window scaling makes
+ * @mss: the largest segment, not 0; or @unit, if that is larger
  * @hole: whether something that was sent earlier is missing
  */
 struct lull_eanem_view {
@@ -50,6 +51,7 @@ struct lull_eanem_view {
 	u32 next;
 	u32 open;
 	u32 most;
+	u32 unit;
 	u32 mss;
 	bool hole;
 };
@@ -64,5 +66,6 @@ u64 lull_eanem_round_ns(const struct lull_eanem_control *control,
 			const struct lull_eanem_view *view);
 u64 lull_eanem_again_ns(u64 before_ns);
 u32 lull_eanem_raise(struct lull_eanem_control *control, const struct lull_eanem_view *view);
+u32 lull_eanem_scaled(const struct lull_eanem_view *view, u32 window);
 
 #endif /* _LULL_EANEM_CONTROL_H */

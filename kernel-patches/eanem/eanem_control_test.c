@@ -8,6 +8,8 @@
 #define MS	1000000ULL
 #define MBIT	125000ULL
 #define MSS	1448
+/* A window scale of 7, as with receive buffers of 6 MB. */
+#define UNIT	128
 
 /* What exact fractions give for algorithm 1, cut to whole bytes where the law cuts. */
 static const struct {
@@ -76,7 +78,7 @@ static void lull_eanem_tick(struct lull_eanem_pipe *pipe, u64 most)
 	view->received += came;
 	view->open -= came;
 	lull_eanem_step(&pipe->control, view, &bandwidth);
-	view->open = lull_eanem_raise(&pipe->control, view);
+	view->open = lull_eanem_scaled(view, lull_eanem_raise(&pipe->control, view));
 	pipe->offered[++pipe->now % ARRAY_SIZE(pipe->offered)] = view->next + view->open;
 }
 
@@ -96,6 +98,7 @@ static struct lull_eanem_pipe *lull_eanem_pipe(struct kunit *test, u64 rtt_us, u
 		.next = U32_MAX - 100000,
 		.open = open,
 		.most = 6 << 20,
+		.unit = UNIT,
 		.mss = MSS,
 	};
 	for (size_t i = 0; i < ARRAY_SIZE(pipe->offered); i++)
@@ -152,7 +155,7 @@ static void lull_eanem_is_slow_for_few_bytes(struct kunit *test)
 	KUNIT_EXPECT_LE(test, there, 1100);
 }
 
-/* A window that was offered stays, whatever the target. */
+/* A window that was offered stays, whatever the target. The sender reads whole units. */
 static void lull_eanem_takes_nothing_back(struct kunit *test)
 {
 	struct lull_eanem_pipe *pipe = lull_eanem_pipe(test, 20000, 1 << 20);
@@ -164,11 +167,62 @@ static void lull_eanem_takes_nothing_back(struct kunit *test)
 			pipe->view.target = (1 + i * 7919 % 800) * MBIT;
 		lull_eanem_tick(pipe, 125 * pipe->tick_ns / 1000);
 		now = pipe->view.next + pipe->view.open;
+		KUNIT_ASSERT_EQ(test, pipe->view.open % UNIT, 0);
 		KUNIT_ASSERT_GE(test, (s32)(now - edge), 0);
-		if (now != edge)
-			KUNIT_ASSERT_GE(test, now - edge, MSS);
+		/* But for what is rounded, it goes up by a segment at least. */
+		if (now - edge >= UNIT)
+			KUNIT_ASSERT_GT(test, now - edge, MSS - UNIT);
 		edge = now;
 	}
+}
+
+/* What is open is rounded up: rounded down, 88 bytes would be taken back here. */
+static void lull_eanem_rounds_up_what_is_open(struct kunit *test)
+{
+	struct lull_eanem_view view = { .open = 2816 - MSS, .unit = UNIT, .mss = MSS };
+
+	KUNIT_EXPECT_EQ(test, lull_eanem_scaled(&view, view.open), 1408);
+	KUNIT_EXPECT_EQ(test, lull_eanem_scaled(&view, view.open + 2 * MSS), 4224);
+	view.unit = 1;
+	KUNIT_EXPECT_EQ(test, lull_eanem_scaled(&view, view.open), view.open);
+	view.open = 0;
+	view.unit = 1 << 14;
+	KUNIT_EXPECT_EQ(test, lull_eanem_scaled(&view, 0), 0);
+}
+
+/* A sender that has used up its window gets a segment, or it would be silent for ever. */
+static void lull_eanem_raises_at_any_scale(struct kunit *test)
+{
+	for (unsigned int scale = 0; scale <= 14; scale++) {
+		struct lull_eanem_view view = {
+			.now = 1000 * NSEC_PER_SEC, .period_ns = MS, .unit = 1U << scale,
+			.mss = max(MSS, 1 << scale),
+		};
+
+		for (view.open = 0; view.open < MSS; view.open++) {
+			struct lull_eanem_control control = { .target = 1, .window = 1 };
+			u32 offer = lull_eanem_scaled(&view, lull_eanem_raise(&control, &view));
+
+			KUNIT_ASSERT_GE_MSG(test, offer, view.open + MSS, "scale %u, open %u",
+					    scale, view.open);
+		}
+	}
+}
+
+/* After the system was off: where the edge was then says nothing. */
+static void lull_eanem_forgets_an_old_edge(struct kunit *test)
+{
+	struct lull_eanem_control control = {
+		.target = 1, .window = 20000, .round = 10 * MS, .edge = 1 << 30,
+	};
+	struct lull_eanem_view view = {
+		.now = 10 * MS, .target = 1, .period_ns = MS, .next = 4000, .open = 1 << 20,
+		.unit = 1, .mss = MSS,
+	};
+	u64 bandwidth;
+
+	KUNIT_EXPECT_FALSE(test, lull_eanem_step(&control, &view, &bandwidth));
+	KUNIT_EXPECT_EQ(test, lull_eanem_raise(&control, &view), 1 << 20);
 }
 
 static void lull_eanem_waits_for_what_is_missing(struct kunit *test)
@@ -243,6 +297,9 @@ static struct kunit_case lull_eanem_cases[] = {
 	KUNIT_CASE(lull_eanem_follows_steps),
 	KUNIT_CASE(lull_eanem_is_slow_for_few_bytes),
 	KUNIT_CASE(lull_eanem_takes_nothing_back),
+	KUNIT_CASE(lull_eanem_rounds_up_what_is_open),
+	KUNIT_CASE(lull_eanem_raises_at_any_scale),
+	KUNIT_CASE(lull_eanem_forgets_an_old_edge),
 	KUNIT_CASE(lull_eanem_waits_for_what_is_missing),
 	KUNIT_CASE(lull_eanem_rounds_are_worth_two_segments),
 	KUNIT_CASE(lull_eanem_does_not_wind_up),

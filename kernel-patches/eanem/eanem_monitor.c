@@ -6,6 +6,7 @@
  * A socket is watched from when a process makes, accepts or reads it, because only then is it
  * known whose it is. What is kept of it is freed with it.
  */
+#include <linux/cpu.h>
 #include <linux/hrtimer.h>
 #include <linux/inet.h>
 #include <linux/interrupt.h>
@@ -13,6 +14,7 @@
 #include <linux/pid.h>
 #include <linux/sched/signal.h>
 #include <linux/slab.h>
+#include <linux/smp.h>
 #include <linux/sock_diag.h>
 #include <linux/user_namespace.h>
 #include <net/inet_sock.h>
@@ -26,11 +28,11 @@ DEFINE_SPINLOCK(lull_eanem_lock);
 LIST_HEAD(lull_eanem_socks);
 
 /**
- * struct lull_eanem_process - a process with a target for all of its sockets together
+ * struct lull_eanem_process - a process with a target for all of its TCP sockets together
  * @node: in lull_eanem_processes
  * @pid: the process
  * @target: in bytes/s
- * @active: its sockets without a target of their own that received something lately
+ * @active: those without a target of their own that received something lately
  * @gone: it has ended
  */
 struct lull_eanem_process {
@@ -45,6 +47,8 @@ static LIST_HEAD(lull_eanem_processes);
 static u64 lull_eanem_serial;
 
 static struct hrtimer lull_eanem_timer;
+/* The CPU that turned the system on. */
+static int lull_eanem_home;
 /* The last interval that is over. */
 static u64 lull_eanem_interval;
 static u64 lull_eanem_interval_ns;
@@ -127,9 +131,11 @@ void __lull_eanem_queued(struct sock *sk, struct sk_buff *skb)
 	u32 now = lull_eanem_clock(), *at = skb->lull_at;
 	struct lull_eanem_latency *stages = es->counts.stages;
 
-	/* A FIN alone is no packet to a program. */
-	if (!skb->len)
+	/* A FIN alone is no packet to a program, and nothing of it is copied. */
+	if (!skb->len && sk->sk_protocol == IPPROTO_TCP) {
+		at[LULL_EANEM_AT_ARRIVED] = 0;
 		return;
+	}
 
 	spin_lock_bh(&es->lock);
 	lull_eanem_count(&es->counts, skb);
@@ -166,15 +172,22 @@ static struct lull_eanem_process *lull_eanem_process(const struct pid *pid)
 	return NULL;
 }
 
-/*
- * Its own target, or an equal part of its process's: of the sockets that received something. All
- * sockets are gone through, but not once for each process: any process may have a target.
- */
+/* Its own target, or an equal part of its process's: of the sockets that received something. */
+static void lull_eanem_apply(struct lull_eanem_sock *es)
+{
+	u64 target = es->own_target;
+
+	lockdep_assert_held(&lull_eanem_lock);
+	if (es->process && !target)
+		target = max(div_u64(es->process->target, max(es->process->active, 1U)), 1ULL);
+	WRITE_ONCE(es->target, target);
+}
+
+/* All sockets are gone through, but not once for each process: any process may have a target. */
 static void lull_eanem_share(void)
 {
 	struct lull_eanem_process *process;
 	struct lull_eanem_sock *es;
-	u64 target;
 
 	lockdep_assert_held(&lull_eanem_lock);
 	list_for_each_entry(process, &lull_eanem_processes, node)
@@ -183,13 +196,14 @@ static void lull_eanem_share(void)
 		if (es->process && !es->own_target && READ_ONCE(es->last.packets))
 			es->process->active++;
 	}
-	list_for_each_entry(es, &lull_eanem_socks, node) {
-		target = es->own_target;
-		if (es->process && !target)
-			target = max(div_u64(es->process->target, max(es->process->active, 1U)),
-				     1ULL);
-		WRITE_ONCE(es->target, target);
-	}
+	list_for_each_entry(es, &lull_eanem_socks, node)
+		lull_eanem_apply(es);
+}
+
+/* The control can hold nothing else. */
+static bool lull_eanem_is_tcp(const struct lull_eanem_sock *es)
+{
+	return es->sk->sk_protocol == IPPROTO_TCP;
 }
 
 static struct lull_eanem_sock *lull_eanem_alloc(struct sock *sk)
@@ -215,7 +229,6 @@ void __lull_eanem_own(struct sock *sk)
 {
 	struct lull_eanem_sock *es = READ_ONCE(sk->sk_eanem), *made = NULL;
 	struct pid *owner = task_tgid(current), *before;
-	struct lull_eanem_process *shared;
 
 	if (likely(es && READ_ONCE(es->owner) == owner))
 		return;
@@ -236,13 +249,12 @@ void __lull_eanem_own(struct sock *sk)
 		list_add_tail(&es->node, &lull_eanem_socks);
 	}
 	before = es->owner;
-	shared = es->process;
 	WRITE_ONCE(es->owner, get_pid(owner));
-	es->process = lull_eanem_process(owner);
+	es->process = lull_eanem_is_tcp(es) ? lull_eanem_process(owner) : NULL;
 	/* Pairs with the readers' READ_ONCE(): they depend on the pointer. */
 	smp_store_release(&sk->sk_eanem, es);
-	if (es->process || shared)
-		lull_eanem_share();
+	/* Any process may come here often; the next tick shares anew. */
+	lull_eanem_apply(es);
 	spin_unlock_bh(&lull_eanem_lock);
 	put_pid(before);
 	kfree(made);
@@ -261,19 +273,23 @@ void __lull_eanem_free(struct sock *sk)
 	sk->sk_eanem = NULL;
 }
 
+static void lull_eanem_take(struct lull_eanem_sock *es, struct lull_eanem_counts *counts)
+{
+	spin_lock_bh(&es->lock);
+	*counts = es->counts;
+	memset(&es->counts, 0, sizeof(es->counts));
+	es->packets += counts->packets;
+	es->bytes += counts->bytes;
+	spin_unlock_bh(&es->lock);
+}
+
 static void lull_eanem_close(struct lull_eanem_sock *es)
 {
 	struct lull_eanem_counts counts;
 	struct lull_eanem_sums *last = &es->last;
 	u64 mean;
 
-	spin_lock_bh(&es->lock);
-	counts = es->counts;
-	memset(&es->counts, 0, sizeof(es->counts));
-	es->packets += counts.packets;
-	es->bytes += counts.bytes;
-	spin_unlock_bh(&es->lock);
-
+	lull_eanem_take(es, &counts);
 	WRITE_ONCE(last->packets, counts.packets);
 	last->bytes = counts.bytes;
 	last->mean = 0;
@@ -304,6 +320,29 @@ static void lull_eanem_close_cpus(void)
 	}
 }
 
+/* What came before the system was turned on is in the totals alone. */
+static void lull_eanem_begin(void)
+{
+	struct lull_eanem_counts counts;
+	struct lull_eanem_sock *es;
+	unsigned int cpu;
+
+	spin_lock_bh(&lull_eanem_lock);
+	list_for_each_entry(es, &lull_eanem_socks, node) {
+		lull_eanem_take(es, &counts);
+		memset(&es->last, 0, sizeof(es->last));
+	}
+	lull_eanem_close_cpus();
+	for_each_possible_cpu(cpu) {
+		struct lull_eanem_times *times = per_cpu_ptr(&lull_eanem_times, cpu);
+
+		memset(times->last, 0, sizeof(times->last));
+	}
+	lull_eanem_interval_ns = 0;
+	lull_eanem_began = ktime_get_ns();
+	spin_unlock_bh(&lull_eanem_lock);
+}
+
 /* Processes that have gone. Their targets are of no use to anybody. */
 static void lull_eanem_forget(struct list_head *gone)
 {
@@ -325,14 +364,14 @@ static void lull_eanem_forget(struct list_head *gone)
 	}
 }
 
-/* The sockets of a process whose target has come, or goes. */
+/* The TCP sockets of a process whose target has come, or goes. */
 static void lull_eanem_tie(const struct pid *owner, struct lull_eanem_process *process)
 {
 	struct lull_eanem_sock *es;
 
 	lockdep_assert_held(&lull_eanem_lock);
 	list_for_each_entry(es, &lull_eanem_socks, node) {
-		if (es->owner == owner)
+		if (es->owner == owner && lull_eanem_is_tcp(es))
 			es->process = process;
 	}
 }
@@ -401,7 +440,7 @@ void lull_eanem_describe(const struct lull_eanem_sock *es, struct lull_eanem_soc
 	record->interval = lull_eanem_interval;
 	record->interval_ns = lull_eanem_interval_ns;
 	record->last = es->last;
-	/* Changed by the tick alone. */
+	/* Changed under this lock alone. */
 	record->packets = es->packets;
 	record->bytes = es->bytes;
 	record->target = es->target;
@@ -449,7 +488,7 @@ int lull_eanem_target_socket(struct net *net, struct pid *owner, u64 id, u64 tar
 		    (owner && es->owner != owner))
 			continue;
 		error = -EOPNOTSUPP;
-		if (es->sk->sk_protocol != IPPROTO_TCP)
+		if (!lull_eanem_is_tcp(es))
 			break;
 		es->own_target = target;
 		lull_eanem_share();
@@ -521,11 +560,37 @@ int lull_eanem_watch(void)
 		unregister_trace_softirq_entry(lull_eanem_softirq_entry, NULL);
 		return error;
 	}
-	lull_eanem_began = ktime_get_ns();
+	lull_eanem_begin();
+	lull_eanem_home = raw_smp_processor_id();
 	hrtimer_init(&lull_eanem_timer, CLOCK_MONOTONIC, HRTIMER_MODE_REL_SOFT);
 	lull_eanem_timer.function = lull_eanem_tick;
-	hrtimer_start(&lull_eanem_timer, lull_eanem_length(), HRTIMER_MODE_REL_SOFT);
+	hrtimer_start(&lull_eanem_timer, lull_eanem_length(), HRTIMER_MODE_REL_PINNED_SOFT);
 	return 0;
+}
+
+/* Pinned, because otherwise a busy CPU might get it. */
+static void lull_eanem_start_here(void *unused)
+{
+	hrtimer_start_expires(&lull_eanem_timer, HRTIMER_MODE_ABS_PINNED_SOFT);
+}
+
+/**
+ * lull_eanem_follow - the interval's timer goes to where the network stack's work is
+ * @cpu: the CPU; -1 for the one that turned the system on
+ *
+ * The system is on: the caller holds the mutex that whoever turns it off takes before the timer is
+ * stopped. If the CPU is offline, the timer comes here.
+ */
+void lull_eanem_follow(int cpu)
+{
+	/* A timer that fires moves its own end, and must not be queued meanwhile. */
+	hrtimer_cancel(&lull_eanem_timer);
+	/* A CPU that goes offline would start it after its timers have left. */
+	cpus_read_lock();
+	if (smp_call_function_single(cpu < 0 ? lull_eanem_home : cpu, lull_eanem_start_here, NULL,
+				     true))
+		lull_eanem_start_here(NULL);
+	cpus_read_unlock();
 }
 
 /* The sockets stay known, without targets: they are freed when they go. */

@@ -74,7 +74,7 @@ static int lull_eanem_sockets_start(struct netlink_callback *cb)
 	if (!static_branch_unlikely(&lull_eanem_key))
 		return -ENODEV;
 	dump->after = 0;
-	/* Later parts of the dump may be fetched by another process, for which it stays this. */
+	/* Who is not root gets its own process's alone. */
 	dump->owner = lull_eanem_is_root(cb->skb) ? NULL : get_pid(task_tgid(current));
 	return 0;
 }
@@ -91,6 +91,10 @@ static int lull_eanem_sockets_dump(struct sk_buff *skb, struct netlink_callback 
 	struct user_namespace *user_ns = current_user_ns();
 	struct lull_eanem_socket record;
 	struct lull_eanem_sock *es;
+
+	/* The owner may have executed another program, whose sockets are for nobody else. */
+	if (dump->owner && dump->owner != task_tgid(current))
+		return -EPERM;
 
 	spin_lock_bh(&lull_eanem_lock);
 	list_for_each_entry(es, &lull_eanem_socks, node) {
@@ -193,6 +197,9 @@ static int lull_eanem_steer_command(struct sk_buff *skb, struct genl_info *info)
 	if (!zalloc_cpumask_var(&cpus, GFP_KERNEL))
 		return -ENOMEM;
 	error = cpulist_parse(nla_data(text), cpus);
+	/* A number of more than 32 bits is too large, too. */
+	if (error == -EOVERFLOW)
+		error = -ERANGE;
 	if (!error)
 		error = lull_eanem_steer(genl_info_net(info), info->snd_portid, cpus,
 					 khz ? nla_get_u32(khz) : 0,

@@ -38,7 +38,7 @@ struct lull_eanem_counts {
  * @sk: the socket
  * @serial: its place in a dump
  * @owner: the process that made, accepted or last read it
- * @process: that process's target for all of its sockets, or NULL
+ * @process: that process's target for all of its TCP sockets, or NULL; this is one of them
  * @own_target: the socket's target, in bytes/s; 0 if it has none
  * @target: the one in force: its own, or its part of its process's
  * @lock: protects @counts, and @packets and @bytes
@@ -87,6 +87,7 @@ extern struct list_head lull_eanem_socks;
 /* eanem_monitor.c */
 int lull_eanem_watch(void);
 void lull_eanem_unwatch(void);
+void lull_eanem_follow(int cpu);
 void lull_eanem_describe(const struct lull_eanem_sock *es, struct lull_eanem_socket *record);
 void lull_eanem_cpu_times(unsigned int cpu, struct lull_eanem_cpu *record);
 int lull_eanem_target_socket(struct net *net, struct pid *owner, u64 id, u64 target);

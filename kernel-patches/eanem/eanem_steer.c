@@ -153,10 +153,13 @@ static void lull_eanem_move_back(struct lull_eanem_moved *moved)
 {
 	struct net_device *dev;
 
+	/* If none of its CPUs is online any more, it may go to any. */
 	if (moved->irq) {
-		irq_set_affinity(moved->irq, &moved->before);
+		if (irq_set_affinity(moved->irq, &moved->before))
+			irq_set_affinity(moved->irq, cpu_online_mask);
 	} else if (moved->task) {
-		set_cpus_allowed_ptr(moved->task, &moved->before);
+		if (set_cpus_allowed_ptr(moved->task, &moved->before))
+			set_cpus_allowed_ptr(moved->task, cpu_possible_mask);
 		put_task_struct(moved->task);
 	} else {
 		dev = __dev_get_by_index(lull_eanem_net, moved->ifindex);
@@ -189,7 +192,7 @@ static void lull_eanem_back(void)
 	}
 	rtnl_unlock();
 	lull_eanem_release_frequency();
-	lull_eanem_holder = 0;
+	WRITE_ONCE(lull_eanem_holder, 0);
 	lull_eanem_net = NULL;
 }
 
@@ -251,8 +254,8 @@ static int lull_eanem_move_threads(const struct cpumask *cpus, const u32 *thread
  *
  * Return: 0; -ENODEV if the system is off; -EBUSY if somebody else steers; -EINVAL if a CPU is not
  * online, or if a thread is bound to its CPU by the kernel; -EOPNOTSUPP or -ERANGE if there is no
- * such frequency; -ESRCH if there is no such thread. With an error everything is back where it was
- * before all.
+ * such frequency; -ESRCH if there is no such thread. With -ENODEV, -EBUSY or an offline CPU nothing
+ * changes. With any other error everything is back where it was before all.
  */
 int lull_eanem_steer(struct net *net, u32 holder, const struct cpumask *cpus, unsigned int khz,
 		     const u32 *threads, unsigned int count)
@@ -271,10 +274,12 @@ int lull_eanem_steer(struct net *net, u32 holder, const struct cpumask *cpus, un
 		return -EBUSY;
 	if (lull_eanem_holder)
 		lull_eanem_back();
-	if (cpumask_empty(cpus))
+	if (cpumask_empty(cpus)) {
+		lull_eanem_follow(-1);
 		return 0;
+	}
 
-	lull_eanem_holder = holder;
+	WRITE_ONCE(lull_eanem_holder, holder);
 	lull_eanem_net = net;
 	rtnl_lock();
 	for_each_netdev(net, dev)
@@ -285,6 +290,8 @@ int lull_eanem_steer(struct net *net, u32 holder, const struct cpumask *cpus, un
 		error = lull_eanem_hold_frequency(cpus, khz);
 	if (error)
 		lull_eanem_back();
+	/* Not in between, which would wake the CPU that turned the system on. */
+	lull_eanem_follow(error ? -1 : (int)cpumask_first(cpus));
 
 	return error;
 }
@@ -296,11 +303,18 @@ int lull_eanem_steer(struct net *net, u32 holder, const struct cpumask *cpus, un
  */
 void lull_eanem_steer_back(struct net *net, u32 holder)
 {
+	/* A holder has steered before it goes. All others need not wait for the mutex. */
+	if (!holder || READ_ONCE(lull_eanem_holder) != holder)
+		return;
+
 	guard(mutex)(&lull_eanem_steer_mutex);
-	if (holder && lull_eanem_holder == holder && lull_eanem_net == net)
-		lull_eanem_back();
+	if (lull_eanem_holder != holder || lull_eanem_net != net)
+		return;
+	lull_eanem_back();
+	lull_eanem_follow(-1);
 }
 
+/* The system is being turned off, so that the interval's timer stays where it is. */
 void lull_eanem_steer_all_back(void)
 {
 	guard(mutex)(&lull_eanem_steer_mutex);

@@ -24,7 +24,7 @@
 static void lull_eanem_look(struct sock *sk, u64 target, u32 window, struct lull_eanem_view *view)
 {
 	struct tcp_sock *tp = tcp_sk(sk);
-	u32 rtt_us = tcp_min_rtt(tp);
+	u32 rtt_us = tcp_min_rtt(tp), unit = 1U << tp->rx_opt.rcv_wscale;
 
 	if (rtt_us == ~0U)
 		rtt_us = tp->rcv_rtt_est.rtt_us >> 3;
@@ -39,7 +39,9 @@ static void lull_eanem_look(struct sock *sk, u64 target, u32 window, struct lull
 		.next = tp->rcv_nxt,
 		.open = tcp_receive_window(tp),
 		.most = window,
-		.mss = max_t(u32, tp->advmss, 1),
+		.unit = unit,
+		/* Scaling would leave nothing of less than a unit. */
+		.mss = max_t(u32, tp->advmss, unit),
 		.hole = !RB_EMPTY_ROOT(&tp->out_of_order_queue),
 	};
 }
@@ -50,14 +52,6 @@ static u64 lull_eanem_target(const struct sock *sk, const struct lull_eanem_sock
 	if (!((1 << sk->sk_state) & LULL_EANEM_STATES))
 		return 0;
 	return READ_ONCE(es->target);
-}
-
-/* What scaling leaves of a window; what is open stays open. */
-static u32 lull_eanem_scaled(const struct sock *sk, u32 window, u32 open)
-{
-	u32 scaled = round_down(window, 1U << tcp_sk(sk)->rx_opt.rcv_wscale);
-
-	return max(scaled, open);
 }
 
 /* For when the window may be raised again; a period later if that was in vain. */
@@ -94,7 +88,7 @@ u32 __lull_eanem_window(struct sock *sk, u32 window)
 		trace_lull_eanem_window(atomic64_read(&sk->sk_cookie), target, bandwidth,
 					control->window);
 	}
-	offer = lull_eanem_scaled(sk, lull_eanem_raise(control, &view), view.open);
+	offer = lull_eanem_scaled(&view, lull_eanem_raise(control, &view));
 	if (offer >= window)
 		return window;
 	if (offer < LULL_EANEM_FEW * view.mss)
@@ -114,13 +108,16 @@ u32 __lull_eanem_offer(struct sock *sk, u32 window)
 		return window;
 
 	lull_eanem_look(sk, target, window, &view);
-	offer = lull_eanem_scaled(sk, lull_eanem_raise(&control, &view), view.open);
+	offer = lull_eanem_scaled(&view, lull_eanem_raise(&control, &view));
 	if (offer >= window)
 		return window;
+	if (offer >= view.open + view.mss)
+		return offer;
 	/* No ACK will say more, and after this one perhaps no read asks again. */
-	if (offer < view.open + view.mss && view.open < LULL_EANEM_FEW * view.mss)
+	if (view.open < LULL_EANEM_FEW * view.mss)
 		lull_eanem_arm(sk, es, &view);
-	return offer;
+	/* What rounding adds is worth no ACK. */
+	return view.open;
 }
 
 /* A window that was used up can be raised: then the sender has to hear of it. */
@@ -128,8 +125,11 @@ static void lull_eanem_tell(struct sock *sk)
 {
 	u32 open = tcp_receive_window(tcp_sk(sk)), mss = max_t(u32, tcp_sk(sk)->advmss, 1);
 
-	if (__lull_eanem_offer(sk, __tcp_select_window(sk)) >= open + mss)
-		tcp_send_ack(sk);
+	if (__lull_eanem_offer(sk, __tcp_select_window(sk)) < open + mss)
+		return;
+	/* For its time stamp: no segment has just come. */
+	tcp_mstamp_refresh(tcp_sk(sk));
+	tcp_send_ack(sk);
 }
 
 static enum hrtimer_restart lull_eanem_open(struct hrtimer *timer)

@@ -7,6 +7,8 @@
 #include <arpa/inet.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/genetlink.h>
+#include <linux/netlink.h>
 #include <net/if.h>
 #include <netinet/in.h>
 #include <poll.h>
@@ -32,6 +34,8 @@
 #define MTU 1500
 #define NOBODY 65534
 #define SOCKETS 256
+/* More than one answer of netlink holds. */
+#define MANY 200
 #define UDP_PACKETS 10
 #define POLICY CPU_DIR "/cpu0/cpufreq/"
 
@@ -217,6 +221,59 @@ static void next_interval(uint64_t id, struct lull_eanem_socket *now)
 		clock_sleep(MS);
 }
 
+/* What the library does not ask: all of the request after its heads is the caller's. */
+static void ask(struct eanem *to, uint8_t command, uint16_t flags, const void *rest, size_t size)
+{
+	struct {
+		struct nlmsghdr head;
+		struct genlmsghdr command;
+		char rest[512];
+	} request = {
+		.head = {.nlmsg_len = (uint32_t)(NLMSG_LENGTH(GENL_HDRLEN) + size),
+			 .nlmsg_type = to->family,
+			 .nlmsg_flags = NLM_F_REQUEST | flags,
+			 .nlmsg_seq = ++to->sequence},
+		.command = {.cmd = command, .version = LULL_EANEM_VERSION},
+	};
+
+	if (size)
+		memcpy(request.rest, rest, size);
+	if (send(to->fd, &request, request.head.nlmsg_len, 0) < 0)
+		tap_bail("cannot ask: %s", strerror(errno));
+}
+
+/* Until the answer is over: its error, and how many records came before. */
+static int answer(struct eanem *from, int *records)
+{
+	static _Alignas(struct nlmsghdr) char text[32768];
+	int error = 0;
+
+	for (*records = 0;;) {
+		ssize_t got = recv(from->fd, text, sizeof(text), 0);
+		const struct nlmsghdr *head = (const struct nlmsghdr *)text;
+
+		if (got < 0)
+			return -errno;
+		for (; NLMSG_OK(head, got); head = NLMSG_NEXT(head, got)) {
+			if (head->nlmsg_type == NLMSG_DONE || head->nlmsg_type == NLMSG_ERROR) {
+				memcpy(&error, NLMSG_DATA(head), sizeof(error));
+				return error;
+			}
+			++*records;
+		}
+	}
+}
+
+/* Appends an attribute to a request. */
+static void append(char *rest, size_t *size, uint16_t type, const void *value, size_t length)
+{
+	struct nlattr head = {.nla_len = (uint16_t)(NLA_HDRLEN + length), .nla_type = type};
+
+	memcpy(rest + *size, &head, sizeof(head));
+	memcpy(rest + *size + NLA_HDRLEN, value, length);
+	*size += NLA_ALIGN(head.nla_len);
+}
+
 static void off(void)
 {
 	struct lull_eanem_socket one;
@@ -270,8 +327,54 @@ static void counts_datagrams(void)
 	next_interval(cookie(to), &now);
 	tap_ok(now.last.packets == 0 && now.packets == UDP_PACKETS,
 	       "the next interval begins anew, and the total stays");
+
+	for (int i = 0; i < 2; i++) {
+		if (sendto(from, data, 0, 0, (struct sockaddr *)&at, sizeof(at)) < 0 ||
+		    recv(to, got, sizeof(got), 0) != 0)
+			tap_bail("no datagram without bytes");
+		if (i == 0)
+			next_interval(cookie(to), &now);
+	}
+	tap_ok(now.last.packets == 1 && now.last.bytes == 0 &&
+		       now.last.stages[LULL_EANEM_USER].count == 1,
+	       "a datagram without bytes is one, too");
+	turn("0");
+	turn("1");
+	tap_ok(find(&eanem, cookie(to), &now) && now.last.packets == 0 &&
+		       now.packets == UDP_PACKETS + 2,
+	       "turned off and on, only the total stays");
 	close(to);
 	close(from);
+	put(EANEM_DIR "/interval_us", INTERVAL_US);
+	turn("0");
+	turn("1");
+}
+
+/* The end of a connection is read, but it is no packet, and takes no time. */
+static void counts_no_end(void)
+{
+	struct sockaddr_in at;
+	struct lull_eanem_socket now;
+	int listener = socket_at(SOCK_STREAM, &at), from = socket(AF_INET, SOCK_STREAM, 0), to;
+	char byte;
+
+	put(EANEM_DIR "/interval_us", LONG_INTERVAL_US);
+	turn("0");
+	turn("1");
+	if (listen(listener, 1) || connect(from, (struct sockaddr *)&at, sizeof(at)))
+		tap_bail("cannot connect: %s", strerror(errno));
+	to = accept(listener, NULL, NULL);
+	if (to < 0)
+		tap_bail("cannot accept: %s", strerror(errno));
+	next_interval(cookie(to), &now);
+	close(from);
+	if (recv(to, &byte, 1, 0) != 0)
+		tap_bail("the connection did not end");
+	next_interval(cookie(to), &now);
+	tap_ok(now.packets == 0 && now.last.stages[LULL_EANEM_USER].count == 0,
+	       "the end of a connection is not counted");
+	close(to);
+	close(listener);
 	put(EANEM_DIR "/interval_us", INTERVAL_US);
 	turn("0");
 	turn("1");
@@ -336,6 +439,32 @@ static int others(uint64_t id, uint32_t pid)
 	return 0;
 }
 
+/* A dump of which another process reads the rest: the owner may be more privileged by then. */
+static int others_rest(void)
+{
+	static struct lull_eanem_socket sockets[SOCKETS];
+	struct eanem own;
+	size_t count = SOCKETS;
+	int records, status = 0, error;
+	pid_t child;
+
+	if (setgid(NOBODY) || setuid(NOBODY) || eanem_open(&own))
+		return 1;
+	for (int i = 0; i < MANY; i++)
+		if (socket(AF_INET, SOCK_STREAM, 0) < 0)
+			return 2;
+	if (eanem_sockets(&own, sockets, &count) || count != MANY)
+		return 3;
+	ask(&own, LULL_EANEM_COMMAND_SOCKETS, NLM_F_DUMP, NULL, 0);
+	child = fork();
+	if (!child) {
+		error = answer(&own, &records);
+		_exit(error == -EPERM && records > 0 && records < MANY ? 0 : 4);
+	}
+	waitpid(child, &status, 0);
+	return WIFEXITED(status) ? WEXITSTATUS(status) : 5;
+}
+
 static void keeps_secrets(void)
 {
 	struct sockaddr_in at;
@@ -352,6 +481,12 @@ static void keeps_secrets(void)
 	       WEXITSTATUS(status));
 	tap_ok(find(&eanem, cookie(fd), &record) && record.target == 0,
 	       "and root sees this one, untouched");
+	child = fork();
+	if (!child)
+		_exit(others_rest());
+	waitpid(child, &status, 0);
+	tap_ok(WIFEXITED(status) && WEXITSTATUS(status) == 0,
+	       "nobody else reads the rest of what it has asked for (%d)", WEXITSTATUS(status));
 	close(fd);
 }
 
@@ -368,6 +503,35 @@ static uint32_t softirq_thread(void)
 	tap_bail("there is no ksoftirqd/0");
 }
 
+/* Requests with attributes that are wrong, missing or too many. */
+static void says_no_to_attributes(void)
+{
+	static const uint32_t threads[LULL_EANEM_THREADS_MOST + 1];
+	uint64_t id = 1, target = 1000;
+	uint32_t self = (uint32_t)getpid();
+	char rest[512] = {0};
+	size_t size = 0;
+	int records;
+
+	append(rest, &size, LULL_EANEM_A_ID, &id, sizeof(id));
+	ask(&eanem, LULL_EANEM_COMMAND_TARGET, NLM_F_ACK, rest, size);
+	tap_ok(answer(&eanem, &records) == -EINVAL, "a target has a value");
+	append(rest, &size, LULL_EANEM_A_TARGET, &target, sizeof(target));
+	append(rest, &size, LULL_EANEM_A_PID, &self, sizeof(self));
+	ask(&eanem, LULL_EANEM_COMMAND_TARGET, NLM_F_ACK, rest, size);
+	tap_ok(answer(&eanem, &records) == -EINVAL, "it is for a socket or for a process");
+	size = 0;
+	append(rest, &size, LULL_EANEM_A_ID, &id, sizeof(id));
+	append(rest, &size, LULL_EANEM_A_TARGET, &target, sizeof(target) / 2);
+	ask(&eanem, LULL_EANEM_COMMAND_TARGET, NLM_F_ACK, rest, size);
+	tap_ok(answer(&eanem, &records) == -EINVAL, "a number has its length");
+	size = 0;
+	append(rest, &size, LULL_EANEM_A_CPUS, "0", 2);
+	append(rest, &size, LULL_EANEM_A_THREADS, threads, sizeof(threads));
+	ask(&eanem, LULL_EANEM_COMMAND_STEER, NLM_F_ACK, rest, size);
+	tap_ok(answer(&eanem, &records) == -ERANGE, "there can be too many threads");
+}
+
 static void says_no(void)
 {
 	struct sockaddr_in at;
@@ -382,7 +546,10 @@ static void says_no(void)
 	tap_ok(eanem_target_socket(&eanem, cookie(fd), 1000) == -EOPNOTSUPP,
 	       "datagrams have no window");
 	tap_ok(eanem_steer(&eanem, "zero", 0, NULL, 0) == -EINVAL, "a CPU is a number");
-	tap_ok(eanem_steer(&eanem, "1000", 0, NULL, 0) < 0, "which is there");
+	tap_ok(eanem_steer(&eanem, "1000", 0, NULL, 0) == -ERANGE &&
+		       eanem_steer(&eanem, "4294967296", 0, NULL, 0) == -ERANGE,
+	       "which a machine has");
+	tap_ok(write_text(EANEM_DIR "/interval_us", "999") == -EINVAL, "a setting has a range");
 	tap_ok(eanem_steer(&eanem, "0", 0, &nobody, 1) == -ESRCH, "there is no such thread");
 	tap_ok(eanem_steer(&eanem, "1", 0, &bound, 1) == -EINVAL, "a CPU's own thread stays there");
 	must(eanem_open(&second), "open the second handle");
@@ -445,6 +612,35 @@ static void keeps_to_targets(void)
 	close(fds[1]);
 }
 
+/* Datagrams, which cannot be held, get no part of a process's target. */
+static void shares_among_connections(void)
+{
+	struct sockaddr_in at, unused;
+	int to = socket_at(SOCK_DGRAM, &at), from = socket_at(SOCK_DGRAM, &unused), fd;
+	struct lull_eanem_socket datagrams, connected;
+	uint64_t bytes;
+	char got[16];
+	pid_t child;
+
+	fd = connection(&child);
+	must(eanem_target_process(&eanem, (uint32_t)getpid(), 4000000), "set a process's target");
+	for (int i = 0; i < 50; i++) {
+		if (sendto(from, "", 1, 0, (struct sockaddr *)&at, sizeof(at)) < 0 ||
+		    recv(to, got, sizeof(got), 0) != 1)
+			tap_bail("no datagram");
+		read_for(&fd, 1, 2 * MS, &bytes);
+	}
+	tap_ok(find(&eanem, cookie(to), &datagrams) && find(&eanem, cookie(fd), &connected) &&
+		       (slow || datagrams.last.packets > 0) && datagrams.target == 0 &&
+		       connected.target == 4000000,
+	       "connections alone share a process's target");
+	must(eanem_target_process(&eanem, (uint32_t)getpid(), 0), "take it away");
+	end(child);
+	close(fd);
+	close(to);
+	close(from);
+}
+
 /* A program that does not read closes the window by itself, and opens it again. */
 static void does_not_open_what_is_full(void)
 {
@@ -499,7 +695,7 @@ static void steers(void)
 	allowed(&during);
 	tap_ok(CPU_COUNT(&during) == 1 && CPU_ISSET(0, &during), "a thread goes to the chosen CPU");
 	tap_ok(!scaled || becomes(POLICY "scaling_max_freq", khz), "whose frequency is held");
-	tap_ok(!scaled || eanem_steer(&holder, "0", 1, &self, 1) == -ERANGE,
+	tap_ok(eanem_steer(&holder, "0", 1, &self, 1) == (scaled ? -ERANGE : -EOPNOTSUPP),
 	       "there is no frequency of 1 kHz");
 	allowed(&after);
 	tap_ok(CPU_EQUAL(&before, &after), "an error leaves everything as it was before");
@@ -542,6 +738,84 @@ static void steers(void)
 	turn("1");
 	close(pipes[0]);
 	close(pipes[1]);
+}
+
+/* The CPU of the interval's timer, or -1. While it fires it is on no list, so one looks again. */
+static int timer_cpu(void)
+{
+	char line[256];
+	int cpu = -1, found = -1;
+
+	for (int i = 0; i < 20 && found < 0; i++) {
+		FILE *file = fopen("/proc/timer_list", "r");
+
+		if (!file)
+			tap_bail("cannot read the list of timers: %s", strerror(errno));
+		while (fgets(line, sizeof(line), file)) {
+			if (!strncmp(line, "cpu: ", 5))
+				cpu = atoi(line + 5);
+			if (strstr(line, "lull_eanem_tick"))
+				found = cpu;
+		}
+		fclose(file);
+	}
+	return found;
+}
+
+static void go_to(int cpu)
+{
+	cpu_set_t cpus;
+
+	CPU_ZERO(&cpus);
+	CPU_SET(cpu, &cpus);
+	must(sched_setaffinity(0, sizeof(cpus), &cpus) ? errno : 0, "go to a CPU");
+}
+
+/* The interval's timer wakes no CPU that the network stack's work has left. */
+static void its_timer_follows(void)
+{
+	uint32_t nobody = 4000000;
+	cpu_set_t before;
+
+	allowed(&before);
+	go_to(0);
+	turn("0");
+	tap_ok(timer_cpu() == -1, "off, no timer runs");
+	turn("1");
+	tap_ok(timer_cpu() == 0, "it begins where the system is turned on");
+	must(eanem_steer(&eanem, "1", 0, NULL, 0), "steer");
+	tap_ok(timer_cpu() == 1, "it goes to the CPU that is chosen");
+	tap_ok(eanem_steer(&eanem, "1", 0, &nobody, 1) == -ESRCH && timer_cpu() == 0,
+	       "it comes back with an error");
+	must(eanem_steer(&eanem, "1", 0, NULL, 0), "steer again");
+	must(eanem_steer(&eanem, "", 0, NULL, 0), "steer back");
+	tap_ok(timer_cpu() == 0, "and with the rest");
+	must(eanem_steer(&eanem, "1", 0, NULL, 0), "steer once more");
+	turn("0");
+	tap_ok(timer_cpu() == -1, "turned off, it ends there, too");
+	turn("1");
+	tap_ok(timer_cpu() == 0, "and begins anew");
+	sched_setaffinity(0, sizeof(before), &before);
+}
+
+/* The CPU that a thread came from goes offline while the thread is elsewhere. */
+static void undoes_what_cannot_be_undone(void)
+{
+	uint32_t self = (uint32_t)getpid();
+	cpu_set_t before, after;
+
+	allowed(&before);
+	go_to(1);
+	must(eanem_steer(&eanem, "0", 0, &self, 1), "steer");
+	put(CPU_DIR "/cpu1/online", "0");
+	tap_ok(eanem_steer(&eanem, "1", 0, NULL, 0) == -EINVAL, "an offline CPU cannot be chosen");
+	allowed(&after);
+	tap_ok(CPU_COUNT(&after) == 1 && CPU_ISSET(0, &after), "which changes nothing");
+	must(eanem_steer(&eanem, "", 0, NULL, 0), "steer back");
+	put(CPU_DIR "/cpu1/online", "1");
+	allowed(&after);
+	tap_ok(CPU_EQUAL(&before, &after), "a thread whose CPUs have gone may go to any");
+	sched_setaffinity(0, sizeof(before), &before);
 }
 
 static uint64_t random_below(uint64_t *state, uint64_t most)
@@ -591,12 +865,17 @@ int main(int argc, char **argv)
 	must(eanem_open(&eanem), "reach the kernel");
 	off();
 	counts_datagrams();
+	counts_no_end();
 	counts_bytes();
 	keeps_secrets();
 	says_no();
+	says_no_to_attributes();
 	keeps_to_targets();
+	shares_among_connections();
 	does_not_open_what_is_full();
 	steers();
+	its_timer_follows();
+	undoes_what_cannot_be_undone();
 	survives(rounds);
 	turn("0");
 	put(EANEM_DIR "/interval_us", interval_us);
