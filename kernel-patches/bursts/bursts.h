@@ -25,6 +25,7 @@ extern bool lull_bursts_pulls;
 bool __lull_bursts_hold(struct task_struct *p, unsigned int state);
 int __lull_bursts_place(struct task_struct *p, int cpu);
 bool __lull_bursts_eager(struct rq *this_rq);
+void lull_bursts_unlink(struct task_group *tg);
 void lull_bursts_free(struct task_group *tg);
 
 /* For bursts.c */
@@ -101,6 +102,10 @@ static inline int lull_bursts_place(struct task_struct *p, int cpu)
 static inline bool lull_bursts_eager(struct rq *this_rq)
 {
 	return false;
+}
+
+static inline void lull_bursts_unlink(struct task_group *tg)
+{
 }
 
 static inline void lull_bursts_free(struct task_group *tg)

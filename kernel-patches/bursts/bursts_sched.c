@@ -41,6 +41,11 @@
 
 /* Tasks that are woken at a time, so that interrupts are not off for long. */
 #define LULL_BURSTS_BATCH	32
+/* The time from one batch to the next, in ns. */
+#define LULL_BURSTS_GAP		(50 * NSEC_PER_USEC)
+
+/* Groups that a CPU without work asks at most, as interrupts are off then, too. */
+#define LULL_BURSTS_ASKED	64
 
 /* Tasks by task_struct.bursts_next. */
 struct lull_burst_list {
@@ -52,6 +57,7 @@ struct lull_burst_list {
  * struct lull_burst_group - staged bursts of a control group
  * @lock: protects all of it
  * @tg: the group
+ * @node: in the list of all
  * @stage: when to release
  * @own_bound_ns: its bound as it was written, for groups without a period too
  * @held: the tasks that are held, in order
@@ -68,6 +74,7 @@ struct lull_burst_list {
 struct lull_burst_group {
 	raw_spinlock_t lock;
 	struct task_group *tg;
+	struct list_head node;
 	struct lull_stage stage;
 	u64 own_bound_ns;
 	struct lull_burst_list held;
@@ -96,8 +103,10 @@ static DEFINE_PER_CPU(struct {
 
 /* Written by the switch, and read under a stage's lock. */
 static bool lull_bursts_on;
-/* Makes groups. */
+/* Makes groups, and protects the list of them. */
 static DEFINE_MUTEX(lull_bursts_mutex);
+/* In the order in which they were made; read under RCU. */
+static LIST_HEAD(lull_bursts_groups);
 
 static struct task_group *lull_bursts_tg(struct cgroup_subsys_state *css)
 {
@@ -208,8 +217,13 @@ static struct task_struct *lull_bursts_take(struct lull_burst_group *group, int 
 	return p;
 }
 
-/* What is held leaves, @most tasks now. Returns whether there are more. */
-static bool lull_bursts_release(struct lull_burst_group *group, unsigned int most)
+/*
+ * What is held leaves, @most tasks now. While a burst is in progress, this is that burst, and
+ * what was held since it began waits for the next one, unless @all are to leave.
+ *
+ * Returns whether there are more.
+ */
+static bool lull_bursts_release(struct lull_burst_group *group, unsigned int most, bool all)
 {
 	struct task_struct *p;
 	unsigned long flags;
@@ -217,7 +231,7 @@ static bool lull_bursts_release(struct lull_burst_group *group, unsigned int mos
 	int cpu;
 
 	raw_spin_lock_irqsave(&group->lock, flags);
-	if (group->stage.count) {
+	if (group->stage.count && (all || !group->leaving.first)) {
 		/* Read with the lock held, so that it is after each of them was held. */
 		u64 now = ktime_get_ns();
 		bool early = now >= group->stage.last;
@@ -261,13 +275,14 @@ static enum hrtimer_restart lull_bursts_fire(struct hrtimer *timer)
 	scoped_guard(raw_spinlock_irqsave, &group->lock)
 		group->due = U64_MAX;
 
-	more = lull_bursts_release(group, LULL_BURSTS_BATCH);
+	more = lull_bursts_release(group, LULL_BURSTS_BATCH, false);
 
 	guard(raw_spinlock_irqsave)(&group->lock);
 	now = ktime_get_ns();
 	if (more) {
-		group->due = now;
-		hrtimer_start(timer, ns_to_ktime(now), HRTIMER_MODE_ABS_HARD);
+		/* Not at once: that would be in this interrupt still. */
+		group->due = now + LULL_BURSTS_GAP;
+		hrtimer_start(timer, ns_to_ktime(group->due), HRTIMER_MODE_ABS_HARD);
 	} else {
 		lull_bursts_set_timer(group, now);
 	}
@@ -383,22 +398,24 @@ static bool lull_bursts_waiting(struct task_group *tg, int this_cpu)
  * a short time only
  * @this_rq: of the CPU, which runs out of work
  *
- * Return: true if a task of a stage waits elsewhere. What other groups do is
- * balanced as ever.
+ * Return: true if a task of a stage waits elsewhere. Then the CPU may take a task of
+ * any group.
  */
 bool __lull_bursts_eager(struct rq *this_rq)
 {
+	unsigned int left = LULL_BURSTS_ASKED;
 	struct lull_burst_group *group;
-	struct task_group *tg;
 
-	if (!READ_ONCE(lull_bursts_pulls))
+	/* While no task waits anywhere, the caller looks for none, whatever the answer is. */
+	if (!READ_ONCE(lull_bursts_pulls) || !get_rd_overloaded(this_rq->rd))
 		return false;
 
 	guard(rcu)();
-	list_for_each_entry_rcu(tg, &task_groups, list) {
-		group = lull_bursts_group(tg);
-		if (group && READ_ONCE(group->stage.period_ns) &&
-		    lull_bursts_waiting(tg, cpu_of(this_rq)))
+	list_for_each_entry_rcu(group, &lull_bursts_groups, node) {
+		if (!left--)
+			break;
+		if (READ_ONCE(group->stage.period_ns) &&
+		    lull_bursts_waiting(group->tg, cpu_of(this_rq)))
 			return true;
 	}
 
@@ -426,7 +443,21 @@ static struct lull_burst_group *lull_bursts_of(struct task_group *tg)
 	group->timer.function = lull_bursts_fire;
 	/* Pairs with lull_bursts_group(). */
 	smp_store_release(&tg->bursts, group);
+	list_add_tail_rcu(&group->node, &lull_bursts_groups);
 	return group;
+}
+
+/**
+ * lull_bursts_unlink - a control group goes
+ * @tg: the group; who finds it now has left RCU before it is freed
+ */
+void lull_bursts_unlink(struct task_group *tg)
+{
+	if (!tg->bursts)
+		return;
+
+	guard(mutex)(&lull_bursts_mutex);
+	list_del_rcu(&tg->bursts->node);
 }
 
 /**
@@ -444,8 +475,24 @@ void lull_bursts_free(struct task_group *tg)
 
 static void lull_bursts_release_all(struct lull_burst_group *group)
 {
-	while (lull_bursts_release(group, LULL_BURSTS_BATCH))
+	while (lull_bursts_release(group, LULL_BURSTS_BATCH, true))
 		;
+}
+
+/* The stage of a group's tasks, or NULL. */
+static struct lull_burst_group *lull_bursts_stage(struct cgroup_subsys_state *css)
+{
+	u64 unused;
+
+	return lull_bursts_stage_of(lull_bursts_tg(css), &unused);
+}
+
+/* By the old rules nothing waits on, be it in @before, which was the stage of the group's tasks. */
+static void lull_bursts_renew(struct lull_burst_group *group, struct lull_burst_group *before)
+{
+	lull_bursts_release_all(group);
+	if (before && before != group)
+		lull_bursts_release_all(before);
 }
 
 static bool lull_bursts_is_time(u64 us)
@@ -462,7 +509,7 @@ static u64 period_us_read(struct cgroup_subsys_state *css, struct cftype *file)
 
 static int period_us_write(struct cgroup_subsys_state *css, struct cftype *file, u64 us)
 {
-	struct lull_burst_group *group;
+	struct lull_burst_group *group, *before = lull_bursts_stage(css);
 
 	if (!lull_bursts_is_time(us))
 		return -EINVAL;
@@ -472,8 +519,7 @@ static int period_us_write(struct cgroup_subsys_state *css, struct cftype *file,
 
 	scoped_guard(raw_spinlock_irqsave, &group->lock)
 		WRITE_ONCE(group->stage.period_ns, us * NSEC_PER_USEC);
-	/* By the old rules nothing waits on. */
-	lull_bursts_release_all(group);
+	lull_bursts_renew(group, before);
 	return 0;
 }
 
@@ -486,7 +532,7 @@ static u64 bound_us_read(struct cgroup_subsys_state *css, struct cftype *file)
 
 static int bound_us_write(struct cgroup_subsys_state *css, struct cftype *file, u64 us)
 {
-	struct lull_burst_group *group;
+	struct lull_burst_group *group, *before = lull_bursts_stage(css);
 
 	if (!lull_bursts_is_time(us))
 		return -EINVAL;
@@ -498,7 +544,7 @@ static int bound_us_write(struct cgroup_subsys_state *css, struct cftype *file, 
 		WRITE_ONCE(group->own_bound_ns, us * NSEC_PER_USEC);
 		group->stage.bound_ns = us * NSEC_PER_USEC;
 	}
-	lull_bursts_release_all(group);
+	lull_bursts_renew(group, before);
 	return 0;
 }
 
@@ -511,7 +557,7 @@ static u64 parallel_read(struct cgroup_subsys_state *css, struct cftype *file)
 
 static int parallel_write(struct cgroup_subsys_state *css, struct cftype *file, u64 tasks)
 {
-	struct lull_burst_group *group;
+	struct lull_burst_group *group, *before = lull_bursts_stage(css);
 
 	if (!tasks || tasks > LULL_BURSTS_PARALLEL)
 		return -EINVAL;
@@ -521,7 +567,7 @@ static int parallel_write(struct cgroup_subsys_state *css, struct cftype *file, 
 
 	scoped_guard(raw_spinlock_irqsave, &group->lock)
 		WRITE_ONCE(group->stage.parallel, tasks);
-	lull_bursts_release_all(group);
+	lull_bursts_renew(group, before);
 	return 0;
 }
 

@@ -28,6 +28,10 @@
 /* So long that nothing is released meanwhile. */
 #define FOREVER_US 10000000
 #define WORKERS 3
+/* More than are released at a time. */
+#define CROWD 40
+/* 2^64 */
+#define TOO_MUCH "18446744073709551616"
 
 /* A process that answers each byte with where and when it woke. */
 struct worker {
@@ -229,6 +233,10 @@ static void test_files(void)
 		refused &= write_text(GROUP "/cpu.bursts.parallel", counts[i]) == -EINVAL;
 	tap_ok(refused,
 	       "EINVAL: times below 1 ms or above 10 s, fewer than 1 or more than 1024 tasks");
+	tap_ok(write_text(GROUP "/cpu.bursts.period_us", TOO_MUCH) == -ERANGE &&
+		       write_text(GROUP "/cpu.bursts.bound_us", TOO_MUCH) == -ERANGE &&
+		       write_text(GROUP "/cpu.bursts.parallel", TOO_MUCH) == -ERANGE,
+	       "ERANGE: numbers of 2^64 or more");
 
 	refused = true;
 	for (size_t i = 0; i < sizeof(switches) / sizeof(*switches); i++)
@@ -339,6 +347,27 @@ static void test_bound_and_parallel(void)
 	else
 		tap_ok(alone, "each to a CPU of its own");
 	for (int i = 0; i < WORKERS; i++)
+		stop(&workers[i]);
+}
+
+static void test_crowd(void)
+{
+	struct worker workers[CROWD];
+	unsigned long bursts;
+
+	for (int i = 0; i < CROWD; i++)
+		workers[i] = start(GROUP, SCHED_OTHER);
+	/* One that is not asleep yet is not held. Then the others wait until the bound ends. */
+	rules(GROUP, PERIOD_MS * 1000, FOREVER_US, CROWD);
+	bursts = stat_of(GROUP, "bursts");
+	for (int i = 0; i < CROWD; i++)
+		ask(&workers[i]);
+	for (int i = 0; i < CROWD; i++)
+		hear(&workers[i]);
+	tap_ok(stat_of(GROUP, "bursts") == bursts + 1 && !stat_of(GROUP, "held"),
+	       "more tasks than are released at a time are one burst");
+	rules(GROUP, 0, 0, 1);
+	for (int i = 0; i < CROWD; i++)
 		stop(&workers[i]);
 }
 
@@ -537,6 +566,15 @@ static void test_inner(void)
 	tap_ok(!stat_of(GROUP, "held") && !stat_of(INNER, "wakes"),
 	       "and takes the others of the stage along");
 
+	/* Alone it waits for the bound, which is far away. */
+	rules(INNER, 0, 0, 1);
+	ask(&inner);
+	clock_sleep(5 * MS);
+	put_number(INNER "/cpu.bursts.parallel", 1);
+	tap_ok(answers_within(&inner, 5000) && !stat_of(GROUP, "held"),
+	       "a write to its files releases whom the stage holds");
+	hear(&inner);
+
 	ask(&outer);
 	clock_sleep(5 * MS);
 	put(SYSTEM "enabled", "0");
@@ -603,6 +641,7 @@ int main(int argc, char **argv)
 	put(SYSTEM "enabled", "1");
 	test_period();
 	test_bound_and_parallel();
+	test_crowd();
 	test_inside();
 	test_never();
 	test_mutex();

@@ -196,6 +196,8 @@ static void test_files(void)
 		refused = false;
 	}
 	tap_ok(refused && write_text(SENSITIVE, "2") == -EINVAL, "EINVAL: what is out of range");
+	tap_ok(write_text(SENSITIVE, "18446744073709551616") == -ERANGE,
+	       "ERANGE: a number of 2^64 or more");
 	tap_ok(write_text(SYSTEM "latency_sensitive", "+4194304") == -ESRCH, "ESRCH: no such task");
 	pid = fork();
 	if (!pid) {
