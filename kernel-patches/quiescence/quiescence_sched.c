@@ -25,7 +25,8 @@
  * who is held. Probes of trace points take only these two.
  *
  * No task on the path is followed by its address, which is only compared: the
- * path has no references. A task leaves the path when it ends.
+ * path has no references. A task leaves the path when it has ended: until then it may
+ * wake others, who wait for its end.
  */
 #include <linux/hash.h>
 #include <linux/hrtimer.h>
@@ -274,22 +275,11 @@ static void lull_quiet_switches(void *unused, bool preempt, struct task_struct *
 	slot = lull_quiet_slot(prev);
 	if (slot < 0)
 		return;
-	lull_path_set(&lull_quiet_path, slot, false);
-	lull_quiet_begin_wait();
-}
-
-static void lull_quiet_exits(void *unused, struct task_struct *p)
-{
-	int slot;
-
-	if (lull_quiet_slot(p) < 0)
-		return;
-
-	guard(raw_spinlock_irqsave)(&lull_quiet_lock);
-	slot = lull_quiet_slot(p);
-	if (slot < 0)
-		return;
-	lull_path_remove(&lull_quiet_path, slot);
+	/* A dead task does not run again, and nobody wakes it. */
+	if (prev_state & TASK_DEAD)
+		lull_path_remove(&lull_quiet_path, slot);
+	else
+		lull_path_set(&lull_quiet_path, slot, false);
 	lull_quiet_begin_wait();
 }
 
@@ -392,12 +382,24 @@ static bool lull_quiet_keep(struct task_struct *p)
 	return true;
 }
 
+static void lull_quiet_stop_soon(struct task_struct *p);
+
 /* On its way back to its program. A signal ends it, and so does the freezer. */
 static void lull_quiet_stopped(struct callback_head *head)
 {
 	struct lull_quiet_task *quiet = &current->quiet;
+	bool others = head->next;
 
-	WRITE_ONCE(quiet->stopping, 0);
+	/* It may be queued again now, which writes @head. Pairs with lull_quiet_stop_soon(). */
+	smp_store_release(&quiet->stopping, 0);
+	/*
+	 * What was queued before this comes after it, for example the end of a file that others
+	 * wait for. All of that has to be done first. Each time some of it is, so this ends.
+	 */
+	if (others) {
+		lull_quiet_stop_soon(current);
+		return;
+	}
 	if (!lull_quiet_may_hold(current) || signal_pending(current) || !lull_quiet_keep(current))
 		return;
 
@@ -453,27 +455,42 @@ static struct task_struct *lull_quiet_take(void)
 	return p;
 }
 
+/* By another CPU if this one goes offline, which may never do what is queued on it now. */
+static void lull_quiet_release_soon(void)
+{
+	if (!READ_ONCE(lull_quiet_leaving.first))
+		return;
+	if (cpu_active(raw_smp_processor_id()))
+		irq_work_queue(&lull_quiet_release_work);
+	else
+		irq_work_queue_on(&lull_quiet_release_work, cpumask_first(cpu_active_mask));
+}
+
 static void lull_quiet_release(struct irq_work *work)
 {
 	unsigned int most = LULL_QUIET_BATCH;
 	struct task_struct *p;
 	unsigned long flags;
-	bool more;
 
 	raw_spin_lock_irqsave(&lull_quiet_held_lock, flags);
 	while (most-- && (p = lull_quiet_take())) {
 		raw_spin_unlock_irqrestore(&lull_quiet_held_lock, flags);
-		/* This wake-up is not held, and no other one that comes before or after. */
+		/*
+		 * This wake-up is not held, and no other one that comes before or after. A stage
+		 * does not hold it either: it let the task pass, or the task ran. Interrupts are
+		 * off.
+		 */
 		__this_cpu_write(lull_quiet_releases, p);
+		__this_cpu_write(lull_bursts_releases.cpu, -1);
+		__this_cpu_write(lull_bursts_releases.task, p);
 		wake_up_state(p, TASK_INTERRUPTIBLE);
+		__this_cpu_write(lull_bursts_releases.task, NULL);
 		__this_cpu_write(lull_quiet_releases, NULL);
 		put_task_struct(p);
 		raw_spin_lock_irqsave(&lull_quiet_held_lock, flags);
 	}
-	more = lull_quiet_leaving.first;
 	raw_spin_unlock_irqrestore(&lull_quiet_held_lock, flags);
-	if (more)
-		irq_work_queue(work);
+	lull_quiet_release_soon();
 }
 
 /* What is held is to leave. Whoever ends the hold says when: lull_quiet_release_soon(). */
@@ -488,12 +505,6 @@ static void lull_quiet_let_go(void)
 		WRITE_ONCE(lull_quiet_leaving.first, lull_quiet_held.first);
 	lull_quiet_leaving.last = lull_quiet_held.last;
 	lull_quiet_held = (struct lull_quiet_list){};
-}
-
-static void lull_quiet_release_soon(void)
-{
-	if (READ_ONCE(lull_quiet_leaving.first))
-		irq_work_queue(&lull_quiet_release_work);
 }
 
 /* Returns whether there was a hold. */
@@ -768,7 +779,6 @@ static const struct lull_trace_probe lull_quiet_probes[] = {
 	LULL_TRACE_PROBE(sched_wakeup_new, lull_quiet_wakes),
 	LULL_TRACE_PROBE(sched_wakeup, lull_quiet_awake),
 	LULL_TRACE_PROBE(sched_switch, lull_quiet_switches),
-	LULL_TRACE_PROBE(sched_process_exit, lull_quiet_exits),
 	LULL_TRACE_PROBE(workqueue_queue_work, lull_quiet_queues),
 	LULL_TRACE_PROBE(workqueue_execute_start, lull_quiet_works),
 	LULL_TRACE_PROBE(workqueue_execute_end, lull_quiet_worked),
@@ -814,6 +824,10 @@ void lull_quiet_stop(void)
 	} while (READ_ONCE(lull_quiet_leaving.first));
 	static_branch_disable(&lull_quiet_key);
 	static_branch_dec(&lull_locks_key);
+	scoped_guard(raw_spinlock_irqsave, &lull_quiet_lock) {
+		lull_quiet_clear();
+		lull_memory_clear(&lull_quiet_memory);
+	}
 }
 
 int lull_quiet_set_hold(enum lull_quiet_hold hold)

@@ -13,6 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -28,8 +29,13 @@
 #define OUT CPU_DIR "/pseudo_offline"
 #define PATH "/sys/kernel/debug/lull/quiescence/path"
 #define TRACING "/sys/kernel/tracing/"
+#define BURSTS "/sys/kernel/lull/bursts/enabled"
+#define CGROUP "/sys/fs/cgroup"
+#define STAGE CGROUP "/lull-quiescence"
 #define MS 1000000ULL
 #define WAIT_MS 60
+/* A wait in the midst of which something can be done on a slow machine, too. */
+#define LONG_MS 400
 /* From the begin of a wait until all others are held, where CPUs share one time and take turns. */
 #define SLACK_MS 30
 #define LOG 4096
@@ -50,6 +56,8 @@ enum act {
 	MANY,
 	/* A child asks the network. */
 	CHILD,
+	/* A child ends, and a pipe with it. */
+	END,
 };
 
 /* Others, which run every 2 ms or all the time, and say so. */
@@ -69,7 +77,8 @@ struct log {
 static struct shared {
 	_Atomic int act, word;
 	_Atomic int stray;
-	_Atomic uint32_t done, listening;
+	_Atomic uint32_t done, listening, watching;
+	_Atomic uint32_t wait_ms;
 	_Atomic uint32_t signals;
 	_Atomic uint64_t begun, ended;
 	_Atomic int busy;
@@ -78,7 +87,7 @@ static struct shared {
 } * shared;
 
 static pid_t others[OTHERS], ui, net;
-static int to_net[2], to_ui[2], crowd[CROWD][2];
+static int to_net[2], to_ui[2], crowd[CROWD][2], last[2];
 static uint32_t actions;
 
 static void must(int error, const char *what)
@@ -193,6 +202,15 @@ static void consume(void)
 			}
 			wait(NULL);
 			break;
+		case END:
+			if (!fork()) {
+				/* Until its parent has closed the pipe. */
+				clock_sleep(20 * MS);
+				_exit(0);
+			}
+			close(last[1]);
+			wait(NULL);
+			break;
 		}
 		atomic_fetch_add(&shared->done, 1);
 	}
@@ -201,7 +219,7 @@ static void consume(void)
 static void answer(void)
 {
 	atomic_store(&shared->begun, clock_ns());
-	clock_sleep(WAIT_MS * MS);
+	clock_sleep(atomic_load(&shared->wait_ms) * MS);
 	atomic_store(&shared->ended, clock_ns());
 	tell(to_ui[1]);
 }
@@ -220,9 +238,26 @@ static void watch(void)
 	struct pollfd file = {.fd = open(OUT, O_RDONLY), .events = POLLPRI};
 	char text[256];
 
-	if (pread(file.fd, text, sizeof(text), 0) < 0 || poll(&file, 1, -1) != 1)
-		_exit(6);
+	/* It may be told late of CPUs that have come back. */
+	do {
+		if (pread(file.fd, text, sizeof(text), 0) <= 0)
+			_exit(6);
+		atomic_store(&shared->watching, 1);
+		if (*text == '\n' && poll(&file, 1, -1) != 1)
+			_exit(6);
+	} while (*text == '\n');
 	answer();
+	pause();
+}
+
+/* Reads from a pipe that ends. */
+static void await_end(void)
+{
+	char byte;
+
+	close(last[1]);
+	if (read(last[0], &byte, 1))
+		_exit(7);
 	pause();
 }
 
@@ -234,7 +269,7 @@ static void on_signal(int number)
 		return;
 	while (atomic_load(&shared->busy))
 		;
-	clock_sleep((SLACK_MS + 15) * MS);
+	clock_sleep(LONG_MS / 2 * MS);
 	atomic_store(&shared->slept, clock_ns());
 }
 
@@ -512,6 +547,7 @@ static void test_signal(void)
 /* Whom a signal has woken needs no release, and has none left for the next hold. */
 static void test_vain_release(void)
 {
+	atomic_store(&shared->wait_ms, LONG_MS);
 	restart("all", "1000", "2000");
 	do_all(CHAIN);
 	press(CHAIN);
@@ -523,13 +559,16 @@ static void test_vain_release(void)
 	/* It runs since the hold has ended. From now on it sleeps, and would wake in the next. */
 	atomic_store(&shared->busy, 0);
 	do_all(CHAIN);
-	clock_sleep(20 * MS);
+	for (int i = 0; i < 20000 && !atomic_load(&shared->slept); i++)
+		clock_sleep(MS);
+	atomic_store(&shared->wait_ms, WAIT_MS);
 	tap_ok(atomic_load(&shared->slept) >= atomic_load(&shared->ended),
 	       "a release in vain lets nobody out of the next hold");
 }
 
 static void test_switch(void)
 {
+	char text[4096];
 	uint64_t now;
 
 	restart("all", "10000", "2000");
@@ -541,7 +580,37 @@ static void test_switch(void)
 	clock_sleep(15 * MS);
 	tap_ok(ran(SLEEPER, now, clock_ns()) && ran(HOG, now, clock_ns()),
 	       "turning it off releases all");
+	tap_ok(!read_text(PATH, text, sizeof(text)) && !*text,
+	       "and forgets the path and what was learned");
 	finish();
+}
+
+/* Who runs all the time is stopped by a hold, and then let go, without a stage's consent. */
+static void test_stage(void)
+{
+	char was[8], pid[16];
+	uint64_t ended;
+
+	must(read_text(BURSTS, was, sizeof(was)), BURSTS);
+	put(CGROUP "/cgroup.subtree_control", "+cpu");
+	if (mkdir(STAGE, 0755))
+		tap_bail("cannot make a group: %s", strerror(errno));
+	/* A single task waits there for 10 s. */
+	put(STAGE "/cpu.bursts.parallel", "2");
+	put(STAGE "/cpu.bursts.period_us", "10000000");
+	snprintf(pid, sizeof(pid), "%d", others[HOG]);
+	put(STAGE "/cgroup.procs", pid);
+	put(BURSTS, "1");
+	restart("all", "1000", "2000");
+	do_all(CHAIN);
+	do_all(CHAIN);
+	ended = atomic_load(&shared->ended);
+	for (int i = 0; i < 5000 && !ran(HOG, ended, clock_ns()); i++)
+		clock_sleep(MS);
+	tap_ok(ran(HOG, ended, clock_ns()), "a stage does not hold whom a hold lets go");
+	put(BURSTS, was);
+	put(CGROUP "/cgroup.procs", pid);
+	tap_ok(!rmdir(STAGE), "nothing keeps the stage");
 }
 
 static void test_mistake(const char *hold)
@@ -616,7 +685,7 @@ static bool on_path(pid_t pid)
 static void test_chain(void)
 {
 	unsigned long evicted, holds;
-	pid_t pids[CROWD];
+	pid_t pids[CROWD], reader;
 
 	restart("all", "200", "2000");
 	do_all(CHAIN);
@@ -640,7 +709,11 @@ static void test_chain(void)
 			for (;;)
 				hear(mine);
 	}
+	if (pipe(last))
+		tap_bail("no pipe: %s", strerror(errno));
+	reader = start(await_end);
 	start_ui();
+	close(last[1]);
 	clock_sleep(20 * MS);
 	evicted = stat_of("evicted");
 	do_all(MANY);
@@ -648,6 +721,10 @@ static void test_chain(void)
 	       "a path of more tasks than there is room for forgets some");
 	do_all(CHAIN);
 	tap_ok(on_path(ui) && on_path(net), "and goes on");
+	do_all(END);
+	tap_ok(on_path(reader), "whom a task of the path wakes by its end joins it");
+	stop(reader);
+	close(last[0]);
 	for (int i = 0; i < CROWD; i++) {
 		stop(pids[i]);
 		close(crowd[i][0]);
@@ -662,6 +739,7 @@ static void test_big(void)
 	char text[64];
 	bool away = true;
 	unsigned long holds;
+	cpu_set_t all, one;
 	pid_t watcher;
 	uint32_t from;
 
@@ -686,9 +764,19 @@ static void test_big(void)
 	must(read_text(OUT, text, sizeof(text)), OUT);
 	tap_ok(!*text, "all are back when the path wakes");
 
+	atomic_store(&shared->watching, 0);
 	watcher = start(watch);
-	clock_sleep(20 * MS);
+	for (int i = 0; i < 20000 && !atomic_load(&shared->watching); i++)
+		clock_sleep(MS);
+	/* Until it sleeps, and nobody is told of CPUs any more. */
+	clock_sleep(100 * MS);
+	/* The CPU that stays is that of the consumer, which is not to leave it. */
+	CPU_ZERO(&one);
+	CPU_SET((size_t)sched_getcpu(), &one);
+	if (sched_getaffinity(ui, sizeof(all), &all) || sched_setaffinity(ui, sizeof(one), &one))
+		tap_bail("cannot bind the consumer: %s", strerror(errno));
 	do_all(WORK);
+	sched_setaffinity(ui, sizeof(all), &all);
 	tap_ok(on_path(watcher), "whom a work item of the path wakes is on the path");
 	stop(watcher);
 }
@@ -741,6 +829,7 @@ int main(int argc, char **argv)
 		      0);
 	if (shared == MAP_FAILED || pipe(to_net) || pipe(to_ui))
 		tap_bail("no memory: %s", strerror(errno));
+	atomic_store(&shared->wait_ms, WAIT_MS);
 
 	test_files();
 
@@ -758,6 +847,7 @@ int main(int argc, char **argv)
 	test_bound();
 	test_signal();
 	test_switch();
+	test_stage();
 	/* What runs all the time makes all the rest slow, where time is instructions. */
 	stop(others[HOG]);
 	test_starvation();
