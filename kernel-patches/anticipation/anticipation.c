@@ -60,6 +60,7 @@ DEFINE_STATIC_KEY_FALSE(lull_ahead_on);
  * does not sleep by its plan
  * @timer: wakes the CPU
  * @state: in which it slept when the timer was set
+ * @most: the deepest state that the plan allows, where the governor is asked too
  * @start: the window that it is woken for, or U64_MAX
  * @first: the request for that window, or NULL if it has ended since
  * @pid: who made it
@@ -79,6 +80,7 @@ struct lull_ahead_cpu {
 	u64 look_ns;
 	struct hrtimer timer;
 	int state;
+	int most;
 	u64 start;
 	const struct wake_ahead *first;
 	pid_t pid;
@@ -214,19 +216,21 @@ static int lull_ahead_choose(struct lull_ahead_cpu *cpu, struct cpuidle_driver *
  * Called by the idle loop in place of a governor. The tick is stopped or kept,
  * and the timer is set.
  *
- * Return: whether there is a plan; else the governor is to be asked.
+ * Return: whether the plan says it alone; else the governor is to be asked, and then
+ * __lull_ahead_most().
  */
 bool __lull_ahead_select(struct cpuidle_driver *drv, struct cpuidle_device *dev, int *state)
 {
 	struct lull_ahead_cpu *cpu = this_cpu_ptr(&lull_ahead_cpus);
 	ktime_t to_tick, to_timer;
-	bool never_deeper, stop_tick;
+	bool never_deeper;
 	u64 now, look_ns;
 
 	lockdep_assert_irqs_disabled();
 
 	lull_routed_idle();
 	lull_timings_idle();
+	cpu->most = INT_MAX;
 
 	/* An empty plan stays empty until this CPU is interrupted. */
 	hrtimer_try_to_cancel(&cpu->timer);
@@ -246,19 +250,34 @@ bool __lull_ahead_select(struct cpuidle_driver *drv, struct cpuidle_device *dev,
 	look_ns = cpu->look_ns;
 	raw_spin_unlock(&cpu->lock);
 
-	/* A state that is lighter than the plan's is left sooner, so that the timer stays. */
-	if (never_deeper) {
-		*state = min(*state, cpuidle_select(drv, dev, &stop_tick));
-		WRITE_ONCE(cpu->state, *state);
-	}
-
 	hrtimer_start(&cpu->timer, ns_to_ktime(look_ns), HRTIMER_MODE_ABS_PINNED_HARD);
+	/* A state that is lighter than the plan's is left sooner, so that the timer may stay. */
+	if (never_deeper) {
+		cpu->most = *state;
+		return false;
+	}
 	if (*state || look_ns - now > TICK_NSEC || tick_nohz_tick_stopped())
 		tick_nohz_idle_stop_tick();
 	else
 		tick_nohz_idle_retain_tick();
 
 	return true;
+}
+
+/**
+ * __lull_ahead_most - how to sleep by the governor and the plan
+ * @state: which the governor has chosen
+ *
+ * Return: the lighter of the governor's state and the plan's, if there is one.
+ */
+int __lull_ahead_most(int state)
+{
+	struct lull_ahead_cpu *cpu = this_cpu_ptr(&lull_ahead_cpus);
+
+	if (cpu->most == INT_MAX)
+		return state;
+	cpu->state = min(state, cpu->most);
+	return cpu->state;
 }
 
 /* When this CPU had left its last sleep, and when it had begun it. */
@@ -621,6 +640,7 @@ static int __init lull_ahead_init(void)
 		raw_spin_lock_init(&own->lock);
 		own->look_ns = U64_MAX;
 		own->start = U64_MAX;
+		own->most = INT_MAX;
 		hrtimer_init(&own->timer, CLOCK_MONOTONIC, HRTIMER_MODE_ABS_PINNED_HARD);
 		own->timer.function = lull_ahead_fire;
 	}

@@ -64,12 +64,18 @@ u64 wake_ahead_arrival(void);
 u64 lull_ahead_left_at(void);
 
 bool __lull_ahead_select(struct cpuidle_driver *drv, struct cpuidle_device *dev, int *state);
+int __lull_ahead_most(int state);
 
-/* The hook in the idle loop. */
+/* The hooks in the idle loop: before the governor, and after it. */
 static inline bool lull_ahead_select(struct cpuidle_driver *drv, struct cpuidle_device *dev,
 				     int *state)
 {
 	return static_branch_unlikely(&lull_ahead_on) && __lull_ahead_select(drv, dev, state);
+}
+
+static inline int lull_ahead_most(int state)
+{
+	return static_branch_unlikely(&lull_ahead_on) ? __lull_ahead_most(state) : state;
 }
 
 #else
@@ -78,6 +84,11 @@ static inline bool lull_ahead_select(struct cpuidle_driver *drv, struct cpuidle_
 				     int *state)
 {
 	return false;
+}
+
+static inline int lull_ahead_most(int state)
+{
+	return state;
 }
 
 #endif

@@ -153,13 +153,13 @@ static void lull_eanem_move_back(struct lull_eanem_moved *moved)
 {
 	struct net_device *dev;
 
-	/* If none of its CPUs is online any more, it may go to any. */
+	/* If none of its CPUs is online any more, it may go to any that is. */
 	if (moved->irq) {
 		if (irq_set_affinity(moved->irq, &moved->before))
 			irq_set_affinity(moved->irq, cpu_online_mask);
 	} else if (moved->task) {
 		if (set_cpus_allowed_ptr(moved->task, &moved->before))
-			set_cpus_allowed_ptr(moved->task, cpu_possible_mask);
+			set_cpus_allowed_ptr(moved->task, cpu_online_mask);
 		put_task_struct(moved->task);
 	} else {
 		dev = __dev_get_by_index(lull_eanem_net, moved->ifindex);
