@@ -814,8 +814,8 @@ static void undoes_what_cannot_be_undone(void)
 	must(eanem_steer(&eanem, "", 0, NULL, 0), "steer back");
 	put(CPU_DIR "/cpu1/online", "1");
 	allowed(&after);
-	CPU_CLR(1, &before);
-	tap_ok(CPU_EQUAL(&before, &after), "a thread whose CPUs have gone may go to any other");
+	tap_ok(CPU_COUNT(&after) > 1 && !CPU_ISSET(1, &after),
+	       "a thread whose CPUs have gone may go to all that are online");
 	sched_setaffinity(0, sizeof(before), &before);
 }
 
