@@ -20,7 +20,7 @@ from lull.plotting.numbers import number, with_interval
 from lull.statistics import student
 
 MEASURES = ("power_w", "cpus_w", "cores_w", "em_w", "em_cores_w", "cpu_share", "latency_us")
-CIRCUMSTANCES = ("boot", "cpufreq", "deepest", "memory", "work", "listen", "rate", "moves", "clicks")
+CIRCUMSTANCES = ("boot", "cpufreq", "deepest", "work", "listen", "rate", "moves", "clicks")
 """Parameters that two points have to share to be compared."""
 MODES = ("pull", "epoll", "masked", "esm")
 """Ways of an application to get input, from the simplest on."""
@@ -88,7 +88,7 @@ def _is_simpler(other: Measured, one: Measured) -> bool:
 
 def _plain(point: Measured) -> dict[str, Any]:
     """The point's values without what it shares with whatever it is compared with."""
-    usual = {"cpufreq": "schedutil", "deepest": "C3", "rests": "C3", "memory": "", "work": WORK, "boot": 0}
+    usual = {"cpufreq": "schedutil", "deepest": "C3", "rests": "C3", "work": WORK, "boot": 0}
     return {**point.run.values, **usual}
 
 
@@ -135,7 +135,7 @@ def _watts(point: Measured) -> list[float]:
 def _idle(points: Sequence[Measured], like: Measured) -> Measured | None:
     """The idle machine: the same machine when an application waits by ESM for events and none comes. In the same boot
     if this boot has run so, else in another."""
-    same = ("cpufreq", "deepest", "memory")
+    same = ("cpufreq", "deepest")
     idle = [
         point
         for point in points

@@ -54,7 +54,7 @@ def series_of(values: Mapping[str, Value]) -> str:
         name = f"pull {_time(int(values['delay_us']))}" + _look(values)
     else:
         name = ("ESM" if mode == "esm" else str(mode)) + _thread(values)
-    name += _work(values) + _shadow(values) + _ahead(values) + _deepest(values) + _clocks(values) + _memory(values)
+    name += _work(values) + _shadow(values) + _ahead(values) + _deepest(values) + _clocks(values)
     return name + _boot(values)
 
 
@@ -77,12 +77,6 @@ def _clocks(values: Mapping[str, Value]) -> str:
 def _boot(values: Mapping[str, Value]) -> str:
     """The part of a name that says that it is another boot of the machine."""
     return f"{BOOT}{values['boot']}" if values.get("boot") else ""
-
-
-def _memory(values: Mapping[str, Value]) -> str:
-    """The part of a name that says which memory the machine has, if not the platform's own."""
-    kind = str(values.get("memory", ""))
-    return f", {kind.upper()}" if kind else ""
 
 
 def _work(values: Mapping[str, Value]) -> str:

@@ -7,16 +7,14 @@ raised in it.
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from lull.energy import clocks, rows, windows
-from lull.errors import UserError
 from lull.figures import repetitions
-from lull.platform.load import load_platform
 from lull.rundir.folder import STATS_TABLE
 from lull.rundir.run import Run
 from lull.scenario.runs import Runs
@@ -98,7 +96,6 @@ def read(runs: Runs) -> list[Measured]:
 
 
 def _read(run: Run, timed: bool) -> Measured:
-    run = replace(run, values={**run.values, "memory": _other_memory(run)})
     record = recording.load(run.rundir())
     lines = run.lines(FILE)
     with run.understanding(FILE):
@@ -129,16 +126,6 @@ def _read(run: Run, timed: bool) -> Measured:
     handled = sum(own.latency_us.size for own in found)
     in_order = bool((np.diff(events["serial"]) > 0).all())
     return Measured(run, found, windowed, handled, in_order, lost, clock_cpu_s)
-
-
-def _other_memory(run: Run) -> str:
-    """The kind of the run's memory, such as `lpddr3`, if its settings replaced the kind that the platform has."""
-    own = run.spec.platform
-    try:
-        usual = load_platform(own.name).memory.kind
-    except UserError:  # a platform of the user's own, by its path
-        return ""
-    return "" if own.memory.kind == usual else own.memory.kind.partition("-")[0]
 
 
 def _told(line: Mapping[str, Any], record: Recording) -> _Told:
