@@ -70,7 +70,8 @@ DEFINE_STATIC_KEY_FALSE(lull_ahead_on);
  * @late: how often the window had begun by then
  * @late_most_ns: by how much at most
  * @ahead_sum_ns: by how much the CPU was too early the other times, in all
- * @interrupts: that it had taken before it left its last sleep
+ * @dated: the end of the last sleep that an interrupt was dated back from
+ * @interrupts: that the CPU had taken by that interrupt, with it
  */
 struct lull_ahead_cpu {
 	raw_spinlock_t lock;
@@ -90,6 +91,7 @@ struct lull_ahead_cpu {
 	u64 late;
 	u64 late_most_ns;
 	u64 ahead_sum_ns;
+	u64 dated;
 	unsigned long interrupts;
 };
 
@@ -314,7 +316,6 @@ static void lull_ahead_left(unsigned int number, unsigned int depth)
 	struct lull_idle_sleep sleep;
 	u64 due, entered, left;
 
-	cpu->interrupts = kstat_cpu_irqs_sum(smp_processor_id());
 	lull_idle_last(&sleep);
 	due = dev ? ktime_to_ns(READ_ONCE(dev->next_hrtimer)) : 0;
 	if (!due || sleep.state < 0)
@@ -483,8 +484,9 @@ bool wake_ahead_planned(struct wake_ahead *ahead)
  * wake_ahead_arrival - when the interrupt that is being handled came
  *
  * An interrupt that ends a sleep came one exit latency before the CPU had left
- * the idle state. While that is not known yet, it is not taken off. A further
- * interrupt comes when it is handled, also if the CPU still idles.
+ * the idle state. While that is not known yet, it is not taken off. The first that
+ * asks is taken for that interrupt. A later one comes when it is handled, also if the
+ * CPU still idles.
  *
  * Context: in the interrupt, with interrupts off, while the system is on.
  * Return: the time, in ns of CLOCK_MONOTONIC.
@@ -493,12 +495,18 @@ u64 wake_ahead_arrival(void)
 {
 	struct lull_ahead_cpu *cpu = this_cpu_ptr(&lull_ahead_cpus);
 	struct lull_idle_sleep sleep;
+	unsigned long interrupts = kstat_cpu_irqs_sum(smp_processor_id());
 	u64 entered, left, exit_ns;
 
 	lull_idle_last(&sleep);
-	if (!is_idle_task(current) || !sleep.left || sleep.state < 0 ||
-	    kstat_cpu_irqs_sum(smp_processor_id()) != cpu->interrupts + 1)
+	if (!is_idle_task(current) || !sleep.left || sleep.state < 0)
 		return ktime_get();
+	if (cpu->dated != sleep.left) {
+		cpu->dated = sleep.left;
+		cpu->interrupts = interrupts;
+	} else if (interrupts != cpu->interrupts) {
+		return ktime_get();
+	}
 
 	lull_ahead_slept(&sleep, &entered, &left);
 	raw_spin_lock(&cpu->lock);
