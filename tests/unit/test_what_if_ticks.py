@@ -127,7 +127,7 @@ def test_a_tick_that_is_stopped_is_not_handled_beside_a_timer() -> None:
     assert kept["woken"][1] == 2 * TICK_NS
     assert stopped["woken"][1] == 2 * TICK_NS + 200 * US, "its wake-up is the timer's"
     replay = _replay(run)
-    causes = [prediction._causes(replay, 0, wakes) for wakes in (kept, stopped)]
+    causes = [replay.chains.causes(0, wakes) for wakes in (kept, stopped)]
     assert [(one["tick"], one["timer"]) for one in causes] == [(1, 2), (0, 3)]
 
 

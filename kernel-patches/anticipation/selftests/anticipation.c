@@ -186,7 +186,7 @@ static void test_files(void)
 		_exit(!right);
 	}
 	tap_ok(waitpid(pid, &status, 0) == pid && WIFEXITED(status) && !WEXITSTATUS(status),
-	       "EACCES for others than root but for the device, EUSERS for their 17th file, EPERM for root's");
+	       "EACCES for others than root, EUSERS for their 17th file, EPERM for root's");
 	close(files[0]);
 }
 
@@ -344,7 +344,7 @@ static void test_never_deeper(void)
 	by_user = deepest_of(1000);
 	must(write_text(POLL_NS, poll_ns), "write how long haltpoll polls");
 	must(write_text(GOVERNOR, governor), "write the governor");
-	if (!tap_ok(by_user < by_root / 2, "a user's window makes no CPU sleep deeper than its governor"))
+	if (!tap_ok(by_user < by_root / 2, "a user's window lets no CPU sleep deeper"))
 		tap_note("C3 %llu times of 300, and %llu by root's", (unsigned long long)by_user,
 			 (unsigned long long)by_root);
 }
