@@ -4,7 +4,7 @@
 import math
 from collections.abc import Mapping, Sequence
 from itertools import pairwise
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -91,13 +91,15 @@ def _of_single_runs(tables: Mapping[str, pa.Table], points: Sequence[str]) -> Re
         f"{len(rows)} questions. Errors are without their sign. Beside them is how far one is off who takes the "
         "recorded run itself for the answer."
     )
-    quoted = {"errors": df_errors(rows, len(there)), "bars": df_bars(rows, numbers), "choices": df_choices(rows)}
+    judged = judge(numbers, circumstances(rows, numbers))
+    quoted = {"errors": df_errors(rows, len(there)), "bars": df_bars(numbers, judged), "choices": df_choices(rows)}
     summary = (
         f"## Errors\n\n{asked}\n\n{_errors_text(quoted['errors'])}\n"
         f"## Error bars\n\n{_bars_text(quoted['bars'])}\n"
-        f"## What makes it worse\n\n{_conditions_text(rows, numbers)}\n## Every question\n\n{_points_text(rows)}"
+        f"## What makes it worse\n\n{_conditions_text(rows, numbers, judged)}\n"
+        f"## Every question\n\n{_points_text(rows)}"
     )
-    return Result(summary, quoted, [*checks(rows, numbers), check_choices(quoted["choices"])])
+    return Result(summary, quoted, [*checks(rows, judged), check_choices(quoted["choices"])])
 
 
 def _of_means(rows: Sequence[Row]) -> Result:
@@ -263,15 +265,20 @@ def bars_of_others(numbers: pa.Table, of: Sequence[str]) -> Errors:
     return np.array(found) * _column(numbers, "base")
 
 
-def inside(numbers: pa.Table, of: Sequence[str]) -> npt.NDArray[np.bool_]:
-    """Whether each number lies within the bar by the other groups' factors."""
-    within: npt.NDArray[np.bool_] = _off(numbers) <= bars_of_others(numbers, of) * (1 + 1e-9)
-    return within
+class Judged(NamedTuple):
+    """Of each number."""
+
+    of: Sequence[str]
+    """The name in CIRCUMSTANCES."""
+    within: npt.NDArray[np.bool_]
+    """It lies within the bar by the other groups' factors."""
+    known: npt.NDArray[np.bool_]
+    """It has such a bar."""
 
 
-def _has_bar(numbers: pa.Table, of: Sequence[str]) -> npt.NDArray[np.bool_]:
-    known: npt.NDArray[np.bool_] = ~np.isnan(bars_of_others(numbers, of))
-    return known
+def judge(numbers: pa.Table, of: Sequence[str]) -> Judged:
+    bar = bars_of_others(numbers, of)
+    return Judged(of, _off(numbers) <= bar * (1 + 1e-9), ~np.isnan(bar))
 
 
 def _off(numbers: pa.Table) -> Errors:
@@ -313,25 +320,24 @@ def _in_turns(numbers: pa.Table) -> set[str]:
     }
 
 
-def df_bars(rows: Sequence[Row], numbers: pa.Table) -> pa.Table:
+def df_bars(numbers: pa.Table, judged: Judged) -> pa.Table:
     """Of each kind of number and circumstances: the share inside by other groups' factors and inside lull's own bars,
     and the factors."""
-    of = circumstances(rows, numbers)
-    within, judged, under = inside(numbers, of), _has_bar(numbers, of), np.array(of)
-    kinds, own = np.array(numbers["kind"].to_pylist()), own_bars(numbers, of)
-    held, needed = _off(numbers) <= own * (1 + 1e-9), factors(numbers, of)
-    widths, off = (_of_number(numbers, one) for one in (own, _off(numbers)))
+    kinds, under = np.array(numbers["kind"].to_pylist()), np.array(judged.of)
+    own, wrong = own_bars(numbers, judged.of), _off(numbers)
+    held, needed = wrong <= own * (1 + 1e-9), factors(numbers, judged.of)
+    widths, off = (_of_number(numbers, one) for one in (own, wrong))
     found = []
     for kind in (*dict.fromkeys(kinds.tolist()), ALL):
         for case in (*CIRCUMSTANCES, ALL):
             mine = ((kinds == kind) | (kind == ALL)) & ((under == case) | (case == ALL))
-            known = mine & judged
+            known = mine & judged.known
             if not mine.any():
                 continue
             found.append(
                 {
                     "kind": kind, "circumstances": case, "numbers": int(known.sum()),
-                    "inside": _share(within[known]), "inside_own": _share(held[mine]),
+                    "inside": _share(judged.within[known]), "inside_own": _share(held[mine]),
                     "needed": needed.get((kind, case)),
                     "factor": bars.factor(kind, CIRCUMSTANCES[case]) if ALL not in (kind, case) else None,
                     "width": _middle(widths[mine]), "off": _middle(off[mine]),
@@ -402,9 +408,7 @@ def conditions(row: Row) -> dict[str, str]:
     }
 
 
-def _conditions_text(rows: Sequence[Row], numbers: pa.Table) -> str:
-    of = circumstances(rows, numbers)
-    within, judged = inside(numbers, of), _has_bar(numbers, of)
+def _conditions_text(rows: Sequence[Row], numbers: pa.Table, judged: Judged) -> str:
     asked = list(zip(numbers["recorded_run"].to_pylist(), numbers["point"].to_pylist(), strict=True))
     found: dict[tuple[str, str], list[Row]] = {}
     for row in rows:
@@ -416,7 +420,7 @@ def _conditions_text(rows: Sequence[Row], numbers: pa.Table) -> str:
             continue  # tells nothing apart
         off = errors(own)
         questions = {(row["recorded"], row["point"]) for row in own}
-        mine = within[judged & np.array([one in questions for one in asked])]
+        mine = judged.within[judged.known & np.array([one in questions for one in asked])]
         share = f"{mine.mean():.1%}" if mine.size else "-"
         lines.append(
             (kind, value, len(own), *(f"{off[what].mean():.3g}" for what in NAMES), share)
@@ -445,7 +449,7 @@ def _points_text(rows: Sequence[Row]) -> str:
     return markdown_table(heads, lines)
 
 
-def checks(rows: Sequence[Row], numbers: pa.Table) -> list[Check]:
+def checks(rows: Sequence[Row], judged: Judged) -> list[Check]:
     off = errors(rows)
     found = [
         Check(
@@ -456,8 +460,7 @@ def checks(rows: Sequence[Row], numbers: pa.Table) -> list[Check]:
         )
         for what, most in GOALS.items()
     ]
-    of = circumstances(rows, numbers)
-    within = inside(numbers, of)[_has_bar(numbers, of)]
+    within = judged.within[judged.known]
     if within.size:  # of one group alone nothing can be said
         found.append(
             Check(

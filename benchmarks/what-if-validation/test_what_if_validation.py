@@ -204,9 +204,9 @@ def test_a_group_does_not_judge_its_own_bars() -> None:
     fixed = [analysis.FIXED] * 40
     assert analysis.factors(numbers, fixed)["sums", analysis.FIXED] == pytest.approx(2)
     assert analysis.factors(numbers, fixed, "first")["sums", analysis.FIXED] == pytest.approx(1)
-    assert analysis.inside(numbers, fixed).tolist() == [False] * 20 + [True] * 20
+    assert analysis.judge(numbers, fixed).within.tolist() == [False] * 20 + [True] * 20
     alone = numbers.slice(0, 20)
-    assert not analysis.inside(alone, fixed[:20]).any()
+    assert not analysis.judge(alone, fixed[:20]).within.any()
     checks = analysis.conclude({"points": _made(), "numbers": alone}, ["first/a", "first/b"]).checks
     assert not any(check.name.startswith("the error bar") for check in checks)
 

@@ -75,11 +75,8 @@ class Replay:
 
     @property
     def notes(self) -> list[str]:
-        turns = [
-            f"{self.by_cpus:.0%} of the wake-ups are by another CPU; a replay knows such runs least, so that bars of "
-            f"latencies are {bars.OF_TURNS['latency']:g} times as wide, and others up to {_widest():g} times"
-        ]
-        return [*self.kept, *(turns if self.circumstances.in_turns else []), *map(_told_of, self.differences)]
+        turns = [_of_turns(self.by_cpus)] if self.circumstances.in_turns else []
+        return [*self.kept, *turns, *map(_told_of, self.differences)]
 
     @cached_property
     def as_recorded(self) -> npt.NDArray[np.void]:
@@ -199,8 +196,12 @@ def load(
     )
 
 
-def _widest() -> float:
-    return max(times for kind, times in bars.OF_TURNS.items() if kind != "latency")
+def _of_turns(by_cpus: float) -> str:
+    widest = max(times for kind, times in bars.OF_TURNS.items() if kind != "latency")
+    return (
+        f"{by_cpus:.0%} of the wake-ups are by another CPU; a replay knows such runs least, so that bars of latencies "
+        f"are {bars.OF_TURNS['latency']:g} times as wide, and others up to {widest:g} times"
+    )
 
 
 def _deepest(states: Sequence[State]) -> int:
