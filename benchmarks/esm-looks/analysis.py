@@ -96,19 +96,25 @@ def df_saved(differences: Sequence[Row], points: Sequence[Row], costs: dict[str,
 
 
 def checks(saved: pa.Table) -> list[Check]:
-    """Does the paper's share come with a rate of events, at cheap looks? Does a dear look make the share larger?"""
+    """Does the share fall with the rate of events, from the paper's on? Does a dear look make the share larger?"""
     rows = [row for row in saved.to_pylist() if row["above_percent_pm"] is not None and row["series"] == ESM]
     cheap = sorted((row for row in rows if row["look_us"] == 0), key=lambda row: row[AXIS])
     found = []
     if len(cheap) > 1:
         fewest, most = cheap[0], cheap[-1]
-        found.append(
+        low, high = _ends(fewest)
+        found += [
             Check(
-                "with looks of one system call, the rate of events decides whether ESM saves what the paper says",
-                _ends(fewest)[0] > PAPER_PERCENT > _ends(most)[1],
-                f"{_share(fewest)} and {_share(most)} of what the poll adds, the paper {PAPER_PERCENT} %",
-            )
-        )
+                "with looks of one system call, ESM saves a smaller share the more events there are, as in the paper",
+                low > _ends(most)[1],
+                f"{_share(fewest)} and {_share(most)} of what the poll adds",
+            ),
+            Check(
+                "with looks of one system call, ESM saves the paper's share where events are fewest",
+                low <= PAPER_PERCENT <= high,
+                f"{_share(fewest)}, the paper {PAPER_PERCENT} %",
+            ),
+        ]
     for dear in (row for row in rows if row["look_us"] == ANDROID_US):
         for row in cheap:
             if row[AXIS] == dear[AXIS]:

@@ -127,6 +127,17 @@ def test_what_all_three_have_in_one_repetition_cancels() -> None:
     assert apart.half == pytest.approx(100 / 13 * spread * T_2, rel=1e-4)
 
 
+def test_repetitions_that_one_point_lacks_do_not_count() -> None:
+    """A third repetition with far more events changes neither the share nor its interval."""
+    poll, idle = _point([132.0, 135.0]), _point([119.0, 122.0, 170.0])
+    share = paired.above_idle(_point([122.0, 125.0, 180.0]), poll, idle)
+    assert share is not None
+    assert (share.value, share.half) == (pytest.approx(100 * 10 / 13), pytest.approx(0, abs=1e-9))
+    alone = paired.above_idle(_point([122.0, 125.0, 180.0]), poll, _point([119.0]))
+    assert alone is not None
+    assert alone.half is None, "an idle machine of one repetition says nothing of its spread"
+
+
 def test_a_share_without_spread_of_its_own_has_no_interval() -> None:
     share = paired.above_idle(_point([122.0]), _point([132.0, 132.0]), _point([119.0, 119.0]))
     assert share is not None

@@ -3,7 +3,8 @@
 
 A repetition's events come from its seed, and repetition N has the same seed in every point. So two points see the same
 events in their N-th repetitions, and the difference is taken repetition by repetition: its interval is far narrower
-than those of the two means. Points whose repetitions are of other lengths are compared by their means.
+than those of the two means. If one point has more repetitions, those that the other lacks do not count. Points whose
+repetitions are of other lengths are compared by their means.
 """
 
 import math
@@ -49,26 +50,23 @@ class Gap:
 
 def gap(one: Measured, other: Measured, measure: str) -> Gap | None:
     """One minus the other; None where either has no number."""
-    ours, theirs = (
-        [value for own in point.repetitions if (value := row_of_repetition(own)[measure]) is not None]
-        for point in (one, other)
-    )
+    ours, theirs = ([row_of_repetition(own)[measure] for own in point.repetitions] for point in (one, other))
+    if are_paired(one, other):
+        both = [a - b for a, b in zip(ours, theirs, strict=False) if a is not None and b is not None]
+        return Gap(*student.mean(both)) if both else None
+    ours, theirs = ([value for value in values if value is not None] for values in (ours, theirs))
     if not ours or not theirs:
         return None
-    if are_paired(one, other) and len(ours) == len(theirs):
-        return Gap(*student.mean([a - b for a, b in zip(ours, theirs, strict=True)]))
     (a, a_half), (b, b_half) = student.mean(ours), student.mean(theirs)
     known = a_half is not None and b_half is not None
     return Gap(a - b, math.hypot(a_half or 0.0, b_half or 0.0) if known else None)
 
 
 def are_paired(one: Measured, other: Measured) -> bool:
-    """Return true if both saw the same events in the same time."""
-    return _schedule(one) == _schedule(other)
-
-
-def _schedule(point: Measured) -> tuple[object, ...]:
-    return point.run.values.get("seed"), tuple(own.seconds for own in point.repetitions)
+    """Return true if the N-th repetitions of both saw the same events in the same time, for each N that both have."""
+    lengths = ([own.seconds for own in point.repetitions] for point in (one, other))
+    same = all(a == b for a, b in zip(*lengths, strict=False))
+    return same and one.run.values.get("seed") == other.run.values.get("seed")
 
 
 def pairs(points: Sequence[Measured]) -> Iterator[tuple[Measured, Measured]]:
@@ -166,17 +164,29 @@ def above_idle(one: Measured, other: Measured, idle: Measured) -> Gap | None:
     ours, theirs, least = (_watts(point) for point in (one, other, idle))
     if not other.windowed or not (ours and theirs and least):
         return None
+    together = _together(one, other, idle)
+    count = min(len(watts) for watts in (ours, theirs, least)[:together])
+    ours, theirs, least = (
+        watts[:count] if place < together else watts for place, watts in enumerate((ours, theirs, least))
+    )
     (a, _), (b, _), (c, _) = (student.mean(watts) for watts in (ours, theirs, least))
     if b <= c:
         return None
     share = (b - a) / (b - c)
     terms = [[-x for x in ours], [(1.0 - share) * y for y in theirs], [share * z for z in least]]
-    if are_paired(one, other):
-        together = 3 if are_paired(other, idle) and _boot(other) == _boot(idle) else 2
+    if together > 1:
         terms = [[sum(parts) for parts in zip(*terms[:together], strict=True)], *terms[together:]]
     halves = [student.mean(term)[1] for term in terms]
     half = None if None in halves else math.hypot(*(own for own in halves if own is not None))
     return Gap(100 * share, None if half is None else 100 * half / (b - c))
+
+
+def _together(one: Measured, other: Measured, idle: Measured) -> int:
+    """Return how many of the three, from the first on, are compared repetition by repetition."""
+    if not are_paired(one, other):
+        return 1
+    enough = len(idle.repetitions) >= min(len(one.repetitions), len(other.repetitions))
+    return 3 if enough and _boot(other) == _boot(idle) and are_paired(other, idle) else 2
 
 
 def _boot(point: Measured) -> int:
