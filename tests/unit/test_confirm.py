@@ -318,6 +318,21 @@ def test_fewer_equal_rows_hold_only_where_fewer_were_asked_for(
     assert value.held is held
 
 
+@pytest.mark.parametrize(
+    ("settings", "today", "held"),
+    [({"count": 2}, [1.0, 1.0], True), ({"count": 2}, [2.0, 2.0], False), ({}, [1.0, 1.0, 2.0, 2.0], True)],
+)
+def test_a_shorter_run_is_compared_with_as_many_published_rows(
+    settings: dict[str, Any], today: list[float], held: bool
+) -> None:
+    """The published run drifts: its later repetitions are of another mean."""
+    compared = Compared(table="t", by=["point"], within={"ns": 0.05}, because="of drift")
+    rules = Confirm(points=["p"], settings=settings, values=[compared])
+    published, now = ({"t": pa.table({"point": ["p"] * len(ns), "ns": ns})} for ns in ([1.0, 1.0, 2.0, 2.0], today))
+    (value,) = PublishedRows(rules, published, ["p"], "here", "there").beside(now)
+    assert value.held is held
+
+
 def test_the_points_are_listed_without_an_engine(place: Place, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(confirming, "engine", None)
     told = place.confirm(NAME, "--list")

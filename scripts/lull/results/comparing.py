@@ -112,6 +112,9 @@ class PublishedRows:
     def _near(self, compared: Compared, cell: str, column: str, published: Rows, today: Rows) -> Value:
         before, now = _numbers(published, column), _numbers(today, column)
         assert before is not None
+        if column in compared.within and self.confirm.settings and now:
+            # As for `equal`. Repetitions of one run may drift, so the later ones are not of the same mean.
+            before = before[: len(now)]
         rule = "interval" if column in compared.interval else "within"
         if not before or not now:
             says = "no value, as published" if not before and now == [] else "a value on one side only"
