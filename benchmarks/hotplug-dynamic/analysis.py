@@ -35,7 +35,10 @@ SAME = ("threads", "period_us", "steps", "cpufreq", "boot")
 DEFAULTS = {"latency_us": 5000, "boot": 0}
 """Parameters that older points ran without, with the values that these points had."""
 BESIDE = {"steps": "steps", "latency_us": "bound, µs", "cpufreq": "clocks", "idle_governor": "nobody, with"}
-OVER_BOOTS = {"saved": "saved by the machine", "cpus_saved": "by the clusters", "p99_later": "p99 of done later by"}
+OVER_BOOTS = {
+    "saved": "saved by the machine", "cpus_saved": "by the clusters", "median_sooner": "median of done sooner by",
+    "p99_later": "p99 of done later by",
+}  # fmt: skip
 COMPARED = (
     "\n\n## The governor, and nobody\n\n"
     "The governor's power less that of a machine on which nobody takes CPUs out, under the same load and the same "
@@ -154,8 +157,9 @@ def df_points(windows: pa.Table, jobs: pa.Table) -> pa.Table:
         row["dropped"] = _dropped(done.get(point, []), row, 1e6 * seconds)
         if "power_w" in row:
             row["job_j"] = row["power_w"] / row["jobs_hz"] if row["jobs_hz"] else None
-        for measure in ("begun", "done"):
-            values = np.array([job[f"{measure}_us"] for job in done.get(point, [])])
+        took = [{**job, "took_us": job["done_us"] - job["begun_us"]} for job in done.get(point, [])]
+        for measure in ("begun", "done", "took"):
+            values = np.array([job[f"{measure}_us"] for job in took])
             quantiles = bootstrap.quantiles(values, list(QUANTILES.values())) if values.size else [(None,) * 3] * 2
             for name, (value, low, high) in zip(QUANTILES, quantiles, strict=True):
                 stem = f"{measure}_{name}_us"
@@ -218,6 +222,7 @@ def df_differences(windows: pa.Table, points: pa.Table) -> pa.Table | None:
             for name in (f"{power}_w" for power in POWERS):
                 sides = ([each[name] for each in own[point["point"]]] for point in (other, one))
                 row[name], row[f"{name}_low"], row[f"{name}_high"] = student.difference(*sides)
+            row |= {"median_us": one["done_median_us"], "other_median_us": other["done_median_us"]}
             row |= {"late_us": one["done_p99_us"], "other_late_us": other["done_p99_us"]}
             row |= {"late_us_low": one["done_p99_us_low"], "other_late_us_high": other["done_p99_us_high"]}
             row |= {"dropped": one["dropped"], "other_dropped": other["dropped"]}
@@ -230,6 +235,7 @@ def df_boots(differences: pa.Table) -> pa.Table | None:
     savings = [
         {
             **row, "saved": -row["power_w"] / row["other_power_w"], "cpus_saved": -row["cpus_w"] / row["other_cpus_w"],
+            "median_sooner": 1 - row["median_us"] / row["other_median_us"],
             "p99_later": row["late_us"] / row["other_late_us"] - 1,
         }
         for row in differences.to_pylist()
@@ -239,17 +245,19 @@ def df_boots(differences: pa.Table) -> pa.Table | None:
 
 
 def boots_checks(table: pa.Table | None) -> list[Check]:
-    """The same as `checks_of_governor`, by the intervals over boots."""
+    """The same as `checks_of_governor`, by the intervals over boots. Jobs that are later in every boot are later, even
+    if the interval is too wide to say by how much."""
     found = []
     for row in table.to_pylist() if table is not None else []:
         saved, later = (student.ends(row[name], row[f"{name}_pm"])[0] for name in ("saved", "p99_later"))
         less, after = (boots.percent(row, name) for name in ("saved", "p99_later"))
         found.append(
             Check(
-                f"the governor saves power, and jobs are done no later, {row['cpufreq']}, {row['steps']} steps, "
-                f"{row['latency_us']} µs, over {row['boots']} boots",
-                saved > 0 and later <= 0,
-                f"against {row['idle_governor']} {less} % less power, p99 {after} % later",
+                f"the governor saves power, and jobs are not shown to be later, {row['cpufreq']}, "
+                f"{row['steps']} steps, {row['latency_us']} µs, over {row['boots']} boots",
+                saved > 0 and later <= 0 and row["p99_later_least"] <= 0,
+                f"against {row['idle_governor']} {less} % less power, p99 {after} % later, by boot "
+                f"{100 * row['p99_later_least']:.3g} to {100 * row['p99_later_most']:.3g}",
             )
         )
     return found
@@ -278,7 +286,7 @@ def _difference(row: Row, name: str) -> str:
 
 
 def checks_of_governor(differences: pa.Table) -> list[Check]:
-    """Of each clock and load: less power than each of Linux's own ways, and jobs done no later, and all of them."""
+    """Of each clock and load: less power than each of Linux's own ways, jobs not shown to be later, and all done."""
     found = []
     every = differences.to_pylist()
     keys = ("cpufreq", "steps", "latency_us", "boot")
@@ -299,7 +307,7 @@ def checks_of_governor(differences: pa.Table) -> list[Check]:
         )
         found.append(
             Check(
-                f"the governor saves power, and jobs are done no later, {clocks}, {steps} steps, {bound} µs, "
+                f"the governor saves power, and jobs are not shown to be later, {clocks}, {steps} steps, {bound} µs, "
                 f"boot {boot}",
                 saves and in_time,
                 says,

@@ -5,6 +5,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from lull.energy import rows
 from lull.figures import boots, repetitions, waiting
@@ -25,7 +26,12 @@ SWITCH = "switch"
 PLACE = ("way", SWITCH, *SAME)
 DEFAULTS = {SWITCH: 0, "settle_ms": 32}
 """What the points had that were published before their tables said so."""
-OVER_BOOTS = {"share": "power", "units_share": "units/s", "unit_j_share": "energy of a unit"}
+OVER_BOOTS = {
+    "share": "power", "in_share": "power without CPUs that are out", "cpus_share": "clusters", "rest_share": "all else",
+    "units_share": "units/s", "unit_j_share": "energy of a unit",
+}  # fmt: skip
+EARLY = 2
+"""Windows before this one are the early ones of the table `halves`. This was chosen after the windows had been seen."""
 WITHIN = 0.01
 """The share of power by which a way may differ from conventional hotplug. The paper's differs by 0.2 %."""
 PAPER_CONVENTIONAL_MW, PAPER_PSEUDO_MW = 2572, 2566
@@ -52,6 +58,8 @@ def conclude(tables: Mapping[str, pa.Table], points: Sequence[str]) -> Result:
     over_boots = boots.df_boots(worked, (*SAME, SWITCH), OVER_BOOTS)
     if over_boots is not None:
         found["boots"] = over_boots
+    if differences and (halves := df_halves(windows)):
+        found["halves"] = halves
     return Result(
         summary="## Power by way and load\n\n"
         + waiting.so_far(windows, points)
@@ -60,7 +68,8 @@ def conclude(tables: Mapping[str, pa.Table], points: Sequence[str]) -> Result:
         "in a way that does not need it; `settle` is the time from the start of the load to the first window.\n\n"
         + _points_text(means)
         + ("\n## Beside conventional hotplug\n\n" + _differences_text(differences) if differences else "")
-        + boots.text(over_boots, {SWITCH: "switch", "load": "load", "settle_ms": "settle, ms"}, OVER_BOOTS),
+        + boots.text(over_boots, {SWITCH: "switch", "load": "load", "settle_ms": "settle, ms"}, OVER_BOOTS)
+        + _halves_text(found.get("halves")),
         tables={**found, "differences": differences} if differences else found,
         checks=[*checks(differences), *boots_checks(over_boots)] if differences else [],
     )
@@ -139,10 +148,38 @@ def df_points(windows: pa.Table) -> pa.Table:
     return pa.Table.from_pylist(found)
 
 
-def df_differences(windows: pa.Table) -> pa.Table | None:
+def df_halves(windows: pa.Table) -> pa.Table | None:
+    """What differs over boots, of the early and of the late windows alone: what is still settling goes away."""
+    found = []
+    for half, own in (("early", pc.field("window") < EARLY), ("late", pc.field("window") >= EARLY)):
+        differences = df_differences(windows.filter(own), at_least=1)
+        table = boots.df_boots(differences.to_pylist() if differences else [], (*SAME, SWITCH), ("share", "in_share"))
+        found += [{"windows": half, **row} for row in (table.to_pylist() if table else [])]
+    return pa.Table.from_pylist(found) if found else None
+
+
+def _halves_text(halves: pa.Table | None) -> str:
+    if halves is None:
+        return ""
+    columns = ("share", "in_share")
+    rows = [
+        (
+            row["way"], row[SWITCH], row["load"], row["settle_ms"], row["windows"], row["boots"],
+            *(boots.percent(row, name) for name in columns),
+        )
+        for row in halves.to_pylist()
+    ]  # fmt: skip
+    headings = ("way", "switch", "load", "settle, ms", "windows", "boots", *(OVER_BOOTS[name] for name in columns))
+    return (
+        f"\n\n## Early and late windows, %\n\nThe same over boots, of the first {EARLY} windows and of all later ones. "
+        "Windows were parted so after they had been seen.\n\n" + markdown_table(headings, rows)
+    )
+
+
+def df_differences(windows: pa.Table, at_least: int = 2) -> pa.Table | None:
     """Power, work and energy of a unit of each way, less those of conventional hotplug under the same load, with
-    intervals (Welch)."""
-    points = [own for own in waiting.by_point(windows).values() if len(own) > 1]
+    intervals (Welch). Points of fewer windows are left out."""
+    points = [own for own in waiting.by_point(windows).values() if len(own) >= at_least]
     base = {_load(own[0]): own for own in points if _is_base(own[0])}
     found = []
     for own in points:
@@ -172,8 +209,9 @@ def _unit_j(row: Row) -> float:
 
 
 COMPARED: dict[str, Callable[[Row], float]] = {
-    "share": lambda row: float(row["power_w"]), "units_share": lambda row: float(row["units_hz"]),
-    "unit_j_share": _unit_j,
+    "share": lambda row: float(row["power_w"]), "in_share": lambda row: float(row["power_w"] - row["out_w"]),
+    "cpus_share": lambda row: float(row["cpus_w"]), "rest_share": lambda row: float(row["power_w"] - row["cpus_w"]),
+    "units_share": lambda row: float(row["units_hz"]), "unit_j_share": _unit_j,
 }  # fmt: skip
 """What differs between ways, and its value in a window."""
 
