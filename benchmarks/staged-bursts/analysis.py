@@ -16,6 +16,7 @@ from lull.results.drawing import Drawing, Stored
 from lull.results.result import Check, Result
 from lull.rundir.run import Run
 from lull.scenario.runs import Runs
+from lull.statistics import student
 
 REQUESTS, STAGE = "requests.jsonl", "stage.jsonl"
 PLACE = ("way", "rate", "period_us", "governor", "cpufreq", "client")
@@ -45,7 +46,7 @@ def conclude(tables: Mapping[str, pa.Table], points: Sequence[str]) -> Result:
         + waiting.so_far(table, points)
         + "Response: from the moment when a request comes until its answer is there. Bound: two periods. Power of the "
         "machine and of its CPUs with their L2s: mean with a 95 % interval over windows.\n\n" + _points_text(table),
-        tables={**tables, **_savings(table)},
+        tables={**tables, **_savings(table, tables["windows"])},
         checks=checks(table) if waiting.is_timed(table) else [],
     )
 
@@ -130,18 +131,32 @@ def _saved(row: Row, none: Row) -> float:
     return float(1 - row["power_w"] / none["power_w"])
 
 
-def _savings(points: pa.Table) -> dict[str, pa.Table]:
-    """What each point saves beside the one where nothing is done, as shares of 1, and the power that is no CPU's."""
-    every = points.to_pylist()
+def _savings(points: pa.Table, windows: pa.Table) -> dict[str, pa.Table]:
+    """What each point saves beside the one where nothing is done, as shares of 1, and the power that is no CPU's.
+
+    Half of each interval, `power_pm` and `cpus_pm`, is that of differences window by window: the same requests come in
+    the same window of both, and power may rise from window to window.
+    """
+    every, own = points.to_pylist(), waiting.by_point(windows)
     rows = [
         {
-            "one": row["point"], "other": none["point"], "power": _saved(row, none),
-            "cpus": 1 - row["cpus_w"] / none["cpus_w"], "rest_w": none["power_w"] - none["cpus_w"],
+            "one": row["point"], "other": none["point"],
+            "power": _saved(row, none), "power_pm": _half(own, row, none, "power_w"),
+            "cpus": 1 - row["cpus_w"] / none["cpus_w"], "cpus_pm": _half(own, row, none, "cpus_w"),
+            "rest_w": none["power_w"] - none["cpus_w"],
         }
         for row in every
         if row["way"] != "none" and "power_w" in row and (none := _beside(every, row)) is not None
     ]  # fmt: skip
     return {"savings": pa.Table.from_pylist(rows)} if rows else {}
+
+
+def _half(windows: Mapping[str, list[Row]], row: Row, none: Row, name: str) -> float | None:
+    """Half the 95 % interval of a saving, as a share of the mean where nothing is done; None of a single window."""
+    ours = {each["window"]: each[name] for each in windows[row["point"]]}
+    gaps = [each[name] - ours[each["window"]] for each in windows[none["point"]] if each["window"] in ours]
+    half = student.mean(gaps)[1] if gaps else None
+    return None if half is None else half / float(none[name])
 
 
 def _points_text(points: pa.Table) -> str:

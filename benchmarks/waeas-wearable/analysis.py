@@ -135,8 +135,12 @@ def df_savings(points: pa.Table) -> list[Row]:
 
 
 def df_crowds(samples: pa.Table) -> pa.Table:
-    """A row per point and number of other samples that are still being worked on when a sample comes."""
+    """A row per point and number of other samples that are still being worked on when a sample comes.
+
+    `beyond_eas` counts samples that took longer than any with EAS did, in the same boot and among as many others.
+    """
     found: list[Row] = []
+    responses: list[list[float]] = []
     for own in waiting.by_point(samples).values():
         came = np.sort(np.array([row["came_us"] for row in own]))
         by_others: dict[int, list[float]] = {}
@@ -152,6 +156,10 @@ def df_crowds(samples: pa.Table) -> pa.Table:
                     "longest_us": max(times),
                 }
             )  # fmt: skip
+            responses.append(times)
+    for row, times in zip(found, responses, strict=True):
+        eas = waiting.beside(found, row, "eas", (*SAME, "others"))
+        row["beyond_eas"] = None if eas is None else sum(time > eas["longest_us"] for time in times)
     return pa.Table.from_pylist(found)
 
 
@@ -161,14 +169,15 @@ def _crowds_text(crowds: pa.Table | None) -> str:
     rows = [
         (
             row["point"], row["others"], row["events"], waiting.quantile_text(row, "median"),
-            f"{row['longest_us']:.4g}",
+            f"{row['longest_us']:.4g}", "-" if row["beyond_eas"] is None else row["beyond_eas"],
         )
         for row in crowds.to_pylist()
     ]  # fmt: skip
     return (
         "\n\n## Samples that come together\n\nResponse by how many other samples came in the "
-        f"{CROWD_US / 1e3:g} ms before, about as long as a sample takes.\n\n"
-        + markdown_table(("point", "others before", "samples", "median, µs", "longest"), rows)
+        f"{CROWD_US / 1e3:g} ms before, about as long as a sample takes. The last column counts samples that took "
+        "longer than any with EAS did, in the same boot and after as many others.\n\n"
+        + markdown_table(("point", "others before", "samples", "median, µs", "longest", "beyond EAS"), rows)
     )
 
 

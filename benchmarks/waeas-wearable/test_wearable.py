@@ -71,3 +71,12 @@ def test_samples_are_told_apart_by_what_came_shortly_before() -> None:
         ("one", 1, 2, 5500),
         ("other", 0, 1, 9000),
     ]
+
+
+def test_samples_that_take_longer_than_any_with_eas_are_counted() -> None:
+    waeas = [{**row, "way": "waeas"} for row in samples("other", (0, 5000), (20000, 4300), (40000, 4100))]
+    alone = samples("one", (0, 4000), (20000, 4200))
+    rows = analysis.df_crowds(pa.Table.from_pylist(alone + waeas)).to_pylist()
+    assert [(row["point"], row["beyond_eas"]) for row in rows] == [("one", 0), ("other", 2)]
+    (row,) = analysis.df_crowds(pa.Table.from_pylist(waeas)).to_pylist()
+    assert row["beyond_eas"] is None
