@@ -1,7 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """The end of every command when something goes wrong: one sentence, and a status that says whose fault it was."""
 
+import json
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -10,10 +12,14 @@ from pathlib import Path
 
 import pytest
 import typer
+from typer.testing import CliRunner
 
 from lull.cli import app
 from lull.errors import UserError
+from lull.files import paths
 from lull.host.process import BuildFailed
+
+RECORDED = Path(__file__).parent / "data" / "trace" / "tiny-gem5"
 
 
 @pytest.fixture(autouse=True)
@@ -72,7 +78,17 @@ def test_the_command_line_alone_loads_nothing_heavy() -> None:
     assert done.stdout == "\n"
 
 
-@pytest.mark.parametrize("words", [["boot", "--seed", "abc"], ["boot", "-e", "kvm"], ["boott"], ["show"]])
+@pytest.mark.parametrize(
+    "words",
+    [
+        ["boot", "--seed", "abc"],
+        ["boot", "-e", "kvm"],
+        ["boott"],
+        ["show"],
+        ["sweep", "--scenario", ""],
+        ["report", "--out", "\udcff"],
+    ],
+)
 def test_a_wrong_option_is_one_sentence(
     words: list[str], monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -96,6 +112,20 @@ def test_a_group_without_a_command_shows_its_help(
     said = capsys.readouterr().err
     assert said.startswith(" ".join(["Usage: lull", *words]))
     assert "\nCommands:\n" in said
+
+
+def test_text_is_shown_as_it_is(tmp_path: Path) -> None:
+    """A command of a shell is no markup."""
+    command = "ls [/etc] [a-z]* :key:"
+    folder = Path(shutil.copytree(RECORDED, tmp_path / "run"))
+    spec = json.loads((folder / "run.json").read_text())
+    (folder / "run.json").write_text(json.dumps({**spec, "command": command}))
+    for words in (["show", str(folder)], ["compare", str(folder), str(RECORDED)]):
+        told = CliRunner().invoke(app.app, words)
+        assert told.exit_code == 0, told.output
+        assert command in told.stdout
+    for file in (paths.ROOT / "scripts" / "lull").rglob("*.py"):
+        assert file.name == "terminal.py" or "Console(" not in file.read_text(), f"{file}: use lull.host.terminal"
 
 
 LISTED = [sys.executable, "-m", "lull", "platform", "list"]

@@ -9,6 +9,7 @@ import pytest
 from lull.engines import gem5_binary
 from lull.engines.choose import choose
 from lull.errors import UserError
+from lull.files import paths
 from tests.fake_gem5 import install
 
 
@@ -62,6 +63,24 @@ def test_something_else_by_that_name(tmp_path: Path) -> None:
     path.chmod(0o755)
     with pytest.raises(UserError, match=rf"{path}: does not answer as gem5 does \(what do you want\)"):
         gem5_binary.find()
+
+
+@pytest.mark.parametrize("answer", ["{}", "[]", '{"version": "24.0"}', '{"version": "24.0", "isas": "ARM"}'])
+def test_something_else_that_answers(tmp_path: Path, answer: str) -> None:
+    path = tmp_path / "gem5.opt"
+    path.write_text(f"#!/bin/sh\necho '{answer}' >\"$4\"\n")
+    path.chmod(0o755)
+    with pytest.raises(UserError, match=rf"{path}: does not answer as gem5 does \(no output\)"):
+        gem5_binary.find()
+
+
+@pytest.mark.parametrize("record", ["", "{}", "[]", '{"version": "24.0.0.1", "isas": ["ARM"]}'])
+def test_an_answer_that_is_damaged_is_asked_for_again(tmp_path: Path, record: str) -> None:
+    install(tmp_path)
+    first = gem5_binary.find()
+    (kept,) = (paths.cache_dir() / "gem5").iterdir()
+    kept.write_text(record)
+    assert gem5_binary.find() == first
 
 
 def test_the_engine_follows_what_is_found(tmp_path: Path) -> None:

@@ -3,6 +3,7 @@
 
 import json
 import re
+import resource
 import shutil
 import zlib
 from pathlib import Path
@@ -10,6 +11,7 @@ from pathlib import Path
 import numpy as np
 import pyarrow.parquet as pq
 import pytest
+from matplotlib.figure import Figure
 from matplotlib.image import imread
 from typer.testing import CliRunner
 
@@ -17,6 +19,7 @@ from lull.cli.app import app
 from lull.cli.plot import chosen
 from lull.errors import UserError
 from lull.files import paths
+from lull.plotting import style
 from lull.results import drawing, index, judging
 from lull.results.reasons import REASONS
 from lull.results.result import CHECKS
@@ -97,6 +100,17 @@ def test_other_data_draws_another_figure(tmp_path: Path) -> None:
     pq.write_table(changed, folder / "routing.parquet")
     drawing.draw(folder)
     assert not np.array_equal(before, imread(folder / "routing.png"))
+
+
+def test_a_figure_that_cannot_be_written_is_named_and_leaves_nothing(tmp_path: Path) -> None:
+    most, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (100, hard))
+    try:
+        with pytest.raises(OSError, match=r"File too large: .*one\.pdf"):
+            style.save(Figure(), tmp_path, "one")
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (most, hard))
+    assert list(tmp_path.iterdir()) == []
 
 
 def test_a_figure_that_is_drawn_no_more_goes_but_only_from_its_own_folder(tmp_path: Path) -> None:

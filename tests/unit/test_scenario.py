@@ -232,6 +232,10 @@ def _with(group: dict[str, object]) -> dict[str, object]:
         ({"parameters": {"x": {"default": "y", "help": "z"}}}, "parameters.x.default: a word that may be anything"),
         ({"parameters": {"x": {"default": "y", "pattern": "(", "help": "z"}}}, "parameters.x.pattern: not a regular"),
         ({"parameters": {"x": {"default": 5, "at_most": 4, "help": "z"}}}, "parameters.x.default: 5 is too large"),
+        (
+            {"parameters": {"x": {"default": [5], "help": "z"}}},
+            "parameters.x.default: not a value; write a number",
+        ),
         ({"parameters": {"x": {"default": 5, "hlep": "z"}}}, "parameters.x.help: missing; add it"),
         ({"limits": {"simulated_s": 0, "wall_s": 1}}, "limits.simulated_s: 0 is too small; give more than 0"),
         ({"analysis": "no_such"}, "analysis: no experiment `no_such`; use `cold-caches`"),

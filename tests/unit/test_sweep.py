@@ -3,12 +3,14 @@
 
 import contextlib
 import json
+import os
 import re
 import signal
 import subprocess
 import sys
 import time
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -146,6 +148,43 @@ def test_two_commands_share_the_points(tmp_path: Path, engine: FakeEngine) -> No
     ]  # fmt: skip
     assert engine.ran() == [*NAMES[1:], NAMES[0]]
     assert said[-2:] == [f"{NAMES[0]}: another command is running it, waiting", f"4 of 4: {NAMES[0]} kept"]
+
+
+def test_who_is_killed_while_an_old_run_is_removed_goes_on(
+    tmp_path: Path, engine: FakeEngine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """After each of its files. A run that lost a file is not taken for a finished one."""
+    points = _points()[:1]
+    sweep = _sweep(tmp_path, points)
+    run_points(sweep, points, engine, again=False, say=lambda _: None)
+    unlink, removed = os.unlink, 0
+
+    def killed(*place: Any, **more: Any) -> None:
+        nonlocal removed
+        if removed == most:
+            raise KeyboardInterrupt
+        removed += 1
+        unlink(*place, **more)
+
+    for most in range(len(list(sweep.folder(NAMES[0]).iterdir()))):
+        removed = 0
+        with monkeypatch.context() as patch:
+            patch.setattr(os, "unlink", killed)
+            with pytest.raises(KeyboardInterrupt):
+                run_points(sweep, points, engine, again=True, say=lambda _: None)
+        done = run_points(sweep, points, engine, again=False, say=lambda _: None)
+        assert [result.how for result in done] == ["ran" if most else "kept"]
+
+
+def test_a_run_on_another_disk_is_run_again_there(tmp_path: Path, engine: FakeEngine) -> None:
+    points = _points()[:1]
+    sweep = _sweep(tmp_path, points)
+    place = sweep.folder(NAMES[0])
+    run_points(sweep, points, engine, again=False, say=lambda _: None)
+    place.rename(tmp_path / "elsewhere")
+    place.symlink_to(tmp_path / "elsewhere")
+    done = run_points(sweep, points, engine, again=True, say=lambda _: None)
+    assert ([result.how for result in done], place.is_symlink()) == (["ran"], True)
 
 
 def test_a_point_that_fails_is_reported_and_the_others_go_on(tmp_path: Path, engine: FakeEngine) -> None:

@@ -94,6 +94,10 @@ def test_the_same_settings_give_the_same_run_however_they_were_asked_for() -> No
         ({"grid": {"governor": ["menu", "menu"]}}, "--grid governor: menu is there twice; drop one"),
         ({"grid": {"cpu": ["fast"]}}, "--grid cpu: `fast` is not known here; use `atomic`, `timing`, `detailed`"),
         ({"grid": {"platform": [5]}}, "--grid platform: 5 is not a name; use those of `lull platform list`"),
+        (
+            {"grid": {"cstates.C3.exit_us": list(range(50))}, "seeds": 10_000},
+            "grid: 500000 combinations of its values and seeds; give 100000 or fewer",
+        ),
         ({"points": ["states/C9"]}, "--points states/C9: no such point"),
         (
             {"points": ["exit/C3-50"], "grid": {"cstates.C3.exit_us": [10, 20]}},

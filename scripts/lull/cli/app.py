@@ -6,6 +6,7 @@ import io
 import os
 import signal
 import sys
+from collections.abc import Sequence
 
 import typer
 
@@ -76,6 +77,7 @@ def main() -> None:
         if isinstance(stream, io.TextIOWrapper):  # where the locale lacks a letter, such as µ, its number is shown
             stream.reconfigure(errors="backslashreplace")
     try:
+        _check_text(sys.argv)
         status = app(prog_name="lull", standalone_mode=False) or 0
         sys.stdout.flush()
         sys.exit(status)
@@ -107,6 +109,15 @@ def main() -> None:
     except Interrupted:
         report("lull: interrupted; what was finished is kept")
         sys.exit(130)
+
+
+def _check_text(words: Sequence[str]) -> None:
+    """What a run records is UTF-8. A word that is not would make the record of a finished run unreadable."""
+    for word in words:
+        try:
+            word.encode()
+        except UnicodeEncodeError:
+            raise UserError(f"{word}: not UTF-8; rename the file, or write the word in other letters") from None
 
 
 def _drop_output() -> None:

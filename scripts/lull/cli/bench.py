@@ -14,6 +14,7 @@ from lull.cli.energy_tables import McPatOption
 from lull.cli.options import EngineOption, Gem5Option, PlatformOption, complete_setting
 from lull.engines.choose import choose
 from lull.errors import UserError
+from lull.host import terminal
 from lull.host.progress import Progress, report
 from lull.rundir.folder import RunDir
 from lull.runspec.spec import CpuMode
@@ -74,7 +75,7 @@ def energy(
         with Progress("table and trace to a ledger"):
             accounted = child.run(_ACCOUNT, [large.path])
     count = large.times * (rundir.manifest()["stats_windows"] or 0)
-    console = Console(highlight=False)
+    console = terminal.console()
     console.print(
         f"{large.stats_bytes / 1e6:.0f} MB of statistics and {large.trace_bytes / 1e6:.0f} MB of trace, "
         f"{count} windows: {run}, {large.times} times"
@@ -135,7 +136,7 @@ def sweep(
     for name, took, times in (("a sweep", together, 1.0), ("independent calls", apart, factor)):
         seconds = (f"{times * part:.1f} s" for part in (took.wall_s, took.boots_s, took.runs_s))
         shown.add_row(name, str(round(took.points * times)), *seconds, f"{took.beyond_s:.2f} s")
-    console = Console(highlight=False)
+    console = terminal.console()
     console.print(shown)
     if count < points:
         console.print(f"independent calls: {count} measured, scaled to {points}")
@@ -171,7 +172,7 @@ def _scale(sizes: Sequence[int], jobs: int) -> None:
             times = (f"{part:.1f} s" for part in (took.start_s, took.resume_s, took.again_s, took.open_s))
             memory = (f"{part / 1e6:.0f} MB" for part in (took.peak_bytes, took.open_peak_bytes))
             shown.add_row(str(size), str(took.jobs), *each, *times, *memory)
-    Console(highlight=False, width=200).print(shown)
+    terminal.console(width=200).print(shown)
 
 
 @app.command()
@@ -211,7 +212,7 @@ def cost(
     bench.variants(what)  # a wrong name is told before anything is built
     with tempfile.TemporaryDirectory(prefix="lull-bench-") as scratch:
         found = bench.measure(what, choose(engine, gem5), out or Path(scratch))
-    console = Console(highlight=False)
+    console = terminal.console()
     console.print(f"instructions for each event, counted on {choose(engine, gem5).name}; no timing")
     shown = Table(f"{system} is", *next(iter(found.values())), box=None, pad_edge=False)
     for variant, paths in found.items():

@@ -12,6 +12,8 @@ import typer
 from rich.console import Console
 from rich.table import Column, Table
 
+from lull.host import terminal
+
 if TYPE_CHECKING:
     from lull.compare.compare import Comparison, Difference
 
@@ -52,13 +54,13 @@ def compare(
     if as_json:
         typer.echo(json.dumps(_plain(found, wanted, str(first), str(second), engines), indent=1))
         return
-    console = Console(highlight=False)
+    console = terminal.console()
     text = "\n".join(
         f"{name}: {side.path} ({_count(len(side.points))})" for name, side in zip("AB", sides, strict=True)
     )
-    console.print(text, markup=False, soft_wrap=True)
+    console.print(text, soft_wrap=True)
     if "qemu" in engines:
-        console.print(NO_TIMING, style="bold", markup=False)
+        console.print(NO_TIMING, style="bold")
     _show_settings(console, found)
     _show_differences(console, found, wanted)
 
@@ -75,10 +77,10 @@ def _show_settings(console: Console, found: "Comparison") -> None:
             table.add_row(setting.key, _text(setting.first), _text(setting.second))
         console.print(table)
         if hidden := len(found.settings) - len(shown):
-            console.print(f"  {hidden} more keys of the two platform files; --json has them", markup=False)
+            console.print(f"  {hidden} more keys of the two platform files; --json has them")
     for side, names in (("A", found.only_first), ("B", found.only_second)):
         if names:
-            console.print(f"  only in {side}: {', '.join(names)}", markup=False, soft_wrap=True)
+            console.print(f"  only in {side}: {', '.join(names)}", soft_wrap=True)
 
 
 def _show_differences(console: Console, found: "Comparison", wanted: "list[Difference]") -> None:
@@ -91,11 +93,11 @@ def _show_differences(console: Console, found: "Comparison", wanted: "list[Diffe
         table.add_row(*(row[place] for place in used))
     if rows:
         console.print(table)
-    console.print(f"  {found.same} more measures are the same in both", markup=False)
+    console.print(f"  {found.same} more measures are the same in both")
     for why in dict.fromkeys(item.why for item in wanted if item.why):
-        console.print(f"  {why}", markup=False, soft_wrap=True)
+        console.print(f"  {why}", soft_wrap=True)
     if any(item.significant for item in wanted):
-        console.print("  * p < 0.05, of one test; of many, one in twenty does so by chance", markup=False)
+        console.print("  * p < 0.05, of one test; of many, one in twenty does so by chance")
 
 
 def _cells(item: "Difference") -> tuple[str, ...]:

@@ -6,13 +6,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
-from rich.console import Console
 from rich.table import Table
 
 from lull.cli.options import Gem5Option, complete_result
 from lull.cli.plot import ALL, chosen
 from lull.errors import UserError
 from lull.files import paths, yaml_file
+from lull.host import terminal
 from lull.host.progress import report
 
 if TYPE_CHECKING:
@@ -77,7 +77,7 @@ def confirm(
             status = max(status, error.exit_status)
             continue
         index.write(results)
-        Console(highlight=False).print(_table(record["values"]))
+        terminal.console().print(_table(record["values"]))
         report(f"confirmation: {yaml_file.shown(one.folder / confirmed.FILE)}")
         if bad := confirmed.refuted(record):
             status = max(status, 1)

@@ -6,7 +6,6 @@ from pathlib import Path
 from typing import Annotated, Any
 
 import typer
-from rich.console import Console
 from rich.table import Table
 
 from lull.cli import plot, what_if
@@ -14,6 +13,7 @@ from lull.cli import report as page
 from lull.cli.options import PlatformOption
 from lull.engines.choose import choose
 from lull.files import paths
+from lull.host import terminal
 from lull.host.progress import Progress, report
 from lull.results import making
 from lull.scenario import points as resolved
@@ -83,7 +83,7 @@ def demo(
     with making.alone(sweep), Progress("account for energy" if timed else "read what came"):
         measured = esm_runs.read(source.read(sweep, scenario))
     rows = esm_points.df_points(measured, AXIS).to_pylist()
-    Console(highlight=False).print(_table(rows, TIMED if timed else {}))
+    terminal.console().print(_table(rows, TIMED if timed else {}))
     if timed:
         report("the runs above, on gem5, are too short to conclude from: the intervals are those of 95 %")
     else:

@@ -5,12 +5,12 @@ from pathlib import Path
 from typing import Annotated, Any, Literal
 
 import typer
-from rich.console import Console
 from typer.core import TyperGroup
 
 from lull.cli import energy_tables
 from lull.energy.technology import COLDEST_K, HOTTEST_K
 from lull.errors import UserError
+from lull.host import terminal
 from lull.host.progress import Progress, report
 from lull.rundir.folder import RunDir
 
@@ -99,5 +99,5 @@ def account(
     with Progress(f"account for {run}"):
         found = run_ledger.make_ledger(rundir, options)
         run_ledger.draw(found, options.backends[0])
-    summary.show(Console(highlight=False), found.ledger, found.platform, found.totals, found.notes)
+    summary.show(terminal.console(), found.ledger, found.platform, found.totals, found.notes)
     report(f"ledger: {found.ledger}")

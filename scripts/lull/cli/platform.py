@@ -7,11 +7,11 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
-from rich.console import Console
 from rich.table import Table
 
 from lull.cli.options import ShadowOption
 from lull.engines import bootargs, gem5, qemu
+from lull.host import terminal
 from lull.platform import devicetree
 from lull.platform.cstates import CState
 from lull.platform.dram import load_device
@@ -53,7 +53,7 @@ def list_() -> None:
         platform = load_platform(name)
         shadow = "yes" if platform.shadow.enabled else "--shadow"
         table.add_row(name, str(platform.cpu_count), shadow, platform.title)
-    _console().print(table)
+    terminal.console().print(table)
 
 
 @app.command()
@@ -68,22 +68,21 @@ def show(
     Example: lull platform show exynos5422 --shadow --set cstates.C3.exit_us=50
     """
     platform = load_platform(name, overrides(settings, shadow))
-    console = _console()
-    console.print(f"{platform.name}: {platform.title}", style="bold", markup=False)
+    console = terminal.console()
+    console.print(f"{platform.name}: {platform.title}", style="bold")
     console.print(
         f"{platform.cpu_count} CPUs, {platform.memory.size_mib} MiB in {platform.memory.channels} x "
         f"{platform.memory.kind}, interconnect at {platform.system.clock_mhz} MHz",
-        markup=False,
     )
-    console.print(_memory(platform.memory), markup=False, soft_wrap=True)
+    console.print(_memory(platform.memory), soft_wrap=True)
     console.print(_clusters(platform))
     for cluster in platform.resolved_clusters():
-        console.print(f"\n{cluster.name}: C-states in µs (entry/exit/residency)", markup=False)
+        console.print(f"\n{cluster.name}: C-states in µs (entry/exit/residency)")
         console.print(_cstates(cluster))
     if sources:
         console.print("\nsources", style="bold")
         for key, source in _sources(platform.model_dump()):
-            console.print(f"{key}: {source}", markup=False, soft_wrap=True)
+            console.print(f"{key}: {source}", soft_wrap=True)
 
 
 @app.command()
@@ -121,10 +120,6 @@ def check(
             devicetree.compile(text, Path(scratch) / f"{platform.name}-{engine}.dtb")
     clusters = len(platform.resolved_clusters())
     typer.echo(f"{file}: good; {platform.cpu_count} CPUs in {clusters} clusters, device trees for gem5 and QEMU")
-
-
-def _console() -> Console:
-    return Console(highlight=False)
 
 
 def _memory(memory: Memory) -> str:

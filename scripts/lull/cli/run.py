@@ -6,12 +6,12 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
-from rich.console import Console
 from rich.table import Table
 
 from lull.cli import figures
 from lull.cli.options import EngineOption, Gem5Option, SeedOption, StatsPeriodOption, complete_setting
 from lull.errors import UserError
+from lull.host import terminal
 from lull.host.progress import clock, report
 from lull.runspec.spec import CpuMode
 from lull.runspec.values import text_of
@@ -109,7 +109,7 @@ def run(
             typer.echo(point.name)
         return
     sweep, done = asked.run(prepared)
-    Console(highlight=False).print(_table(done))
+    terminal.console().print(_table(done))
     report(f"runs: {sweep.path}")
     if told := asked.complaint(done, prepared.command):
         for sentence in told:
@@ -132,7 +132,7 @@ def _list_scenarios() -> None:
         scenario = load_scenario(name)
         parameters = " ".join(f"{key}={text_of(parameter.default)}" for key, parameter in scenario.parameters.items())
         table.add_row(name, scenario.title, parameters)
-    Console(highlight=False).print(table)
+    terminal.console().print(table)
 
 
 def _describe(scenario: Scenario) -> None:

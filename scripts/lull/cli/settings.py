@@ -4,10 +4,10 @@
 from typing import Annotated
 
 import typer
-from rich.console import Console
 from rich.table import Column, Table
 
 from lull.files import whole
+from lull.host import terminal
 from lull.host.progress import report
 from lull.systems import folder, page
 
@@ -33,4 +33,4 @@ def settings(
     shown = Table(Column("key", no_wrap=True), "value", "after boot", "what", box=None, pad_edge=False)
     for key, setting in found.items():
         shown.add_row(key, setting.possible().replace("`", ""), str(setting.default), setting.help)
-    Console(highlight=False).print(shown)
+    terminal.console().print(shown)

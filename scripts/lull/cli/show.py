@@ -5,9 +5,9 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
-from rich.console import Console
 from rich.table import Table
 
+from lull.host import terminal
 from lull.rundir import cpuidle
 from lull.rundir.cpuidle import ClusterUse, Use
 from lull.rundir.folder import CONSOLE, CPUIDLE, FILES, STDOUT, TRACE, RunDir
@@ -27,7 +27,7 @@ def show(
     """
     rundir = RunDir.open(run)
     spec = rundir.spec()
-    for_people = Console(highlight=False)
+    for_people = terminal.console()
     table = Table(show_header=False, box=None, pad_edge=False)
     idle = cpuidle.read(rundir / CPUIDLE)
     for key, value in _rows(rundir, spec, idle).items():
@@ -40,7 +40,7 @@ def show(
     if output:
         for_people.print(f"\nlast lines of its output ({len(output)} in all)", style="bold")
         for line in output[-LINES_OF_OUTPUT:]:
-            for_people.print(f"  {line}", markup=False, soft_wrap=False, overflow="ellipsis", no_wrap=True)
+            for_people.print(f"  {line}", soft_wrap=False, overflow="ellipsis", no_wrap=True)
 
 
 def _idle(clusters: list[ClusterUse]) -> Table:

@@ -151,7 +151,7 @@ def sweep(
 
 def _asked(file: Path | None, given: Mapping[str, Any]) -> SweepAsked:
     """The wishes of the sweep file, with the options replacing its keys or adding to them."""
-    if file is None and given["scenario"] is None:
+    if file is None and not given["scenario"]:
         raise UserError(
             f"no scenario given; name a sweep file, or one of {', '.join(experiments.names())} by --scenario"
         )

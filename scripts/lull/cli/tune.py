@@ -5,12 +5,12 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
-from rich.console import Console
 from rich.table import Column, Table
 
 from lull.engines import gem5_binary
 from lull.engines.choose import choose
 from lull.errors import UserError
+from lull.host import terminal
 from lull.host.progress import Progress, report
 
 
@@ -61,7 +61,7 @@ def tune(
         replay = source.load(run)
     with Progress(f"tune {run}") as progress:
         found = tuning.best(replay, p99_us, top, progress, of_haltpoll)
-    console = Console(highlight=False)
+    console = terminal.console()
     settings = Column("settings", overflow="fold")
     table = Table(settings, "energy J", "±", "p99 us", "±", "sure", box=None, pad_edge=False)
     base = tuning.as_run(replay)

@@ -11,6 +11,7 @@ from rich.table import Column, Table
 
 from lull.errors import UserError
 from lull.files import whole
+from lull.host import terminal
 from lull.host.progress import Progress, report
 from lull.rundir.folder import RunDir
 
@@ -84,14 +85,14 @@ def what_if(
     if not settings and not grid:
         load(*paths)
         return
-    console = Console(highlight=False)
+    console = terminal.console()
     tables = []
     for answer in answers(paths, Question(settings or [], grid or []), load, reasons=True):
         tables.append(answer.table)
         rows = answer.table.to_pylist()
         again = "" if answer.share is None else f": {told_of_share(answer.share)}"
         if not grid or len(paths) > 1:
-            console.print(f"\n{answer.run}{'' if grid else again}", style="bold", markup=False)
+            console.print(f"\n{answer.run}{'' if grid else again}", style="bold")
         (_show_points if grid else _show)(console, rows)
         for note in answer.notes:
             report(f"{answer.run}: {note}")

@@ -29,7 +29,7 @@ def show(console: Console, ledger: Path, platform: Platform, totals: Totals, not
     console.print(f"\n{detailed}, calibrated: joules by cause, on CPUs", style="bold")
     console.print(_causes(ledger, detailed))
     for note in notes:
-        console.print(note, markup=False, soft_wrap=True)
+        console.print(note, soft_wrap=True)
 
 
 def _totals(totals: Totals, backends: Sequence[str]) -> Table:

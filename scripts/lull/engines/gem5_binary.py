@@ -1,13 +1,18 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """The user's own gem5: where it is and whether it will do. Stock, unmodified, 24.0 or newer, with ARM."""
 
-import json
 import os
 import shutil
 import subprocess
 import tempfile
+from contextlib import suppress
 from dataclasses import asdict, dataclass
 from pathlib import Path
+
+from pydantic import TypeAdapter, ValidationError
+
+# pydantic takes TypedDict from here before Python 3.12.
+from typing_extensions import TypedDict
 
 from lull.errors import UserError
 from lull.files import digest, json_file, paths
@@ -24,17 +29,31 @@ class Gem5Binary:
     sha256: str
 
 
+class _Answer(TypedDict):
+    """The answer of `gem5-configs/probe.py`."""
+
+    version: str
+    isas: list[str]
+
+
+class _Facts(_Answer):
+    sha256: str
+
+
+_ANSWER, _FACTS = TypeAdapter(_Answer), TypeAdapter(_Facts)
+
+
 def find(chosen: str | None = None) -> Gem5Binary:
     """The binary of `--gem5`, `$GEM5` or `PATH`, in this order, after asking it what it is."""
     path = _located(chosen)
     facts = _probed(path)
-    version, isas = str(facts["version"]), facts["isas"]
-    numbers = tuple(int(part) for part in version.split(".")[:2] if part.isdigit())
+    version = facts["version"]
+    numbers = tuple(int(part) for part in version.split(".")[:2] if part.isdecimal())
     if numbers < OLDEST:
         raise UserError(f"{path}: gem5 {version} is too old; lull needs {'.'.join(map(str, OLDEST))} or newer")
-    if not isinstance(isas, list) or "ARM" not in isas:
+    if "ARM" not in facts["isas"]:
         raise UserError(f"{path}: this gem5 was built without ARM; build its ARM configuration and name it by --gem5")
-    return Gem5Binary(str(path), version, str(facts["sha256"]))
+    return Gem5Binary(str(path), version, facts["sha256"])
 
 
 def is_there() -> bool:
@@ -58,16 +77,13 @@ def _located(chosen: str | None) -> Path:
     )
 
 
-def _probed(path: Path) -> dict[str, object]:
+def _probed(path: Path) -> _Facts:
     """Asking costs a second, so the answer is kept for as long as the file stays as it is."""
     stat = path.stat()
     key = digest.of_json([str(path), stat.st_size, stat.st_mtime_ns, digest.of_file(PROBE)])[:20]
     record = paths.cache_dir() / "gem5" / f"{key}.json"
-    try:
-        kept: dict[str, object] = json.loads(record.read_text())
-        return kept
-    except (OSError, ValueError):
-        pass
+    with suppress(OSError, ValidationError):
+        return _FACTS.validate_json(record.read_bytes())
     with tempfile.TemporaryDirectory() as scratch:
         answer = Path(scratch) / "answer.json"
         try:
@@ -78,17 +94,17 @@ def _probed(path: Path) -> dict[str, object]:
         except (OSError, subprocess.TimeoutExpired) as error:
             raise UserError(f"{path}: cannot be run as gem5 ({error}); name another binary by --gem5") from error
         try:
-            facts: dict[str, object] = json.loads(answer.read_text())
-        except (OSError, ValueError) as error:
+            facts = _ANSWER.validate_json(answer.read_bytes())
+        except (OSError, ValidationError) as error:
             said = (result.stderr.strip() or result.stdout.strip()).splitlines()
             raise UserError(
                 f"{path}: does not answer as gem5 does ({said[-1] if said else 'no output'}); "
                 "name another binary by --gem5"
             ) from error
-    facts["sha256"] = digest.of_file(path)
+    found: _Facts = {**facts, "sha256": digest.of_file(path)}
     record.parent.mkdir(parents=True, exist_ok=True)
-    json_file.write(record, facts)
-    return facts
+    json_file.write(record, dict(found))
+    return found
 
 
 def as_manifest(binary: Gem5Binary) -> dict[str, object]:

@@ -9,6 +9,8 @@ from pathlib import Path
 
 from lull.errors import UserError
 
+FULL = (errno.ENOSPC, errno.EDQUOT)
+
 
 @contextmanager
 def named_when_full(place: Path) -> Iterator[None]:
@@ -16,7 +18,7 @@ def named_when_full(place: Path) -> Iterator[None]:
     try:
         yield
     except OSError as error:
-        if error.errno in (errno.ENOSPC, errno.EDQUOT):
+        if error.errno in FULL:
             raise full(place) from error
         raise
 

@@ -5,9 +5,9 @@ import sys
 import time
 from types import TracebackType
 
-from rich.console import Console
+from lull.host import terminal
 
-console = Console(stderr=True, highlight=False)
+console = terminal.console(stderr=True)
 QUIET_PERIOD_S = 30.0
 """Seconds between two lines that say that the work goes on, where nobody watches a terminal."""
 SHARE_THAT_TELLS = 0.02
@@ -15,7 +15,7 @@ SHARE_THAT_TELLS = 0.02
 
 
 def report(text: str) -> None:
-    console.print(text, markup=False, soft_wrap=True)
+    console.print(text, soft_wrap=True)
 
 
 class Progress:

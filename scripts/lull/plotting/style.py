@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """The look of every figure: told apart without colour, sized for a column, the same bytes from the same data."""
 
+import io
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, cast
@@ -10,6 +11,8 @@ from matplotlib.artist import Artist
 from matplotlib.axes import Axes
 from matplotlib.container import Container
 from matplotlib.figure import Figure
+
+from lull.files import whole
 
 GREYS = ("0.80", "0.25", "0.50", "0.70", "0.95")
 HATCHES = ("xxx", "", "///", "...", "")
@@ -63,7 +66,15 @@ def legend_below(
 def save(figure: Figure, folder: Path, name: str) -> list[Path]:
     """Save a figure as vectors for paper and as pixels for the screen. No dates inside, so that equal data makes
     equal files."""
-    paths = [folder / f"{name}.pdf", folder / f"{name}.png"]
-    figure.savefig(paths[0], metadata={"CreationDate": None, "Producer": None, "Creator": None})
-    figure.savefig(paths[1], dpi=160, metadata={"Software": None})
+    undated: dict[str, dict[str, Any]] = {
+        "pdf": {"metadata": {"CreationDate": None, "Producer": None, "Creator": None}},
+        "png": {"metadata": {"Software": None}, "dpi": 160},
+    }
+    paths = []
+    for kind, options in undated.items():
+        image = io.BytesIO()  # on a full disk, matplotlib ends in an error of its own
+        figure.savefig(image, format=kind, **options)
+        paths.append(folder / f"{name}.{kind}")
+        with whole.written(paths[-1]) as partial:
+            partial.write_bytes(image.getvalue())
     return paths

@@ -14,6 +14,7 @@ import pyarrow.parquet as pq
 from matplotlib.figure import Figure
 
 from lull.errors import UserError
+from lull.files import whole
 from lull.plotting import style
 from lull.results import manifest, reasons
 from lull.rundir.origin import Origin
@@ -107,7 +108,8 @@ def draw(folder: Path, into: Path | None = None) -> list[Path]:
     if drawings:
         captions = [f"- `{drawing.name}`: {drawing.caption} {label}.\n" for drawing in drawings]
         text += _HEADING + "\n" + "".join(captions)
-    (target / SUMMARY).write_text(text, encoding="utf-8")
+    with whole.written(target / SUMMARY) as partial:
+        partial.write_text(text, encoding="utf-8")
     return saved
 
 

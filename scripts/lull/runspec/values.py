@@ -1,9 +1,21 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """The values that a scenario's parameters and a sweep's settings have."""
 
-from pydantic import StrictBool, StrictFloat, StrictInt, StrictStr
+from typing import Annotated, Any
 
-Value = StrictBool | StrictInt | StrictFloat | StrictStr
+from pydantic import BeforeValidator, StrictBool, StrictFloat, StrictInt, StrictStr
+
+from lull.files.blocks import fault
+
+
+def _plain(value: Any) -> Any:
+    """Of a value that is none of four kinds, pydantic has four complaints, and takes the kinds for keys."""
+    if isinstance(value, bool | int | float | str):
+        return value
+    raise fault("not a value; write a number, a word, true or false")
+
+
+Value = Annotated[StrictBool | StrictInt | StrictFloat | StrictStr, BeforeValidator(_plain)]
 
 
 def text_of(value: Value) -> str:

@@ -282,9 +282,14 @@ def _identity(manifest: Manifest) -> str:
 
 
 def _clear(folder: Path) -> None:
-    """Make room for a run. Only what a run left is removed."""
+    """Make room for a run. Only what a run left is removed. Its manifest goes first, so that no killed command leaves
+    half of a finished run. Its record goes last, because without it nobody knows that a run was here."""
     if not folder.exists():
         return
     if not (folder / RUN).is_file() and any(not path.name.startswith(".") for path in folder.iterdir()):
         raise UserError(f"{folder}: not a run's folder; move it away, or choose another --out")
-    shutil.rmtree(folder)
+    for path in sorted(folder.iterdir(), key=lambda path: (path.name == RUN) - (path.name == MANIFEST)):
+        if path.is_dir() and not path.is_symlink():
+            shutil.rmtree(path)
+        else:
+            path.unlink()

@@ -2,6 +2,7 @@
 """Expands a sweep to its runs: every point of the scenario in every cell of the grid with every seed, checked."""
 
 import itertools
+import math
 import zlib
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -22,6 +23,8 @@ from lull.sweep.folder import SweepPoint
 SEED = "seed"
 """A scenario's parameter with this name follows the sweep's seed: the guest program draws from it."""
 PLATFORM, CPU = "platform", "cpu"
+MOST_CELLS = 100_000
+"""The most combinations of a grid's values with its seeds. More would fill the memory before the first run begins."""
 
 Where = Callable[[str], str]
 """The user's spelling of an axis of the grid: `--grid governor`, `mine.yaml: grid.governor`."""
@@ -73,6 +76,9 @@ class Expanded:
 
 def expand(asked: SweepAsked, scenario: Scenario, engine: EngineName, where: Where) -> Expanded:
     """All points, without their keys; `where` tells where an axis was written."""
+    cells = math.prod(map(len, asked.grid.values())) * asked.seeds
+    if cells > MOST_CELLS:
+        raise UserError(f"grid: {cells} combinations of its values and seeds; give {MOST_CELLS} or fewer")
     _check_values(asked.grid, where)
     if asked.seeds > 1 and SEED in scenario.parameters and (SEED in asked.set or SEED in asked.grid):
         raise UserError(f"seeds: {scenario.name} has its own `{SEED}`, which is set as well; give one of the two")
