@@ -42,15 +42,15 @@ def analyse(runs: Runs) -> Result:
 
 def conclude(tables: Mapping[str, pa.Table], points: Sequence[str], timed: bool = True) -> Result:
     """From the tables of those points that have run, of all."""
-    table = tables["points"]
+    table = df_points(tables["intervals"])
     return Result(
         summary="## A step of the target\n\n"
         + waiting.so_far(table, points)
         + f"Error: of the mean bandwidth from the interval after the {AFTER}th on, with a 95 % interval over these "
         "intervals; spread: their standard deviation. Beyond: how far the worst interval was on the other side of the "
-        f"target. Over: after how many intervals all others are within {100 * BAND:g} %. Payload is what counts.\n\n"
-        + _points_text(table),
-        tables=dict(tables),
+        f"target. Over: after how many intervals all others are within {100 * BAND:g} %; not known where intervals "
+        "that have settled spread by more than this. Payload is what counts.\n\n" + _points_text(table),
+        tables={**tables, "points": table},
         checks=checks(table) if timed else [],
     )
 
@@ -118,10 +118,17 @@ def df_points(intervals: pa.Table) -> pa.Table:
                 "error_pm": half,
                 "spread": float(np.std(there)),
                 "beyond": max(0.0, *shares) if target > before else -min(0.0, *shares),
-                "over_after": _over_after(shares),
+                "over_after": _over_after(shares) if _is_steady(float(np.std(there))) else None,
             }
         )
-    return pa.Table.from_pylist(found)
+    table = pa.Table.from_pylist(found)
+    over = table["over_after"].cast(pa.int64())  # maybe of no step known
+    return table.set_column(table.column_names.index("over_after"), "over_after", over)
+
+
+def _is_steady(spread: float) -> bool:
+    """Whether single intervals tell when a step is over. They swing where an interval has a few windows of bytes."""
+    return spread <= BAND
 
 
 def _over_after(shares: Sequence[float]) -> int | None:
@@ -148,7 +155,9 @@ def _points_text(points: pa.Table) -> str:
 
 def _over_text(row: Row) -> tuple[str, str]:
     after = row["over_after"]
-    return ("never", "-") if after is None else (f"{after}", f"{after * row['interval_us'] / 1e3:g}")
+    if after is None:
+        return ("never" if _is_steady(row["spread"]) else "not known", "-")
+    return (f"{after}", f"{after * row['interval_us'] / 1e3:g}")
 
 
 def checks(points: pa.Table) -> list[Check]:

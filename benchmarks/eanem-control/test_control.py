@@ -50,6 +50,15 @@ def test_a_step_that_is_never_over() -> None:
     assert step([200] * 7)["over_after"] == 0
 
 
+def test_intervals_that_swing_do_not_tell_when_a_step_is_over() -> None:
+    """An interval of 7 or of 8 windows is no step."""
+    row = step([200] * 6 + [182, 207, 182, 207, 207])
+    assert row["spread"] > analysis.BAND
+    assert row["over_after"] is None
+    assert analysis._over_text({**row, "interval_us": 10000}) == ("not known", "-")
+    assert analysis._over_text({**row, "spread": 0.01}) == ("never", "-")
+
+
 @pytest.mark.parametrize(
     ("after", "passed"),
     [((200.1, 199.9, 200.2), True), ((190, 210, 200), False), ((206, 206.1, 205.9), False), ((200,), False)],

@@ -19,6 +19,8 @@ LOAD = "load.jsonl"
 SAME = ("kbit_s", "interval_us")
 """What two points have in common that are compared, one with the monitor and one without."""
 PLACE = ("monitor", *SAME)
+ALIKE = 0.002
+"""By so much the bytes of two intervals may differ that are paired: less than a packet, of 100 ms at 50 Mbit/s."""
 MOST, PAPER = 0.005, 0.0074
 """Of a CPU's time, that the monitor may take, and that the paper's takes."""
 
@@ -38,7 +40,8 @@ def conclude(tables: Mapping[str, pa.Table], points: Sequence[str], timed: bool 
         summary="## How busy the CPU is\n\n"
         + waiting.so_far(table, points)
         + "Means over intervals, with 95 % intervals. What the monitor takes is a difference for the same bytes: how "
-        "busy the CPU was in an interval is scaled by what came in it to what the peer sends.\n\n"
+        "busy the CPU was in an interval is scaled by what came in it to what the peer sends. Where the same bytes "
+        "came in each interval with and without the monitor, it is a difference interval by interval.\n\n"
         + _points_text(table, costs),
         tables={**tables, "costs": costs},
         checks=checks(costs) if timed else [],
@@ -92,7 +95,7 @@ def df_costs(intervals: pa.Table) -> pa.Table:
         same = [off for off in every if not off[0]["monitor"] and all(off[0][name] == on[0][name] for name in SAME)]
         if not on[0]["monitor"] or not same:
             continue
-        costs, low, high = student.difference(_scaled(same[0]), _scaled(on))
+        costs, low, high = _difference(same[0], on)
         place = {name: on[0][name] for name in ("point", *SAME)}
         found.append({**place, "other": same[0][0]["point"], "costs": costs, "costs_low": low, "costs_high": high})
     return pa.Table.from_pylist(found, schema=_COSTS)
@@ -102,6 +105,18 @@ _COSTS = pa.schema(
     [("point", pa.string()), *((name, pa.int64()) for name in SAME), ("other", pa.string())]
     + [(name, pa.float64()) for name in ("costs", "costs_low", "costs_high")]
 )
+
+
+def _difference(off: Sequence[Row], on: Sequence[Row]) -> tuple[float, float, float]:
+    """How much busier the CPU is with the monitor, and the ends of the interval: by pairs of intervals in which the
+    same bytes came, because the peer sends the same in both runs. Else the two means are compared."""
+    sides = _scaled(off), _scaled(on)
+    pairs = zip(off, on, strict=False)
+    alike = len(off) == len(on) and all(abs(a["mbit_s"] - b["mbit_s"]) <= ALIKE * a["mbit_s"] for a, b in pairs)
+    if not alike:
+        return student.difference(*sides)
+    mean, half = student.mean([b - a for a, b in zip(*sides, strict=True)])
+    return (mean, *student.ends(mean, half))
 
 
 def _scaled(rows: Sequence[Row]) -> list[float]:

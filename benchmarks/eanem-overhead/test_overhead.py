@@ -30,6 +30,16 @@ def test_a_write_more_is_not_the_monitor_s() -> None:
     assert row["costs_high"] <= 0.005, "although the CPU was busier by 0.7 % of its time"
 
 
+def test_intervals_with_the_same_bytes_are_compared_one_by_one() -> None:
+    """The CPU is busier in some intervals than in others, but by the monitor in all of them alike."""
+    off = (0, [(0.1, 20.0), (0.12, 20.0), (0.08, 20.0)])
+    (row,) = analysis.df_costs(intervals(off, (1, [(0.102, 20.0), (0.121, 20.02), (0.083, 20.0)]))).to_pylist()
+    assert row["costs"] == pytest.approx(0.002, rel=0.05)
+    assert 0 > row["costs_low"] > -0.001
+    (row,) = analysis.df_costs(intervals(off, (1, [(0.102, 20.0), (0.121, 20.1), (0.083, 20.0)]))).to_pylist()
+    assert row["costs_low"] < -0.03, "other bytes"
+
+
 @pytest.mark.parametrize(
     ("on", "passed"),
     [

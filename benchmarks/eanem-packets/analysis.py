@@ -36,7 +36,7 @@ def analyse(runs: Runs) -> Result:
 def conclude(tables: Mapping[str, pa.Table], points: Sequence[str], timed: bool = True) -> Result:
     """From the intervals of those points that have run, of all."""
     intervals = tables["intervals"]
-    coefficients = df_coefficients(intervals)
+    coefficients, lines = df_coefficients(intervals), df_lines(intervals)
     return Result(
         summary="## Packets a second = alpha · load · GHz + beta\n\n"
         + waiting.so_far(intervals, points)
@@ -46,14 +46,16 @@ def conclude(tables: Mapping[str, pa.Table], points: Sequence[str], timed: bool 
         "the CPU was busy all the time, which are on no line.\n\n"
         + _coefficients_text(coefficients)
         + "\n## Each frequency alone\n\nWere packets a second linear in load times frequency and in nothing else, the "
-        "lines of a core would be the same.\n\n"
-        + _lines_text(df_lines(intervals))
+        "lines of a core would be the same. They go through the means of phases, too. One packet more: what it takes "
+        "at this frequency.\n\n"
+        + _lines_text(lines)
         + "\n## What a packet costs\n\nload = packets/s · (cycles / frequency + τ) + base / frequency, through the "
         "means of phases. τ is a time that is the same at each frequency, as that of memory is; equation 1 has none. "
         "Base: what the CPU does without packets. alpha_t and beta_t say cycles and base as equation 1 does: load = "
         "(packets/s - beta_t) / alpha_t / frequency + packets/s · τ. They belong to τ, and alpha and beta of the first "
-        "table do not. Their intervals are to first order.\n\n" + _prices_text(coefficients),
-        tables={**tables, "coefficients": coefficients},
+        "table do not. Their intervals are to first order. The last column is of the same numbers as the first table's "
+        "R²: the packets of all intervals, here told from load and frequency.\n\n" + _prices_text(coefficients),
+        tables={**tables, "coefficients": coefficients, "lines": lines},
         checks=checks(coefficients) if timed else [],
     )
 
@@ -126,20 +128,26 @@ def df_coefficients(intervals: pa.Table) -> pa.Table:
             "frequencies": len({row["mhz"] for row in own}), "phases": len(phases), "intervals": len(own),
             "full": len(every) - len(own),
         }  # fmt: skip
-        clocks = [mhz / 1e3 for mhz in _column(phases, "mhz")]
-        price = line.price(_column(phases, "packets_s"), clocks, _column(phases, "load"))
+        price = line.price(*_loads(phases))
         told = not math.isnan(price["r2_t"])
+        price |= {"r2_t_intervals": line.judge_price(*_loads(own), price)}
         found.append({"group": group, "mss": mss, **counts, **fit, **judged, **(price if told else {})})
     return pa.Table.from_pylist(found, schema=line.SCHEMA)
 
 
-def df_lines(intervals: pa.Table) -> list[Row]:
-    """A row per kind of core, size and frequency: the line through the intervals of this frequency."""
-    own = [row for row in intervals.to_pylist() if row["load"] < line.FULL]
-    return [
-        {"group": group, "mss": mss, "mhz": mhz, **line.fit(*_places(rows))}
-        for (group, mss, mhz), rows in _by(own, "group", "mss", "mhz").items()
-    ]
+def df_lines(intervals: pa.Table) -> pa.Table:
+    """A row per kind of core, size and frequency: the line through the phases of this frequency."""
+    every = [row for row in intervals.to_pylist() if row["load"] < line.FULL]
+    found = []
+    for (group, mss, mhz), own in _by(every, "group", "mss", "mhz").items():
+        phases = _phases(own)
+        if len(phases) < line.LEAST:
+            continue
+        fit = line.fit(*_places(phases))
+        judged = line.judge(*_places(own), fit["alpha"], fit["beta"])
+        place = {"group": group, "mss": mss, "mhz": mhz}
+        found.append({**place, **fit, **judged, "packet_us": 1e9 / fit["alpha"] / mhz})
+    return pa.Table.from_pylist(found, schema=line.LINES)
 
 
 def _by(rows: Sequence[Row], *names: str) -> dict[tuple[Any, ...], list[Row]]:
@@ -155,6 +163,11 @@ def _column(rows: Sequence[Row], name: str) -> list[float]:
 
 def _places(rows: Sequence[Row]) -> tuple[list[float], list[float]]:
     return _column(rows, "load_ghz"), _column(rows, "packets_s")
+
+
+def _loads(rows: Sequence[Row]) -> tuple[list[float], list[float], list[float]]:
+    """Packets, clocks in GHz, loads."""
+    return _column(rows, "packets_s"), [mhz / 1e3 for mhz in _column(rows, "mhz")], _column(rows, "load")
 
 
 def _phases(rows: Sequence[Row]) -> list[Row]:
@@ -182,15 +195,18 @@ def _coefficients_text(coefficients: pa.Table) -> str:
     )  # fmt: skip
 
 
-def _lines_text(lines: Sequence[Row]) -> str:
+def _lines_text(lines: pa.Table) -> str:
     return markdown_table(
-        ("core", "payload of a packet, bytes", "MHz", "alpha, packets/s/GHz", "beta, packets/s", "R²"),
+        (
+            "core", "payload of a packet, bytes", "MHz", "alpha, packets/s/GHz", "beta, packets/s", "R²",
+            "one packet more, µs",
+        ),
         [
             (
                 row["group"], row["mss"], row["mhz"], waiting.mean_text(row, "alpha"), waiting.mean_text(row, "beta"),
-                f"{row['r2']:.4f}",
+                f"{row['r2_intervals']:.4f}", f"{row['packet_us']:.3g}",
             )
-            for row in lines
+            for row in lines.to_pylist()
         ],
     )  # fmt: skip
 
@@ -200,10 +216,13 @@ def _prices_text(coefficients: pa.Table) -> str:
     return markdown_table(
         (
             "core", "payload of a packet, bytes", "cycles", "τ, µs", "base, MHz", "alpha_t, packets/s/GHz",
-            "beta_t, packets/s", "R²",
+            "beta_t, packets/s", "R² of the phases' loads", "R²",
         ),
         [
-            (row["group"], row["mss"], *(waiting.mean_text(row, name) for name in line.PRICE), f"{row['r2_t']:.4f}")
+            (
+                row["group"], row["mss"], *(waiting.mean_text(row, name) for name in line.PRICE),
+                *(f"{row[name]:.4f}" for name in ("r2_t", "r2_t_intervals")),
+            )
             for row in coefficients.to_pylist()
             if row["r2_t"] is not None
         ],

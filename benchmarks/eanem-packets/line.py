@@ -2,7 +2,7 @@
 """A straight line through points, with intervals. Assumed: the points' spread is normal and the same everywhere."""
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 import pyarrow as pa
@@ -23,9 +23,17 @@ SCHEMA = pa.schema(
     + [(name, pa.int64()) for name in ("mss", "frequencies", "phases", "intervals", "full")]
     + [(name, pa.float64()) for name in (*FIT, "r2_intervals", "error")]
     + [(f"{name}{end}", pa.float64()) for name in PRICE for end in ("", "_pm")]
-    + [("r2_t", pa.float64())]
+    + [(name, pa.float64()) for name in ("r2_t", "r2_t_intervals")]
 )
-"""`alpha` and `beta` are of equation 1. `alpha_t`, `beta_t` and `tau_us` are of the other fit, and go together."""
+"""`alpha` and `beta` are of equation 1. `alpha_t`, `beta_t` and `tau_us` are of the other fit, and go together.
+`r2_t` is of the loads of phases that this fit goes through; `r2_t_intervals` and `r2_intervals` are of the packets of
+intervals.
+"""
+LINES = pa.schema(
+    [("group", pa.string()), ("mss", pa.int64()), ("mhz", pa.int64())]
+    + [(name, pa.float64()) for name in (*FIT, "r2_intervals", "error", "packet_us")]
+)
+"""A line for each frequency. `packet_us` is what one packet more takes at it."""
 
 
 def fit(x: Sequence[float], y: Sequence[float]) -> dict[str, float]:
@@ -52,6 +60,15 @@ def price(packets_s: Sequence[float], ghz: Sequence[float], load: Sequence[float
     for name, value, half in zip(PRICE, values, halves, strict=True):
         priced |= {name: float(value), f"{name}_pm": float(half)}
     return priced | {"r2_t": r2}
+
+
+def judge_price(
+    packets_s: Sequence[float], ghz: Sequence[float], load: Sequence[float], price: Mapping[str, float]
+) -> float:
+    """Return the share of the spread of these packets that `price` tells from their loads."""
+    clock, busy = np.asarray(ghz, np.float64), np.asarray(load, np.float64)
+    said = (busy - price["base_mhz"] / clock / 1e3) / (price["cycles"] / clock / 1e9 + price["tau_us"] / 1e6)
+    return judge(said.tolist(), packets_s, 1, 0)["r2_intervals"]
 
 
 def _solve(columns: Sequence[ArrayLike], y: ArrayLike) -> tuple[Floats, Floats, float]:

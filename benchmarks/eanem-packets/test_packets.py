@@ -64,7 +64,16 @@ def test_the_line_of_one_frequency_shows_nothing_about_frequencies(intervals: An
     one = analysis.df_coefficients(intervals.filter([row["mhz"] == 800 for row in intervals.to_pylist()]))
     assert [check.passed for check in analysis.checks(both)] == [True]
     assert [check.passed for check in analysis.checks(one)] == [False]
-    assert [row["mhz"] for row in analysis.df_lines(intervals)] == [800, 1400]
+    lines = analysis.df_lines(intervals).to_pylist()
+    assert [row["mhz"] for row in lines] == [800, 1400]
+    assert [row["packet_us"] for row in lines] == pytest.approx([25, 14.3], rel=0.03), "20000 cycles"
+    assert all(row["alpha_pm"] > 0 and row["r2_intervals"] > 0.98 for row in lines)
+
+
+def test_a_line_of_one_frequency_goes_through_phases(tmp_path: Path) -> None:
+    """Its intervals are no measurements of their own. Two phases make no line with intervals."""
+    runs: Any = SimpleNamespace(runs=[run(tmp_path, 800, PACKETS[:8])])
+    assert analysis.df_lines(analysis.df_intervals(runs)).num_rows == 0
 
 
 def test_what_does_not_go_with_the_clock_is_told_apart(tmp_path: Path) -> None:
@@ -78,6 +87,7 @@ def test_what_does_not_go_with_the_clock_is_told_apart(tmp_path: Path) -> None:
     runs = SimpleNamespace(runs=slow)
     (price,) = analysis.df_coefficients(analysis.df_intervals(runs)).to_pylist()
     assert price["tau_us"] == pytest.approx(20, rel=0.03), "20000 cycles at each frequency, and 20 µs besides"
+    assert price["r2_t_intervals"] > 0.98 > price["r2_intervals"], "the packets of intervals, by one fit and the other"
     assert price["alpha_t"] == pytest.approx(alpha, rel=0.03)
     assert price["beta_t"] == pytest.approx(-0.01 * alpha, rel=0.1), "1 % of 1 GHz without packets"
     assert price["alpha"] < 0.8 * price["alpha_t"], "equation 1 has other coefficients"

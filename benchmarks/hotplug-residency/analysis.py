@@ -348,8 +348,8 @@ def checks(points: pa.Table, causes: pa.Table) -> list[Check]:
             Check(
                 f"CPUs that pseudo hotplug took out spend {GOAL:.0%} in the deepest state: {row['point']}",
                 low >= GOAL,
-                f"{row['out_share']:.2%}, at least {low:.2%}; paper: {PAPER_PSEUDO:.2%}, and {PAPER_NORMAL:.0%} of "
-                "CPUs that are not out",
+                f"{row['out_share']:.2%}, at least {low:.2%}; paper: {PAPER_PSEUDO:.2%} with real-time tasks, and "
+                f"{PAPER_NORMAL:.0%} of CPUs that are not out",
             )
         )
     return found

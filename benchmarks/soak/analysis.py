@@ -40,7 +40,7 @@ def analyse(runs: Runs) -> Result:
 def conclude(tables: Mapping[str, pa.Table], points: Sequence[str]) -> Result:
     """From what those that have finished left, of all points."""
     of_shared = pc.equal(tables["cpus"]["group"], SHARED)
-    entries = df_entries(tables["cpus"].filter(pc.invert(of_shared)))
+    entries = with_sleeps(df_entries(tables["cpus"].filter(pc.invert(of_shared))), tables["tries"])
     shared = df_entries(tables["cpus"].filter(of_shared))
     return Result(
         summary=_text(points, entries, shared, tables),
@@ -79,6 +79,24 @@ def df_entries(cpus: pa.Table) -> pa.Table:
     found = cpus.group_by(keys, use_threads=False).aggregate([*sums, ("latest_us", "max"), ("entries", "count")])
     names = [*keys, *(name for name, _ in sums), "latest_us", "points"]
     return found.rename_columns(names).sort_by([(key, "ascending") for key in ("mode", "state", "cpu")])
+
+
+def with_sleeps(entries: pa.Table, tries: pa.Table) -> pa.Table:
+    """With the entries that hardware came back from, `slept`: firmware gave up the others for an interrupt, and Linux
+    counts them as sleeps. Hardware counts by cluster, so it is not known of one of several CPUs in a cluster."""
+    rows = entries.to_pylist()
+    alone = Counter((row["mode"], row["state"], row["cluster"]) for row in rows)
+    reached: dict[tuple[str, ...], list[int | None]] = {}
+    for row in tries.to_pylist():
+        if row["group"] != SHARED:
+            reached.setdefault((row["mode"], row["state"], row["cluster"]), []).append(row["reached"])
+    slept = []
+    for row in rows:
+        key = (row["mode"], row["state"], row["cluster"])
+        counts = [count for count in reached.get(key, [None]) if count is not None]
+        known = alone[key] == 1 and len(counts) == len(reached.get(key, [None]))
+        slept.append(sum(counts) if known else None)
+    return entries.append_column("slept", pa.array(slept, pa.int64()))
 
 
 def df_tries(runs: Runs) -> pa.Table:
@@ -200,14 +218,15 @@ def _text(points: Sequence[str], entries: pa.Table, shared: pa.Table, tables: Ma
     least = min(of_cpu["entries_sum"].to_pylist(), default=0)
     text = (
         f"## Entries\n\n{len(finished)} points of {len(points)} have finished. The fewest entries of a CPU into a "
-        f"state are {fewest}, of {ASKED} that are asked for; over all states, {least}.{_rarer_than(tables)}\n\n"
-        + _entries(entries)
+        f"state are {fewest}, of {ASKED} that are asked for; over all states, {least}.{_rarer_than(tables)} *Slept*: "
+        "entries that hardware came back from. Firmware gave up the others for an interrupt.\n\n" + _entries(entries)
     )
     if missing:
         more = f" and {len(missing) - SHOWN} more" if len(missing) > SHOWN else ""
         text += f"\nNot there yet: {', '.join(missing[:SHOWN])}{more}.\n"
     if shared.num_rows:
-        text += "\n## Two CPUs in a cluster\n\nNot counted above.\n\n" + _entries(shared)
+        text += "\n## Two CPUs in a cluster\n\nNot in the table above, but in the sum of all entries.\n\n"
+        text += _entries(shared)
     text += "\n## Entries given up for an interrupt\n\n" + markdown_table(
         ("CPUs", "group", "state", "cluster", "tried", "given up, known to Linux", "given up later", "cluster off"),
         _given_up(tables["tries"]),
@@ -237,11 +256,14 @@ def _entries(entries: pa.Table) -> str:
     rows: list[Sequence[object]] = [
         (
             row["mode"], row["state"], row["cluster"], row["cpu"], row["entries"], f"{row['entries'] / ASKED:.1%}",
+            "not known" if row.get("slept") is None else row["slept"],
             *(_share(row, source) for source in SOURCES), row["ended_by_others"], row["latest_us"],
         )
         for row in entries.to_pylist()
     ]  # fmt: skip
-    headings = ("CPUs", "state", "cluster", "CPU", "entries", f"of {ASKED}", *SOURCES, "ended by others", "latest, µs")
+    headings = (
+        "CPUs", "state", "cluster", "CPU", "entries", f"of {ASKED}", "slept", *SOURCES, "ended by others", "latest, µs"
+    )  # fmt: skip
     return markdown_table(headings, rows)
 
 

@@ -131,7 +131,7 @@ def test_entries_are_summed_over_the_points(tmp_path: Path) -> None:
         "fewest entries of a CPU into a state are 2500, of 100000 that are asked for; over all states, 7500. None of "
         "22600 in all was lost: at most one in 7533 is, with 95 % confidence." in found.summary
     )
-    assert "| detailed | C3 | big | 1 | 5100 | 5.1% | 79.3% | 0.9% | 19.8% | 14 | 900 |" in found.summary
+    assert "| detailed | C3 | big | 1 | 5100 | 5.1% | 4980 | 79.3% | 0.9% | 19.8% | 14 | 900 |" in found.summary
 
 
 def test_entries_given_up_are_those_that_hardware_never_came_back_from(tmp_path: Path) -> None:
@@ -142,6 +142,18 @@ def test_entries_given_up_are_those_that_hardware_never_came_back_from(tmp_path:
     ]  # fmt: skip
     assert "| detailed | quick | C3 | big | 5208 | 8 | 220 | 980 |" in found.summary
     assert "| detailed | real | C4 | little | 2604 | 4 | 10 | 590 |" in found.summary
+
+
+def test_sleeps_are_the_entries_that_were_not_given_up(tmp_path: Path) -> None:
+    tables = _analysed(tmp_path).tables
+    rows = [row for row in tables["entries"].to_pylist() if row["state"] == "C4"]
+    assert [row["slept"] for row in rows] == [2590, 2490, 2390]
+    several = pa.concat_tables([tables["entries"], tables["entries"]]).drop_columns("slept")
+    assert set(soak.with_sleeps(several, tables["tries"])["slept"].to_pylist()) == {None}, "of which CPU?"
+    unknown = pa.nulls(len(tables["tries"]), pa.int64())
+    tries = tables["tries"].drop_columns("reached").append_column("reached", unknown)
+    of_qemu = soak.with_sleeps(tables["entries"].drop_columns("slept"), tries)
+    assert set(of_qemu["slept"].to_pylist()) == {None}
 
 
 def test_a_soak_without_a_lost_wake_up_holds(tmp_path: Path) -> None:

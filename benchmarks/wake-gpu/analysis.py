@@ -38,7 +38,7 @@ def analyse(runs: Runs) -> Result:
 
 def conclude(tables: Mapping[str, pa.Table], points: Sequence[str]) -> Result:
     """From the tables of those points that have run, of all."""
-    table = tables["points"]
+    table, halves = tables["points"], df_halves(tables["runs"])
     return Result(
         summary="## Runs, by how the program waits\n\n"
         + waiting.so_far(table, points)
@@ -46,9 +46,12 @@ def conclude(tables: Mapping[str, pa.Table], points: Sequence[str]) -> Result:
         "of a run to the start of the next, on average. Power of the machine: mean with a 95 % interval over "
         "windows.\n\n"
         + _points_text(table)
+        + "\n### First and second half\n\nOf the runs with numbers that all ways of a kernel have. Where the halves "
+        "differ, the machine had not settled, and a median over both is one of a mixture.\n\n"
+        + _halves_text(halves)
         + "\n## What was predicted\n\nRuns that the driver saw, those that it predicted, and those of them that ended "
         "in their window, before it, or after it.\n\n" + _accuracy_text(table),
-        tables=dict(tables),
+        tables={**tables, "halves": halves},
         checks=checks(table) if waiting.is_timed(table) else [],
     )
 
@@ -110,6 +113,51 @@ def _place(run: Run) -> Row:
 def df_points(runs: Runs, ends: pa.Table, windows: pa.Table) -> pa.Table:
     """A row per point: quantiles of how late the program knows, what a run costs beside its time, power, accuracy."""
     return waiting.df_points(runs, _place, ends, windows, "late_us", _costs)
+
+
+def df_halves(ends: pa.Table) -> pa.Table:
+    """Two rows per point, with the same numbers of runs in all ways: a run's time is drawn by its number."""
+    every = waiting.by_point(ends)
+    numbers: dict[tuple[Any, ...], list[tuple[int, int]]] = {}
+    for own in every.values():
+        of_point = [row["number"] for row in own]
+        numbers.setdefault(_alike(own[0]), []).append((min(of_point), max(of_point)))
+    found = []
+    for point, own in every.items():
+        first, last = max(low for low, _ in numbers[_alike(own[0])]), min(high for _, high in numbers[_alike(own[0])])
+        middle = (first + last + 1) // 2
+        for half, low, high in (("first", first, middle - 1), ("second", middle, last)):
+            there = [row for row in own if low <= row["number"] <= high]
+            if there:
+                late, cycle = ([row[name] for row in there] for name in ("late_us", "cycle_us"))
+                found.append(
+                    {
+                        "point": point, "half": half, "runs": len(there), "median_us": float(np.median(late)),
+                        "cycle_us": float(np.mean(cycle)),
+                    }
+                )  # fmt: skip
+    return pa.Table.from_pylist(found, schema=_HALVES)
+
+
+_HALVES = pa.schema(
+    [("point", pa.string()), ("half", pa.string()), ("runs", pa.int64())]
+    + [(name, pa.float64()) for name in ("median_us", "cycle_us")]
+)
+
+
+def _alike(row: Row) -> tuple[Any, ...]:
+    """What two points share that are compared by their way."""
+    return tuple(row.get(name) for name in ("kernel", "group"))
+
+
+def _halves_text(halves: pa.Table) -> str:
+    return markdown_table(
+        ("point", "half", "runs", "late, median µs", "cycle, µs"),
+        [
+            (row["point"], row["half"], row["runs"], f"{row['median_us']:.4g}", f"{row['cycle_us']:.4g}")
+            for row in halves.to_pylist()
+        ],
+    )
 
 
 def _costs(run: Run, own: list[Row]) -> Row:

@@ -28,7 +28,7 @@ PAPER = {False: 1.00, True: 0.91}
 """Pearson's correlation of latency and size, of reads and of writes."""
 CORRELATION, OFF = 0.99, 0.05
 """At least, and at most: how far a settled prediction is off in the median, of the latency."""
-STEPS = (4, 8, 16, 32, 64, 128)
+STEPS = (4, 8, SETTLED, 32, 64, 128)
 """Requests of a kind that were seen before, at most, in a row of the table of convergence."""
 
 Row = dict[str, Any]
@@ -46,7 +46,7 @@ def analyse(runs: Runs) -> Result:
 
 def conclude(tables: Mapping[str, pa.Table], points: Sequence[str], timed: bool = True) -> Result:
     """From the tables of those points that have run, of all."""
-    table = tables["points"]
+    table, convergence = tables["points"], df_convergence(tables["predictions"])
     return Result(
         summary="## Latency against size\n\n"
         + waiting.so_far(table, points)
@@ -54,11 +54,12 @@ def conclude(tables: Mapping[str, pa.Table], points: Sequence[str], timed: bool 
         "program, and the device. The device's time is counted until the interrupt, without what the CPU took to "
         "wake.\n\n"
         + _correlations_text(table)
-        + "\n## Predictions after so many requests\n\nHow far they are off in the median, of what the device took.\n\n"
-        + _convergence_text(tables["predictions"])
+        + "\n## Predictions after so many requests\n\nHow far they are off in the median, of what the device took. "
+        "Too long: how many of them are, and by how much in the median.\n\n"
+        + _convergence_text(convergence)
         + "\n## Requests at a time\n\nRequests that were predicted, and those of them that came in their window.\n\n"
         + _queues_text(table),
-        tables=dict(tables),
+        tables={**tables, "convergence": convergence},
         checks=checks(table) if timed else [],
     )
 
@@ -180,7 +181,9 @@ def _correlations_text(points: pa.Table) -> str:
     )  # fmt: skip
 
 
-def _convergence_text(predictions: pa.Table) -> str:
+def df_convergence(predictions: pa.Table) -> pa.Table:
+    """A row per drive, kind of request and number of requests seen before: how far predictions are off, `longer` with
+    its sign."""
     every = [row for row in predictions.to_pylist() if row["group"] in ALONE]
     found = []
     for group in dict.fromkeys(row["group"] for row in every):
@@ -188,11 +191,42 @@ def _convergence_text(predictions: pa.Table) -> str:
             own = [row for row in every if row["group"] == group and row["write"] == write]
             for low, high in zip((0, *STEPS), STEPS, strict=False):
                 some = [row for row in own if low <= row["before"] < high]
-                off = [abs(row["took_us"] - row["expected_us"]) / row["took_us"] for row in some if row["expected_us"]]
+                longer = [row["expected_us"] / row["took_us"] - 1 for row in some if row["expected_us"]]
                 if some:
-                    share = f"{100 * float(np.median(off)):.2g} %" if off else "-"
-                    found.append((group, _kind(write), f"{low} to {high - 1}", f"{len(off)} of {len(some)}", share))
-    return markdown_table(("drive", "requests", "seen before", "predicted", "off, median"), found)
+                    found.append(
+                        {
+                            "group": group, "write": write, "first": low, "last": high - 1, "requests": len(some),
+                            "predicted": len(longer), "too_long": sum(share > 0 for share in longer),
+                            "off": float(np.median(np.abs(longer))) if longer else None,
+                            "longer": float(np.median(longer)) if longer else None,
+                        }
+                    )  # fmt: skip
+    return pa.Table.from_pylist(found, schema=_CONVERGENCE)
+
+
+_CONVERGENCE = pa.schema(
+    [("group", pa.string()), ("write", pa.bool_())]
+    + [(name, pa.int64()) for name in ("first", "last", "requests", "predicted", "too_long")]
+    + [(name, pa.float64()) for name in ("off", "longer")]
+)
+
+
+def _convergence_text(convergence: pa.Table) -> str:
+    return markdown_table(
+        ("drive", "requests", "seen before", "predicted", "off, median", "too long", "by, median"),
+        [
+            (
+                row["group"], _kind(row["write"]), f"{row['first']} to {row['last']}",
+                f"{row['predicted']} of {row['requests']}",
+                *(
+                    ("-", "-", "-")
+                    if row["off"] is None
+                    else (f"{100 * row['off']:.2g} %", row["too_long"], f"{100 * row['longer']:+.2g} %")
+                ),
+            )
+            for row in convergence.to_pylist()
+        ],
+    )  # fmt: skip
 
 
 def _queues_text(points: pa.Table) -> str:

@@ -15,6 +15,7 @@ from lull.results.drawing import Drawing, Stored
 from lull.results.result import Check, Result
 from lull.rundir.run import Run
 from lull.scenario.runs import Runs
+from lull.statistics import student
 
 REQUESTS, MODEL = "requests.jsonl", "model.jsonl"
 PLACE = ("way", "drive", "gap_us", "state", "governor", "cpufreq", "exit_us", "cpu")
@@ -40,16 +41,17 @@ def analyse(runs: Runs) -> Result:
 
 def conclude(tables: Mapping[str, pa.Table], points: Sequence[str]) -> Result:
     """From the tables of those points that have run, of all."""
-    table = tables["points"]
+    table, pairs = tables["points"], df_pairs(tables["windows"])
     return Result(
         summary="## A read, by what is done about sleep\n\n"
         + waiting.so_far(table, points)
         + "Latency: from the program's call to its return, with 95 % bootstrap intervals. Slowdown: beside the way "
         f"`{FASTEST}` with the same pause. Power of the machine: mean with a 95 % interval over windows.\n\n"
         + _points_text(table)
+        + _pairs_text(pairs)
         + "\n## What was predicted\n\nThe line that the block layer learned, how far it was off, and when "
         "the requests came: in their window, before it, or after it.\n\n" + _models_text(tables.get("models")),
-        tables=dict(tables),
+        tables={**tables, **({"pairs": pairs} if pairs.num_rows else {})},
         checks=checks(table) if waiting.is_timed(table) else [],
     )
 
@@ -116,6 +118,54 @@ def df_models(runs: Runs) -> pa.Table | None:
 def df_points(runs: Runs, requests: pa.Table, windows: pa.Table) -> pa.Table:
     """A row per point: quantiles of the latency, and power."""
     return waiting.df_points(runs, _place, requests, windows, "latency_us")
+
+
+def df_pairs(windows: pa.Table) -> pa.Table:
+    """How much more power each way takes than prediction, window by window: a row with all windows, and one without the
+    first. In windows of one number the program has run as long."""
+    every = waiting.by_point(windows).values()
+    found = []
+    for ahead in every:
+        if ahead[0]["way"] != "ahead" or "power_w" not in ahead[0]:
+            continue
+        for own in every:
+            same = all(own[0].get(name) == ahead[0].get(name) for name in PLACE if name not in ("way", "cpufreq"))
+            if own is ahead or not same or _clocks(own[0]) != _clocks(ahead[0]) or len(own) != len(ahead):
+                continue
+            for part, first in (("all", 0), ("later", 1)):
+                line: Row = {"point": own[0]["point"], "ahead": ahead[0]["point"], "part": part}
+                line["windows"] = len(own) - first
+                for name in ("power_w", "cpus_w"):
+                    more = [one[name] - other[name] for one, other in zip(own[first:], ahead[first:], strict=True)]
+                    line[name], line[f"{name}_pm"] = student.mean(more)
+                    line[f"ahead_{name}"] = sum(other[name] for other in ahead[first:]) / len(more)
+                found.append(line)
+    return pa.Table.from_pylist(found, schema=_PAIRS)
+
+
+_PAIRS = pa.schema(
+    [*((name, pa.string()) for name in ("point", "ahead", "part")), ("windows", pa.int64())]
+    + [(name.format(of), pa.float64()) for of in ("power_w", "cpus_w") for name in ("{}", "{}_pm", "ahead_{}")]
+)
+
+
+def _pairs_text(pairs: pa.Table) -> str:
+    if not pairs.num_rows:
+        return ""
+    return (
+        "\n### More power than with prediction, window by window\n\nMeans of the differences between windows of the "
+        "same number, with 95 % intervals. *Later*: without the first window.\n\n"
+        + markdown_table(
+            ("point", "windows", "number", "more power, mW", "%", "of the CPUs, mW"),
+            [
+                (
+                    row["point"], row["part"], row["windows"], waiting.watts_text(row, "power_w"),
+                    f"{100 * row['power_w'] / row['ahead_power_w']:.3g}", waiting.watts_text(row, "cpus_w"),
+                )
+                for row in pairs.to_pylist()
+            ],
+        )
+    )  # fmt: skip
 
 
 def _slowed(points: pa.Table | None) -> list[Row]:

@@ -26,6 +26,25 @@ def test_goals_are_judged_by_intervals(p99_us: float, power_w: float, passed: li
     assert [check.passed for check in analysis.checks(pa.Table.from_pylist(rows))] == passed
 
 
+def window(way: str, number: int, power_w: float, gap_us: int = 1000) -> dict[str, Any]:
+    place = {"point": f"gaps/{gap_us}-{way}", "group": "gaps", "way": way, "drive": "sata-850-pro", "gap_us": gap_us}
+    return {**place, "window": number, "power_w": power_w, "cpus_w": power_w - 1.9}
+
+
+def test_power_is_compared_window_by_window() -> None:
+    """What the first window takes more in both ways is no difference between them."""
+    ahead = [window("ahead", number, power) for number, power in enumerate((2.01, 1.96, 1.96))]
+    none = [window("none", number, power) for number, power in enumerate((2.11, 2.05, 2.07))]
+    other = [window("none", number, 2.0, 0) for number in range(3)]
+    every, later = analysis.df_pairs(pa.Table.from_pylist([*none, *ahead, *other])).to_pylist()
+    assert (every["point"], every["ahead"], every["part"]) == ("gaps/1000-none", "gaps/1000-ahead", "all")
+    assert (every["windows"], later["windows"], later["part"]) == (3, 2, "later")
+    assert every["power_w"] == pytest.approx(0.1)
+    assert every["power_w_pm"] == pytest.approx(4.303 * 0.01 / 3**0.5, rel=1e-3), "although the windows spread by more"
+    assert later["cpus_w"] == pytest.approx(0.1)
+    assert later["ahead_power_w"] == pytest.approx(1.96)
+
+
 def test_a_slower_clock_is_judged_beside_its_own_like() -> None:
     slow = [{**point(way, p99, 2.0), "group": "clocks", "cpufreq": "powersave"}
             for way, p99 in (("busy", 300), ("none", 500), ("ahead", 310))]  # fmt: skip

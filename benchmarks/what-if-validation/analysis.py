@@ -89,14 +89,18 @@ def _of_single_runs(tables: Mapping[str, pa.Table], points: Sequence[str]) -> Re
     asked = (
         f"{so_far}Each of the {len(there)} runs is asked of each other run of its group and platform, which makes "
         f"{len(rows)} questions. Errors are without their sign. Beside them is how far one is off who takes the "
-        "recorded run itself for the answer."
+        "recorded run itself for the answer, and in how many questions the recorded run is nearer to the truth. "
+        "*Clear*: in so many questions the predicted change is larger than its own error bar."
     )
     judged = judge(numbers, circumstances(rows, numbers))
-    quoted = {"errors": df_errors(rows, len(there)), "bars": df_bars(numbers, judged), "choices": df_choices(rows)}
+    quoted = {
+        "errors": df_errors(rows, len(there), numbers, judged.of), "bars": df_bars(numbers, judged),
+        "choices": df_choices(rows), "by_condition": df_by_condition(rows, numbers, judged),
+    }  # fmt: skip
     summary = (
         f"## Errors\n\n{asked}\n\n{_errors_text(quoted['errors'])}\n"
         f"## Error bars\n\n{_bars_text(quoted['bars'])}\n"
-        f"## What makes it worse\n\n{_conditions_text(rows, numbers, judged)}\n"
+        f"## What makes it worse\n\n{_conditions_text(quoted['by_condition'])}\n"
         f"## Every question\n\n{_points_text(rows)}"
     )
     return Result(summary, quoted, [*checks(rows, judged), check_choices(quoted["choices"])])
@@ -184,28 +188,43 @@ NAMES = {
 }  # fmt: skip
 
 
-def df_errors(rows: Sequence[Row], runs: int) -> pa.Table:
-    """Of each kind of error, over all questions."""
+def df_errors(rows: Sequence[Row], runs: int, numbers: pa.Table, of: Sequence[str]) -> pa.Table:
+    """Of each kind of error, over all questions. `worse`: the questions in which the recorded run is nearer to the
+    truth; `clear`: those whose predicted change is larger than lull's bar."""
     said, before = errors(rows), errors(rows, "before")
+    clear = _clear(numbers, of)
     return pa.Table.from_pylist(
         [
             {
                 "error": what, "runs": runs, "questions": len(rows), "mean": float(said[what].mean()),
                 **dict(zip(("median", "most", "largest"), np.quantile(said[what], _SHOWN).tolist(), strict=True)),
                 "before": float(before[what].mean()) if what in before else None,
+                "worse": int((said[what] > before[what]).sum()) if what in before else None,
+                "clear": clear.get(what),
             }
             for what in NAMES
         ]
     )  # fmt: skip
 
 
+def _clear(numbers: pa.Table, of: Sequence[str]) -> dict[str, int]:
+    """In how many questions lull is sure of a change, by the number that is asked for."""
+    changed = np.abs(_column(numbers, "predicted") - _column(numbers, "recorded")) > own_bars(numbers, of)
+    keys = list(zip(*(numbers[name].to_pylist() for name in ("what", "cpu", "of")), strict=True))
+    return {
+        name: sum(sure for key, sure in zip(keys, changed.tolist(), strict=True) if key == wanted)
+        for name, wanted in (("cores_j", held_out.CORES_J), ("p99_us", held_out.P99_US))
+    }
+
+
 def _errors_text(found: pa.Table) -> str:
-    columns = ("mean", "median", "most", "largest", "before")
+    columns = ("mean", "median", "most", "largest", "before", "worse", "clear")
     lines = [
         (NAMES[row["error"]], *("-" if row[name] is None else f"{row[name]:.3g}" for name in columns))
         for row in found.to_pylist()
     ]
-    return markdown_table(("error of", "mean", "median", "95 %", "largest", "mean without a what-if"), lines)
+    heads = ("error of", "mean", "median", "95 %", "largest", "mean without a what-if", "recorded run nearer", "clear")
+    return markdown_table(heads, lines)
 
 
 def df_choices(rows: Sequence[Row]) -> pa.Table:
@@ -408,7 +427,9 @@ def conditions(row: Row) -> dict[str, str]:
     }
 
 
-def _conditions_text(rows: Sequence[Row], numbers: pa.Table, judged: Judged) -> str:
+def df_by_condition(rows: Sequence[Row], numbers: pa.Table, judged: Judged) -> pa.Table:
+    """Mean errors of the questions that have something in common, and `before`: how far the joules of the recorded run
+    are off that is taken for the answer."""
     asked = list(zip(numbers["recorded_run"].to_pylist(), numbers["point"].to_pylist(), strict=True))
     found: dict[tuple[str, str], list[Row]] = {}
     for row in rows:
@@ -418,15 +439,38 @@ def _conditions_text(rows: Sequence[Row], numbers: pa.Table, judged: Judged) -> 
     for (kind, value), own in sorted(found.items()):
         if len(own) == len(rows):
             continue  # tells nothing apart
-        off = errors(own)
+        off, before = errors(own), errors(own, "before")
         questions = {(row["recorded"], row["point"]) for row in own}
-        mine = judged.within[judged.known & np.array([one in questions for one in asked])]
-        share = f"{mine.mean():.1%}" if mine.size else "-"
         lines.append(
-            (kind, value, len(own), *(f"{off[what].mean():.3g}" for what in NAMES), share)
+            {
+                "condition": kind, "value": value, "questions": len(own),
+                **{name: float(off[what].mean()) for what, name in _SHORT.items()},
+                "before": float(before["cores_j"].mean()),
+                "inside": _share(judged.within[judged.known & np.array([one in questions for one in asked])]),
+            }
         )  # fmt: skip
+    return pa.Table.from_pylist(lines, schema=_BY_CONDITION)
+
+
+_SHORT = {"cores_j": "cores", "p99_us": "p99", "rests_pp": "rests"}
+_BY_CONDITION = pa.schema(
+    [("condition", pa.string()), ("value", pa.string()), ("questions", pa.int64())]
+    + [(name, pa.float64()) for name in (*_SHORT.values(), "before", "inside")]
+)
+
+
+def _conditions_text(found: pa.Table) -> str:
+    columns = ("cores", "before", "p99", "rests")
+    lines = [
+        (
+            row["condition"], row["value"], row["questions"], *(f"{row[name]:.3g}" for name in columns),
+            "-" if row["inside"] is None else f"{row['inside']:.1f}%",
+        )
+        for row in found.to_pylist()
+    ]  # fmt: skip
+    heads = [f"mean error of {name}" for name in NAMES.values()]
     return markdown_table(
-        ("condition", "", "questions", *(f"mean error of {name}" for name in NAMES.values()), "inside"), lines
+        ("condition", "", "questions", heads[0], "the same without a what-if", *heads[1:], "inside"), lines
     )
 
 
@@ -497,5 +541,5 @@ def plot_errors(rows: Sequence[Row], numbers: pa.Table, label: str) -> Figure:
     axes[1].axvline(1, color="0.5", linestyle=":")
     axes[1].axhline(COVERED, color="0.5", linestyle=":")
     axes[1].set(xlabel="error, in error bars", ylabel="share of the numbers", xlim=(0, 2), ylim=(0, 1.02))
-    figure.suptitle(f"A what-if beside runs that it has not seen\n{label}")
+    figure.suptitle(f"A what-if beside other runs\n{label}")
     return figure

@@ -126,7 +126,8 @@ def _made(**changes: object) -> pa.Table:
 
 def _numbers(off: Sequence[float], point: str = "first/a", kind: str = "sums") -> pa.Table:
     """Numbers of a point, and in another group 20 that need the factor 1."""
-    one = {"recorded_run": "first/b", "kind": kind, "predicted": 1.0, "base": 0.1}
+    place = {"what": "energy", "cpu": -1, "of": "cores", "recorded": 1.3}
+    one = {**place, "recorded_run": "first/b", "kind": kind, "predicted": 1.0, "base": 0.1}
     other = {**one, "point": "exits/a", "group": "exits", "recorded_run": "exits/b", "true": 1.1}
     own = [{**one, "point": point, "group": point.partition("/")[0], "true": 1.0 + by} for by in off]
     return pa.Table.from_pylist([*own, *[other] * 20])
@@ -157,10 +158,22 @@ def test_what_makes_it_worse_is_told_condition_by_condition() -> None:
     text = analysis.conclude({"points": both, "numbers": numbers}, ["first/a"] * 3).summary
     (longer,) = [line for line in text.splitlines() if line.startswith("| exit | longer")]
     (shorter,) = [line for line in text.splitlines() if line.startswith("| exit | shorter")]
-    assert longer.split("|")[5].strip() == "0"
-    assert shorter.split("|")[5].strip() == "10"
+    assert [cell.strip() for cell in longer.split("|")[4:7]] == ["0", "50", "0"]
+    assert [cell.strip() for cell in shorter.split("|")[4:7]] == ["0", "50", "10"]
     assert [line.split("|")[-2].strip() for line in (longer, shorter)] == ["100.0%", "0.0%"]
     assert "| platform |" not in text, "what all points have in common tells nothing apart"
+
+
+def test_a_what_if_is_compared_with_the_recorded_run_in_its_place() -> None:
+    """One question is worse than no change, and the bar of another is smaller than its change."""
+    rows = pa.concat_tables([_made(), _made(point="first/c", said_cores_j=4.0)])
+    numbers = pa.concat_tables([_numbers([0.1]).slice(0, 1), _numbers([0.2], "first/c").slice(0, 1)])
+    own = numbers.set_column(numbers.column_names.index("recorded"), "recorded", pa.array([1.3, 2.0]))
+    tables = analysis.conclude({"points": rows, "numbers": own}, ["first/a"] * 3).tables
+    cores, p99, _ = tables["errors"].to_pylist()
+    assert (cores["worse"], cores["clear"]) == (1, 1)
+    assert (p99["worse"], p99["clear"]) == (0, 0)
+    assert {row["condition"] for row in tables["by_condition"].to_pylist()} == set(), "all have everything in common"
 
 
 def _published() -> tuple[pa.Table, list[str]]:

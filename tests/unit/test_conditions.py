@@ -36,6 +36,8 @@ def test_clocks_are_means_over_time_and_a_summary_has_their_range(
     assert rows["idle/tiny", "little"]["mhz"] == pytest.approx(850, rel=1e-3)
     (shown,) = [line for line in conditions.text(table).splitlines() if line.startswith("| tiny | 37 | little |")]
     assert shown.split("|")[4].strip() == f"{mixed['mhz']:.4g} to 850"
+    assert "did not record" not in conditions.text(table, made)
+    assert "only the 2 points that recorded them; 1 did not." in conditions.text(table, [*made, "busy/older"])
 
 
 def test_qemu_has_no_clocks(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

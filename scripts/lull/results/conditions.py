@@ -2,7 +2,7 @@
 """The clocks, the voltages and the temperature that the power of a result stands on, in every summary of timed runs."""
 
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import pyarrow as pa
@@ -49,8 +49,9 @@ def _of(run: Run) -> list[Row]:
     ]
 
 
-def text(table: pa.Table) -> str:
-    """The section of a summary: a row per platform and cluster, with the range over points."""
+def text(table: pa.Table, points: Iterable[str] = ()) -> str:
+    """The section of a summary: a row per platform and cluster, with the range over points. `points` are all of the
+    result, of which older ones may have no such record."""
     own: dict[tuple[str, float, str], list[Row]] = {}
     for row in table.to_pylist():
         own.setdefault((row["platform"], row["temperature_k"], row["cluster"]), []).append(row)
@@ -58,8 +59,11 @@ def text(table: pa.Table) -> str:
         (platform, f"{kelvin - 273.15:.0f}", cluster, _range(found, "mhz", 1.0), _range(found, "mv", 1e-3))
         for (platform, kelvin, cluster), found in own.items()
     ]
+    recorded = set(table["point"].to_pylist())
+    older = len(set(points) - recorded)
+    without = f"The table has only the {len(recorded)} points that recorded them; {older} did not. " if older else ""
     return (
-        "## Temperature, clocks and voltages\n\n"
+        f"## Temperature, clocks and voltages\n\n{without}"
         "Power, where there is any above, is that of a chip at this temperature. Clocks and voltages are means over a "
         "run's time; where points differ, the lowest and the highest of these means.\n\n"
         + markdown_table(("platform", "°C", "cluster", "MHz", "V"), rows)

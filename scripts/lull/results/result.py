@@ -140,7 +140,7 @@ def _page(result: Result, title: str, about: Mapping[str, Any]) -> str:
     origin = Origin.of_manifest(about)
     why = reasons.shown(about["scenario"], result.tables) if origin.timed else ""
     found = result.tables.get(conditions.NAME)
-    under = conditions.text(found) if found is not None else ""
+    under = conditions.text(found, about["points"]) if found is not None else ""
     parts = [f"# {title}\n", f"{origin.label}. Made by `{about['command']}`.\n", result.summary, under, why]
     if result.checks:
         rows = [("holds" if check.passed else "**fails**", check.name, check.says) for check in result.checks]
