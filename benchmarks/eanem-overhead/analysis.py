@@ -115,7 +115,7 @@ def _difference(off: Sequence[Row], on: Sequence[Row]) -> tuple[float, float, fl
     alike = len(off) == len(on) and all(abs(a["mbit_s"] - b["mbit_s"]) <= ALIKE * a["mbit_s"] for a, b in pairs)
     if not alike:
         return student.difference(*sides)
-    mean, half = student.mean([b - a for a, b in zip(*sides, strict=True)])
+    mean, half = student.paired(*sides)
     return (mean, *student.ends(mean, half))
 
 

@@ -153,9 +153,9 @@ def _savings(points: pa.Table, windows: pa.Table) -> dict[str, pa.Table]:
 
 def _half(windows: Mapping[str, list[Row]], row: Row, none: Row, name: str) -> float | None:
     """Half the 95 % interval of a saving, as a share of the mean where nothing is done; None of a single window."""
-    ours = {each["window"]: each[name] for each in windows[row["point"]]}
-    gaps = [each[name] - ours[each["window"]] for each in windows[none["point"]] if each["window"] in ours]
-    half = student.mean(gaps)[1] if gaps else None
+    ours, theirs = ({each["window"]: each[name] for each in windows[point["point"]]} for point in (row, none))
+    both = [window for window in theirs if window in ours]
+    half = student.paired(*([own[window] for window in both] for own in (ours, theirs)))[1] if both else None
     return None if half is None else half / float(none[name])
 
 

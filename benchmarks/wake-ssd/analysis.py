@@ -123,24 +123,30 @@ def df_points(runs: Runs, requests: pa.Table, windows: pa.Table) -> pa.Table:
 def df_pairs(windows: pa.Table) -> pa.Table:
     """How much more power each way takes than prediction, window by window: a row with all windows, and one without the
     first. In windows of one number the program has run as long."""
-    every = waiting.by_point(windows).values()
-    found = []
-    for ahead in every:
-        if ahead[0]["way"] != "ahead" or "power_w" not in ahead[0]:
-            continue
-        for own in every:
-            same = all(own[0].get(name) == ahead[0].get(name) for name in PLACE if name not in ("way", "cpufreq"))
-            if own is ahead or not same or _clocks(own[0]) != _clocks(ahead[0]) or len(own) != len(ahead):
-                continue
-            for part, first in (("all", 0), ("later", 1)):
-                line: Row = {"point": own[0]["point"], "ahead": ahead[0]["point"], "part": part}
-                line["windows"] = len(own) - first
-                for name in ("power_w", "cpus_w"):
-                    more = [one[name] - other[name] for one, other in zip(own[first:], ahead[first:], strict=True)]
-                    line[name], line[f"{name}_pm"] = student.mean(more)
-                    line[f"ahead_{name}"] = sum(other[name] for other in ahead[first:]) / len(more)
-                found.append(line)
+    every = list(waiting.by_point(windows).values()) if waiting.is_timed(windows) else []
+    found = [
+        _pair(own[first:], ahead[first:], part)
+        for ahead in every
+        for own in every
+        if ahead[0]["way"] == "ahead" and own is not ahead and _alike(own) == _alike(ahead)
+        for part, first in (("all", 0), ("later", 1))
+    ]
     return pa.Table.from_pylist(found, schema=_PAIRS)
+
+
+def _alike(own: list[Row]) -> tuple[object, ...]:
+    """What two points share that are compared by their way."""
+    same = (own[0].get(name) for name in PLACE if name not in ("way", "cpufreq"))
+    return (*same, _clocks(own[0]), len(own))
+
+
+def _pair(own: list[Row], ahead: list[Row], part: str) -> Row:
+    line: Row = {"point": own[0]["point"], "ahead": ahead[0]["point"], "part": part, "windows": len(own)}
+    for name in ("power_w", "cpus_w"):
+        ours, theirs = ([row[name] for row in side] for side in (own, ahead))
+        line[name], line[f"{name}_pm"] = student.paired(theirs, ours)
+        line[f"ahead_{name}"] = sum(theirs) / len(theirs)
+    return line
 
 
 _PAIRS = pa.schema(

@@ -77,6 +77,13 @@ def test_a_quotient_of_too_little_has_no_ends(first: list[float], second: list[f
     assert student.quotient(first, second)[1:] == (-np.inf, np.inf)
 
 
+def test_values_in_pairs_are_compared_one_by_one() -> None:
+    """The pairs differ by far more than the two of a pair do. A value without its other does not count."""
+    gap, half = student.paired([100.0, 900.0, 400.0], [111.0, 910.0, 409.0, 7000.0])
+    assert gap == pytest.approx(10)
+    assert half == pytest.approx(4.3027 / 3**0.5, rel=1e-4)
+
+
 def test_a_difference_without_spread_is_what_it_is() -> None:
     assert student.difference([1.0, 1.0], [3.0, 3.0]) == (2.0, 2.0, 2.0)
     assert student.difference([1.0], [3.0, 4.0]) == (2.5, -np.inf, np.inf)

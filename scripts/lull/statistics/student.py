@@ -83,6 +83,15 @@ def quotient(first: Sequence[float], second: Sequence[float]) -> tuple[float, fl
     return point, (under * over - half) / least, (under * over + half) / least
 
 
+def paired(first: Sequence[float], second: Sequence[float]) -> tuple[float, float | None]:
+    """Return the mean of the second values less the first, one by one, and half its interval.
+
+    It is narrower than `difference` where both of a pair share what makes pairs differ, such as the same events. Values
+    that one side lacks at its end do not count.
+    """
+    return mean([b - a for a, b in zip(first, second, strict=False)])
+
+
 def difference(first: Sequence[float], second: Sequence[float]) -> tuple[float, float, float]:
     """Return the second mean less the first, and the ends of its interval, by Welch's t.
 

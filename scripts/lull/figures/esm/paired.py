@@ -52,8 +52,8 @@ def gap(one: Measured, other: Measured, measure: str) -> Gap | None:
     """One minus the other; None where either has no number."""
     ours, theirs = ([row_of_repetition(own)[measure] for own in point.repetitions] for point in (one, other))
     if are_paired(one, other):
-        both = [a - b for a, b in zip(ours, theirs, strict=False) if a is not None and b is not None]
-        return Gap(*student.mean(both)) if both else None
+        both = [(b, a) for a, b in zip(ours, theirs, strict=False) if a is not None and b is not None]
+        return Gap(*student.paired(*zip(*both, strict=True))) if both else None
     ours, theirs = ([value for value in values if value is not None] for values in (ours, theirs))
     if not ours or not theirs:
         return None
