@@ -35,13 +35,11 @@ Row = dict[str, Any]
 
 
 def analyse(runs: Runs) -> Result:
-    intervals = df_intervals(runs)
-    tables = {"intervals": intervals, "points": df_points(intervals)}
-    return conclude(tables, [run.name for run in runs.runs], runs.timed)
+    return conclude({"intervals": df_intervals(runs)}, [run.name for run in runs.runs], runs.timed)
 
 
 def conclude(tables: Mapping[str, pa.Table], points: Sequence[str], timed: bool = True) -> Result:
-    """From the tables of those points that have run, of all."""
+    """From the intervals of those points that have run, of all."""
     table = df_points(tables["intervals"])
     return Result(
         summary="## A step of the target\n\n"
@@ -108,6 +106,7 @@ def df_points(intervals: pa.Table) -> pa.Table:
         shares = [row["mbit_s"] / target - 1 for row in own]
         there = [share for row, share in zip(own, shares, strict=True) if row["number"] >= AFTER]
         error, half = student.mean(there)
+        spread = float(np.std(there))
         found.append(
             {
                 **{key: own[0][key] for key in ("point", "group", *PLACE)},
@@ -116,9 +115,9 @@ def df_points(intervals: pa.Table) -> pa.Table:
                 "mbit_s": target * (1 + error),
                 "error": error,
                 "error_pm": half,
-                "spread": float(np.std(there)),
+                "spread": spread,
                 "beyond": max(0.0, *shares) if target > before else -min(0.0, *shares),
-                "over_after": _over_after(shares) if _is_steady(float(np.std(there))) else None,
+                "over_after": _over_after(shares) if _is_steady(spread) else None,
             }
         )
     table = pa.Table.from_pylist(found)

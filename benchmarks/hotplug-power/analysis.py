@@ -150,12 +150,13 @@ def df_points(windows: pa.Table) -> pa.Table:
 
 def df_halves(windows: pa.Table) -> pa.Table | None:
     """What differs over boots, of the early and of the late windows alone: what is still settling goes away."""
-    found = []
-    for half, own in (("early", pc.field("window") < EARLY), ("late", pc.field("window") >= EARLY)):
-        differences = df_differences(windows.filter(own), at_least=1)
-        table = boots.df_boots(differences.to_pylist() if differences else [], (*SAME, SWITCH), ("share", "in_share"))
-        found += [{"windows": half, **row} for row in (table.to_pylist() if table else [])]
-    return pa.Table.from_pylist(found) if found else None
+    differences = [
+        {"windows": half, **row}
+        for half, own in (("early", pc.field("window") < EARLY), ("late", pc.field("window") >= EARLY))
+        if (table := df_differences(windows.filter(own), at_least=1))
+        for row in table.to_pylist()
+    ]
+    return boots.df_boots(differences, (*SAME, SWITCH, "windows"), ("share", "in_share"))
 
 
 def _halves_text(halves: pa.Table | None) -> str:

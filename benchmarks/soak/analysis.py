@@ -93,9 +93,9 @@ def with_sleeps(entries: pa.Table, tries: pa.Table) -> pa.Table:
     slept = []
     for row in rows:
         key = (row["mode"], row["state"], row["cluster"])
-        counts = [count for count in reached.get(key, [None]) if count is not None]
-        known = alone[key] == 1 and len(counts) == len(reached.get(key, [None]))
-        slept.append(sum(counts) if known else None)
+        counts = reached.get(key, [None])
+        known = [count for count in counts if count is not None]
+        slept.append(sum(known) if alone[key] == 1 and len(known) == len(counts) else None)
     return entries.append_column("slept", pa.array(slept, pa.int64()))
 
 

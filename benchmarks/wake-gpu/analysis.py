@@ -124,7 +124,8 @@ def df_halves(ends: pa.Table) -> pa.Table:
         numbers.setdefault(_alike(own[0]), []).append((min(of_point), max(of_point)))
     found = []
     for point, own in every.items():
-        first, last = max(low for low, _ in numbers[_alike(own[0])]), min(high for _, high in numbers[_alike(own[0])])
+        lows, highs = zip(*numbers[_alike(own[0])], strict=True)
+        first, last = max(lows), min(highs)
         middle = (first + last + 1) // 2
         for half, low, high in (("first", first, middle - 1), ("second", middle, last)):
             there = [row for row in own if low <= row["number"] <= high]
