@@ -483,6 +483,8 @@ bool wake_ahead_planned(struct wake_ahead *ahead)
 /**
  * wake_ahead_arrival - when the interrupt that is being handled came
  *
+ * @dated: is set to whether the time is right, and not too late by an exit latency
+ *
  * An interrupt that ends a sleep came one exit latency before the CPU had left
  * the idle state. While that is not known yet, it is not taken off. The first that
  * asks is taken for that interrupt. A later one comes when it is handled, also if the
@@ -491,13 +493,14 @@ bool wake_ahead_planned(struct wake_ahead *ahead)
  * Context: in the interrupt, with interrupts off, while the system is on.
  * Return: the time, in ns of CLOCK_MONOTONIC.
  */
-u64 wake_ahead_arrival(void)
+u64 wake_ahead_arrival(bool *dated)
 {
 	struct lull_ahead_cpu *cpu = this_cpu_ptr(&lull_ahead_cpus);
 	struct lull_idle_sleep sleep;
 	unsigned long interrupts = kstat_cpu_irqs_sum(smp_processor_id());
 	u64 entered, left, exit_ns;
 
+	*dated = true;
 	lull_idle_last(&sleep);
 	if (!is_idle_task(current) || !sleep.left || sleep.state < 0)
 		return ktime_get();
@@ -512,6 +515,7 @@ u64 wake_ahead_arrival(void)
 	raw_spin_lock(&cpu->lock);
 	exit_ns = lull_learned_ns(&cpu->learned[sleep.state], 0);
 	raw_spin_unlock(&cpu->lock);
+	*dated = exit_ns;
 	return max(left - min(exit_ns, left), entered);
 }
 

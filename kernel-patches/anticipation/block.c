@@ -148,7 +148,7 @@ void __lull_block_done(struct request *request)
 	slot->request = NULL;
 	device->cpu = smp_processor_id();
 	ns = wake_ahead_came(&slot->event, &device->accuracy[write]);
-	lull_line_learn(&device->lines[write], slot->sectors, ns);
+	lull_line_learn(&device->lines[write], slot->sectors, ns, slot->event.dated);
 }
 
 /*

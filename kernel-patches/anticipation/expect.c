@@ -40,11 +40,12 @@ void wake_ahead_expect(struct wake_ahead_event *event, int interrupt_cpu, int ta
  * @accuracy: counts it
  *
  * Context: in the interrupt.
- * Return: how long the device took, in ns, without what the CPU took to wake.
+ * Return: how long the device took, in ns, without what the CPU took to wake if that is
+ * known, as @event->dated says.
  */
 u64 wake_ahead_came(struct wake_ahead_event *event, struct wake_ahead_accuracy *accuracy)
 {
-	u64 came = max(wake_ahead_arrival(), event->since);
+	u64 came = max(wake_ahead_arrival(&event->dated), event->since);
 
 	accuracy->seen++;
 	if (event->margin) {

@@ -38,6 +38,7 @@ struct wake_ahead_accuracy {
  * @since: when the device began
  * @until: when the event is expected, at @until - @margin at the earliest
  * @margin: 0 if nothing is expected
+ * @dated: whether it is known when it came, to the exit latency of its CPU
  *
  * Both ends of the way, because a task is not told before a CPU has taken the
  * interrupt. Zeroed before its first use. Two calls for the same event must not
@@ -50,6 +51,7 @@ struct wake_ahead_event {
 	u64 since;
 	u64 until;
 	u64 margin;
+	bool dated;
 };
 
 void wake_ahead_expect(struct wake_ahead_event *event, int interrupt_cpu, int task_cpu,

@@ -78,20 +78,51 @@ static u64 lull_line_clip(struct lull_line *line, u64 ns, u64 expected)
 	return clipped;
 }
 
+static void lull_line_add(struct lull_line_sums *sums, u64 x, u64 y)
+{
+	sums->count++;
+	sums->x += x;
+	sums->y += y;
+	sums->xx += x * x;
+	sums->xy += x * y;
+}
+
+/*
+ * While a CPU's exit latency is unknown, latencies are too long by it. They make a
+ * first line, whose predictions have a timer wake the CPU, which then learns its
+ * exit latency. A line of exact latencies replaces that one as soon as there is one.
+ */
+static bool lull_line_becomes_exact(struct lull_line *line, u64 x, u64 y)
+{
+	lull_line_add(&line->exact, x, y);
+	if (line->exact.count < LULL_LINE_LEAST)
+		return false;
+
+	*line = (struct lull_line){ .now = line->exact, .is_exact = true };
+	return true;
+}
+
 /**
  * lull_line_learn - a request has been done
  * @line: the line
  * @sectors: its size
  * @ns: what it took
+ * @exact: whether @ns is exact, or what it took at most
  *
  * An outlier moves the line no more than a request at the edge of what is usual.
  * Many in a row are a device that has changed, and the line begins anew.
+ * Latencies that are not exact count until there are enough that are.
  */
-void lull_line_learn(struct lull_line *line, u32 sectors, u64 ns)
+void lull_line_learn(struct lull_line *line, u32 sectors, u64 ns, bool exact)
 {
 	struct lull_line_sums all = lull_line_all(line);
 	u64 x = min_t(u64, sectors, LULL_LINE_SECTORS);
 	u64 y = min_t(u64, ns, LULL_LINE_NS);
+
+	if (line->is_exact && !exact)
+		return;
+	if (!line->is_exact && exact && lull_line_becomes_exact(line, x, y))
+		return;
 
 	if (all.count >= LULL_LINE_LEAST) {
 		u64 expected = lull_line_at(&all, x), clipped = lull_line_clip(line, y, expected);
@@ -105,11 +136,7 @@ void lull_line_learn(struct lull_line *line, u32 sectors, u64 ns)
 		}
 	}
 
-	line->now.count++;
-	line->now.x += x;
-	line->now.y += y;
-	line->now.xx += x * x;
-	line->now.xy += x * y;
+	lull_line_add(&line->now, x, y);
 	if (line->now.count < LULL_LINE_MEMORY)
 		return;
 	line->before = line->now;

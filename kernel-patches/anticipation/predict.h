@@ -35,6 +35,8 @@ struct lull_line_sums {
  * struct lull_line - latency against size, by least squares
  * @now: the last requests, fewer than LULL_LINE_MEMORY
  * @before: LULL_LINE_MEMORY before them
+ * @exact: the first whose latencies are exact, until they are enough for a line
+ * @is_exact: they were enough: @now and @before are of such requests only
  * @error_ns: how far predictions were off, on average over the last eight or so
  * @outliers: how many in a row
  *
@@ -43,6 +45,8 @@ struct lull_line_sums {
 struct lull_line {
 	struct lull_line_sums now;
 	struct lull_line_sums before;
+	struct lull_line_sums exact;
+	bool is_exact;
 	u64 error_ns;
 	u32 outliers;
 };
@@ -74,7 +78,7 @@ struct lull_prediction {
 };
 
 bool lull_prediction_is_useful(const struct lull_prediction *prediction);
-void lull_line_learn(struct lull_line *line, u32 sectors, u64 ns);
+void lull_line_learn(struct lull_line *line, u32 sectors, u64 ns, bool exact);
 bool lull_line_predict(const struct lull_line *line, u32 sectors,
 		       struct lull_prediction *prediction);
 void lull_line_shape(const struct lull_line *line, u64 *ns, s64 *ns_per_kib);
