@@ -87,13 +87,29 @@ def test_two_runs_in_the_same_second_have_a_folder_each(tmp_path: Path, monkeypa
 
 def test_a_trace_is_of_the_command_alone() -> None:
     asked = spec("governor=teo", command="true", trace=("sched", "power:cpu_idle"), trace_kib=512)
-    assert asked.script().splitlines()[2:] == [
+    assert asked.script().splitlines()[4:] == [
         "lull-trace start -b 512 sched power:cpu_idle || exit 125",
+        "exec 3>&-",
         "sh -c true",
         "status=$?",
         "lull-trace stop /out/trace.dat || exit 125",
         "exit $status",
     ]
+
+
+def test_cpus_are_held_awake_until_the_command_and_by_nobody_after_it() -> None:
+    script = spec("idle.deepest=C3", command="true", peer="lull-net serve", trace=("sched",)).script()
+    order = (
+        "exec 3>/dev/cpu_dma_latency",
+        "idle.deepest=C3",
+        "lull-peer 'lull-net serve' 3>&-",
+        "lull-trace start",
+        "exec 3>&-",
+        "sh -c true",
+    )
+    places = [script.index(part) for part in order]
+    assert places == sorted(places)
+    assert "cpu_dma_latency" not in spec("idle.deepest=C3", command="true").script()
 
 
 def test_a_commit_is_marked_where_anything_but_results_differs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -32,6 +32,14 @@ end."""
 FORWARDED = "forwarded"
 """The host's file for the guest, once a fast-forward is over."""
 _TRACING = "/sys/kernel/tracing"
+_HOLD_AWAKE = "exec 3>/dev/cpu_dma_latency\nprintf 0 >&3 || exit 125\n"
+"""Holds all CPUs in WFI, by a limit of their latency, while the shell has the file open. A trace that begins interrupts
+every CPU about a hundred times. In a deep idle state each of these wake-ups would flush and restore a CPU. On gem5 that
+made a run's start half as long again."""
+_LET_SLEEP = "exec 3>&-\n"
+"""Ends the limit. Linux then wakes every CPU once, so that each chooses its idle state anew."""
+_NOT_HELD = " 3>&-"
+"""Behind a command that goes on after the limit's end, so that this command does not hold the limit."""
 SEED_MAX = 2**63 - 1
 SIMULATED_MAX_S = 9e5
 """gem5 counts picoseconds in 64 bits; `gem5-configs` takes 10⁶ seconds, some of them to see that a guest hangs."""
@@ -101,8 +109,9 @@ class RunSpec(BaseModel):
 
     def script(self) -> str:
         """Return the script of the guest's init: files and policy first, then the command. Only the command is
-        traced."""
-        head = f"#lull limit_s={self.limits.simulated_s:g}\n{self._unpacking()}"
+        traced, and only during the command may CPUs sleep deeply."""
+        traced = bool(self.trace) or self.forwards
+        head = f"#lull limit_s={self.limits.simulated_s:g}\n{self._unpacking()}{_HOLD_AWAKE if traced else ''}"
         if self.schedule is not None:  # no line of a schedule reads as the one that ends it here
             head += f"cat >{SCHEDULE} <<'END OF SCHEDULE' || exit 125\n{self.schedule}END OF SCHEDULE\n"
         asked = [f"cstate={line}" for line in advertised.lines(self.platform, self.told_at_boot)]
@@ -110,13 +119,13 @@ class RunSpec(BaseModel):
         if asked:
             head += f"lull-policy {' '.join(map(shlex.quote, asked))} || exit 125\n"
         if self.peer is not None and self.engine == "qemu":  # on gem5 it is another machine, with its own script
-            head += f"lull-peer {shlex.quote(self.peer)} || exit 125\n"
-        if not self.trace and not self.forwards:
+            head += f"lull-peer {shlex.quote(self.peer)}{_NOT_HELD if traced else ''} || exit 125\n"
+        if not traced:
             return f"{head}{self.command}\n"
         command = f"sh -c {shlex.quote(self.command)}"
         return (
             f"{head}{self._trace_start()}"
-            f"{self._forwarded(command) if self.forwards else command}\nstatus=$?\n"
+            f"{self._forwarded(command) if self.forwards else f'{_LET_SLEEP}{command}'}\nstatus=$?\n"
             f"{self._trace_stop()}exit $status\n"
         )
 
@@ -132,8 +141,8 @@ class RunSpec(BaseModel):
     def _forwarded(self, command: str) -> str:
         """Return a script that starts the command, asks for a checkpoint after a time, and waits for the command.
 
-        A checkpoint must not hold a CPU that is off, so a limit of the latency keeps all CPUs in WFI until the
-        checkpoint is taken. A request may come at a wrong moment, so the script asks until the host's file has the
+        A checkpoint must not hold a CPU that is off, so all CPUs are held in WFI until the checkpoint is taken. A
+        request may come at a wrong moment, so the script asks until the host's file has the
         word that the detailed CPUs are there. The trace begins then: events from before have no statistics beside
         them.
         """
@@ -143,11 +152,10 @@ class RunSpec(BaseModel):
             go_on = f"echo >{_TRACING}/trace\necho 1 >{_TRACING}/tracing_on\n"
             begin = f"printf 'lull begin' >{_TRACING}/trace_marker\n"
         return (
-            f"{pause}exec 3>/dev/cpu_dma_latency\nprintf 0 >&3 || exit 125\n"
-            f"{command} 3>&- &\ncommand=$!\n"
+            f"{pause}{command}{_NOT_HELD} &\ncommand=$!\n"
             f"sleep {self.fast_forward_s:f}\n"
             f'until [ "$(lull-m5 checkpoint; lull-m5 read-file 0)" = {FORWARDED} ]; do :; done\n'
-            f"{go_on}exec 3>&-\n{begin}"
+            f"{go_on}{_LET_SLEEP}{begin}"
             "wait $command"
         )
 
