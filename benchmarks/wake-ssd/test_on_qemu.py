@@ -12,7 +12,18 @@ pytestmark = pytest.mark.guest
 
 
 def test_reads_are_predicted(lull: Lull, tmp_path: Path) -> None:
-    words = ["--set", "requests=20", "--set", "windows=2", "--points", "gaps/1000-*", "--points", "nvme/1000-ahead"]
+    words = [
+        "--set",
+        "requests=20",
+        "--set",
+        "windows=2",
+        "--points",
+        "gaps/1000-*",
+        "--points",
+        "busy/1000",
+        "--points",
+        "nvme/1000-ahead",
+    ]
     ran = lull("run", "wake-ssd", "-e", "qemu", *words, "--out", "out")
     assert ran.returncode == 0, ran.stderr
     figures = lull("figures", "out")
