@@ -251,7 +251,7 @@ def checks(points: pa.Table) -> list[Check]:
     found = []
     for row in every:
         fastest, none = _beside(every, row, FASTEST), _beside(every, row, "none")
-        if row["way"] != "ahead" or row["group"] not in ("gaps", "clocks", "nvme") or not fastest or not none:
+        if row["way"] != "ahead" or row["group"] not in ("gaps", "pauses", "clocks", "nvme") or not fastest or not none:
             continue
         place = f"{row['drive']}, {row['gap_us']} µs between reads"
         place += f", {_clocks(row)}" if _clocks(row) != USUAL else ""
@@ -275,7 +275,7 @@ def checks(points: pa.Table) -> list[Check]:
 
 
 def plot_gaps(points: pa.Table, label: str) -> Figure:
-    rows = [row for row in _slowed(points) if row["group"] in ("gaps", "busy")]
+    rows = [row for row in _slowed(points) if row["group"] in ("gaps", "pauses", "busy")]
     figure, axes = style.panels(2, 2, 2.6)
     gaps = sorted({row["gap_us"] for row in rows})
     for number, way in enumerate(dict.fromkeys(row["way"] for row in rows)):
