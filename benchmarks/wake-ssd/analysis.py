@@ -46,7 +46,8 @@ def conclude(tables: Mapping[str, pa.Table], points: Sequence[str]) -> Result:
         summary="## A read, by what is done about sleep\n\n"
         + waiting.so_far(table, points)
         + "Latency: from the program's call to its return, with 95 % bootstrap intervals. Slowdown: beside the way "
-        f"`{FASTEST}` with the same pause, or the longest shorter one. Power of the machine: mean with a 95 % interval over windows.\n\n"
+        f"`{FASTEST}` with the same pause, or the longest shorter one. Power of the machine: mean with a 95 % interval "
+        "over windows.\n\n"
         + _points_text(table)
         + _pairs_text(pairs)
         + "\n## What was predicted\n\nThe line that the block layer learned, how far it was off, and when "
