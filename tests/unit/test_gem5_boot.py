@@ -115,7 +115,8 @@ def test_a_forwarded_script_asks_until_it_has_its_word() -> None:
     )  # fmt: skip
     script = asked.script()
     order = (
-        "exec 3>/dev/cpu_dma_latency", "lull-trace start sched", "echo 0 >/sys/kernel/tracing/tracing_on", "3>&- &", "sleep 0.020000", "lull-m5 checkpoint", "echo 1 >/sys/kernel/tracing/tracing_on", "exec 3>&-",
+        "exec 3>/dev/cpu_dma_latency", "lull-trace start sched", "echo 0 >/sys/kernel/tracing/tracing_on", "3>&- &",
+        "sleep 0.020000", "lull-m5 checkpoint", "echo 1 >/sys/kernel/tracing/tracing_on", "exec 3>&-",
         "wait $command", "lull-trace stop", "exit $status",
     )  # fmt: skip
     places = [script.index(part) for part in order]
