@@ -125,14 +125,20 @@ def df_pairs(windows: pa.Table) -> pa.Table:
     """How much more power each way takes than prediction, window by window: a row with all windows that both have, and
     one without the first. In windows of one number the program has run as long."""
     every = list(waiting.by_point(windows).values()) if waiting.is_timed(windows) else []
+    predicted = [own for own in every if own[0]["way"] == "ahead"]
     found = [
         _pair(own[first:], ahead[first:], part)
-        for ahead in every
         for own in every
-        if ahead[0]["way"] == "ahead" and own is not ahead and _alike(own) == _alike(ahead)
+        if own not in predicted and (ahead := _predicted(predicted, own))
         for part, first in (("all", 0), ("later", 1))
     ]
     return pa.Table.from_pylist(found, schema=_PAIRS)
+
+
+def _predicted(every: list[list[Row]], own: list[Row]) -> list[Row] | None:
+    """The windows with prediction at the same place: of the same group if there is one."""
+    alike = [ahead for ahead in every if _alike(ahead) == _alike(own)]
+    return next((ahead for ahead in alike if ahead[0]["group"] == own[0]["group"]), alike[0] if alike else None)
 
 
 def _alike(own: list[Row]) -> tuple[object, ...]:
