@@ -124,3 +124,68 @@ def test_a_forwarded_script_asks_until_it_has_its_word() -> None:
     assert "lull-trace" not in asked.model_copy(update={"trace": ()}).script()
     ran = subprocess.run(["sh", "-n", "-c", script], capture_output=True, check=False)
     assert ran.returncode == 0, ran.stderr
+
+
+def _traced(folder: Path, name: str, *settings: str) -> RunDir:
+    asked = load_spec(
+        "tiny",
+        settings,
+        "true",
+        engine="gem5",
+        cpu="detailed",
+        trace=["sched"],
+        limits=Limits(simulated_s=1, wall_s=60),
+    )
+    rundir = RunDir.create(folder / name, asked)
+    gem5.Gem5(str(fake_gem5.install(folder))).run(asked, _artifacts(), rundir, lambda _: None)
+    return rundir
+
+
+def test_a_trace_starts_once_for_all_runs_with_the_same(logs: Path, tmp_path: Path) -> None:
+    first, second = _traced(tmp_path, "first"), _traced(tmp_path, "second", "idle.deepest=C3")
+    (entry,) = (logs.parent / "trace").iterdir()
+    for rundir in (first, second):
+        settings = json.loads((rundir / "gem5.json").read_text())
+        assert settings["checkpoint"] == str(entry / "cpt")
+        assert settings["readfile"] == str(rundir / "script")
+        assert (rundir / "stdout").read_text() == "begun\nfrom the guest\n", "gem5 goes on where the guest had come to"
+    assert "lull-trace start" not in (first / "script").read_text()
+
+
+def test_a_trace_that_does_not_start_is_refused_with_what_the_guest_says(
+    logs: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv(fake_gem5.BEHAVIOUR, fake_gem5.ENDS_IN_FORWARD[fake_gem5.BEHAVIOUR])
+    with pytest.raises(UserError, match=r"trace-\w+: the trace of tiny did not start \(begun\)"):
+        _traced(tmp_path, "run")
+    assert list(logs.glob("trace-*/engine.log"))
+
+
+def test_the_script_with_a_trace_asks_until_it_has_the_rest() -> None:
+    asked = load_spec(
+        "tiny", ["idle.deepest=C3"], "true", engine="gem5", cpu="detailed", trace=["sched"],
+        limits=Limits(simulated_s=1, wall_s=60),
+    )  # fmt: skip
+    start, rest = asked.start_script(), asked.script()
+    order = (
+        "#lull limit_s=1\n",
+        "exec 3>/dev/cpu_dma_latency",
+        "lull-trace start sched",
+        "lull-m5 checkpoint",
+        "/run/lull-rest",
+    )
+    then = (
+        "#lull rest\n",
+        "lull-policy idle.deepest=C3",
+        "tracing_on",
+        "exec 3>&-",
+        "sh -c true",
+        "lull-trace stop",
+        "#lull end\n",
+    )
+    for script, parts in ((start, order), (rest, then)):
+        places = [script.index(part) for part in parts]
+        assert places == sorted(places)
+        assert places[0] == 0
+        ran = subprocess.run(["sh", "-n", "-c", script], capture_output=True, check=False)
+        assert ran.returncode == 0, ran.stderr

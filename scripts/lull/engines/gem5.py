@@ -94,6 +94,8 @@ class Gem5:
 
     def run(self, spec: RunSpec, artifacts: Artifacts, rundir: RunDir, sink: Sink) -> Outcome:
         checkpoint = self.checkpoint_of(spec.boot_platform(), artifacts, spec.peer is not None)
+        begin = self._with_trace(spec, checkpoint) if spec.starts_with_trace else checkpoint
+        _copy_guest_files(begin.path, rundir.path)
         (rundir / "script").write_text(spec.script())
         peer_script = rundir / PEER_SCRIPT
         if spec.peer is not None:
@@ -102,7 +104,7 @@ class Gem5:
             **_settings(spec.platform, spec.seed),
             "stage": "run",
             "cpu": spec.cpu,
-            "checkpoint": str(checkpoint.path / "cpt"),
+            "checkpoint": str(begin.path / "cpt"),
             "limit_s": spec.limits.simulated_s + HANG_MARGIN_S,
             "stats_period_s": spec.stats_period_s,
             "load": {},
@@ -155,9 +157,7 @@ class Gem5:
                     f"{folder / CONSOLE}: the command ended, or its limit came, within its fast-forward of "
                     f"{spec.fast_forward_s:g} s; give a shorter fast-forward"
                 )
-            for name in GUEST_FILES:  # gem5 goes on writing where the guest had come to
-                if (folder / name).exists():
-                    shutil.copy2(folder / name, rundir / name)
+            _copy_guest_files(folder, rundir.path)
             (folder / "readfile").write_text(FORWARDED + "\n")
             settings |= {"checkpoint": str(place), "readfile": str(folder / "readfile")}
             yield {"fast_forward": {name: outcome[name] for name in ("ticks", "instructions", "host_seconds")}}
@@ -166,6 +166,44 @@ class Gem5:
             for file in folder.iterdir():
                 if file.name not in (SETTINGS, OUTCOME, CONSOLE, "engine.log"):
                     file.unlink()
+
+    def _with_trace(self, spec: RunSpec, checkpoint: Entry) -> Entry:
+        """Return the checkpoint of a machine whose trace is ready, and make it from the machine's own if there is none.
+
+        A trace takes millions of instructions to be ready: the guest allocates buffers, and switches about
+        a hundred events on. Atomic CPUs simulate this several times as fast, and all points of a sweep share it.
+        """
+        text = spec.start_script()
+        inputs = {"checkpoint": checkpoint.key, "script": text, "forward": digest.of_file(FORWARD)}
+        platform = spec.boot_platform()
+
+        def start(out: Path, work: Path) -> None:
+            shutil.rmtree(work)
+            work.mkdir()
+            (work / "script").write_text(text)
+            settings = {
+                **_settings(platform, seed=1),
+                "stage": "run",
+                "cpu": "atomic",
+                "checkpoint": str(checkpoint.path / "cpt"),
+                "readfile": str(work / "script"),
+                "limit_s": BOOT_LIMIT_S,
+                "stats_period_s": None,
+                "load": {},
+            }
+            if spec.peer is not None:
+                (work / PEER_READY).touch()  # since the boot
+                settings["network"] = gem5_network.describe(platform.network, "", {})
+            with Progress(f"start the trace of {platform.name} on gem5, once") as progress:
+                outcome = self._simulate(settings, work, BOOT_WALL_S, progress, None, FORWARD, str(out / "cpt"))
+            if outcome["cause"] != "checkpoint":
+                said = (work / "stdout").read_text(errors="replace").strip() if (work / "stdout").exists() else ""
+                why = guest_panic(work) or said.rpartition("\n")[2] or f"it ended by {outcome['cause']}"
+                raise UserError(f"{_kept(work)}: the trace of {platform.name} did not start ({why})")
+            _copy_guest_files(work, out)
+            shutil.copy2(work / OUTCOME, out / OUTCOME)
+
+        return self._verified(cache.get("trace", inputs, start))
 
     def checkpoint_inputs(self, platform: Platform, artifacts: Artifacts, networked: bool = False) -> dict[str, object]:
         """Return all that decides a boot, and with it the checkpoint's key."""
@@ -312,6 +350,13 @@ class Gem5:
 def configs() -> str:
     """Return the hash of the machine model's Python: of all that a run without fast-forward executes."""
     return digest.of_files(CONFIGS, (path for path in CONFIGS.glob("*.py") if path != FORWARD))
+
+
+def _copy_guest_files(begun: Path, folder: Path) -> None:
+    """Copy what the guest wrote until a checkpoint. gem5 goes on writing where the guest had come to."""
+    for name in GUEST_FILES:
+        if (begun / name).exists():
+            shutil.copy2(begun / name, folder / name)
 
 
 def _settings(platform: Platform, seed: int) -> dict[str, object]:

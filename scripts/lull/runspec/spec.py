@@ -32,6 +32,7 @@ end."""
 FORWARDED = "forwarded"
 """The host's file for the guest, once a fast-forward is over."""
 _TRACING = "/sys/kernel/tracing"
+_MARK = f"printf 'lull begin' >{_TRACING}/trace_marker\n"
 _HOLD_AWAKE = "exec 3>/dev/cpu_dma_latency\nprintf 0 >&3 || exit 125\n"
 """Holds all CPUs in WFI, by a limit of their latency, while the shell has the file open. A trace that begins interrupts
 every CPU about a hundred times. In a deep idle state each of these wake-ups would flush and restore a CPU. On gem5 that
@@ -40,6 +41,9 @@ _LET_SLEEP = "exec 3>&-\n"
 """Ends the limit. Linux then wakes every CPU once, so that each chooses its idle state anew."""
 _NOT_HELD = " 3>&-"
 """Behind a command that goes on after the limit's end, so that this command does not hold the limit."""
+_REST, _REST_END = "#lull rest", "#lull end"
+"""First and last line of the script that goes on where a checkpoint with a trace has been restored."""
+_REST_PATH = "/run/lull-rest"
 SEED_MAX = 2**63 - 1
 SIMULATED_MAX_S = 9e5
 """gem5 counts picoseconds in 64 bits; `gem5-configs` takes 10⁶ seconds, some of them to see that a guest hangs."""
@@ -107,11 +111,29 @@ class RunSpec(BaseModel):
         """Whether the command begins on atomic CPUs. QEMU has no others, and atomic CPUs need not be replaced."""
         return self.fast_forward_s is not None and self.engine == "gem5" and self.cpu != "atomic"
 
+    @property
+    def starts_with_trace(self) -> bool:
+        """Whether the run goes on from a checkpoint in which the trace is ready. gem5 then simulates the trace's start
+        once for all runs with the same trace, on atomic CPUs."""
+        return bool(self.trace) and self.engine == "gem5" and not self.forwards
+
+    def start_script(self) -> str:
+        """Return the script that makes the trace ready, asks for a checkpoint, and goes on with `script()`.
+
+        The request may come at a wrong moment, so the script asks until the host's file has the rest.
+        """
+        return (
+            f"{self._limit()}{_HOLD_AWAKE}{self._trace_start()}echo 0 >{_TRACING}/tracing_on\necho >{_TRACING}/trace\n"
+            f"until lull-m5 checkpoint; lull-m5 read-file 0 | sed '/^{_REST_END}$/q' >{_REST_PATH}\n"
+            f"read -r first <{_REST_PATH}; [ \"$first\" = '{_REST}' ]; do :; done\n. {_REST_PATH}\n"
+        )
+
     def script(self) -> str:
         """Return the script of the guest's init: files and policy first, then the command. Only the command is
-        traced, and only during the command may CPUs sleep deeply."""
-        traced = bool(self.trace) or self.forwards
-        head = f"#lull limit_s={self.limits.simulated_s:g}\n{self._unpacking()}{_HOLD_AWAKE if traced else ''}"
+        traced, and only during the command may CPUs sleep deeply. After `start_script()`, it is the rest."""
+        traced, started = bool(self.trace) or self.forwards, self.starts_with_trace
+        head = (f"{_REST}\n" if started else self._limit()) + self._unpacking()
+        head += _HOLD_AWAKE if traced and not started else ""
         if self.schedule is not None:  # no line of a schedule reads as the one that ends it here
             head += f"cat >{SCHEDULE} <<'END OF SCHEDULE' || exit 125\n{self.schedule}END OF SCHEDULE\n"
         asked = [f"cstate={line}" for line in advertised.lines(self.platform, self.told_at_boot)]
@@ -123,11 +145,17 @@ class RunSpec(BaseModel):
         if not traced:
             return f"{head}{self.command}\n"
         command = f"sh -c {shlex.quote(self.command)}"
-        return (
-            f"{head}{self._trace_start()}"
-            f"{self._forwarded(command) if self.forwards else f'{_LET_SLEEP}{command}'}\nstatus=$?\n"
-            f"{self._trace_stop()}exit $status\n"
-        )
+        if started:
+            begin = f"echo 1 >{_TRACING}/tracing_on\n{_LET_SLEEP}{_MARK}{command}"
+        elif self.forwards:
+            begin = self._trace_start() + self._forwarded(command)
+        else:
+            begin = f"{self._trace_start()}{_LET_SLEEP}{command}"
+        end = f"{_REST_END}\n" if started else ""
+        return f"{head}{begin}\nstatus=$?\n{self._trace_stop()}exit $status\n{end}"
+
+    def _limit(self) -> str:
+        return f"#lull limit_s={self.limits.simulated_s:g}\n"
 
     def _trace_start(self) -> str:
         if not self.trace:
@@ -150,7 +178,7 @@ class RunSpec(BaseModel):
         if self.trace:
             pause = f"echo 0 >{_TRACING}/tracing_on\n"
             go_on = f"echo >{_TRACING}/trace\necho 1 >{_TRACING}/tracing_on\n"
-            begin = f"printf 'lull begin' >{_TRACING}/trace_marker\n"
+            begin = _MARK
         return (
             f"{pause}{command}{_NOT_HELD} &\ncommand=$!\n"
             f"sleep {self.fast_forward_s:f}\n"
