@@ -170,9 +170,8 @@ class RunSpec(BaseModel):
         """Return a script that starts the command, asks for a checkpoint after a time, and waits for the command.
 
         A checkpoint must not hold a CPU that is off, so all CPUs are held in WFI until the checkpoint is taken. A
-        request may come at a wrong moment, so the script asks until the host's file has the
-        word that the detailed CPUs are there. The trace begins then: events from before have no statistics beside
-        them.
+        request may come at a wrong moment, so the script asks until the host's file has the word that the detailed CPUs
+        are there. The trace begins then: events from before have no statistics beside them.
         """
         pause = go_on = begin = ""
         if self.trace:
