@@ -111,7 +111,8 @@ static bool lull_line_becomes_exact(struct lull_line *line, u64 x, u64 y)
  *
  * An outlier moves the line no more than a request at the edge of what is usual.
  * Many in a row are a device that has changed, and the line begins anew.
- * Latencies that are not exact count until there are enough that are.
+ * Latencies that are not exact count until there are enough that are. Then they count
+ * only where they are below the line, because they say that the line is too high.
  */
 void lull_line_learn(struct lull_line *line, u32 sectors, u64 ns, bool exact)
 {
@@ -119,7 +120,7 @@ void lull_line_learn(struct lull_line *line, u32 sectors, u64 ns, bool exact)
 	u64 x = min_t(u64, sectors, LULL_LINE_SECTORS);
 	u64 y = min_t(u64, ns, LULL_LINE_NS);
 
-	if (line->is_exact && !exact)
+	if (line->is_exact && !exact && y >= lull_line_at(&all, x))
 		return;
 	if (!line->is_exact && exact && lull_line_becomes_exact(line, x, y))
 		return;

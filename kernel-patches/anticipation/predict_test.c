@@ -76,7 +76,8 @@ static void lull_test_change(struct kunit *test)
 
 /*
  * Some latencies contain what a CPU took to wake, until that is known. They make a line of
- * their own, which is forgotten as soon as there are enough exact ones; later ones do not count.
+ * their own, which is forgotten as soon as there are enough exact ones. Later ones do not
+ * count, unless they are shorter than what is expected.
  */
 static void lull_test_exact(struct kunit *test)
 {
@@ -100,6 +101,10 @@ static void lull_test_exact(struct kunit *test)
 		lull_line_learn(&line, 8, 180000, false);
 	KUNIT_ASSERT_TRUE(test, lull_line_predict(&line, 8, &prediction));
 	KUNIT_EXPECT_EQ(test, prediction.ns, 100000);
+	for (i = 0; i < 100; i++)
+		lull_line_learn(&line, 8, 90000, false);
+	KUNIT_ASSERT_TRUE(test, lull_line_predict(&line, 8, &prediction));
+	KUNIT_EXPECT_EQ(test, prediction.ns, 90000);
 }
 
 /* Latencies without rule are not predicted, and the greatest numbers overflow nothing. */
