@@ -141,7 +141,8 @@ def df_points(runs: Runs, requests: pa.Table, predictions: pa.Table) -> pa.Table
                 continue
             settled = [row for row in seen if row["before"] >= SETTLED]
             predicted = [row for row in settled if row["expected_us"] is not None]
-            off = [abs(row["took_us"] - row["expected_us"]) / row["took_us"] for row in predicted]
+            # One that is dated before its beginning took 0: see the limits of anticipatory wakeup.
+            off = [abs(row["took_us"] - row["expected_us"]) / row["took_us"] for row in predicted if row["took_us"]]
             found.append(
                 {
                     **_place(run), "write": write, "requests": len(seen),
@@ -191,7 +192,9 @@ def df_convergence(predictions: pa.Table) -> pa.Table:
             own = [row for row in every if row["group"] == group and row["write"] == write]
             for low, high in zip((0, *STEPS), STEPS, strict=False):
                 some = [row for row in own if low <= row["before"] < high]
-                longer = [row["expected_us"] / row["took_us"] - 1 for row in some if row["expected_us"]]
+                longer = [
+                    row["expected_us"] / row["took_us"] - 1 for row in some if row["expected_us"] and row["took_us"]
+                ]
                 if some:
                     found.append(
                         {
