@@ -100,15 +100,8 @@ class Gem5:
         peer_script = rundir / PEER_SCRIPT
         if spec.peer is not None:
             peer_script.write_text(spec.peer_script())
-        settings = {
-            **_settings(spec.platform, spec.seed),
-            "stage": "run",
-            "cpu": spec.cpu,
-            "checkpoint": str(begin.path / "cpt"),
-            "limit_s": spec.limits.simulated_s + HANG_MARGIN_S,
-            "stats_period_s": spec.stats_period_s,
-            "load": {},
-        }
+        limit_s = spec.limits.simulated_s + HANG_MARGIN_S
+        settings = _run_settings(spec.platform, spec.seed, spec.cpu, begin, limit_s, spec.stats_period_s)
         started = time.monotonic()
         what = f"run {spec.platform.name} on gem5 ({spec.cpu})"
         with (
@@ -181,16 +174,8 @@ class Gem5:
             shutil.rmtree(work)
             work.mkdir()
             (work / "script").write_text(text)
-            settings = {
-                **_settings(platform, seed=1),
-                "stage": "run",
-                "cpu": "atomic",
-                "checkpoint": str(checkpoint.path / "cpt"),
-                "readfile": str(work / "script"),
-                "limit_s": BOOT_LIMIT_S,
-                "stats_period_s": None,
-                "load": {},
-            }
+            settings = _run_settings(platform, 1, "atomic", checkpoint, BOOT_LIMIT_S, None)
+            settings["readfile"] = str(work / "script")
             if spec.peer is not None:
                 (work / PEER_READY).touch()  # since the boot
                 settings["network"] = gem5_network.describe(platform.network, "", {})
@@ -361,6 +346,21 @@ def _copy_guest_files(begun: Path, folder: Path) -> None:
 
 def _settings(platform: Platform, seed: int) -> dict[str, object]:
     return {"schema": 6, "seed": seed, "soc": machine.describe(platform), "network": None}
+
+
+def _run_settings(
+    platform: Platform, seed: int, cpu: str | None, begin: Entry, limit_s: float, stats_period_s: float | None
+) -> dict[str, object]:
+    """Return the settings to go on from a checkpoint, but for the files that the guests read."""
+    return {
+        **_settings(platform, seed),
+        "stage": "run",
+        "cpu": cpu,
+        "checkpoint": str(begin.path / "cpt"),
+        "limit_s": limit_s,
+        "stats_period_s": stats_period_s,
+        "load": {},
+    }
 
 
 def boots_as(spec: RunSpec) -> str:

@@ -32,6 +32,8 @@ end."""
 FORWARDED = "forwarded"
 """The host's file for the guest, once a fast-forward is over."""
 _TRACING = "/sys/kernel/tracing"
+_TRACE_OFF, _TRACE_ON = (f"echo {on} >{_TRACING}/tracing_on\n" for on in (0, 1))
+_TRACE_EMPTY = f"echo >{_TRACING}/trace\n"
 _MARK = f"printf 'lull begin' >{_TRACING}/trace_marker\n"
 _HOLD_AWAKE = "exec 3>/dev/cpu_dma_latency\nprintf 0 >&3 || exit 125\n"
 """Holds all CPUs in WFI, by a limit of their latency, while the shell has the file open. A trace that begins interrupts
@@ -123,7 +125,7 @@ class RunSpec(BaseModel):
         The request may come at a wrong moment, so the script asks until the host's file has the rest.
         """
         return (
-            f"{self._limit()}{_HOLD_AWAKE}{self._trace_start()}echo 0 >{_TRACING}/tracing_on\necho >{_TRACING}/trace\n"
+            f"{self._limit()}{_HOLD_AWAKE}{self._trace_start()}{_TRACE_OFF}{_TRACE_EMPTY}"
             f"until lull-m5 checkpoint; lull-m5 read-file 0 | sed '/^{_REST_END}$/q' >{_REST_PATH}\n"
             f"read -r first <{_REST_PATH}; [ \"$first\" = '{_REST}' ]; do :; done\n. {_REST_PATH}\n"
         )
@@ -146,7 +148,7 @@ class RunSpec(BaseModel):
             return f"{head}{self.command}\n"
         command = f"sh -c {shlex.quote(self.command)}"
         if started:
-            begin = f"echo 1 >{_TRACING}/tracing_on\n{_LET_SLEEP}{_MARK}{command}"
+            begin = f"{_TRACE_ON}{_LET_SLEEP}{_MARK}{command}"
         elif self.forwards:
             begin = self._trace_start() + self._forwarded(command)
         else:
@@ -175,9 +177,7 @@ class RunSpec(BaseModel):
         """
         pause = go_on = begin = ""
         if self.trace:
-            pause = f"echo 0 >{_TRACING}/tracing_on\n"
-            go_on = f"echo >{_TRACING}/trace\necho 1 >{_TRACING}/tracing_on\n"
-            begin = _MARK
+            pause, go_on, begin = _TRACE_OFF, _TRACE_EMPTY + _TRACE_ON, _MARK
         return (
             f"{pause}{command}{_NOT_HELD} &\ncommand=$!\n"
             f"sleep {self.fast_forward_s:f}\n"
