@@ -7,7 +7,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from lull.rundir.folder import RunDir
-from lull.trace import wakes
+from lull.trace import recording, wakes
 from tests.conftest import Lull
 
 pytestmark = pytest.mark.guest
@@ -26,7 +26,10 @@ def test_every_way_gets_every_event(lull: Lull, tmp_path: Path) -> None:
     assert points["none"]["hits"] == -1
     assert points["ahead"]["hits"] + points["ahead"]["misses"] == 19
     assert points["ahead"]["wakes"] > 0
-    woken = wakes.wakes(RunDir(tmp_path / "out" / "ways" / "C3-ahead"))
+    rundir = RunDir(tmp_path / "out" / "ways" / "C3-ahead")
+    record = recording.load(rundir)
+    assert len(record.tables["lull_ahead_wake"]) == points["ahead"]["wakes"]
+    woken = wakes.of_recording(record, rundir.spec().platform)
     ahead = [wake.armed_by for wake in woken if wake.source.startswith("ahead:")]
-    assert len(ahead) == points["ahead"]["wakes"]
+    assert 10 <= len(ahead) <= points["ahead"]["wakes"], "the timer may expire while its CPU is awake for other work"
     assert all(str(owner).startswith("ahead:wake-ahead/") for owner in ahead)
