@@ -21,6 +21,8 @@ RUNS, ACCURACY = "runs.jsonl", "accuracy.jsonl"
 PLACE = ("way", "kernel", "state", "governor", "cpu", "work")
 COUNTS = ("seen", "predicted", "hits", "early", "late")
 """What the driver counted of the kernel's runs; 0 where nothing is predicted."""
+PREDICTED = ("ahead", "poll")
+"""The ways in which the driver predicts."""
 REGULAR = ("kmeans", "streamcluster")
 PAPER_ACCURACY, PAPER_SPEED, PAPER_POWER = 0.87, 0.10, 0.56
 """Runs that were predicted; speed-up over interrupts; power saved against busy waiting."""
@@ -73,7 +75,7 @@ def against(stored: Stored) -> list[Against]:
     every = points.to_pylist() if points else []
     found = []
     for row in every:
-        if row["way"] != "ahead" or row["kernel"] not in REGULAR:
+        if row["way"] not in PREDICTED or row["kernel"] not in REGULAR:
             continue
         none, busy = (_beside(every, row, way) for way in ("none", "busy"))
         numbers = [("runs predicted in time", _accuracy(row), PAPER_ACCURACY)]
@@ -82,7 +84,7 @@ def against(stored: Stored) -> list[Against]:
         if busy and "power_w" in row:
             numbers.append(("power saved against busy waiting", 1 - row["power_w"] / busy["power_w"], PAPER_POWER))
         found += [
-            Against(f"{row['kernel']}: {what}", "%", f"{100 * value:.3g}", f"{100 * paper:.3g}",
+            Against(f"{row['kernel']}, {row['way']}: {what}", "%", f"{100 * value:.3g}", f"{100 * paper:.3g}",
                     source="engagement paper, figure 2")
             for what, value, paper in numbers
         ]  # fmt: skip
@@ -197,11 +199,11 @@ def _points_text(points: pa.Table) -> str:
 
 def _accuracy_text(points: pa.Table) -> str:
     return markdown_table(
-        ("kernel", "runs", "predicted", "in time", "early", "late", "in time, of all"),
+        ("kernel", "way", "runs", "predicted", "in time", "early", "late", "in time, of all"),
         [
-            (row["kernel"], *(row[name] for name in COUNTS), f"{100 * _accuracy(row):.3g} %")
+            (row["kernel"], row["way"], *(row[name] for name in COUNTS), f"{100 * _accuracy(row):.3g} %")
             for row in points.to_pylist()
-            if row["way"] == "ahead"
+            if row["way"] in PREDICTED
         ],
     )
 
@@ -212,12 +214,13 @@ def checks(points: pa.Table) -> list[Check]:
     found = []
     for row in every:
         none, busy = (_beside(every, row, way) for way in ("none", "busy"))
-        if row["way"] != "ahead" or none is None or busy is None:
+        if row["way"] not in PREDICTED or none is None or busy is None:
             continue
+        name = f"{row['kernel']}, {row['way']}"
         if row["kernel"] not in REGULAR:
             found.append(
                 Check(
-                    f"{row['kernel']}: prediction that fails costs neither time nor power",
+                    f"{name}: prediction that fails costs neither time nor power",
                     row["median_us"] <= 1.02 * none["median_us"] and row["power_w"] <= 1.02 * none["power_w"],
                     f"late by {row['median_us']:.4g} µs and {1e3 * row['power_w']:.4g} mW, without prediction "
                     f"{none['median_us']:.4g} µs and {1e3 * none['power_w']:.4g} mW",
@@ -227,12 +230,12 @@ def checks(points: pa.Table) -> list[Check]:
         beyond, least = (each["cycle_us"] - each["took_us"] for each in (row, busy))
         found += [
             Check(
-                f"{row['kernel']}: at least {100 * PAPER_ACCURACY:g} % of the runs are predicted in time",
+                f"{name}: at least {100 * PAPER_ACCURACY:g} % of the runs are predicted in time",
                 _accuracy(row) >= PAPER_ACCURACY,
                 f"{row['hits']} of {row['seen']}; {row['predicted']} were predicted",
             ),
             Check(
-                f"{row['kernel']}: at most {100 * NEAR_BUSY:g} % slower than busy waiting",
+                f"{name}: at most {100 * NEAR_BUSY:g} % slower than busy waiting",
                 beyond <= least + NEAR_BUSY * (row["took_us"] + least),
                 f"a run costs {beyond:.4g} µs beside its {row['took_us']:.4g} µs, with busy waiting {least:.4g}, with "
                 f"interrupts {none['cycle_us'] - none['took_us']:.4g}",

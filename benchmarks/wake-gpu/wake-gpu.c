@@ -5,6 +5,7 @@
  *
  *   none    it sleeps in read(); idle states are the governor's choice
  *   ahead   the same, and the driver predicts the end (anticipatory wakeup)
+ *   poll    the same as ahead, and read() looks for the end around the time that is predicted
  *   qos     the same, and /dev/cpu_dma_latency is held at 0, so that no CPU sleeps deeper than C1
  *   busy    it asks again and again
  */
@@ -31,7 +32,7 @@
 #define RUN_US 550
 
 static const char usage[] =
-	"usage: wake-gpu --way none|ahead|qos|busy [--kernel NAME] [--cpu N] [--work N] "
+	"usage: wake-gpu --way none|ahead|poll|qos|busy [--kernel NAME] [--cpu N] [--work N] "
 	"[--settle N] [--runs N] [--windows N]\n"
 	"                [--out FILE] [--totals FILE] [--accuracy FILE]\n"
 	"  --work: steps of the CPU between two runs; a step is a few instructions\n"
@@ -92,10 +93,13 @@ static int kernel_line(char *text, size_t size, char **line, uint32_t *number)
 static int prepare(void)
 {
 	static const int32_t nothing;
-	int fd, error = write_text(ACCEL "predict", is("ahead") ? "1" : "0");
+	bool predict = is("ahead") || is("poll");
+	int fd, error = write_text(ACCEL "predict", predict ? "1" : "0");
 
-	if (!error && is("ahead"))
+	if (!error && predict)
 		error = write_text(AHEAD "enabled", "1");
+	if (!error && is("poll"))
+		error = write_text(ACCEL "poll", "1");
 	if (error || !is("qos"))
 		return error;
 	/* Held until the program ends. */
@@ -177,7 +181,7 @@ int main(int argc, char **argv)
 
 	(void)argc;
 	options_parse(argv, options, usage);
-	if (!way || !(is("none") || is("ahead") || is("qos") || is("busy"))) {
+	if (!way || !(is("none") || is("ahead") || is("poll") || is("qos") || is("busy"))) {
 		fputs(usage, stderr);
 		return 2;
 	}

@@ -5,6 +5,7 @@
  *
  *   /dev/lull-accel                  root's: a run for each open file
  *   /sys/kernel/lull/accel/predict   1: predict the end of a run
+ *   /sys/kernel/lull/accel/poll      1: a reader looks for the end of a predicted run
  *   /sys/kernel/lull/accel/stats     root's: runs, and how well they were predicted
  *
  * What a run takes is the platform's: a kernel has times, which an open file plays
@@ -25,6 +26,8 @@
 #include <linux/of.h>
 #include <linux/platform_device.h>
 #include <linux/poll.h>
+#include <linux/sched.h>
+#include <linux/sched/signal.h>
 #include <linux/slab.h>
 #include <linux/smp.h>
 #include <linux/spinlock.h>
@@ -46,12 +49,14 @@
  * @ns: what its runs take
  * @count: how many such times there are
  * @accuracy: of predictions
+ * @polled: runs whose end a reader saw while it looked
  */
 struct lull_accel_kernel {
 	const char *name;
 	u32 *ns;
 	unsigned int count;
 	struct wake_ahead_accuracy accuracy;
+	u64 polled;
 };
 
 /**
@@ -113,6 +118,7 @@ struct lull_accel_file {
 /* There is one. */
 static struct lull_accel *lull_accel;
 static bool lull_accel_predicts = true;
+static bool lull_accel_polls;
 
 /* The first of the queue begins. */
 static void lull_accel_begin(struct lull_accel *accel, u64 now)
@@ -261,6 +267,40 @@ static long lull_accel_ioctl(struct file *filp, unsigned int command, unsigned l
 	return lull_accel_start(lull_accel, filp->private_data, kernel);
 }
 
+/*
+ * If the end of the run is predicted: sleeps until its window begins, and looks for
+ * the end until the window is over. The CPU is awake in the window in any case, and
+ * the way from the interrupt to a sleeping task takes longer than a look.
+ */
+static int lull_accel_look(struct lull_accel *accel, struct lull_accel_file *file)
+{
+	u64 begin, end, slack = current->timer_slack_ns;
+	int error;
+
+	scoped_guard(raw_spinlock_irqsave, &accel->lock) {
+		if (file->state != LULL_ACCEL_RUNNING || !file->event.margin)
+			return 0;
+		begin = file->event.until - file->event.margin;
+		end = file->event.until + file->event.margin + WAKE_AHEAD_BEHIND_NS;
+	}
+
+	/* The timer may be late by the task's slack. */
+	error = wait_event_interruptible_hrtimeout(accel->wait,
+						   READ_ONCE(file->state) != LULL_ACCEL_RUNNING,
+						   ns_to_ktime((s64)(begin - slack - ktime_get())));
+	if (error != -ETIME)
+		return error;
+
+	while (READ_ONCE(file->state) == LULL_ACCEL_RUNNING) {
+		if (need_resched() || signal_pending(current) || ktime_get() > end)
+			return 0;
+		cpu_relax();
+	}
+	scoped_guard(raw_spinlock_irqsave, &accel->lock)
+		accel->kernels[file->kernel].polled++;
+	return 0;
+}
+
 static ssize_t lull_accel_read(struct file *filp, char __user *to, size_t size, loff_t *at)
 {
 	struct lull_accel_file *file = filp->private_data;
@@ -273,8 +313,10 @@ static ssize_t lull_accel_read(struct file *filp, char __user *to, size_t size, 
 		return -ENODATA;
 	if (READ_ONCE(file->state) == LULL_ACCEL_RUNNING && (filp->f_flags & O_NONBLOCK))
 		return -EAGAIN;
-	error = wait_event_interruptible(lull_accel->wait,
-					 READ_ONCE(file->state) != LULL_ACCEL_RUNNING);
+	error = READ_ONCE(lull_accel_polls) ? lull_accel_look(lull_accel, file) : 0;
+	if (!error)
+		error = wait_event_interruptible(lull_accel->wait,
+						 READ_ONCE(file->state) != LULL_ACCEL_RUNNING);
 	if (error)
 		return error;
 
@@ -334,20 +376,36 @@ static ssize_t predict_store(struct kobject *kobj, struct kobj_attribute *attr, 
 
 static struct kobj_attribute predict_attr = __ATTR_RW(predict);
 
+static ssize_t poll_show(struct kobject *kobj, struct kobj_attribute *attr, char *buf)
+{
+	return sysfs_emit(buf, "%d\n", READ_ONCE(lull_accel_polls));
+}
+
+static ssize_t poll_store(struct kobject *kobj, struct kobj_attribute *attr, const char *buf,
+			  size_t count)
+{
+	return lull_store_bool(&lull_accel_polls, buf, count);
+}
+
+static struct kobj_attribute poll_attr = __ATTR_RW(poll);
+
 static ssize_t stats_show(struct kobject *kobj, struct kobj_attribute *attr, char *buf)
 {
 	struct wake_ahead_accuracy accuracy;
 	ssize_t length = 0;
 	unsigned int i;
+	u64 polled;
 
 	for (i = 0; i < lull_accel->count; i++) {
-		scoped_guard(raw_spinlock_irqsave, &lull_accel->lock)
+		scoped_guard(raw_spinlock_irqsave, &lull_accel->lock) {
 			accuracy = lull_accel->kernels[i].accuracy;
+			polled = lull_accel->kernels[i].polled;
+		}
 		length += sysfs_emit_at(buf, length,
-					"%s seen %llu predicted %llu hits %llu early %llu late %llu\n",
+					"%s seen %llu predicted %llu hits %llu early %llu late %llu polled %llu\n",
 					lull_accel->kernels[i].name, accuracy.seen,
 					accuracy.predicted, accuracy.hits, accuracy.early,
-					accuracy.late);
+					accuracy.late, polled);
 	}
 
 	return length;
@@ -357,6 +415,7 @@ static struct kobj_attribute stats_attr = __ATTR(stats, 0400, stats_show, NULL);
 
 static const struct attribute *const lull_accel_attrs[] = {
 	&predict_attr.attr,
+	&poll_attr.attr,
 	&stats_attr.attr,
 	NULL
 };

@@ -3,10 +3,12 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
+#include <sys/time.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -69,6 +71,7 @@ static void test_errors(void)
 	tap_ok(poll(&ready, 1, 1000) == 1 && ready.revents == POLLIN && end(fd, &run) == 0,
 	       "poll() tells when it has");
 	tap_ok(write_text(SYSTEM "predict", "2x") == -EINVAL, "EINVAL: predict takes 0 and 1");
+	tap_ok(write_text(SYSTEM "poll", "2x") == -EINVAL, "EINVAL: poll takes 0 and 1");
 	close(fd);
 
 	pid = fork();
@@ -79,6 +82,7 @@ static void test_errors(void)
 			_exit(2);
 		_exit(open(ACCEL_PATH, O_RDWR) >= 0 || errno != EACCES ||
 		      write_text(SYSTEM "predict", "0") != -EACCES ||
+		      write_text(SYSTEM "poll", "1") != -EACCES ||
 		      read_text(SYSTEM "stats", text, sizeof(text)) != -EACCES);
 	}
 	tap_ok(waitpid(pid, &status, 0) == pid && WIFEXITED(status) && !WEXITSTATUS(status),
@@ -108,21 +112,21 @@ static void test_order(void)
 	close(fds[3]);
 }
 
-/* How many of the runs of a kernel were predicted so far. */
-static uint64_t predicted(const char *kernel)
+/* A number of the kernel's statistics, such as how many of its runs were predicted so far. */
+static uint64_t counted(const char *kernel, const char *what)
 {
 	char text[1024], *line, *found;
 
 	must(read_text(SYSTEM "stats", text, sizeof(text)), "read the statistics");
 	for (line = strtok(text, "\n"); line; line = strtok(NULL, "\n"))
-		if (!strncmp(line, kernel, strlen(kernel)) && (found = strstr(line, "predicted ")))
-			return strtoull(found + strlen("predicted "), NULL, 10);
-	tap_bail("no kernel %s", kernel);
+		if (!strncmp(line, kernel, strlen(kernel)) && (found = strstr(line, what)))
+			return strtoull(found + strlen(what), NULL, 10);
+	tap_bail("no %sof a kernel %s", what, kernel);
 }
 
 static void test_kernel(uint32_t kernel, const char *name, uint64_t least_us)
 {
-	uint64_t before = predicted(name), count, least = UINT64_MAX;
+	uint64_t before = counted(name, "predicted "), count, least = UINT64_MAX;
 	struct accel_run run;
 	int fd = must_open(0);
 
@@ -133,12 +137,51 @@ static void test_kernel(uint32_t kernel, const char *name, uint64_t least_us)
 			least = run.ended_ns - run.began_ns;
 	}
 	close(fd);
-	count = predicted(name) - before;
+	count = counted(name, "predicted ") - before;
 	if (!tap_ok(least >= least_us * US, "%s: a run takes its time", name))
 		tap_note("one took %llu ns", (unsigned long long)least);
 	if (!tap_ok(kernel == IRREGULAR ? count < RUNS / 2 : count >= RUNS * 3 / 4, "%s: %s", name,
 		    kernel == IRREGULAR ? "is not predicted" : "is predicted"))
 		tap_note("%llu of %d were", (unsigned long long)count, RUNS);
+}
+
+static void ignore(int number)
+{
+	(void)number;
+}
+
+/* The reader looks for the end of predicted runs, and of no others; a signal ends its wait. */
+static void test_poll(void)
+{
+	const struct sigaction action = {.sa_handler = ignore};
+	const struct itimerval soon = {.it_value = {.tv_usec = 100}};
+	uint64_t before, count;
+	struct accel_run run;
+	int fd = must_open(0);
+
+	must(write_text(SYSTEM "poll", "1"), "look for the end of runs");
+	before = counted("kmeans", "polled ");
+	for (int i = 0; i < RUNS; i++) {
+		must(start(fd, K_MEANS), "start a run");
+		must(end(fd, &run), "wait for a run");
+	}
+	count = counted("kmeans", "polled ") - before;
+	if (!tap_ok(count >= RUNS / 2 && count <= RUNS - 3, "the ends of predicted runs are seen"))
+		tap_note("%llu of %d were", (unsigned long long)count, RUNS);
+
+	sigaction(SIGALRM, &action, NULL);
+	must(start(fd, K_MEANS), "start a run");
+	setitimer(ITIMER_REAL, &soon, NULL);
+	tap_ok(end(fd, &run) == -EINTR && end(fd, &run) == 0, "EINTR: a signal ends the wait");
+
+	must(write_text(SYSTEM "poll", "0"), "wait for the interrupt again");
+	before = counted("kmeans", "polled ");
+	for (int i = 0; i < RUNS; i++) {
+		must(start(fd, K_MEANS), "start a run");
+		must(end(fd, &run), "wait for a run");
+	}
+	tap_ok(counted("kmeans", "polled ") == before, "nobody looks while poll is 0");
+	close(fd);
 }
 
 int main(void)
@@ -158,6 +201,7 @@ int main(void)
 	test_kernel(K_MEANS, "kmeans", 450);
 	test_kernel(STREAMCLUSTER, "streamcluster", 330);
 	test_kernel(IRREGULAR, "irregular", 149);
+	test_poll();
 
 	must(write_text(AHEAD, ahead), "restore anticipatory wakeup");
 	must(write_text(SYSTEM "enabled", enabled), "restore the switch");
