@@ -64,18 +64,16 @@ static bool lull_timings_counts(const struct irqaction *action)
 static void lull_timings_probe(void *unused, int irq, struct irqaction *action)
 {
 	struct lull_timings_cpu *cpu = this_cpu_ptr(&lull_timings_cpus);
-	bool dated;
 	u64 came;
 
 	if (!is_idle_task(current) || !lull_timings_counts(action))
 		return;
 
+	came = cpu->event.since + wake_ahead_came(&cpu->event, &cpu->accuracy);
 	if (cpu->due) {
-		came = wake_ahead_arrival(&dated);
 		cpu->error_ns += (abs_diff(came, cpu->due) + 7) / 8;
 		cpu->error_ns -= cpu->error_ns / 8;
 	}
-	wake_ahead_came(&cpu->event, &cpu->accuracy);
 	cpu->due = 0;
 }
 
