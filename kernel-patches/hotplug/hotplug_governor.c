@@ -481,23 +481,18 @@ static struct kobject *lull_governor_kobj;
  * @parent: the system's directory
  *
  * Context: process context, once.
- * Return: 0, or a negative errno and there are no files.
+ * Return: 0, or a negative errno, and the caller calls lull_governor_remove().
  */
 int __init lull_governor_create(struct kobject *parent)
 {
-	int error;
-
 	hrtimer_init(&lull_governor_timer, CLOCK_MONOTONIC, HRTIMER_MODE_REL_PINNED_HARD);
 	lull_governor_timer.function = lull_governor_sample;
 
 	lull_governor_kobj = kobject_create_and_add("governor", parent);
 	if (!lull_governor_kobj)
 		return -ENOMEM;
-	error = sysfs_create_files(lull_governor_kobj, lull_governor_attrs);
-	if (error)
-		lull_governor_remove();
 
-	return error;
+	return sysfs_create_files(lull_governor_kobj, lull_governor_attrs);
 }
 
 /**
