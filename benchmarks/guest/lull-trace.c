@@ -116,6 +116,7 @@ static void start(int count, char *events[])
 	set(EXPEDITED, "1");
 	switch_on(count, events);
 	set(EXPEDITED, "0");
+	trace_dat_begin();
 	wake_all();
 	set(TRACING "/trace_marker", "lull begin");
 }

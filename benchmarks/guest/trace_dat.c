@@ -32,7 +32,6 @@ enum {
 };
 
 #define PAGE 4096
-#define TEXT_MAX (1 << 18)
 #define SECTION_HEADER 16
 
 struct bytes {
@@ -40,9 +39,12 @@ struct bytes {
 	size_t length, room;
 };
 
+/* What is known when the trace begins: the file so far, its options so far, and two lengths. */
+#define HEAD "/run/lull-trace"
+
 static struct bytes options;
 static int file;
-static uint64_t written;
+static uint64_t written, place_of_offset;
 
 static void append(struct bytes *to, const void *data, size_t length)
 {
@@ -67,24 +69,26 @@ static void append_text(struct bytes *to, const char *text)
 	append(to, text, strlen(text) + 1);
 }
 
-/* Preceded by its length in so many bytes. */
+/* Preceded by its length in so many bytes, at most eight. */
 static void append_file(struct bytes *to, const char *path, size_t size)
 {
-	static char text[TEXT_MAX];
-	size_t length = 0;
+	char text[PAGE];
+	size_t place = to->length;
+	uint64_t length = 0;
 	ssize_t got;
 	int fd = open(path, O_RDONLY | O_CLOEXEC);
 
 	if (fd < 0)
 		err(1, "cannot open %s", path);
-	while ((got = read(fd, text + length, sizeof(text) - length)) > 0)
-		length += (size_t)got;
-	if (got < 0 || length == sizeof(text))
-		errx(1, "cannot read %s: %s", path, got < 0 ? strerror(errno) : "too long");
+	append_number(to, 0, size);
+	while ((got = read(fd, text, sizeof(text))) > 0) {
+		append(to, text, (size_t)got);
+		length += (uint64_t)got;
+	}
+	if (got < 0)
+		err(1, "cannot read %s", path);
 	close(fd);
-	if (size)
-		append_number(to, length, size);
-	append(to, text, length);
+	memcpy(to->data + place, &length, size);
 }
 
 static void put(const void *data, size_t length)
@@ -127,6 +131,22 @@ static void put_section_with_option(unsigned int kind, const struct bytes *conte
 	append_number(&place, written, 8);
 	add_option(kind, &place);
 	put_section(kind, content, content->length);
+}
+
+static void put_start(void)
+{
+	static const char magic[] = "\x17\x08\x44tracing7";
+	struct bytes start = {0};
+
+	append_text(&start, magic);
+	append_number(&start, 0, 1);
+	append_number(&start, sizeof(long), 1);
+	append_number(&start, PAGE, 4);
+	append_text(&start, "none");
+	append_text(&start, "");
+	place_of_offset = start.length;
+	append_number(&start, 0, 8);
+	put(start.data, start.length);
 }
 
 static void put_header_info(void)
@@ -190,14 +210,12 @@ static void put_empty_sections(void)
 
 static void put_texts(void)
 {
-	struct bytes strings = {0}, tasks = {0}, clock = {0}, uname_option = {0};
+	struct bytes strings = {0}, clock = {0}, uname_option = {0};
 	struct utsname name;
 	char text[sizeof(name) + 4];
 
 	append_file(&strings, TRACING "/printk_formats", 4);
 	put_section_with_option(PRINTK, &strings);
-	append_file(&tasks, TRACING "/saved_cmdlines", 8);
-	put_section_with_option(COMMAND_LINES, &tasks);
 
 	append_file(&clock, TRACING "/trace_clock", 0);
 	append_number(&clock, 0, 1);
@@ -207,6 +225,14 @@ static void put_texts(void)
 		 name.machine);
 	append_text(&uname_option, text);
 	add_option(UNAME, &uname_option);
+}
+
+static void put_tasks(void)
+{
+	struct bytes tasks = {0};
+
+	append_file(&tasks, TRACING "/saved_cmdlines", 8);
+	put_section_with_option(COMMAND_LINES, &tasks);
 }
 
 /* The number of bytes, all whole pages. */
@@ -280,7 +306,7 @@ static void add_statistics(const struct cpulist *cpus)
 	}
 }
 
-static void put_options(uint64_t place_of_offset)
+static void put_options(void)
 {
 	uint64_t offset = written;
 	struct bytes none = {0};
@@ -291,34 +317,66 @@ static void put_options(uint64_t place_of_offset)
 	put_number_at(place_of_offset, offset);
 }
 
+static void create(const char *path)
+{
+	file = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
+	if (file < 0)
+		err(1, "cannot write %s", path);
+}
+
+static void finish(const char *path)
+{
+	if (close(file))
+		err(1, "cannot write %s", path);
+}
+
+void trace_dat_begin(void)
+{
+	struct bytes lengths = {0};
+
+	create(HEAD);
+	put_start();
+	put_header_info();
+	put_formats();
+	put_empty_sections();
+	put_texts();
+	append_number(&lengths, options.length, 8);
+	append_number(&lengths, place_of_offset, 8);
+	put(options.data, options.length);
+	put(lengths.data, lengths.length);
+	finish(HEAD);
+}
+
+static void put_head(void)
+{
+	struct bytes head = {0};
+	uint64_t lengths[2];
+
+	append_file(&head, HEAD, 0);
+	if (head.length < sizeof(lengths))
+		errx(1, HEAD " is cut off");
+	head.length -= sizeof(lengths);
+	memcpy(lengths, head.data + head.length, sizeof(lengths));
+	if (head.length < lengths[0])
+		errx(1, HEAD " is cut off");
+	head.length -= lengths[0];
+	append(&options, head.data + head.length, lengths[0]);
+	place_of_offset = lengths[1];
+	put(head.data, head.length);
+}
+
 void trace_dat_write(const char *path)
 {
-	static const char magic[] = "\x17\x08\x44tracing7";
-	struct bytes start = {0};
 	struct cpulist cpus;
 	int error = cpulist_read(&cpus, "possible");
 
 	if (error)
 		errx(1, "cannot list the CPUs: %s", strerror(-error));
-	file = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
-	if (file < 0)
-		err(1, "cannot write %s", path);
-	append_text(&start, magic);
-	append_number(&start, 0, 1);
-	append_number(&start, sizeof(long), 1);
-	append_number(&start, PAGE, 4);
-	append_text(&start, "none");
-	append_text(&start, "");
-	append_number(&start, 0, 8);
-	put(start.data, start.length);
-
-	put_header_info();
-	put_formats();
-	put_empty_sections();
-	put_texts();
+	create(path);
+	put_head();
+	put_tasks();
 	put_buffer(&cpus);
 	add_statistics(&cpus);
-	put_options(start.length - 8);
-	if (close(file))
-		err(1, "cannot write %s", path);
+	put_options();
+	finish(path);
 }

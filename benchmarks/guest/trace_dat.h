@@ -11,7 +11,16 @@
 
 #define TRACING "/sys/kernel/tracing"
 
-/* Takes the events out of the buffer. Ends the program with a message when it cannot. */
+/*
+ * Keeps the formats of the events that are on, when the trace begins. On gem5 that is before the
+ * detailed CPUs are there; the formats take millions of instructions to print.
+ */
+void trace_dat_begin(void);
+
+/*
+ * Takes the events out of the buffer, after trace_dat_begin(). Both end the program with a message
+ * when they cannot.
+ */
 void trace_dat_write(const char *path);
 
 #endif
