@@ -9,6 +9,7 @@ import pyarrow.compute as pc
 
 from lull.energy import rows
 from lull.figures import boots, repetitions, waiting
+from lull.platform.schema import cpus_of_list
 from lull.plotting.markdown import markdown_table
 from lull.results.against import Against
 from lull.results.drawing import Stored
@@ -104,7 +105,7 @@ def _windows(run: Run, timed: bool) -> list[Row]:
         ]  # fmt: skip
     if not timed:
         return found
-    out = _cpus(str(run.values["cpus"]))
+    out = frozenset(cpus_of_list(str(run.values["cpus"])))
     ordered = repetitions.ordered_edges(run, FILE)
     edges = repetitions.dumped_edges(run, ordered)
     powers = repetitions.watts(run, edges, lambda row: _names(row, out))
@@ -114,15 +115,6 @@ def _windows(run: Run, timed: bool) -> list[Row]:
         for row, own, kept in zip(found, powers, loaded, strict=True)
         if kept
     ]
-
-
-def _cpus(text: str) -> frozenset[int]:
-    """The CPUs of a list such as 4-7 or 1,3."""
-    found: set[int] = set()
-    for part in text.split(","):
-        first, _, last = part.partition("-")
-        found |= set(range(int(first), int(last or first) + 1))
-    return frozenset(found)
 
 
 def _names(row: Mapping[str, Any], out: frozenset[int]) -> tuple[str, ...]:

@@ -13,6 +13,7 @@ from matplotlib.figure import Figure
 
 from lull.figures import time_asleep, waiting
 from lull.figures.time_asleep import AWAKE
+from lull.platform.schema import cpus_of_list
 from lull.plotting import style
 from lull.plotting.markdown import markdown_table
 from lull.results.against import Against
@@ -139,12 +140,8 @@ def df_windows(runs: Sequence[Run]) -> pa.Table:
 
 
 def _out(run: Run) -> list[int]:
-    """The CPUs of a list such as 4-7 or 1,3."""
-    found: list[int] = []
-    for part in str(run.values["cpus"]).split(","):
-        first, _, last = part.partition("-")
-        found += range(int(first), int(last or first) + 1)
-    return found
+    """The CPUs that are out."""
+    return cpus_of_list(str(run.values["cpus"]))
 
 
 def _windows(run: Run, record: Recording) -> list[_Window]:

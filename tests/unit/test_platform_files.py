@@ -10,7 +10,7 @@ import pytest
 from lull.platform import machine
 from lull.platform.cores import load_core
 from lull.platform.load import list_platforms, load_platform
-from lull.platform.schema import Cluster, Platform
+from lull.platform.schema import Cluster, Platform, cpu_list, cpus_of_list
 
 SHAPES = {
     "exynos5422": [("little", "a7", 4), ("big", "a15", 4)],
@@ -229,3 +229,15 @@ def _numbers(data: object, path: tuple[str, ...] = (), sourced: bool = False) ->
             yield from _numbers(item, path, sourced)
     elif isinstance(data, int | float) and not isinstance(data, bool):
         yield path, sourced
+
+
+@pytest.mark.parametrize(
+    ("text", "cpus"), [("", []), ("3", [3]), ("4-7", [4, 5, 6, 7]), ("1,3", [1, 3]), ("0-2,4", [0, 1, 2, 4])]
+)
+def test_a_list_of_cpus_is_as_linux_writes_it(text: str, cpus: list[int]) -> None:
+    assert cpus_of_list(text) == cpus
+
+
+def test_a_range_of_cpus_is_written_and_read() -> None:
+    assert cpus_of_list(cpu_list(range(2, 6))) == [2, 3, 4, 5]
+    assert cpus_of_list(cpu_list(range(2, 3))) == [2]

@@ -308,3 +308,12 @@ def check_unique(names: Sequence[str], key: str) -> None:
 def cpu_list(cpus: range) -> str:
     """A list of CPUs as sysfs writes it: `0-3`."""
     return f"{cpus[0]}-{cpus[-1]}" if len(cpus) > 1 else f"{cpus[0]}"
+
+
+def cpus_of_list(text: str) -> list[int]:
+    """The CPUs of a list as Linux writes it: `0-2,4`. An empty list has none."""
+    found: list[int] = []
+    for part in filter(None, text.split(",")):
+        first, _, last = part.partition("-")
+        found += range(int(first), int(last or first) + 1)
+    return found

@@ -10,7 +10,7 @@ from functools import cache
 from lull.errors import UserError
 from lull.files.blocks import quoted
 from lull.platform.load import load_platform
-from lull.platform.schema import Cluster
+from lull.platform.schema import Cluster, cpus_of_list
 from lull.runspec.load import load_spec
 from lull.runspec.spec import CpuMode, EngineName, RunSpec
 from lull.runspec.values import Value, text_of
@@ -212,7 +212,7 @@ def _lack(scenario: Scenario, platform: str, settings: Sequence[str], values: Ma
     # Of all settings, those that may change which CPUs there are and which states they have.
     machine = _machine(platform, tuple(text for text in settings if text.startswith(("clusters.", "shadow."))))
     clusters = {cpu: cluster for numbers, cluster in machine.cpu_ranges() for cpu in numbers}
-    for cpu in _cpus(cpus):
+    for cpu in cpus_of_list(cpus):
         if cpu not in clusters:
             return f"{platform} has no CPU {cpu}"
         if state and not _has(clusters[cpu], state):
@@ -220,13 +220,6 @@ def _lack(scenario: Scenario, platform: str, settings: Sequence[str], values: Ma
     if state and not any(_has(cluster, state) for cluster in clusters.values()):
         return f"{platform} has no idle state {state}"
     return ""
-
-
-def _cpus(text: str) -> Iterator[int]:
-    """The CPUs of a list as Linux writes it: `0-2,4`."""
-    for part in filter(None, text.split(",")):
-        first, _, last = part.partition("-")
-        yield from range(int(first), int(last or first) + 1)
 
 
 def _has(cluster: Cluster, state: str) -> bool:
