@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Figures in prose are those of the tables that they name."""
 
+import math
 from pathlib import Path
 
 import pyarrow as pa
@@ -19,6 +20,8 @@ TABLES = {
             "power_w": [0.1266, 0.1286],
             "idle_w": [0.126, 0.0],
             "p99_us": [None, 15971.0],
+            "drift": [math.nan, math.inf],
+            "cpus": [[0, 1], [2]],
         }
     )
 }
@@ -43,6 +46,12 @@ ESM, PULL = "points point=models/esm-25", "points point=models/pull-25"
         ("4", f"{PULL}: power_w - other with other = {ESM}: p99_us", "-"),
         ("4", f"{ESM}: -p99_us", "-"),
         ("4", f"{PULL}: power_w / idle_w", "-"),
+        ("4", f"{PULL}: 1 / (idle_w - idle_w)", "-"),
+        ("4", f"{PULL}: power_w / other with other = {PULL}: idle_w", "-"),
+        ("4", f"{ESM}: drift", "-"),
+        ("4", f"{PULL}: drift", "-"),
+        ("4", "points: max drift", "-"),
+        ("4", f"{PULL}: power_w / 1e-320", "-"),
         ("4", "points point=none: power_w", "-"),
         ("4", "differences: power_w", "-"),
     ],
@@ -64,6 +73,8 @@ def test_a_figure_without_a_row_can_stay() -> None:
         ("points point=models/esm-25: power_w ** 2", "write TABLE COLUMN=VALUE"),
         ("points point=models/esm-25: abs(power_w, 1)", "write TABLE COLUMN=VALUE"),
         ("points point=models/esm-25: print(1)", "write TABLE COLUMN=VALUE"),
+        ("points point=models/esm-25: cpus", "write TABLE COLUMN=VALUE"),
+        (f"points point=models/esm-25: {'9' * 400}", "write TABLE COLUMN=VALUE"),
         ("points: power_w", "2 rows fit; name one"),
         (f"{ESM}: power_w - idle_w with idle_w = {PULL}: power_w", "write TABLE COLUMN=VALUE"),
         (f"{ESM}: power_w - other with other = points: power_w", "2 rows fit; name one"),

@@ -13,13 +13,15 @@ expression before it:
 
     3.7 <!--= points point=big: 1e3 * (power_w - plain) with plain = points point=none: power_w -->
 
-The figure keeps as many significant digits as it has, at least those before its point.
+The figure keeps as many significant digits as it has, at least those before its point. A figure that is no finite
+number is unknown, such as one that is divided by 0.
 
 What is no result, such as a paper's number or a setting, is listed once, in a comment `<!--= given: 16 1.6 -->` of the
 same section.
 """
 
 import ast
+import math
 import operator
 import re
 import shlex
@@ -70,7 +72,7 @@ class _Asked:
 
 
 def value(tables: Tables, what: str) -> float | None:
-    """The number that a comment asks for; None where the tables have no such row, or the row no number."""
+    """The number that a comment asks for; None where the tables have no such row, or the row no finite number."""
     first, *others = _WITH.split(what)
     names: dict[str, float | None] = {}
     for name, other in reversed(list(zip(others[::2], others[1::2], strict=True))):
@@ -83,9 +85,10 @@ def _value(tables: Tables, part: str, names: Mapping[str, float | None], what: s
         asked = _Asked.parse(part)
         table = tables.get(asked.table)
         rows = [] if table is None else [row for row in table.to_pylist() if _fits(row, asked.where)]
-        found = [number for row in rows if (number := _evaluated(asked.expression, _joined(row, names))) is not None]
-    except (ValueError, SyntaxError):
+        numbers = [_evaluated(asked.expression, _joined(row, names)) for row in rows]
+    except (ValueError, SyntaxError, TypeError, OverflowError):
         raise UserError(f"`<!--= {what} -->`: write TABLE COLUMN=VALUE …: EXPRESSION over the row's columns") from None
+    found = [number for number in numbers if number is not None and math.isfinite(number)]
     if len(found) > 1 and asked.pick is None:
         raise UserError(f"`<!--= {what} -->`: {len(found)} rows fit; name one, or put min, max or average before it")
     if not found:
