@@ -86,6 +86,19 @@ def test_a_comment_that_names_no_figure_is_refused(what: str, says: str) -> None
     assert "\n" not in str(said.value)
 
 
+def test_a_refusal_names_the_page(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of a summary, this is the README that its prose is from."""
+    monkeypatch.setattr(experiments, "BENCHMARKS", tmp_path)
+    page = tmp_path / "naps" / "README.md"
+    page.parent.mkdir()
+    page.write_text(f"# naps\n\n{reasons.REASONS}\n4<!--= points: power_w -->\n")
+    for filled in (lambda: reasons.shown("naps", TABLES), lambda: result.requote(page, TABLES)):
+        with pytest.raises(UserError) as said:
+            filled()
+        assert str(said.value).startswith(f"{page}: `<!--= points: power_w -->`: 2 rows fit; name one")
+        assert said.value.exit_status == 2
+
+
 def test_readers_see_no_comments_and_loose_numbers_are_found() -> None:
     text = (
         "<!--= given: 16 1.6 -->\n- C3 takes 7.6<!--= points: min power_w --> µs of 16 ms, `sleep 5`, [there](issue/5) "

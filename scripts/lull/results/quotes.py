@@ -27,12 +27,14 @@ import re
 import shlex
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from pathlib import Path
 from statistics import fmean
 from typing import Any
 
 import pyarrow as pa
 
 from lull.errors import UserError
+from lull.files import yaml_file
 
 QUOTE = re.compile(r"(?P<number>-?\d+(?:\.\d+)?)<!--= (?P<what>(?!given:)[^>]*?) -->")
 GIVEN = re.compile(r"<!--= given: (?P<numbers>[^>]*?) -->")
@@ -135,14 +137,18 @@ def _fits(row: Mapping[str, Any], where: Mapping[str, str]) -> bool:
     return all(str(row.get(column)) == wanted for column, wanted in where.items())
 
 
-def fill(text: str, tables: Tables, unknown: str | None = UNKNOWN) -> str:
+def fill(text: str, tables: Tables, unknown: str | None = UNKNOWN, page: Path | None = None) -> str:
     """The text with each quoted figure as the tables have it, with as many significant digits as it had.
 
-    `unknown` stands for a figure that the tables do not have; None leaves what was there.
+    `unknown` stands for a figure that the tables do not have; None leaves what was there. `page` is the file that the
+    text is from, for messages.
     """
 
     def renewed(match: re.Match[str]) -> str:
-        number = value(tables, match["what"])
+        try:
+            number = value(tables, match["what"])
+        except UserError as error:
+            raise UserError(f"{yaml_file.shown(page)}: {error}" if page else str(error)) from None
         missing = match["number"] if unknown is None else unknown
         shown = missing if number is None else _like(match["number"], number)
         return f"{shown}<!--= {match['what']} -->"

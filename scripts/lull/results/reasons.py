@@ -5,6 +5,7 @@ A human writes the section. Its figures are quoted from the result's tables.
 """
 
 from collections.abc import Mapping
+from pathlib import Path
 
 import pyarrow as pa
 
@@ -17,7 +18,7 @@ _NEXT = "\n## "
 
 def of(scenario: str) -> str:
     """The section as the README has it, with the comments that say where each figure is from; or nothing."""
-    readme = experiments.BENCHMARKS / scenario / "README.md"
+    readme = _page(scenario)
     if not readme.is_file():
         return ""
     _, heading, rest = readme.read_text(encoding="utf-8").partition(f"\n{REASONS}\n")
@@ -25,9 +26,13 @@ def of(scenario: str) -> str:
     return f"{REASONS}\n{reasons}" if heading else ""
 
 
+def _page(scenario: str) -> Path:
+    return experiments.BENCHMARKS / scenario / "README.md"
+
+
 def shown(scenario: str, tables: Mapping[str, pa.Table]) -> str:
     """The section as a summary has it, with the figures of these tables."""
-    return quotes.without_comments(quotes.fill(of(scenario), tables))
+    return quotes.without_comments(quotes.fill(of(scenario), tables, page=_page(scenario)))
 
 
 def renewed(summary: str, scenario: str, tables: Mapping[str, pa.Table]) -> str:

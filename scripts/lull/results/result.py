@@ -153,7 +153,7 @@ def requote(page: Path, tables: Mapping[str, pa.Table]) -> bool:
     if not page.is_file():
         return False
     before = page.read_text()
-    after = quotes.fill(before, tables, unknown=None)
+    after = quotes.fill(before, tables, unknown=None, page=page)
     if after != before:
         with whole.written(page) as place:
             place.write_text(after)
