@@ -106,13 +106,11 @@ def _windows(run: Run, timed: bool) -> list[Row]:
     if not timed:
         return found
     out = frozenset(cpus_of_list(str(run.values["cpus"])))
-    ordered = repetitions.ordered_edges(run, FILE)
-    edges = repetitions.dumped_edges(run, ordered)
-    powers = repetitions.watts(run, edges, lambda row: _names(row, out))
-    loaded = repetitions.while_ordered(edges, ordered)
+    windows = repetitions.windows(run, FILE)
+    powers = repetitions.watts(run, windows.edges, lambda row: _names(row, out))
     return [
         {**row, **{f"{name}_w": own.get(name, 0.0) for name in POWERS}}
-        for row, own, kept in zip(found, powers, loaded, strict=True)
+        for row, own, kept in zip(found, powers, windows.loaded, strict=True)
         if kept
     ]
 

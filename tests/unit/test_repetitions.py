@@ -1,10 +1,13 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """When the windows that a guest program ordered took place."""
 
+from pathlib import Path
+
 import numpy as np
 import pytest
 
 from lull.figures import repetitions
+from lull.rundir.run import Run
 
 ORDERED = [20_000, 24_000, 28_000]
 
@@ -32,3 +35,15 @@ def test_windows_that_end_after_the_last_one_should_have_are_known() -> None:
     assert repetitions.while_ordered(ordered + 12, ordered) == [True, True, True]
     assert repetitions.while_ordered(ordered + 93, ordered) == [True, True, False]
     assert repetitions.while_ordered(ordered + 4_370, ordered) == [True, False, False]
+
+
+def test_windows_are_as_late_as_their_dumps(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The program keeps up its load until the last window should have ended."""
+    monkeypatch.setattr(repetitions, "_ordered", lambda *_: np.array(ORDERED, np.int64))
+    monkeypatch.setattr(repetitions, "_dumps", lambda *_: np.array([20_900, 24_900, 28_900], np.int64))
+    run = Run("a", "a", {}, Path("a"), None, None)  # type: ignore[arg-type]
+    monkeypatch.setattr(Run, "rundir", lambda self: self.path)
+    found = repetitions.windows(run, "windows.jsonl")
+    assert found.edges.tolist() == repetitions.edges(run, "windows.jsonl").tolist() == [20_900, 24_900, 28_900]
+    assert found.late == 900
+    assert found.loaded == [True, False]

@@ -2,6 +2,7 @@
 """Mean power in stretches of a run, from the ledger: a guest program ordered dumps of statistics at their edges."""
 
 from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -20,20 +21,34 @@ from lull.trace.clock import TICK_HZ, TICKS_PER_US
 KEYS = ("start", "end", "cluster", "cpu", "backend", "band")
 
 
-def edges(run: Run, file: str) -> NDArray[np.int64]:
-    """Return the edges of the windows that a guest program ordered, in ticks.
+@dataclass(frozen=True)
+class Windows:
+    """The windows that a guest program ordered. All times are in ticks."""
+
+    edges: NDArray[np.int64]
+    """Where the dumps were; as ordered where the engine has no statistics."""
+    late: int
+    """How much later than ordered the windows began."""
+    loaded: list[bool]
+    """Of each window, whether the program kept up its load, see `while_ordered`."""
+
+
+def windows(run: Run, file: str) -> Windows:
+    """Return the windows.
 
     A program that is interrupted after it has read the clock orders all of them that much later. The dumps tell.
     """
-    return dumped_edges(run, ordered_edges(run, file))
+    ordered = _ordered(run, file)
+    dumped = as_dumped(ordered, _dumps(run.rundir()))
+    return Windows(dumped, int(dumped[0] - ordered[0]), while_ordered(dumped, ordered))
 
 
-def dumped_edges(run: Run, ordered: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Return these edges where the dumps were; as they are where the engine has no statistics."""
-    return as_dumped(ordered, _dumps(run.rundir()))
+def edges(run: Run, file: str) -> NDArray[np.int64]:
+    """Return the edges of the windows, in ticks."""
+    return windows(run, file).edges
 
 
-def ordered_edges(run: Run, file: str) -> NDArray[np.int64]:
+def _ordered(run: Run, file: str) -> NDArray[np.int64]:
     """Return the edges as the program's lines say them: when it ordered which windows, and how long these are."""
     period = recording.load(run.rundir()).clock.period
     with run.understanding(file):

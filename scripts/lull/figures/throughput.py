@@ -85,11 +85,9 @@ def df_windows(runs: Runs) -> pa.Table:
         own = every[run.name]
         settle_us, window_us = (int(run.values[name]) for name in ("settle_us", "window_us"))
         if runs.timed:
-            ordered = repetitions.ordered_edges(run, waiting.WINDOWS)
-            edges = repetitions.dumped_edges(run, ordered)
-            settle_us += int(edges[0] - ordered[0]) // TICKS_PER_US
-            full = repetitions.while_ordered(edges, ordered)
-            own = every[run.name] = [row for row, whole in zip(own, full, strict=True) if whole]
+            windows = repetitions.windows(run, waiting.WINDOWS)
+            settle_us += windows.late // TICKS_PER_US
+            own = every[run.name] = [row for row, loaded in zip(own, windows.loaded, strict=True) if loaded]
         with run.understanding(STAMPS):
             lines = [(int(line["ns"]) / 1000, int(line["messages"])) for line in run.lines(STAMPS)]
         for row, messages in zip(own, done_in(lines, settle_us, window_us, len(own)), strict=True):
