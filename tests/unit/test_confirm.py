@@ -333,6 +333,29 @@ def test_a_shorter_run_is_compared_with_as_many_published_rows(
     assert value.held is held
 
 
+@pytest.mark.parametrize(
+    ("published", "today", "held"),
+    [
+        ([1.0, None, 2.0], [1.0, None], True),
+        ([None, 1.0, 2.0], [None, 1.0], True),
+        ([None, None, 2.0], [None, None], True),
+        ([None, 1.0, 2.0], [None, None], False),
+    ],
+)
+def test_repetitions_without_a_value_count_in_a_shorter_run(
+    published: list[float | None], today: list[float | None], held: bool
+) -> None:
+    compared = Compared(table="t", by=["point"], equal=["lost"], within={"ns": 0.05}, because="of drift")
+    rules = Confirm(points=["p"], settings={"count": 2}, values=[compared])
+    before, now = (
+        {"t": pa.table({"point": ["p"] * len(ns), "ns": pa.array(ns, pa.float64()), "lost": [*range(len(ns))]})}
+        for ns in (published, today)
+    )
+    lost, ns = PublishedRows(rules, before, ["p"], "here", "there").beside(now)
+    assert lost.held
+    assert (ns.rule, ns.held) == ("within", held)
+
+
 def test_the_points_are_listed_without_an_engine(place: Place, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(confirming, "engine", None)
     told = place.confirm(NAME, "--list")

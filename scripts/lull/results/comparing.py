@@ -96,15 +96,24 @@ class PublishedRows:
             says = "published, and not there today" if published else "there today, and not published"
             yield Value(compared.table, cell, "-", "equal", False, says)
             return
+        same = self._as_many(published, today)
         for column in compared.equal:
-            yield self._equal(compared.table, cell, column, published, today)
-        for column in (*compared.interval, *compared.within):
+            yield self._equal(compared.table, cell, column, same, today)
+        for column in compared.interval:
             yield self._near(compared, cell, column, published, today)
+        for column in compared.within:
+            yield self._near(compared, cell, column, same, today)
+
+    def _as_many(self, published: Rows, today: Rows) -> Rows:
+        """Return the first published rows, as many as there are today, if the settings may ask for fewer repetitions.
+
+        The first ones have today's seeds. Repetitions of one run may drift, so the later ones are not of the same mean.
+        """
+        return published[: len(today)] if self.confirm.settings else published
 
     def _equal(self, table: str, cell: str, column: str, published: Rows, today: Rows) -> Value:
         before, now = ([row[column] for row in rows] for rows in (published, today))
-        # Fewer repetitions are the first of the published ones, because their seeds are.
-        held = now == before[: len(now)] and (len(now) == len(before) or bool(self.confirm.settings))
+        held = now == before
         if held:
             return Value(table, cell, column, "equal", held, f"{_shown(now)}, as published")
         return Value(table, cell, column, "equal", held, f"{_shown(now)}, published {_shown(before)}")
@@ -112,9 +121,6 @@ class PublishedRows:
     def _near(self, compared: Compared, cell: str, column: str, published: Rows, today: Rows) -> Value:
         before, now = _numbers(published, column), _numbers(today, column)
         assert before is not None
-        if column in compared.within and self.confirm.settings and now:
-            # As for `equal`. Repetitions of one run may drift, so the later ones are not of the same mean.
-            before = before[: len(now)]
         rule = "interval" if column in compared.interval else "within"
         if not before or not now:
             says = "no value, as published" if not before and now == [] else "a value on one side only"
