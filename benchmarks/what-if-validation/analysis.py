@@ -94,7 +94,7 @@ def _of_single_runs(tables: Mapping[str, pa.Table], points: Sequence[str]) -> Re
     )
     judged = judge(numbers, circumstances(rows, numbers))
     quoted = {
-        "errors": df_errors(rows, len(there), numbers, judged.of), "bars": df_bars(numbers, judged),
+        "errors": df_errors(rows, len(there), numbers, judged.own), "bars": df_bars(numbers, judged),
         "choices": df_choices(rows), "by_condition": df_by_condition(rows, numbers, judged),
     }  # fmt: skip
     summary = (
@@ -188,11 +188,11 @@ NAMES = {
 }  # fmt: skip
 
 
-def df_errors(rows: Sequence[Row], runs: int, numbers: pa.Table, of: Sequence[str]) -> pa.Table:
+def df_errors(rows: Sequence[Row], runs: int, numbers: pa.Table, own: Errors) -> pa.Table:
     """Of each kind of error, over all questions. `worse`: the questions in which the recorded run is nearer to the
-    truth; `clear`: those whose predicted change is larger than lull's bar."""
+    truth; `clear`: those whose predicted change is larger than lull's bar, `own`."""
     said, before = errors(rows), errors(rows, "before")
-    clear = _clear(numbers, of)
+    clear = _clear(numbers, own)
     return pa.Table.from_pylist(
         [
             {
@@ -207,9 +207,9 @@ def df_errors(rows: Sequence[Row], runs: int, numbers: pa.Table, of: Sequence[st
     )  # fmt: skip
 
 
-def _clear(numbers: pa.Table, of: Sequence[str]) -> dict[str, int]:
+def _clear(numbers: pa.Table, own: Errors) -> dict[str, int]:
     """In how many questions lull is sure of a change, by the number that is asked for."""
-    changed = np.abs(_column(numbers, "predicted") - _column(numbers, "recorded")) > own_bars(numbers, of)
+    changed = np.abs(_column(numbers, "predicted") - _column(numbers, "recorded")) > own
     keys = list(zip(*(numbers[name].to_pylist() for name in ("what", "cpu", "of")), strict=True))
     return {
         name: sum(sure for key, sure in zip(keys, changed.tolist(), strict=True) if key == wanted)
@@ -289,6 +289,10 @@ class Judged(NamedTuple):
 
     of: Sequence[str]
     """The name in CIRCUMSTANCES."""
+    own: Errors
+    """The error bar that `lull what-if` gives it."""
+    off: Errors
+    """By how much the prediction is off."""
     within: npt.NDArray[np.bool_]
     """It lies within the bar by the other groups' factors."""
     known: npt.NDArray[np.bool_]
@@ -296,8 +300,8 @@ class Judged(NamedTuple):
 
 
 def judge(numbers: pa.Table, of: Sequence[str]) -> Judged:
-    bar = bars_of_others(numbers, of)
-    return Judged(of, _off(numbers) <= bar * (1 + 1e-9), ~np.isnan(bar))
+    bar, off = bars_of_others(numbers, of), _off(numbers)
+    return Judged(of, own_bars(numbers, of), off, off <= bar * (1 + 1e-9), ~np.isnan(bar))
 
 
 def _off(numbers: pa.Table) -> Errors:
@@ -343,9 +347,8 @@ def df_bars(numbers: pa.Table, judged: Judged) -> pa.Table:
     """Of each kind of number and circumstances: the share inside by other groups' factors and inside lull's own bars,
     and the factors."""
     kinds, under = np.array(numbers["kind"].to_pylist()), np.array(judged.of)
-    own, wrong = own_bars(numbers, judged.of), _off(numbers)
-    held, needed = wrong <= own * (1 + 1e-9), factors(numbers, judged.of)
-    widths, off = (_of_number(numbers, one) for one in (own, wrong))
+    held, needed = judged.off <= judged.own * (1 + 1e-9), factors(numbers, judged.of)
+    widths, off = (_of_number(numbers, one) for one in (judged.own, judged.off))
     found = []
     for kind in (*dict.fromkeys(kinds.tolist()), ALL):
         for case in (*CIRCUMSTANCES, ALL):
