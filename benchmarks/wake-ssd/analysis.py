@@ -124,27 +124,31 @@ def df_points(runs: Runs, requests: pa.Table, windows: pa.Table) -> pa.Table:
 def df_pairs(windows: pa.Table) -> pa.Table:
     """How much more power each way takes than prediction, window by window: a row with all windows that both have, and
     one without the first. In windows of one number the program has run as long."""
-    every = list(waiting.by_point(windows).values()) if waiting.is_timed(windows) else []
-    predicted = [own for own in every if own[0]["way"] == "ahead"]
+    every = waiting.by_point(windows) if waiting.is_timed(windows) else {}
+    predicted = [own[0] for own in every.values() if own[0]["way"] == "ahead"]
     found = [
-        _pair(own[first:], ahead[first:], part)
-        for own in every
-        if own not in predicted and (ahead := _predicted(predicted, own))
+        _pair(own[first:], every[ahead["point"]][first:], part)
+        for own in every.values()
+        if own[0]["way"] != "ahead" and (ahead := _predicted(predicted, own[0]))
         for part, first in (("all", 0), ("later", 1))
     ]
     return pa.Table.from_pylist(found, schema=_PAIRS)
 
 
-def _predicted(every: list[list[Row]], own: list[Row]) -> list[Row] | None:
-    """The windows with prediction at the same place: of the same group if there is one."""
-    alike = [ahead for ahead in every if _alike(ahead) == _alike(own)]
-    return next((ahead for ahead in alike if ahead[0]["group"] == own[0]["group"]), alike[0] if alike else None)
+def _predicted(every: Sequence[Row], row: Row) -> Row | None:
+    """The nearest point with prediction, and all else the same."""
+    return _nearest([ahead for ahead in every if _alike(ahead) == _alike(row)], row)
 
 
-def _alike(own: list[Row]) -> tuple[object, ...]:
+def _nearest(others: Sequence[Row], row: Row) -> Row | None:
+    """The first point of the row's group, or the first one if none is of this group."""
+    return max(others, key=lambda other: bool(other["group"] == row["group"]), default=None)
+
+
+def _alike(row: Row) -> tuple[object, ...]:
     """What two points share that are compared by their way."""
-    same = (own[0].get(name) for name in PLACE if name not in ("way", "cpufreq"))
-    return (*same, _clocks(own[0]))
+    same = (row.get(name) for name in PLACE if name not in ("way", "cpufreq"))
+    return (*same, _clocks(row))
 
 
 def _pair(own: list[Row], ahead: list[Row], part: str) -> Row:
@@ -194,8 +198,8 @@ def _slowed(points: pa.Table | None) -> list[Row]:
 
 
 def _beside(every: list[Row], row: Row, way: str) -> Row | None:
-    """The point with another way, and the same drive, pause and clocks: of the same group if there is one. A CPU that
-    never sleeps is not simulated for the longest pauses, so it may have had a shorter pause."""
+    """The nearest point with another way, and the same drive, pause and clocks. A CPU that never sleeps is not
+    simulated for the longest pauses, so it may have had a shorter pause."""
     same = [
         other
         for other in every
@@ -205,7 +209,8 @@ def _beside(every: list[Row], row: Row, way: str) -> Row | None:
         and _clocks(other) == _clocks(row)
         and other["governor"] == "menu"
     ]
-    return max(same, key=lambda other: (other["gap_us"], other["group"] == row["group"]), default=None)
+    longest = max((other["gap_us"] for other in same), default=None)
+    return _nearest([other for other in same if other["gap_us"] == longest], row)
 
 
 def _clocks(row: Row) -> str:
