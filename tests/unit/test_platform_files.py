@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from lull.errors import UserError
 from lull.platform import machine
 from lull.platform.cores import load_core
 from lull.platform.load import list_platforms, load_platform
@@ -232,10 +233,17 @@ def _numbers(data: object, path: tuple[str, ...] = (), sourced: bool = False) ->
 
 
 @pytest.mark.parametrize(
-    ("text", "cpus"), [("", []), ("3", [3]), ("4-7", [4, 5, 6, 7]), ("1,3", [1, 3]), ("0-2,4", [0, 1, 2, 4])]
+    ("text", "cpus"),
+    [("", []), ("3", [3]), ("4-7", [4, 5, 6, 7]), ("1,3", [1, 3]), ("0-2,4", [0, 1, 2, 4]), ("1,3-4,3", [1, 3, 4])],
 )
 def test_a_list_of_cpus_is_as_linux_writes_it(text: str, cpus: list[int]) -> None:
     assert cpus_of_list(text) == cpus
+
+
+@pytest.mark.parametrize("text", ["x", "4-", "-4", "4-5-6", "5-4", "1 2"])
+def test_what_is_no_list_of_cpus_is_refused(text: str) -> None:
+    with pytest.raises(UserError, match=f"^`{text}` is no list of CPUs; give one such as 0-2,4$"):
+        cpus_of_list(text)
 
 
 def test_a_range_of_cpus_is_written_and_read() -> None:

@@ -11,6 +11,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field, model_validator
 
+from lull.errors import UserError
 from lull.files.blocks import Block, fault
 from lull.platform.cstates import CState, check_order
 from lull.platform.memory_map import FOUNDATION_SPIS, MAX_SPI, PAGE, PERIPHERALS, Region, foundation_overlap
@@ -311,9 +312,12 @@ def cpu_list(cpus: range) -> str:
 
 
 def cpus_of_list(text: str) -> list[int]:
-    """The CPUs of a list as Linux writes it: `0-2,4`. An empty list has none."""
-    found: list[int] = []
+    """The CPUs of a list as Linux writes it: `0-2,4`. An empty list has none. Each CPU counts once, as in the guest."""
+    found: set[int] = set()
     for part in filter(None, text.split(",")):
-        first, _, last = part.partition("-")
-        found += range(int(first), int(last or first) + 1)
-    return found
+        first, dash, last = part.partition("-")
+        last = last if dash else first
+        if not (first.isdecimal() and last.isdecimal() and int(first) <= int(last)):
+            raise UserError(f"`{text}` is no list of CPUs; give one such as 0-2,4")
+        found.update(range(int(first), int(last) + 1))
+    return sorted(found)
