@@ -67,3 +67,12 @@ def test_a_result_is_of_the_platforms_of_all_its_pieces(tmp_path: Path) -> None:
     published = folder(tmp_path / "published", "a", platform="tiny, tegra-k1", time=1.0)
     _, manifest = pieces.joined(folder(tmp_path / "made", "b", platform="rk3399, tiny", time=2.0), published)
     assert manifest["platform"] == "tiny, tegra-k1, rk3399"
+
+
+def test_a_row_whose_point_has_no_record_comes_in_again(tmp_path: Path) -> None:
+    published = folder(tmp_path / "published", "a", time=1.0)
+    orphan = [{"point": "a", "time": 1.0}, {"point": "b", "time": 3.0}]
+    pq.write_table(pa.Table.from_pylist(orphan), published / "rows.parquet")
+    tables, manifest = pieces.joined(folder(tmp_path / "made", "b", time=4.0), published)
+    assert tables["rows"].to_pylist() == [{"point": "a", "time": 1.0}, {"point": "b", "time": 4.0}]
+    assert set(manifest["points"]) == {"a", "b"}

@@ -36,7 +36,8 @@ def joined(made: Path, published: Path) -> tuple[Tables, dict[str, Any]]:
     if (published / MANIFEST).is_file():
         before = json_file.read(published / MANIFEST, f"remove {yaml_file.shown(published)} and publish again")
         there = joinable(tables_of(published))
-    renewed = _renewed(before["pieces"], manifest["pieces"])
+    # A row of a point that the manifest does not name comes in again, together with the point's record.
+    renewed = _renewed(before["pieces"], manifest["pieces"]) | (manifest["points"].keys() - before["points"].keys())
     there = {name: table.filter(_is_not_in(table, renewed)) for name, table in there.items()}
     before = _without(before, renewed)
     if before["command"] != manifest["command"]:
@@ -44,7 +45,7 @@ def joined(made: Path, published: Path) -> tuple[Tables, dict[str, Any]]:
             f"{made.parent}: made by `{manifest['command']}`, and {yaml_file.shown(published)} by "
             f"`{before['command']}`; publish runs of that, or remove the folder first"
         )
-    known = {point for table in there.values() for point in table[POINT].to_pylist()}
+    known = set(before["points"])
     tables = {
         name: _added(there.get(name), table, known, made / name) for name, table in joinable(tables_of(made)).items()
     }
