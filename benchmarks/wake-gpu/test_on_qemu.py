@@ -24,4 +24,6 @@ def test_runs_are_predicted(lull: Lull, tmp_path: Path) -> None:
     for row in points:
         if row["kernel"] == "kmeans":
             assert 500 < row["took_us"] < 600
-        assert (row["predicted"] > 0.7 * row["seen"] > 0) == (row["way"] in ("ahead", "poll") and row["kernel"] == "kmeans")
+        assert (row["predicted"] > 0.7 * row["seen"] > 0) == (
+            row["way"] in ("ahead", "poll") and row["kernel"] == "kmeans"
+        )
