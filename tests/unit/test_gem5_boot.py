@@ -168,9 +168,10 @@ def test_the_script_with_a_trace_asks_until_it_has_the_rest() -> None:
     )  # fmt: skip
     start, rest = asked.start_script(), asked.script()
     order = (
-        "#lull limit_s=1\n",
+        "#lull limit_s=3\n",
         "exec 3>/dev/cpu_dma_latency",
         "lull-trace start sched",
+        "sleep 2\n",
         "lull-m5 checkpoint",
         "/run/lull-rest",
     )

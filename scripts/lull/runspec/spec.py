@@ -43,6 +43,10 @@ _LET_SLEEP = "exec 3>&-\n"
 """Ends the limit. Linux then wakes every CPU once, so that each chooses its idle state anew."""
 _NOT_HELD = " 3>&-"
 """Behind a command that goes on after the limit's end, so that this command does not hold the limit."""
+_SETTLE_S = 2
+"""How long the machine is idle between the trace's start and the command. Linux sets a cluster's clock only when one of
+its CPUs has work. So the fast clocks of the boot would stay: on the Tegra K1 for 1.2 s, until the shadow core's next
+housekeeping, which Linux does once a second."""
 _REST, _REST_END = "#lull rest", "#lull end"
 """First and last line of the script that goes on where a checkpoint with a trace has been restored."""
 _REST_PATH = "/run/lull-rest"
@@ -120,12 +124,13 @@ class RunSpec(BaseModel):
         return bool(self.trace) and self.engine == "gem5" and not self.forwards
 
     def start_script(self) -> str:
-        """Return the script that makes the trace ready, asks for a checkpoint, and goes on with `script()`.
+        """Return the script that makes the trace ready, lets the machine settle, asks for a checkpoint, and goes on
+        with `script()`.
 
         The request may come at a wrong moment, so the script asks until the host's file has the rest.
         """
         return (
-            f"{self._limit()}{_HOLD_AWAKE}{self._trace_start()}{_TRACE_OFF}{_TRACE_EMPTY}"
+            f"{self._limit(_SETTLE_S)}{_HOLD_AWAKE}{self._trace_start()}{_TRACE_OFF}{_TRACE_EMPTY}sleep {_SETTLE_S}\n"
             f"until lull-m5 checkpoint; lull-m5 read-file 0 | sed '/^{_REST_END}$/q' >{_REST_PATH}\n"
             f"read -r first <{_REST_PATH}; [ \"$first\" = '{_REST}' ]; do :; done\n. {_REST_PATH}\n"
         )
@@ -156,8 +161,8 @@ class RunSpec(BaseModel):
         end = f"{_REST_END}\n" if started else ""
         return f"{head}{begin}\nstatus=$?\n{self._trace_stop()}exit $status\n{end}"
 
-    def _limit(self) -> str:
-        return f"#lull limit_s={self.limits.simulated_s:g}\n"
+    def _limit(self, before_s: float = 0) -> str:
+        return f"#lull limit_s={self.limits.simulated_s + before_s:g}\n"
 
     def _trace_start(self) -> str:
         if not self.trace:
