@@ -19,9 +19,15 @@ from lull.scenario.runs import Runs
 from lull.statistics import student
 
 REQUESTS, STAGE = "requests.jsonl", "stage.jsonl"
-PLACE = ("way", "rate", "period_us", "governor", "cpufreq", "client")
-SAME = ("group", "rate", "governor", "cpufreq", "client")
-"""What two points share that are compared by their way."""
+PLACE = ("way", "rate", "period_us", "governor", "cpufreq", "client", "window_us", "windows")
+LOAD = ("rate", "client", "window_us", "windows", "shadow", "powerdown")
+"""The requests, and the machine's settings: points that differ here are never compared."""
+SAME = (*LOAD, "governor", "cpufreq")
+"""What two points share that are compared by their way. The period is no part: without bursts it means nothing."""
+USUAL = {"window_us": 50000, "windows": 4, "shadow": False, "powerdown": False}
+"""The values of points that do not say any: they are older than these columns."""
+WAYS = "ways"
+"""The group whose points stand beside those of groups without a point of their own that they could be compared with."""
 COUNTS = ("wakes", "bursts", "early")
 """What the kernel counted of the stage; 0 where nothing is staged."""
 BOUND_PERIODS = 2
@@ -40,13 +46,16 @@ def analyse(runs: Runs) -> Result:
 
 def conclude(tables: Mapping[str, pa.Table], points: Sequence[str]) -> Result:
     """From the tables of those points that have run, of all."""
-    table = tables["points"]
+    table = waiting.with_defaults(tables["points"], USUAL)
+    savings = _savings(table, tables["windows"])
     return Result(
         summary="## Response time and power\n\n"
         + waiting.so_far(table, points)
         + "Response: from the moment when a request comes until its answer is there. Bound: two periods. Power of the "
-        "machine and of its CPUs with their L2s: mean with a 95 % interval over windows.\n\n" + _points_text(table),
-        tables={**tables, **_savings(table, tables["windows"])},
+        "machine and of its CPUs with their L2s: mean with a 95 % interval over windows.\n\n"
+        + _points_text(table)
+        + _savings_text(savings),
+        tables={**tables, **({"savings": pa.Table.from_pylist(savings)} if savings else {})},
         checks=checks(table) if waiting.is_timed(table) else [],
     )
 
@@ -65,7 +74,7 @@ def draw(stored: Stored) -> list[Drawing]:
 
 def against(stored: Stored) -> list[Against]:
     points = stored.rows("points")
-    every = points.to_pylist() if points else []
+    every = waiting.with_defaults(points, USUAL).to_pylist() if points else []
     found = []
     for row in every:
         none = _beside(every, row)
@@ -105,7 +114,9 @@ def _requests(run: Run) -> list[Row]:
 
 
 def _place(run: Run) -> Row:
-    return waiting.place(run, PLACE)
+    platform = run.spec.platform
+    machine = {"shadow": platform.shadow.enabled, "powerdown": platform.memory.powerdown}
+    return {**waiting.place(run, PLACE), **machine}
 
 
 def df_points(runs: Runs, requests: pa.Table, windows: pa.Table) -> pa.Table:
@@ -122,23 +133,28 @@ def _staged(run: Run, own: list[Row]) -> Row:
         return found | {name: int(counts[name]) for name in COUNTS}
 
 
-def _beside(every: list[Row], row: Row) -> Row | None:
-    """The same machine and load with nothing done."""
-    return waiting.beside(every, row, "none", SAME)
+def _beside(every: Sequence[Row], row: Row) -> Row | None:
+    """The same machine and load with nothing done: the point of the row's group, or the one of the group `ways`."""
+    others = [other for other in every if other["way"] == "none" and _alike(other, row, SAME)]
+    return next((other for group in (row["group"], WAYS) for other in others if other["group"] == group), None)
+
+
+def _alike(one: Row, other: Row, same: Sequence[str]) -> bool:
+    return all(one.get(name) == other.get(name) for name in same)
 
 
 def _saved(row: Row, none: Row) -> float:
     return float(1 - row["power_w"] / none["power_w"])
 
 
-def _savings(points: pa.Table, windows: pa.Table) -> dict[str, pa.Table]:
+def _savings(points: pa.Table, windows: pa.Table) -> list[Row]:
     """What each point saves beside the one where nothing is done, as shares of 1, and the power that is no CPU's.
 
     Half of each interval, `power_pm` and `cpus_pm`, is that of differences window by window: the same requests come in
     the same window of both, and power may rise from window to window.
     """
     every, own = points.to_pylist(), waiting.by_point(windows)
-    rows = [
+    return [
         {
             "one": row["point"], "other": none["point"],
             "power": _saved(row, none), "power_pm": _half(own, row, none, "power_w"),
@@ -148,7 +164,6 @@ def _savings(points: pa.Table, windows: pa.Table) -> dict[str, pa.Table]:
         for row in every
         if row["way"] != "none" and "power_w" in row and (none := _beside(every, row)) is not None
     ]  # fmt: skip
-    return {"savings": pa.Table.from_pylist(rows)} if rows else {}
 
 
 def _half(windows: Mapping[str, list[Row]], row: Row, none: Row, name: str) -> float | None:
@@ -175,6 +190,16 @@ def _points_text(points: pa.Table) -> str:
             )
             for row in points.to_pylist()
         ],
+    )  # fmt: skip
+
+
+def _savings_text(savings: Sequence[Row]) -> str:
+    if not savings:
+        return ""
+    return "\n\n## Power saved, %\n\nBeside the point of the same load where nothing is done.\n\n" + markdown_table(
+        ("point", "beside", "of the machine", "of CPUs and L2s"),
+        [(row["one"], row["other"], *(waiting.mean_text(row, name, 100, 3) for name in ("power", "cpus")))
+         for row in savings],
     )  # fmt: skip
 
 
