@@ -48,17 +48,23 @@ def test_one_window_has_no_interval() -> None:
 
 def point(name: str, watts: float = 2.0, **other: Any) -> dict[str, Any]:
     group, _, way = name.partition("/")
-    return {**SAME, "point": name, "group": group, "way": way, "power_w": watts, "cpus_w": watts - 1, **other}
+    return {**SAME, "point": name, "group": group, "way": way, "power_w": watts, "cpus_w": watts - 1,
+            "power_w_pm": 0.0, "longest_us": 600.0, **other}  # fmt: skip
+
+
+def tables_of(points: tuple[dict[str, Any], ...], noise: float = 0.0) -> tuple[pa.Table, pa.Table]:
+    """The points, and two windows of each; the second window of bursts has some power more, and the first less."""
+    windows = [
+        {"point": row["point"], "window": number, "power_w": row["power_w"] + change, "cpus_w": row["cpus_w"] + change}
+        for row in points
+        for number, change in enumerate((-noise, noise) if row["way"] in analysis.BURSTS else (0, 0))
+    ]
+    return pa.Table.from_pylist(list(points)), pa.Table.from_pylist(windows)
 
 
 def compared(*points: dict[str, Any]) -> dict[str, str]:
     """Which points are compared, and with which ones."""
-    windows = [
-        {"point": row["point"], "window": number, "power_w": row["power_w"], "cpus_w": row["cpus_w"]}
-        for row in points
-        for number in range(2)
-    ]
-    rows = analysis._savings(pa.Table.from_pylist(list(points)), pa.Table.from_pylist(windows))
+    rows = analysis._savings(*tables_of(points))
     return {row["one"]: row["other"] for row in rows}
 
 
@@ -89,3 +95,43 @@ def test_points_older_than_a_setting_had_the_usual_one() -> None:
            for way in ("none", "staged")]  # fmt: skip
     table = waiting.with_defaults(pa.Table.from_pylist(old), analysis.USUAL)
     assert compared(*table.to_pylist(), point("periods/6250", way="staged"))["periods/6250"] == "ways/none"
+
+
+WAYS = (point("ways/none", 2.0), point("ways/packed", 1.8), point("ways/capped", 1.6, longest_us=50001.0),
+        point("ways/released", 1.2), point("ways/staged", 1.5, longest_us=25000.0))  # fmt: skip
+
+
+def test_the_best_of_today_has_the_least_power_of_those_that_keep_the_bound() -> None:
+    row = analysis.df_best(*tables_of(WAYS))[-1]
+    assert (row["one"], row["best"], row["ran"], row["kept"]) == ("ways/staged", "ways/packed", 3, 2)
+    assert row["power"] == pytest.approx(1 - 1.5 / 1.8)
+    assert row["cpus"] == pytest.approx(1 - 0.5 / 0.8)
+    assert row["power_pm"] == pytest.approx(0)
+    assert "| ways/staged | 3 | 2 | ways/packed | 1800" in analysis._best_text([row])
+    (check,) = analysis.best_checks([row])
+    assert check.passed
+    assert "16.7" in check.says
+    assert "ways/packed" in check.says
+
+
+def test_a_saving_whose_interval_reaches_zero_is_no_saving() -> None:
+    best = analysis.df_best(*tables_of(WAYS, noise=0.1))
+    assert [check.passed for check in analysis.best_checks(best)] == [False]
+
+
+def test_another_governor_may_be_the_best_of_today_but_no_other_load() -> None:
+    more = (point("others/none", 1.7, governor="teo"), point("rates/250-none", 1.0, way="none", rate=250),
+            point("memory/none", 1.0, powerdown=True))  # fmt: skip
+    assert [row["best"] for row in analysis.df_best(*tables_of((*WAYS, *more)))] == ["others/none"] * 2
+
+
+def test_a_shorter_period_has_a_shorter_bound() -> None:
+    late = (point("ways/proxy", 1.4, longest_us=26000.0), point("periods/6250", 1.3, way="staged", period_us=6250))
+    found = {row["one"]: row["best"] for row in analysis.df_best(*tables_of((*WAYS, *late)))}
+    assert found["ways/staged"] == "ways/proxy"
+    assert found["periods/6250"] == "ways/packed"
+
+
+def test_where_nothing_else_has_run_there_is_no_best_of_today() -> None:
+    assert analysis.df_best(*tables_of((WAYS[0], WAYS[-1]))) == []
+    assert analysis._best_text([]) == ""
