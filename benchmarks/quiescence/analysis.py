@@ -25,7 +25,10 @@ LOADS, OTHERS, COUNTS = "loads.jsonl", "others.jsonl", "counts.jsonl"
 SAME = ("page", "background", "wait_us", "pause_us", "governor", "helpers", "boot")
 """What two points share that are compared by their way."""
 PLACE = ("way", *SAME)
+LOAD = tuple(name for name in SAME if name != "governor")
+"""The idle governor is a choice that today's Linux has, so the best of today may be with another one."""
 QUIET = ("big", "all")
+TODAY = ("none", "capped", "idle", "max", "slack")
 KERNEL = ("waits", "holds", "by_path", "by_deadline", "mistaken", "tasks", "held_sum_us")
 """What the kernel counted; 0 where nothing is held."""
 OVER_BOOTS = {"saved": "energy saved", "cpus_saved": "of CPUs and L2s", "slower": "load is slower by"}
@@ -51,7 +54,7 @@ def analyse(runs: Runs) -> Result:
 def conclude(tables: Mapping[str, pa.Table], points: Sequence[str]) -> Result:
     """From the tables of those points that have run, of all."""
     table = tables["points"]
-    savings = df_savings(tables)
+    savings, best = df_savings(tables), df_best(tables)
     over_boots = boots.df_boots([row for row in savings if row["way"] in QUIET], SAME, OVER_BOOTS)
     return Result(
         summary="## Energy, and time of a load\n\n"
@@ -61,15 +64,18 @@ def conclude(tables: Mapping[str, pa.Table], points: Sequence[str]) -> Result:
         "that the user's path waited for.\n\n"
         + _points_text(table)
         + _savings_text(savings)
+        + _best_text(best)
         + boots.text(over_boots, {"background": "updates"}, OVER_BOOTS)
         + parts.text(tables.get("parts"))
         + causes.text(tables.get("chains")),
         tables={
             **tables,
-            **({"savings": pa.Table.from_pylist(savings)} if savings else {}),
+            **{name: pa.Table.from_pylist(rows) for name, rows in (("savings", savings), ("best", best)) if rows},
             **({"boots": over_boots} if over_boots is not None else {}),
         },
-        checks=[*kernel_checks(table), *checks(savings), *boots_checks(over_boots)] if waiting.is_timed(table) else [],
+        checks=[*kernel_checks(table), *checks(savings), *best_checks(best), *boots_checks(over_boots)]
+        if waiting.is_timed(table)
+        else [],
     )
 
 
@@ -164,17 +170,49 @@ def df_savings(tables: Mapping[str, pa.Table]) -> list[Row]:
         none = waiting.beside(points, row, "none", SAME)
         if row["way"] == "none" or none is None:
             continue
-        pairs = {
-            "saved": _ratios(tables["windows"], "power_w", row, none),
-            "cpus_saved": _ratios(tables["windows"], "cpus_w", row, none),
-            "slower": _ratios(tables["loads"], "response_us", row, none),
-            "work_slower": _ratios(tables["loads"], "work_us", row, none),
-        }
-        saved: Row = {name: row[name] for name in ("point", "group", *PLACE)} | {"other": none["point"]}
-        for name, ratios in pairs.items():
-            sign = 1 if "slower" in name else -1
-            saved[name], saved[f"{name}_pm"] = student.mean([sign * (ratio - 1) for ratio in ratios])
-        found.append(saved)
+        place = {name: row[name] for name in ("point", "group", *PLACE)}
+        found.append({**place, "other": none["point"], **_saving(tables, row, none)})
+    return found
+
+
+def _saving(tables: Mapping[str, pa.Table], row: Row, other: Row) -> Row:
+    """What one point saves against another, load by load."""
+    pairs = {
+        "saved": _ratios(tables["windows"], "power_w", row, other),
+        "cpus_saved": _ratios(tables["windows"], "cpus_w", row, other),
+        "slower": _ratios(tables["loads"], "response_us", row, other),
+        "work_slower": _ratios(tables["loads"], "work_us", row, other),
+    }
+    found: Row = {}
+    for name, ratios in pairs.items():
+        sign = 1 if "slower" in name else -1
+        found[name], found[f"{name}_pm"] = student.mean([sign * (ratio - 1) for ratio in ratios])
+    return found
+
+
+def df_best(tables: Mapping[str, pa.Table]) -> list[Row]:
+    """What quiescence saves against the best of today's Linux: of its ways that have run with this load, the one of
+    least power whose loads are on average no slower than allowed. If only one has run, nothing can be chosen."""
+    if not waiting.is_timed(tables["points"]):
+        return []
+    points, found = tables["points"].to_pylist(), []
+    for row in points:
+        ran = [other for other in points if other["way"] in TODAY and all(other[name] == row[name] for name in LOAD)]
+        none = waiting.beside(ran, row, "none", SAME)
+        if row["way"] not in QUIET or none is None or len(ran) < 2:
+            continue
+        slower = {other["point"]: student.mean(_ratios(tables["loads"], "response_us", other, none))[0] - 1
+                  for other in ran}  # fmt: skip
+        kept = [other for other in ran if slower[other["point"]] <= SLOWDOWN]
+        best = min(kept, key=lambda other: float(other["power_w"]))
+        place = {name: row[name] for name in ("point", "group", *PLACE)}
+        found.append(
+            {
+                **place, "best": best["point"], "ran": len(ran), "kept": len(kept),
+                "best_slower": slower[best["point"]], "best_undone": best["undone"],
+                "best_power_w": best["power_w"], "best_power_w_pm": best["power_w_pm"], **_saving(tables, row, best),
+            }
+        )  # fmt: skip
     return found
 
 
@@ -223,6 +261,44 @@ def _savings_text(savings: Sequence[Row]) -> str:
             ("point", "energy saved", "of CPUs and L2s", "load is slower by", "all but the network by"), rows
         )
     )
+
+
+def _best_text(best: Sequence[Row]) -> str:
+    if not best:
+        return ""
+    rows = [
+        (
+            row["point"], row["ran"], row["kept"], row["best"], waiting.watts_text(row, "best_power_w"),
+            f"{100 * row['best_slower']:.2g}", row["best_undone"],
+            *(_percent(row, name) for name in ("saved", "cpus_saved", "slower")),
+        )
+        for row in best
+    ]  # fmt: skip
+    return (
+        "\n\n## Beside the best of today's Linux\n\nBest: the one of least power among the points of the same load "
+        f"without quiescence ({', '.join(f'`{way}`' for way in TODAY)}, any idle governor) whose loads are at most "
+        f"{100 * SLOWDOWN:g} % slower on average than with nothing done. Tried: how many such points have run, and how "
+        "many are quick enough.\n\n"
+        + markdown_table(
+            ("point", "tried", "quick enough", "best of today's Linux", "its power, mW",
+             "slower than nothing done by, %", "its jobs not done",
+             "energy saved against it, %", "of CPUs and L2s, %", "load is slower by, %"),
+            rows,
+        )
+    )  # fmt: skip
+
+
+def best_checks(best: Sequence[Row]) -> list[Check]:
+    """By the interval of the saving: the end that is nearer to a miss. One load has no interval."""
+    return [
+        Check(
+            f"{row['point']}: less energy than with the best of today's Linux",
+            student.ends(row["saved"], row["saved_pm"])[0] > 0,
+            f"{_percent(row, 'saved')} % less than {row['best']}, the best of {row['kept']} quick enough points",
+        )
+        for row in best
+        if row["group"].startswith("ways")
+    ]
 
 
 def _percent(row: Row, name: str) -> str:

@@ -87,6 +87,47 @@ def test_a_mean_beyond_the_goal_does_not_do() -> None:
     assert verdicts([0.86, 0.99, 0.93], [100100.0, 102000.0, 100000.0]) == {SAVES: False, SLOWER: False}
 
 
+def best(*others: tuple[str, float, float, dict[str, Any]]) -> list[dict[str, Any]]:
+    """Of `all`, which needs 0.9 W, beside nothing done and other ways, each with its watts and its microseconds."""
+    every = (("ways/0-none", 1.0, 100000.0, {}), ("ways/0-all", 0.9, 100000.0, {}), *others)
+    points = [{**point(name.rpartition("-")[2]), "point": name, "power_w": watts, "power_w_pm": 0.0, "undone": 0,
+               **more} for name, watts, _, more in every]  # fmt: skip
+    windows = [{"point": name, "power_w": watts, "cpus_w": watts} for name, watts, _, _ in every for _ in range(2)]
+    loads = [{"point": name, "response_us": long, "work_us": long} for name, _, long, _ in every for _ in range(2)]
+    return analysis.df_best(
+        {
+            name: pa.Table.from_pylist(rows)
+            for name, rows in (("points", points), ("windows", windows), ("loads", loads))
+        }
+    )
+
+
+def test_the_best_of_today_has_the_least_power_of_those_that_are_quick_enough() -> None:
+    (row,) = best(
+        ("others/0-idle", 0.97, 100500.0, {}), ("others/0-max", 0.95, 100900.0, {}),
+        ("others/0-capped", 0.8, 101100.0, {}), ("teo/0-none", 0.96, 100000.0, {"governor": "teo"}),
+        ("shares/2-idle", 0.5, 100000.0, {"background": 2}),
+    )  # fmt: skip
+    assert (row["point"], row["best"], row["ran"], row["kept"]) == ("ways/0-all", "others/0-max", 5, 4)
+    assert row["saved"] == pytest.approx(1 - 0.9 / 0.95)
+    assert row["best_slower"] == pytest.approx(0.009)
+    assert "| ways/0-all | 5 | 4 | others/0-max | 950" in analysis._best_text([row])
+    (check,) = analysis.best_checks([row])
+    assert check.passed
+    assert "others/0-max" in check.says
+
+
+def test_nothing_done_with_another_idle_governor_may_be_the_best_of_today() -> None:
+    (row,) = best(("teo/0-none", 0.85, 100000.0, {"governor": "teo"}))
+    assert row["best"] == "teo/0-none"
+    assert [check.passed for check in analysis.best_checks([row])] == [False]
+
+
+def test_where_nothing_else_has_run_there_is_no_best_of_today() -> None:
+    assert best() == []
+    assert analysis._best_text([]) == ""
+
+
 def over_boots(*saved: float) -> pa.Table | None:
     rows = [
         {**point("big"), "boot": boot, "saved": one, "cpus_saved": one, "slower": 0.0} for boot, one in enumerate(saved)
