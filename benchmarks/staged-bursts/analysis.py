@@ -1,12 +1,13 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """The analysis of the scenario `staged-bursts`: the server of the engagement paper, section 3."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
 from matplotlib.figure import Figure
+from numpy.typing import NDArray
 
 from lull.figures import waiting
 from lull.plotting import style
@@ -16,21 +17,23 @@ from lull.results.drawing import Drawing, Stored
 from lull.results.result import Check, Result
 from lull.rundir.run import Run
 from lull.scenario.runs import Runs
-from lull.statistics import student
+from lull.statistics import bootstrap, student
 
 REQUESTS, STAGE = "requests.jsonl", "stage.jsonl"
-PLACE = ("way", "rate", "period_us", "governor", "cpufreq", "client", "window_us", "windows")
-LOAD = ("rate", "client", "window_us", "windows", "shadow", "powerdown")
+PLACE = ("way", "rate", "period_us", "governor", "cpufreq", "client", "terms", "window_us", "windows")
+LOAD = ("rate", "terms", "client", "window_us", "windows", "shadow", "powerdown")
 """The requests, and the machine's settings: points that differ here are never compared."""
 SAME = (*LOAD, "governor", "cpufreq")
 """What two points share that are compared by their way. The period is no part: without bursts it means nothing."""
 BURSTS = ("staged", "released")
 TODAY = ("none", "packed", "idle", "capped", "max", "slack", "proxy")
 """What one can do with today's Linux. A proxy is a program."""
-USUAL = {"window_us": 50000, "windows": 4, "shadow": False, "powerdown": False}
+USUAL = {"terms": 12, "window_us": 50000, "windows": 4, "shadow": False, "powerdown": False}
 """The values of points that do not say any: they are older than these columns."""
 WAYS = "ways"
 """The group whose points stand beside those of groups without a point of their own that they could be compared with."""
+MANY = 1000
+"""So many requests say how long one in a thousand takes."""
 COUNTS = ("wakes", "bursts", "early")
 """What the kernel counted of the stage; 0 where nothing is staged."""
 BOUND_PERIODS = 2
@@ -54,8 +57,9 @@ def conclude(tables: Mapping[str, pa.Table], points: Sequence[str]) -> Result:
     return Result(
         summary="## Response time and power\n\n"
         + waiting.so_far(table, points)
-        + "Response: from the moment when a request comes until its answer is there. Bound: two periods. Power of the "
-        "machine and of its CPUs with their L2s: mean with a 95 % interval over windows.\n\n"
+        + "Response: from the moment when a request comes until its answer is there. Bound: two periods. Busy: the "
+        f"CPU time that the server used, of all CPUs' time in which requests came. p99.9: of at least {MANY} requests. "
+        "Power of the machine and of its CPUs with their L2s: mean with a 95 % interval over windows.\n\n"
         + _points_text(table)
         + _savings_text(savings)
         + _best_text(best),
@@ -134,10 +138,20 @@ def _staged(run: Run, own: list[Row]) -> Row:
     found: Row = {
         "longest_us": max(row["response_us"] for row in own),
         "service_us": float(np.mean([row["response_us"] - row["waited_us"] for row in own])),
+        **rarest(np.array([row["response_us"] for row in own])),
     }
     with run.understanding(STAGE):
         counts = next(iter(run.lines(STAGE)))
-        return found | {name: int(counts[name]) for name in COUNTS}
+        busy = int(counts["used_us"]) / (int(counts["cpus"]) * int(counts["asked_us"]))
+        return found | {name: int(counts[name]) for name in COUNTS} | {"busy": busy}
+
+
+def rarest(responses: NDArray[np.float64]) -> Row:
+    """The 99.9th percentile with its interval; None of too few requests."""
+    value: tuple[float | None, ...] = (None, None, None)
+    if responses.size >= MANY:
+        (value,) = bootstrap.quantiles(responses, [0.999])
+    return dict(zip(("p999_us", "p999_low_us", "p999_high_us"), value, strict=True))
 
 
 def _beside(every: Sequence[Row], row: Row) -> Row | None:
@@ -215,20 +229,28 @@ def _half(windows: Mapping[str, list[Row]], row: Row, none: Row, name: str) -> f
 def _points_text(points: pa.Table) -> str:
     timed = waiting.is_timed(points)
     headings = (
-        "point", "requests", "handled in, µs", "response, median µs", "p99", "longest", "bound, µs", "bursts", "early",
+        "point", "requests", "busy, %", "handled in, µs", "response, median µs", "p99", "p99.9", "longest", "bound, µs",
+        "bursts", "early",
     ) + (("power, mW", "CPUs, mW") if timed else ())  # fmt: skip
     return markdown_table(
         headings,
         [
             (
-                row["point"], row["events"], f"{row['service_us']:.4g}", waiting.quantile_text(row, "median"),
-                waiting.quantile_text(row, "p99"), f"{row['longest_us']:.5g}", _bound_us(row),
-                row["bursts"], row["early"],
+                row["point"], row["events"], _optional(row, "busy", lambda own: f"{100 * own['busy']:.3g}"),
+                f"{row['service_us']:.4g}", waiting.quantile_text(row, "median"),
+                waiting.quantile_text(row, "p99"),
+                _optional(row, "p999_us", lambda own: waiting.quantile_text(own, "p999")),
+                f"{row['longest_us']:.5g}", _bound_us(row), row["bursts"], row["early"],
                 *((waiting.watts_text(row, "power_w"), waiting.watts_text(row, "cpus_w")) if timed else ()),
             )
             for row in points.to_pylist()
         ],
     )  # fmt: skip
+
+
+def _optional(row: Row, name: str, text: Callable[[Row], str]) -> str:
+    """Of a value that points do not have that are older, or too short for it."""
+    return "-" if row.get(name) is None else text(row)
 
 
 def _savings_text(savings: Sequence[Row]) -> str:

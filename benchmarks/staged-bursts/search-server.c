@@ -11,6 +11,8 @@
  *   packed   the group may only run on as many CPUs as it needs
  *   idle     the group has the class SCHED_IDLE (cpu.idle)
  *   capped   the group asks for slow clocks (cpu.uclamp.max)
+ *   max      the group has a part of a CPU's time in each period (cpu.max)
+ *   slack    timers of the server's threads may be late (PR_SET_TIMERSLACK)
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -23,6 +25,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
@@ -50,20 +53,23 @@
 #define GRACE_PERIODS 8
 
 static const char usage[] =
-	"usage: search-server --way none|staged|released|proxy|packed|idle|capped --client-cpu N "
-	"[--rate HZ] [--period-us N] [--bound-us N]\n"
-	"                     [--parallel N] [--packed-cpus LIST] [--cap PERCENT] [--threads N] "
-	"[--terms N] [--documents N] [--seed N]\n"
+	"usage: search-server --way none|staged|released|proxy|packed|idle|capped|max|slack "
+	"--client-cpu N [--rate HZ] [--period-us N]\n"
+	"                     [--bound-us N] [--parallel N] [--packed-cpus LIST] [--cap PERCENT] "
+	"[--quota PERCENT] [--slack-us N] [--threads N]\n"
+	"                     [--terms N] [--documents N] [--seed N]\n"
 	"                     [--settle-us N] [--window-us N] [--windows N] [--out FILE] [--totals "
 	"FILE] [--stage FILE]\n"
 	"  --rate: queries a second, on average\n"
-	"  --terms: words of a query, each of which has to be looked up\n";
+	"  --terms: words of a query, each of which has to be looked up\n"
+	"  --quota: of max, in percent of one CPU's time\n";
 
 static const char *way, *packed_cpus = "0", *out = "/out/requests.jsonl",
 			*totals = "/out/windows.jsonl", *stage = "/out/stage.jsonl";
 static uint64_t client_cpu, rate = 1000, period_us = 25000, bound_us, parallel = 1, cap = 50,
-			    threads = 24, terms = 12, documents = 4000, seed = 1, settle_us = 50000,
-			    window_us = 50000, windows = 4;
+			    quota = 30, slack_us = 25000, threads = 24, terms = 12,
+			    documents = 4000, seed = 1, settle_us = 50000, window_us = 50000,
+			    windows = 4;
 
 static const struct option_to options[] = {
 	{.name = "way", .text = &way},
@@ -74,6 +80,8 @@ static const struct option_to options[] = {
 	{.name = "parallel", .number = &parallel, .least = 1, .most = 1024},
 	{.name = "packed-cpus", .text = &packed_cpus},
 	{.name = "cap", .number = &cap, .most = 100},
+	{.name = "quota", .number = &quota, .least = 1, .most = 6400},
+	{.name = "slack-us", .number = &slack_us, .most = 4000000},
 	{.name = "threads", .number = &threads, .least = 1, .most = MOST_THREADS},
 	{.name = "terms", .number = &terms, .least = 1, .most = MOST_TERMS},
 	{.name = "documents", .number = &documents, .least = 100, .most = 1000000},
@@ -87,8 +95,8 @@ static const struct option_to options[] = {
 	{0},
 };
 
-static const char *const ways[] = {"none",   "staged", "released", "proxy",
-				   "packed", "idle",   "capped"};
+static const char *const ways[] = {"none", "staged", "released", "proxy", "packed",
+				   "idle", "capped", "max",	 "slack"};
 
 /* What a query was and what became of it; client and server share all of them. */
 struct request {
@@ -182,6 +190,9 @@ static int server(int socket)
 		if (sched_setaffinity(0, sizeof(set), &set))
 			return fail(packed_cpus, -errno);
 	}
+	/* Its threads inherit that. */
+	if (is("slack") && prctl(PR_SET_TIMERSLACK, slack_us * 1000, 0, 0, 0))
+		return fail("timer slack", -errno);
 	for (uint64_t i = 1; i < threads; i++) {
 		error = pthread_create(&thread, NULL, serve, &socket);
 		if (error)
@@ -211,14 +222,20 @@ static int make_group(void)
 /* After the server has started, so that no thread waits for its first wake-up. */
 static int prepare(void)
 {
-	char percent[16];
+	char text[64];
 	int error = 0;
 
 	if (is("idle"))
 		return write_text(GROUP "/cpu.idle", "1");
 	if (is("capped")) {
-		snprintf(percent, sizeof(percent), "%llu.00", (unsigned long long)cap);
-		return write_text(GROUP "/cpu.uclamp.max", percent);
+		snprintf(text, sizeof(text), "%llu.00", (unsigned long long)cap);
+		return write_text(GROUP "/cpu.uclamp.max", text);
+	}
+	if (is("max")) {
+		snprintf(text, sizeof(text), "%llu %llu",
+			 (unsigned long long)(quota * period_us / 100),
+			 (unsigned long long)period_us);
+		return write_text(GROUP "/cpu.max", text);
 	}
 	if (!is("staged") && !is("released"))
 		return 0;
@@ -304,8 +321,22 @@ static int save_requests(uint64_t start)
 	return jsonl_finish(file);
 }
 
-/* What the kernel counted of the stage. */
-static int save_stage(void)
+/* The server's CPU time so far. */
+static uint64_t used_us(void)
+{
+	uint64_t used = 0;
+	int error = read_count(GROUP "/cpu.stat", "usage_usec", &used);
+
+	if (error)
+		exit(fail(GROUP "/cpu.stat", error));
+	return used;
+}
+
+/*
+ * What the kernel counted of the stage; and of how many CPUs the server used how much, for the
+ * queries of how long.
+ */
+static int save_stage(int cpus, uint64_t used)
 {
 	char text[512];
 	FILE *file;
@@ -319,13 +350,16 @@ static int save_stage(void)
 		return -errno;
 	jsonl_begin(&line, file);
 	jsonl_counts(&line, text);
+	jsonl_int(&line, "cpus", cpus);
+	jsonl_int(&line, "used_us", (int64_t)used);
+	jsonl_int(&line, "asked_us", (int64_t)(settle_us + windows * window_us));
 	jsonl_end(&line);
 	return jsonl_finish(file);
 }
 
-static int ask(int socket)
+static int ask(int socket, int cpus)
 {
-	uint64_t ordered = counter_now(), start = clock_ns(), last;
+	uint64_t used = used_us(), ordered = counter_now(), start = clock_ns(), last;
 	struct windows times = {settle_us, window_us, windows};
 	int error;
 
@@ -343,11 +377,12 @@ static int ask(int socket)
 			open_requests(), count);
 		return 1;
 	}
+	used = used_us() - used;
 	error = save_requests(start);
 	if (!error)
 		error = windows_save(totals, &times, ordered);
 	if (!error)
-		error = save_stage();
+		error = save_stage(cpus, used);
 	return error ? fail(out, error) : 0;
 }
 
@@ -356,6 +391,7 @@ int main(int argc, char **argv)
 	struct sockaddr_in to = address();
 	int receiver, sender, error, room = 1 << 22, status;
 	bool known = false;
+	cpu_set_t usable;
 	pid_t pid;
 
 	(void)argc;
@@ -382,6 +418,9 @@ int main(int argc, char **argv)
 	if (error)
 		return fail("preparing", error);
 
+	/* A shadow core is isolated, and is none of them. */
+	if (sched_getaffinity(0, sizeof(usable), &usable))
+		return fail("CPUs", -errno);
 	pid = fork();
 	if (pid < 0)
 		return fail("a process", -errno);
@@ -395,7 +434,7 @@ int main(int argc, char **argv)
 	error = pin_to_cpu((int)client_cpu);
 	if (!error)
 		error = prepare();
-	status = error ? fail(way, error) : ask(sender);
+	status = error ? fail(way, error) : ask(sender, CPU_COUNT(&usable));
 	kill(pid, SIGKILL);
 	waitpid(pid, NULL, 0);
 	return status;

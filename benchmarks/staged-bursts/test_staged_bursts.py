@@ -3,6 +3,7 @@
 
 from typing import Any
 
+import numpy as np
 import pyarrow as pa
 import pytest
 
@@ -10,7 +11,7 @@ from lull.figures import waiting
 from lull_experiments.staged_bursts import analysis
 
 SAME = {"group": "ways", "rate": 1000, "period_us": 25000, "governor": "menu", "cpufreq": "schedutil", "client": "main",
-        "window_us": 50000, "windows": 4, "shadow": False, "powerdown": False}  # fmt: skip
+        "terms": 12, "window_us": 50000, "windows": 4, "shadow": False, "powerdown": False}  # fmt: skip
 
 
 def saved(none: list[float], staged: list[float]) -> dict[str, Any]:
@@ -83,7 +84,8 @@ def test_the_none_of_the_own_group_comes_first() -> None:
 
 
 @pytest.mark.parametrize(
-    "other", [{"rate": 250}, {"governor": "teo"}, {"cpufreq": "performance"}, {"client": "shadow"}, {"shadow": True},
+    "other", [{"rate": 250}, {"terms": 24}, {"governor": "teo"}, {"cpufreq": "performance"}, {"client": "shadow"},
+              {"shadow": True},
               {"powerdown": True}, {"windows": 22}, {"window_us": 500000}],
 )  # fmt: skip
 def test_another_load_or_machine_is_not_compared(other: dict[str, Any]) -> None:
@@ -135,3 +137,20 @@ def test_a_shorter_period_has_a_shorter_bound() -> None:
 def test_where_nothing_else_has_run_there_is_no_best_of_today() -> None:
     assert analysis.df_best(*tables_of((WAYS[0], WAYS[-1]))) == []
     assert analysis._best_text([]) == ""
+
+
+def test_one_in_a_thousand_needs_a_thousand_requests() -> None:
+    many = np.arange(1.0, 1001.0)
+    assert analysis.rarest(many)["p999_us"] == pytest.approx(999.001)
+    assert analysis.rarest(many)["p999_low_us"] < 999.001 <= analysis.rarest(many)["p999_high_us"]
+    assert set(analysis.rarest(many[:999]).values()) == {None}
+
+
+def test_what_a_point_is_too_old_or_too_short_for_is_left_out() -> None:
+    row = point("ways/none", events=219, service_us=185.0, bursts=0, early=0, cpus_w_pm=0.1,
+                **{f"{name}{end}_us": 500.0 for name in ("median", "p99") for end in ("", "_low", "_high")}
+                )  # fmt: skip
+    longer = row | {"busy": 0.0154, "p999_us": 900.0, "p999_low_us": 800.0, "p999_high_us": 950.0}
+    old, new = (analysis._points_text(pa.Table.from_pylist([each])).splitlines()[-1] for each in (row, longer))
+    assert old.startswith("| ways/none | 219 | - | 185 | 500 [500, 500] | 500 [500, 500] | - | 600 |")
+    assert new.startswith("| ways/none | 219 | 1.54 | 185 | 500 [500, 500] | 500 [500, 500] | 900 [800, 950] | 600 |")
