@@ -23,6 +23,9 @@ from lull.trace.datfile import TraceFile
 IN_INTERRUPT = 0x08 | 0x10
 """Of an event's flags: in the handler of an interrupt, or in what is left of it (softirq)."""
 
+WAKES = ("sched_waking", "sched_wakeup_new")
+"""Events of a task that is woken. The second one is a new task's first, and its cause is the parent."""
+
 Row = dict[str, Any]
 
 
@@ -107,17 +110,18 @@ def _wakes(trace: TraceFile) -> list[Waking]:
     found = []
     for cpu in trace.cpus:
         for batch in events_of.batches(trace, cpu):
-            which = batch.of("sched_waking")
-            if not which.size:
-                continue
-            tasks, by, flags = (
-                batch.numbers("sched_waking", field, which) for field in ("pid", "common_pid", "common_flags")
-            )
-            outside = ((flags & IN_INTERRUPT) != 0) | (by == 0)
-            found += [
-                Waking(int(time), int(task), None if interrupt else int(waker))
-                for time, task, waker, interrupt in zip(batch.time[which], tasks, by, outside, strict=True)
-            ]
+            for name in WAKES:
+                which = batch.of(name)
+                if not which.size:
+                    continue
+                tasks, by, flags = (
+                    batch.numbers(name, field, which) for field in ("pid", "common_pid", "common_flags")
+                )
+                outside = ((flags & IN_INTERRUPT) != 0) | (by == 0)
+                found += [
+                    Waking(int(time), int(task), None if interrupt else int(waker))
+                    for time, task, waker, interrupt in zip(batch.time[which], tasks, by, outside, strict=True)
+                ]
     return sorted(found)
 
 

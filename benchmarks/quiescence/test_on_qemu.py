@@ -19,7 +19,7 @@ def test_others_are_held_while_the_network_is_waited_for(lull: Lull, tmp_path: P
     assert made.returncode == 0, made.stderr
     figures = tmp_path / "out" / "figures"
     points = {row["point"]: row for row in pq.read_table(figures / "points.parquet").to_pylist()}
-    assert len(points) == 12
+    assert len(points) == 13
     for row in points.values():
         assert row["loads"] == 2
         # Where all CPUs share one time, what was held is not done in what is left of it.
@@ -33,7 +33,30 @@ def test_others_are_held_while_the_network_is_waited_for(lull: Lull, tmp_path: P
         assert row["mistaken"] == row["by_deadline"] == 0
         assert (row["held_sum_us"] > 2 * 90000) == quiet
     chains = pq.read_table(figures / "chains.parquet").to_pylist()
-    assert len(chains) == 5
+    assert len(chains) == 6
     for row in chains:
         assert row["right"] >= 5 * row["actions"] > 0, "each load goes through five processes"
         assert row["found"] == row["right"], "the tracker names all tasks that the user waits for"
+
+
+def test_the_path_of_other_pages_is_found(lull: Lull, tmp_path: Path) -> None:
+    """A search waits for the network twice. In a feed, the user interface itself waits, and the network process sleeps.
+
+    With the page above these are three loads whose chain is compared with the trace of all wake-ups.
+    """
+    words = ["--set", "windows=2", "--points", "chains/*-big", "--points", "chains/*-all"]
+    ran = lull("run", "quiescence", "-e", "qemu", *words, "--out", "out")
+    assert ran.returncode == 0, ran.stderr
+    assert lull("figures", "out").returncode == 0
+    figures = tmp_path / "out" / "figures"
+    holds, on_path = {"search": 2, "feed": 1}, {"search": 4, "feed": 3}
+    points = pq.read_table(figures / "points.parquet").to_pylist()
+    assert len(points) == 4
+    for row in points:
+        assert row["holds"] == row["by_path"] == 2 * holds[row["page"]]
+        assert row["mistaken"] == row["by_deadline"] == 0
+    chains = pq.read_table(figures / "chains.parquet").to_pylist()
+    assert len(chains) == 4
+    for row in chains:
+        assert row["found"] == row["right"] == row["actions"] * on_path[row["page"]] > 0
+        assert row["needless"] == 0

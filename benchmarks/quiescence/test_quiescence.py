@@ -1,15 +1,20 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """The way back from what the user sees, on made wake-ups; and the verdict on energy and time, on made tables."""
 
-from typing import Any
+from types import SimpleNamespace
+from typing import Any, cast
 
+import numpy as np
 import pyarrow as pa
 import pytest
+from numpy.typing import NDArray
 
 from lull.errors import UserError
 from lull.figures import boots
 from lull.results.drawing import Stored
 from lull.rundir.origin import Origin
+from lull.trace import events
+from lull.trace.datfile import TraceFile
 from lull_experiments.quiescence import analysis, causes, parts
 from lull_experiments.quiescence.causes import Action, Waking
 
@@ -50,6 +55,36 @@ def test_an_action_of_one_task_is_its_own() -> None:
 
 def test_what_is_after_the_next_key_is_another_action() -> None:
     assert causes.critical(LOAD, Action(1, 104, UI, frozenset({UI}))) == {UI}
+
+
+class Batch:
+    """Events of one CPU: of each name, when, and which task by which other one, in an interrupt or not."""
+
+    def __init__(self, rows: list[tuple[str, int, int, int, bool]]) -> None:
+        self.rows = rows
+        self.time = np.array([time for _, time, _, _, _ in rows])
+
+    def of(self, name: str) -> NDArray[np.int64]:
+        return np.array([place for place, row in enumerate(self.rows) if row[0] == name], np.int64)
+
+    def numbers(self, name: str, field: str, which: NDArray[np.int64]) -> NDArray[np.int64]:
+        column = {"pid": 2, "common_pid": 3, "common_flags": 4}[field]
+        own = [self.rows[place] for place in which]
+        assert all(row[0] == name for row in own)
+        return np.array([int(row[column]) * (causes.IN_INTERRUPT if column == 4 else 1) for row in own])
+
+
+def test_the_way_back_goes_through_a_new_process(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The user interface wakes the parser, which forks. The child asks the network, and tells the user interface."""
+    child = 99
+    first = Batch([("sched_waking", 3, PARSER, UI, False), ("sched_wakeup_new", 5, child, PARSER, False),
+                   ("sched_switch", 6, child, PARSER, False), ("sched_waking", 110, UI, child, False)])  # fmt: skip
+    second = Batch([("sched_waking", 7, NETWORK, child, False), ("sched_waking", 100, NETWORK, 0, True),
+                    ("sched_waking", 105, child, NETWORK, False)])  # fmt: skip
+    monkeypatch.setattr(events, "batches", lambda _, cpu: [first, second][cpu : cpu + 1])
+    wakes = causes._wakes(cast("TraceFile", SimpleNamespace(cpus=[0, 1])))
+    assert wakes[:3] == [Waking(3, PARSER, UI), Waking(5, child, PARSER), Waking(7, NETWORK, child)]
+    assert causes.critical(wakes, action()) == {UI, PARSER, child, NETWORK}
 
 
 def point(way: str) -> dict[str, Any]:
