@@ -19,6 +19,14 @@ def test_wearables_are_placed_on_four_little_cpus_and_two_big_ones(lull: Lull) -
     judge(lull("boot", "-e", "qemu", "-p", "rk3399", "--exec", "lull-selftest waeas"))
 
 
+def test_bursts_spread_over_the_cpus_of_two_sockets(lull: Lull) -> None:
+    """The default platform has too few CPUs for that."""
+    ran = lull("boot", "-e", "qemu", "-p", "server", "--exec", "lull-selftest bursts")
+    judge(ran)
+    assert "spread: 11 tasks of one CPU wake on 11 CPUs" in ran.stdout
+    assert "SKIP" not in ran.stdout
+
+
 def test_idle_states_of_clusters_of_several_cpus(lull: Lull) -> None:
     judge(lull("boot", "-e", "qemu", "-p", "rk3399", "--exec", "lull-selftest cstates"))
 
