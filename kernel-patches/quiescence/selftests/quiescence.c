@@ -12,7 +12,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/eventfd.h>
 #include <sys/mman.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
@@ -58,7 +60,20 @@ enum act {
 	CHILD,
 	/* A child ends, and a pipe with it. */
 	END,
+	/* Tells a task by each of @kinds, which asks the network. */
+	KIND,
 };
+
+/* How a task of the path may wake another one. */
+enum kind {
+	SOCKET,
+	EVENTFD,
+	SIGNAL,
+	FUTEX,
+	KINDS,
+};
+
+static const char *const kinds[KINDS] = {"a Unix socket", "an eventfd", "a signal", "a futex"};
 
 /* Others, which run every 2 ms or all the time, and say so. */
 enum other {
@@ -75,7 +90,7 @@ struct log {
 };
 
 static struct shared {
-	_Atomic int act, word;
+	_Atomic int act, word, kind, told;
 	_Atomic int stray;
 	_Atomic uint32_t done, listening, watching;
 	_Atomic uint32_t wait_ms;
@@ -87,7 +102,8 @@ static struct shared {
 } * shared;
 
 static pid_t others[OTHERS], ui, net;
-static int to_net[2], to_ui[2], crowd[CROWD][2], last[2];
+static int to_net[2], to_ui[2], crowd[CROWD][2], last[2], pair[2], counter;
+static pid_t asker;
 static uint32_t actions;
 
 static void must(int error, const char *what)
@@ -154,6 +170,60 @@ static void work_around(void)
 	write_text(OUT, "\n");
 }
 
+static void tell_asker(void)
+{
+	uint64_t one = 1;
+
+	switch ((enum kind)atomic_load(&shared->kind)) {
+	case SOCKET:
+		tell(pair[1]);
+		break;
+	case EVENTFD:
+		if (write(counter, &one, sizeof(one)) != sizeof(one))
+			_exit(2);
+		break;
+	case SIGNAL:
+		kill(asker, SIGUSR2);
+		break;
+	default:
+		atomic_store(&shared->told, 1);
+		syscall(SYS_futex, &shared->told, FUTEX_WAKE, 1);
+		break;
+	}
+	hear(to_ui[0]);
+}
+
+/* Who is told by the consumer, in the way that is tested, and asks the network. */
+static void ask_when_told(void)
+{
+	uint64_t sum;
+	sigset_t set;
+	int number;
+
+	sigemptyset(&set);
+	sigaddset(&set, SIGUSR2);
+	sigprocmask(SIG_BLOCK, &set, NULL);
+	for (;;) {
+		switch ((enum kind)atomic_load(&shared->kind)) {
+		case SOCKET:
+			hear(pair[0]);
+			break;
+		case EVENTFD:
+			if (read(counter, &sum, sizeof(sum)) != sizeof(sum))
+				_exit(3);
+			break;
+		case SIGNAL:
+			sigwait(&set, &number);
+			break;
+		default:
+			while (!atomic_exchange(&shared->told, 0))
+				syscall(SYS_futex, &shared->told, FUTEX_WAIT, 0, NULL);
+			break;
+		}
+		tell(to_net[1]);
+	}
+}
+
 static void consume(void)
 {
 	struct events events;
@@ -210,6 +280,9 @@ static void consume(void)
 			}
 			close(last[1]);
 			wait(NULL);
+			break;
+		case KIND:
+			tell_asker();
 			break;
 		}
 		atomic_fetch_add(&shared->done, 1);
@@ -737,6 +810,39 @@ static void test_chain(void)
 	}
 }
 
+/* Between the consumer and the network there is one more task. */
+static void test_kinds(void)
+{
+	unsigned long holds;
+
+	if (socketpair(AF_UNIX, SOCK_STREAM, 0, pair))
+		tap_bail("no socket: %s", strerror(errno));
+	counter = eventfd(0, 0);
+	if (counter < 0)
+		tap_bail("no eventfd: %s", strerror(errno));
+	for (int kind = 0; kind < KINDS; kind++) {
+		restart("all", "200", "2000");
+		atomic_store(&shared->kind, kind);
+		asker = start(ask_when_told);
+		/* The consumer has to know whom it tells. */
+		stop(ui);
+		start_ui();
+		clock_sleep(20 * MS);
+		do_all(KIND);
+		holds = stat_of("holds");
+		do_all(KIND);
+		tap_ok(on_path(asker) && on_path(net) && !on_path(others[SLEEPER]),
+		       "who is woken by %s joins the path, and so does whom it wakes", kinds[kind]);
+		tap_ok(stat_of("holds") == holds + 1, "and others are held in their wait");
+		stop(asker);
+	}
+	close(pair[0]);
+	close(pair[1]);
+	close(counter);
+	stop(ui);
+	start_ui();
+}
+
 static void test_big(void)
 {
 	struct cpulist out;
@@ -861,6 +967,7 @@ int main(int argc, char **argv)
 	test_mistake("all");
 	test_order();
 	test_chain();
+	test_kinds();
 	start_other(HOG);
 	put(SYSTEM "enabled", "0");
 	put(HOTPLUG, "1");
