@@ -92,7 +92,12 @@ static int manage(struct manager *manager)
 	error = hearts_open(&manager->hearts, path, !strcmp(users, "all"));
 	if (error) {
 		eanem_close(&manager->eanem);
-		return fail(path, error);
+		if (error != -EEXIST)
+			return fail(path, error);
+		fprintf(stderr,
+			"eanemd: --socket: %s is there and is no socket; name another path\n",
+			path);
+		return 1;
 	}
 	for (next = clock_ns(); !over && !error; next += interval_us * 1000) {
 		error = manager_step(manager);
@@ -144,7 +149,7 @@ static int guard(struct manager *manager, pid_t child, const sigset_t *signals)
 	place_back(manager->place, &manager->model);
 	if (WIFEXITED(status))
 		return WEXITSTATUS(status);
-	unlink(path);
+	hearts_remove(path);
 	fprintf(stderr, "eanemd: %s; what it had changed is back\n", strsignal(WTERMSIG(status)));
 	return 1;
 }
@@ -158,8 +163,8 @@ int main(int argc, char **argv)
 
 	(void)argc;
 	options_parse(argv, options, usage);
-	manager.options =
-		(struct manager_options){(double)room / 100, (double)saves / 100, patience};
+	manager.first.options = (struct first_options){(double)room / 100, (double)saves / 100,
+						       (unsigned int)patience};
 	manager.second.options = (struct second_options){.beats = beats,
 							 .longest = LONGEST,
 							 .patience = (unsigned int)patience,

@@ -21,6 +21,17 @@
 /* /proc/PID/task is a folder of folders: itself, its parent, and the threads. */
 #define LINKS_BESIDE_THREADS 2
 
+int hearts_remove(const char *path)
+{
+	struct stat status;
+
+	if (lstat(path, &status))
+		return errno == ENOENT ? 0 : -errno;
+	if (!S_ISSOCK(status.st_mode))
+		return -EEXIST;
+	return unlink(path) ? -errno : 0;
+}
+
 int hearts_open(struct hearts *hearts, const char *path, bool takes_all)
 {
 	struct sockaddr_un at = {.sun_family = AF_UNIX};
@@ -37,7 +48,9 @@ int hearts_open(struct hearts *hearts, const char *path, bool takes_all)
 	if (!connect(fd, (struct sockaddr *)&at, sizeof(at)) || errno == EAGAIN)
 		goto failed;
 	/* What a manager has left that was killed. */
-	unlink(path);
+	error = hearts_remove(path);
+	if (error)
+		goto failed;
 	if (!bind(fd, (struct sockaddr *)&at, sizeof(at)) && !chmod(path, 0666) &&
 	    !listen(fd, WAITING))
 		return 0;
@@ -66,7 +79,7 @@ void hearts_close(struct hearts *hearts, const char *path)
 	hearts->count = 0;
 	if (hearts->listener >= 0) {
 		close(hearts->listener);
-		unlink(path);
+		hearts_remove(path);
 	}
 }
 

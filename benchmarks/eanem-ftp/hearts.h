@@ -45,10 +45,15 @@ struct hearts {
 	uint64_t next_id;
 };
 
-/* takes_all: not only root's applications. 0, -EADDRINUSE if somebody listens there, or -errno. */
+/*
+ * takes_all: not only root's applications. 0, -EADDRINUSE if somebody listens there, -EEXIST if
+ * something else than a socket is there, or -errno.
+ */
 int hearts_open(struct hearts *hearts, const char *path, bool takes_all);
 /* Who has come and gone, and what all of them say now. True if the list is another one. */
 bool hearts_look(struct hearts *hearts);
 void hearts_close(struct hearts *hearts, const char *path);
+/* A socket, and nothing else. 0 also if there is none; -EEXIST or -errno. */
+int hearts_remove(const char *path);
 
 #endif

@@ -9,66 +9,6 @@
 #include "clock.h"
 #include "tell.h"
 
-#define SOCKETS 256
-
-/* The threads of the traffic, or how many there are, may have changed. */
-static bool same_threads(const struct traffic *one, const struct traffic *other)
-{
-	return one->thread_count == other->thread_count &&
-	       !memcmp(one->threads, other->threads, one->thread_count * sizeof(one->threads[0]));
-}
-
-/* Why the first level moves packets; NULL: it does not; "": it would if that lasts. */
-static const char *reason(const struct manager *manager, const struct traffic *traffic,
-			  const struct mapping *best, bool enough)
-{
-	const struct first *first = &manager->first;
-	const struct model *model = &manager->model;
-
-	if (!first->steers)
-		return "traffic began";
-	if (!enough)
-		return "nothing suffices";
-	if (mapping_stays(model, &first->mapping, best, traffic->packets_s, manager->options.saves))
-		return same_threads(&first->traffic, traffic) ? NULL : "other threads";
-	/* Too little is mended at once. */
-	if (!mapping_stays(model, &first->mapping, best, traffic->packets_s, 1))
-		return "too little";
-	return first->better + 1 >= manager->options.patience ? "less power" : "";
-}
-
-/* The same although it does not suffice: told once. */
-static bool is_known(const struct first *first, const struct traffic *traffic,
-		     const struct mapping *best)
-{
-	return first->steers && same_threads(&first->traffic, traffic) &&
-	       !memcmp(&best->opp, &first->mapping.opp, sizeof(best->opp)) &&
-	       best->cluster == first->mapping.cluster && best->cores == first->mapping.cores;
-}
-
-static const char *first_level(struct manager *manager, const struct traffic *traffic)
-{
-	struct first *first = &manager->first;
-	struct mapping best;
-	const char *why;
-	bool enough;
-
-	if (traffic->packets_s <= 0) {
-		why = first->steers ? "traffic ended" : NULL;
-		*first = (struct first){0};
-		return why;
-	}
-	enough = mapping_choose(&manager->model, traffic->packets_s, manager->options.room, &best);
-	why = reason(manager, traffic, &best, enough);
-	first->better = why && !*why ? first->better + 1 : 0;
-	if (!why || !*why || (!enough && is_known(first, traffic, &best)))
-		return NULL;
-	if (!strcmp(why, "other threads"))
-		best = first->mapping;
-	*first = (struct first){.mapping = best, .traffic = *traffic, .steers = true};
-	return why;
-}
-
 /* The packets that the first level decided for. */
 static struct search_net net_of(const struct manager *manager)
 {
@@ -83,7 +23,7 @@ static struct search_net net_of(const struct manager *manager)
 		.opp = search_opp(cluster, mapping->opp.mhz),
 		.cores = mapping->cores,
 		.packets_s = manager->first.traffic.packets_s,
-		.room = manager->options.room,
+		.room = manager->first.options.room,
 	};
 }
 
@@ -123,8 +63,7 @@ static int steer(struct manager *manager)
 	snprintf(cpus, sizeof(cpus), "%u-%u", cluster->first_cpu, cluster->first_cpu + cores - 1);
 	memcpy(threads, first->traffic.threads, count * sizeof(threads[0]));
 	/* Elsewhere the manager would wake a cluster that nobody else needs. */
-	if (count < LULL_EANEM_THREADS_MOST)
-		threads[count++] = (uint32_t)gettid();
+	threads[count++] = (uint32_t)gettid();
 	return eanem_steer(&manager->eanem, cpus, mhz * 1000, threads, count);
 }
 
@@ -195,21 +134,21 @@ static int apply(struct manager *manager)
 
 int manager_step(struct manager *manager)
 {
-	static struct lull_eanem_socket sockets[SOCKETS];
 	struct traffic traffic;
-	size_t count = SOCKETS;
 	const char *first, *second;
-	int error = eanem_sockets(&manager->eanem, sockets, &count);
+	int error;
 
+	traffic_begin(&traffic);
+	error = eanem_each_socket(&manager->eanem, traffic_add, &traffic);
 	if (error)
 		return error;
-	traffic_sum(sockets, count, &traffic);
-	first = first_level(manager, &traffic);
+	traffic_end(&traffic);
+	first = first_step(&manager->first, &manager->model, &traffic);
 	second = second_level(manager);
 	if (!first && !second && manager->is_told)
 		return 0;
 	if (!manager->is_told)
-		manager->first.traffic = traffic;
+		first_take_threads(&manager->first, &traffic);
 	error = apply(manager);
 	if (error)
 		return error;

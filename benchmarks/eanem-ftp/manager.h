@@ -7,29 +7,13 @@
 #include <stdint.h>
 
 #include "eanem.h"
+#include "first.h"
 #include "hearts.h"
-#include "mapping.h"
 #include "model.h"
 #include "place.h"
 #include "second.h"
-#include "traffic.h"
-
-struct manager_options {
-	/* Parts of the cores' time and of the power, and intervals in a row: mapping.h. */
-	double room, saves;
-	uint64_t patience;
-};
-
-/* The first level: where packets would be without the second. */
-struct first {
-	struct mapping mapping;
-	struct traffic traffic;
-	bool steers;
-	unsigned int better;
-};
 
 struct manager {
-	struct manager_options options;
 	struct model model;
 	struct eanem eanem;
 	struct hearts hearts;

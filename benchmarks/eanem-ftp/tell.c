@@ -28,6 +28,8 @@ void tell_first(FILE *out, const char *why, const struct manager *manager,
 	jsonl_real(&line, "packets_s", traffic->packets_s);
 	jsonl_real(&line, "bytes_s", traffic->bytes_s);
 	jsonl_int(&line, "threads", (int64_t)traffic->thread_count);
+	if (traffic->left_out)
+		jsonl_int(&line, "threads_left_out", (int64_t)traffic->left_out);
 	if (manager->first.steers) {
 		jsonl_string(&line, "cluster", manager->model.clusters[mapping->cluster].name);
 		jsonl_int(&line, "cores", mapping->cores);

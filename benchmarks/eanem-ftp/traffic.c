@@ -3,63 +3,99 @@
 
 #include <ctype.h>
 #include <dirent.h>
-#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 
-/* Of a connection that nothing has come on yet: what an Ethernet carries. */
-#define SIZE_UNKNOWN 1448.0
-
-static double size_of(const struct lull_eanem_socket *socket)
-{
-	return socket->last.packets ? (double)socket->last.mean / 1e3 : SIZE_UNKNOWN;
-}
-
 static double bytes_of(const struct lull_eanem_socket *socket)
 {
-	if (socket->target)
-		return (double)socket->target;
-	return socket->interval_ns ? (double)socket->last.bytes * 1e9 / (double)socket->interval_ns
-				   : 0;
+	double came, most;
+
+	if (!socket->interval_ns)
+		return 0;
+	came = (double)socket->last.bytes * 1e9 / (double)socket->interval_ns;
+	most = came * TRAFFIC_FACTOR;
+	if (!socket->target)
+		return came;
+	return (double)socket->target < most ? (double)socket->target : most;
 }
 
-static bool is_known(const struct traffic *traffic, uint32_t thread)
+/* The process's place; that of the one with the least traffic, if this one has more. */
+static struct traffic_process *place_of(struct traffic *traffic, uint32_t pid, double bytes_s)
 {
-	for (size_t i = 0; i < traffic->thread_count; i++)
-		if (traffic->threads[i] == thread)
-			return true;
-	return false;
+	struct traffic_process *least = NULL;
+
+	for (size_t i = 0; i < traffic->process_count; i++) {
+		struct traffic_process *process = &traffic->processes[i];
+
+		if (process->pid == pid)
+			return process;
+		if (!least || process->bytes_s < least->bytes_s)
+			least = process;
+	}
+	if (traffic->process_count < TRAFFIC_PROCESSES) {
+		least = &traffic->processes[traffic->process_count++];
+	} else {
+		traffic->left_out++;
+		if (least->bytes_s >= bytes_s)
+			return NULL;
+	}
+	*least = (struct traffic_process){.pid = pid};
+	return least;
 }
 
-void traffic_add_process(struct traffic *traffic, uint32_t pid)
+void traffic_begin(struct traffic *traffic)
+{
+	*traffic = (struct traffic){0};
+}
+
+void traffic_add(const struct lull_eanem_socket *socket, void *to)
+{
+	double bytes_s = bytes_of(socket), size = (double)socket->last.mean / 1e3;
+	struct traffic *traffic = to;
+	struct traffic_process *process;
+
+	if (bytes_s <= 0 || size <= 0)
+		return;
+	traffic->bytes_s += bytes_s;
+	traffic->packets_s += bytes_s / size;
+	process = socket->pid ? place_of(traffic, socket->pid, bytes_s) : NULL;
+	if (process)
+		process->bytes_s += bytes_s;
+}
+
+static int by_bytes(const void *one, const void *other)
+{
+	const struct traffic_process *first = one, *second = other;
+
+	if (first->bytes_s != second->bytes_s)
+		return first->bytes_s < second->bytes_s ? 1 : -1;
+	return first->pid < second->pid ? -1 : first->pid > second->pid;
+}
+
+static void add_threads(struct traffic *traffic, uint32_t pid)
 {
 	char path[64];
 	struct dirent *entry;
 	DIR *folder;
 
-	if (!pid || is_known(traffic, pid))
-		return;
 	snprintf(path, sizeof(path), "/proc/%u/task", pid);
 	folder = opendir(path);
-	while (folder && (entry = readdir(folder)) &&
-	       traffic->thread_count < LULL_EANEM_THREADS_MOST)
-		if (isdigit((unsigned char)entry->d_name[0]))
+	while (folder && (entry = readdir(folder))) {
+		if (!isdigit((unsigned char)entry->d_name[0]))
+			continue;
+		if (traffic->thread_count == TRAFFIC_THREADS)
+			traffic->left_out++;
+		else
 			traffic->threads[traffic->thread_count++] =
 				(uint32_t)strtoul(entry->d_name, NULL, 10);
+	}
 	if (folder)
 		closedir(folder);
 }
 
-void traffic_sum(const struct lull_eanem_socket *sockets, size_t count, struct traffic *traffic)
+void traffic_end(struct traffic *traffic)
 {
-	*traffic = (struct traffic){0};
-	for (size_t i = 0; i < count; i++) {
-		double bytes_s = bytes_of(&sockets[i]), size = size_of(&sockets[i]);
-
-		if (bytes_s <= 0 || size <= 0)
-			continue;
-		traffic->bytes_s += bytes_s;
-		traffic->packets_s += bytes_s / size;
-		traffic_add_process(traffic, sockets[i].pid);
-	}
+	qsort(traffic->processes, traffic->process_count, sizeof(traffic->processes[0]), by_bytes);
+	for (size_t i = 0; i < traffic->process_count; i++)
+		add_threads(traffic, traffic->processes[i].pid);
 }

@@ -17,11 +17,13 @@ struct request {
 	char rest[REQUEST_SIZE];
 };
 
-/* Where records go. */
+/* Where records go: to an array, or, if there is `each`, to a function. */
 struct records {
 	uint16_t attribute;
 	size_t size, most, count;
 	char *to;
+	eanem_each each;
+	void *with;
 };
 
 static void begin(struct request *request, uint16_t type, uint16_t flags, uint8_t command)
@@ -48,6 +50,19 @@ static void put(struct request *request, uint16_t type, const void *value, size_
 		(uint32_t)(NLMSG_ALIGN(request->head.nlmsg_len) + NLA_ALIGN(attribute->nla_len));
 }
 
+static void take_record(const char *data, struct records *records)
+{
+	struct lull_eanem_socket socket;
+
+	if (records->each) {
+		memcpy(&socket, data, sizeof(socket));
+		records->each(&socket, records->with);
+	} else if (records->count < records->most) {
+		memcpy(records->to + records->count * records->size, data, records->size);
+	}
+	records->count++;
+}
+
 /* The attributes of an answer that are wanted: those that the array has room for are kept. */
 static void keep(const struct nlmsghdr *head, struct records *records)
 {
@@ -61,12 +76,8 @@ static void keep(const struct nlmsghdr *head, struct records *records)
 		if (attribute.nla_len < NLA_HDRLEN || at + attribute.nla_len > end)
 			return;
 		if ((attribute.nla_type & NLA_TYPE_MASK) == records->attribute &&
-		    attribute.nla_len >= NLA_HDRLEN + records->size) {
-			if (records->count < records->most)
-				memcpy(records->to + records->count * records->size,
-				       at + NLA_HDRLEN, records->size);
-			records->count++;
-		}
+		    attribute.nla_len >= NLA_HDRLEN + records->size)
+			take_record(at + NLA_HDRLEN, records);
 		at += NLA_ALIGN(attribute.nla_len);
 	}
 }
@@ -160,6 +171,17 @@ int eanem_sockets(struct eanem *eanem, struct lull_eanem_socket *sockets, size_t
 				  .to = (char *)sockets};
 
 	return dump(eanem, LULL_EANEM_COMMAND_SOCKETS, &records, count);
+}
+
+int eanem_each_socket(struct eanem *eanem, eanem_each each, void *with)
+{
+	struct records records = {.attribute = LULL_EANEM_A_SOCKET,
+				  .size = sizeof(struct lull_eanem_socket),
+				  .each = each,
+				  .with = with};
+	size_t count;
+
+	return dump(eanem, LULL_EANEM_COMMAND_SOCKETS, &records, &count);
 }
 
 int eanem_cpus(struct eanem *eanem, struct lull_eanem_cpu *cpus, size_t *count)

@@ -405,6 +405,26 @@ static void hears_nonsense(void)
 	close(null);
 }
 
+/* A file that has nothing to do with it, where the socket should be. */
+static void leaves_files_alone(void)
+{
+	char text[8];
+	int status = 0;
+	pid_t child;
+
+	must(write_text(MODEL ".file", "mine"), "write a file");
+	child = fork();
+	if (!child) {
+		execl(DAEMON, DAEMON, "--model", MODEL, "--socket", MODEL ".file", NULL);
+		_exit(127);
+	}
+	waitpid(child, &status, 0);
+	tap_ok(WIFEXITED(status) && WEXITSTATUS(status) == 1 &&
+		       !read_text(MODEL ".file", text, sizeof(text)) && !strcmp(text, "mine"),
+	       "a file that is no socket stays");
+	unlink(MODEL ".file");
+}
+
 int main(void)
 {
 	must(write_text(EANEM_DIR "/enabled", "1"), "turn the system on");
@@ -414,6 +434,7 @@ int main(void)
 	puts_back();
 	has_users();
 	hears_nonsense();
+	leaves_files_alone();
 	must(write_text(EANEM_DIR "/enabled", "0"), "turn the system off");
 	unlink(MODEL);
 	unlink(LOG);
