@@ -33,6 +33,19 @@ struct second_options {
 	int reach;
 };
 
+/* An application, and the rate that is being counted. */
+struct second_known {
+	/* Its beats are those when the rate began; all else is of now. */
+	struct second_app app;
+	uint64_t began_ns;
+	/* The last rate; -1 before there is one. */
+	double rate;
+	/* It came while the others were already counted: they do not wait for it. */
+	bool is_new;
+	/* Its threads changed meanwhile, so that it was counted anew: once in a rating. */
+	bool has_restarted;
+};
+
 struct second {
 	struct second_options options;
 	/* Whether there are applications, where they are, and on how many cores packets are then.
@@ -41,16 +54,14 @@ struct second {
 	struct search_state state;
 	unsigned int net_cores;
 
-	/* The applications; their beats when the rate began; their last rate, -1 before there is
-	 * one. */
-	struct second_app apps[SECOND_APPS];
-	double rates[SECOND_APPS];
+	struct second_known apps[SECOND_APPS];
 	int count;
-	uint64_t began_ns;
 	unsigned int intervals, fast, rest;
 	bool settling;
 	struct search_net net;
+	/* States that were too slow, and for which applications. */
 	struct search_state slow[SECOND_SLOW];
+	uint64_t slow_for[SECOND_SLOW][SECOND_APPS];
 	int slow_count;
 };
 

@@ -56,8 +56,8 @@ static void tell_apps(struct jsonl *line, const struct manager *manager)
 		jsonl_real(line, "least", heart->least);
 		jsonl_real(line, "most", heart->most);
 		for (int k = 0; k < second->count; k++)
-			if (second->apps[k].id == heart->id && second->rates[k] >= 0)
-				jsonl_real(line, "rate", second->rates[k]);
+			if (second->apps[k].app.id == heart->id && second->apps[k].rate >= 0)
+				jsonl_real(line, "rate", second->apps[k].rate);
 		jsonl_close(line);
 	}
 	jsonl_close(line);

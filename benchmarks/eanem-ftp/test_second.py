@@ -162,6 +162,10 @@ class ModelledMachine:
     goals: list[tuple[float, float]]
     net: Net | None = None
     ms: int = 0
+    threads: Callable[[int, int], int] = lambda number, ms: 8
+    """Of an application, by its number and the time."""
+    guests: bool = False
+    """In each interval another application comes, and goes before the next."""
     beats: list[float] = field(default_factory=list)
     state: State = (4, 4, 2, 3)
     decisions: list[tuple[int, str, State]] = field(default_factory=list)
@@ -182,7 +186,9 @@ class ModelledMachine:
             self.ms += 100
             for i, (least, most) in enumerate(self.goals):
                 self.beats[i] += self.law(self.state) / 10
-                self._say(f"hear {i + 1} {int(self.beats[i])} {least} {most} 8")
+                self._say(f"hear {i + 1} {int(self.beats[i])} {least} {most} {self.threads(i, self.ms)}")
+            if self.guests:
+                self._say(f"hear {1000 + self.ms} 0 100 200 1")
             self._say(self.net.line() if self.net else "net -1")
             self._say(f"step {self.ms * 1_000_000}")
             assert self.child.stdin is not None
@@ -257,6 +263,52 @@ def test_goals_packets_and_applications_change(program: Path) -> None:
         assert machine.decisions[-1][1] == "application went"
         machine.run(10)
         assert machine.decisions[-1][1] == "application went"
+
+
+def test_one_that_changes_all_the_time_stops_no_other(program: Path) -> None:
+    """The first has a goal. The second changes its goal, or its threads, in each interval."""
+    goal = 0.75 * linear((4, 4, 2, 3))
+    with ModelledMachine(program, linear, [(goal, 1.1 * goal), (1.0, 2.0)]) as machine:
+        for number in range(100):
+            machine.goals[1] = (1.0 + number % 2, 3.0)
+            machine.run(1)
+        assert linear(machine.state) >= goal
+    with ModelledMachine(
+        program, linear, [(goal, 1.1 * goal), (1.0, 2.0)], threads=lambda number, ms: 4 + number * (ms // 100 % 2)
+    ) as machine:
+        machine.run(100)
+        assert linear(machine.state) >= goal
+
+
+def test_goals_that_change_let_power_be_saved(program: Path) -> None:
+    goal = 0.3 * linear((4, 4, 2, 3))
+    with ModelledMachine(program, linear, [(goal, 1.1 * goal), (1.0, 2.0)]) as machine:
+        machine.run(100)
+        machine.goals[0] = (goal / 2, 0.55 * goal)
+        for number in range(100):
+            machine.goals[1] = (1.0 + number % 2, 3.0)
+            machine.run(1)
+        assert machine.decisions[-1][1] == "less power"
+
+
+def test_those_that_come_and_go_stop_no_other(program: Path) -> None:
+    goal = 0.75 * linear((4, 4, 2, 3))
+    with ModelledMachine(program, linear, [(goal, 1.1 * goal)], guests=True) as machine:
+        machine.run(200)
+        assert "too slow" in [why for _, why, _ in machine.decisions]
+        assert linear(machine.state) >= goal
+
+
+def test_what_was_too_slow_for_one_stays_so_when_another_changes(program: Path) -> None:
+    """The model takes big cores for much faster than they are, so that the search learns."""
+    goal = 0.5 * unlike((3, 3, 2, 3))
+    with ModelledMachine(program, unlike, [(goal, 1.1 * goal), (1.0, 1e6)]) as machine:
+        machine.run(300)
+        decided = len(machine.decisions)
+        for number in range(300):
+            machine.goals[1] = (1.0 + number % 2, 1e6)
+            machine.run(1)
+        assert len(machine.decisions) == decided
 
 
 def test_applications_without_a_goal_or_a_beat_change_nothing(program: Path) -> None:
