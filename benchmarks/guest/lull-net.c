@@ -27,6 +27,9 @@
 #define CONNECT_PAUSE_NS 10000000
 #define ANSWER_MS 20
 #define ANSWER_TRIES 500
+/* Connections of a flood: a process may have 1024 files. */
+#define FLOOD_MOST 1000
+#define FLOOD_WRITES 64
 
 static const char usage[] =
 	"usage: lull-net serve [--cpu N]\n"
@@ -34,6 +37,7 @@ static const char usage[] =
 	"                             [--interval-ms N] [--size BYTES] [--cpu N]\n"
 	"       lull-net ping [--with ADDRESS] [--proto tcp|udp] [--count N] [--gap-us N] "
 	"[--size BYTES] [--cpu N]\n"
+	"       lull-net flood [--with ADDRESS] [--count N] [--ms N]\n"
 	"  --kbit-s: 0 is as fast as it goes\n";
 
 static const char *with = NET_PEER, *proto = "tcp";
@@ -301,6 +305,43 @@ static int ping(void)
 	return 0;
 }
 
+/* The I-th of three kinds: it says nothing, it asks for a stream and does not read, it sends. */
+static int flood_one(int i)
+{
+	static const char junk[1024];
+	int fd = connect_to_server();
+
+	if (fd < 0)
+		return fd;
+	size = NET_LARGEST_WRITE / 4;
+	if (i % 3 && order(fd, i % 3 == 1 ? NET_RECEIVE : NET_SEND, 0))
+		return fd;
+	for (int k = 0; i % 3 == 2 && k < FLOOD_WRITES; k++)
+		send(fd, junk, sizeof(junk), MSG_NOSIGNAL | MSG_DONTWAIT);
+	return fd;
+}
+
+/* A client as nobody wants it: many connections at once, all of which are reset at the end. */
+static int flood(void)
+{
+	static int fds[FLOOD_MOST];
+	const struct linger reset = {.l_onoff = 1};
+	uint64_t end = clock_ns() + ms * 1000000;
+	int opened = 0, error = 0;
+
+	while (!error && opened < (int)count && opened < FLOOD_MOST) {
+		fds[opened] = flood_one(opened);
+		error = fds[opened] < 0 ? fds[opened] : 0;
+		opened += !error;
+	}
+	clock_sleep_until(end);
+	for (int i = 0; i < opened; i++) {
+		setsockopt(fds[i], SOL_SOCKET, SO_LINGER, &reset, sizeof(reset));
+		close(fds[i]);
+	}
+	return error;
+}
+
 int main(int argc, char **argv)
 {
 	const char *mode = argc > 1 ? argv[1] : "";
@@ -323,6 +364,8 @@ int main(int argc, char **argv)
 		error = stream(NET_SEND);
 	else if (!strcmp(mode, "ping"))
 		error = ping();
+	else if (!strcmp(mode, "flood"))
+		error = flood();
 	else
 		return fputs(usage, stderr), 2;
 	return error ? fail(mode, error) : 0;

@@ -8,10 +8,22 @@
 #include <signal.h>
 #include <stdbool.h>
 #include <sys/socket.h>
+#include <sys/time.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
+#include "clock.h"
 #include "net_order.h"
 #include "net_stream.h"
+
+/* Clients at once. Those that come then wait until one has gone. */
+#define CLIENTS 256
+/* A client says at once what it wants. One that does not is ended, so that it holds no place. */
+#define SILENT_S 5
+/* Between two tries when there are too many clients, files or processes. */
+#define PAUSE_MS 10
+
+static int clients;
 
 static int open_at(int type, uint16_t port)
 {
@@ -23,7 +35,7 @@ static int open_at(int type, uint16_t port)
 		return -errno;
 	setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &yes, sizeof(yes));
 	if (bind(fd, (struct sockaddr *)&any, sizeof(any)) ||
-	    (type == SOCK_STREAM && listen(fd, SOMAXCONN)))
+	    ((type & SOCK_STREAM) == SOCK_STREAM && listen(fd, SOMAXCONN)))
 		return -errno;
 	return fd;
 }
@@ -91,12 +103,16 @@ static int echo(int fd, size_t size)
 
 static int serve_client(int fd)
 {
+	struct timeval silent = {.tv_sec = SILENT_S}, never = {0};
 	struct net_count count;
 	struct net_order order;
-	int error = net_read_all(fd, &order, sizeof(order)), yes = 1;
+	int error, yes = 1;
 
+	setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &silent, sizeof(silent));
+	error = net_read_all(fd, &order, sizeof(order));
 	if (error)
 		return error;
+	setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &never, sizeof(never));
 	if (order.magic != NET_MAGIC || !order.size || order.size > NET_LARGEST_WRITE)
 		return -EPROTO;
 	if (order.proto == NET_UDP)
@@ -110,21 +126,39 @@ static int serve_client(int fd)
 	return error ? error : report(fd, &count, 0);
 }
 
-/* A process for each client: one that is slow, or resets, is nobody else's trouble. */
+/* What has nothing to do with the connection: a listener that is none any more. */
+static bool is_end(int error)
+{
+	return error == EBADF || error == EINVAL || error == ENOTSOCK;
+}
+
+/*
+ * A process for each client: one that is slow, or resets, is nobody else's trouble. Where files or
+ * memory run out, the connection waits in the queue; where processes do, it is closed.
+ */
 static int accept_client(int listener)
 {
 	int fd = accept4(listener, NULL, NULL, SOCK_CLOEXEC);
 	pid_t pid;
 
-	if (fd < 0)
-		return errno == ECONNABORTED || errno == EINTR ? 0 : -errno;
+	if (fd < 0 && is_end(errno))
+		return -errno;
+	if (fd < 0) {
+		if (errno != EAGAIN && errno != ECONNABORTED && errno != EINTR)
+			clock_sleep(PAUSE_MS * 1000000ULL);
+		return 0;
+	}
 	pid = fork();
 	if (pid == 0) {
 		close(listener);
 		_exit(serve_client(fd) ? 1 : 0);
 	}
 	close(fd);
-	return pid < 0 ? -errno : 0;
+	if (pid < 0)
+		clock_sleep(PAUSE_MS * 1000000ULL);
+	else
+		clients++;
+	return 0;
 }
 
 static int answer_datagram(int fd)
@@ -135,7 +169,7 @@ static int answer_datagram(int fd)
 	ssize_t got = recvfrom(fd, data, sizeof(data), 0, (struct sockaddr *)&from, &length);
 
 	if (got < 0)
-		return errno == EINTR || errno == ECONNREFUSED ? 0 : -errno;
+		return is_end(errno) ? -errno : 0;
 	/* A client that is gone is not waiting for it. */
 	sendto(fd, data, (size_t)got, 0, (struct sockaddr *)&from, length);
 	return 0;
@@ -144,19 +178,24 @@ static int answer_datagram(int fd)
 int net_serve(void)
 {
 	struct pollfd fds[] = {
-		{.fd = open_at(SOCK_STREAM, NET_PORT), .events = POLLIN},
-		{.fd = open_at(SOCK_DGRAM, NET_PORT), .events = POLLIN},
+		{.fd = open_at(SOCK_STREAM | SOCK_NONBLOCK, NET_PORT), .events = POLLIN},
+		{.fd = open_at(SOCK_DGRAM | SOCK_NONBLOCK, NET_PORT), .events = POLLIN},
 	};
 	int error = 0;
 
-	/* Nobody waits for the children. */
-	signal(SIGCHLD, SIG_IGN);
+	/* A parent that ignores its children's ends leaves that to its own children. */
+	signal(SIGCHLD, SIG_DFL);
 	for (int i = 0; i < 2; i++)
 		if (fds[i].fd < 0)
 			return fds[i].fd;
 	while (!error) {
-		if (poll(fds, 2, -1) < 0)
-			continue;
+		bool full = clients >= CLIENTS;
+
+		fds[0].events = full ? 0 : POLLIN;
+		if (poll(fds, 2, full ? PAUSE_MS : -1) < 0)
+			fds[0].revents = fds[1].revents = 0;
+		while (clients > 0 && waitpid(-1, NULL, WNOHANG) > 0)
+			clients--;
 		if (fds[0].revents)
 			error = accept_client(fds[0].fd);
 		if (!error && fds[1].revents)
