@@ -32,3 +32,17 @@ def test_requests_come_in_the_windows_that_they_announce(lull: Lull, tmp_path: P
     # On QEMU the peer sleeps too. From C4 it sends late by more than a window is long.
     assert counts["states/C1-ahead"]["hits"] >= 20
     assert pq.read_table(tables / "sleeps.parquet").num_rows == 1
+
+
+def test_a_stray_datagram_ends_nothing(lull: Lull, tmp_path: Path) -> None:
+    few = "--settle 2 --requests 2 --windows 1"
+    peer = f"""
+        for size in 1 63 64 65 1400; do
+            head -c $size /dev/urandom | timeout 0.2 nc -u 10.0.0.1 5002
+        done
+        wake-net --way ask --seed 1 {few}
+    """
+    script = f"wake-net --way none {few} && echo answered"
+    ran = lull("boot", "-e", "qemu", "--peer", peer, "--exec", script, "--out", "run")
+    assert (ran.returncode, ran.stdout) == (0, "answered\n"), ran.stderr
+    assert len((tmp_path / "run" / "files" / "requests.jsonl").read_text().splitlines()) == 4

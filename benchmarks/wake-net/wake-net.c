@@ -174,26 +174,42 @@ static int expect(const struct message *message, uint64_t now)
 	return ioctl(ahead, WAKE_AHEAD_BEGIN, &asked) && errno != ETIME ? -errno : 0;
 }
 
+/* The next request. Anybody may send datagrams here: what is no request is left out. */
+static int receive(int fd, struct message *message, struct sockaddr_in *from)
+{
+	uint64_t last = settle + windows * requests;
+	socklen_t length;
+	ssize_t got;
+
+	for (;;) {
+		length = sizeof(*from);
+		/* A datagram that is longer is no request either. */
+		got = recvfrom(fd, message, sizeof(*message), MSG_TRUNC, (struct sockaddr *)from,
+			       &length);
+		if (got < 0 && errno != EINTR)
+			return -errno;
+		if (got == sizeof(*message) && message->number <= last + 1)
+			return 0;
+	}
+}
+
 static int answer_all(int fd, struct windows *times, uint64_t *ordered)
 {
 	uint64_t last = settle + windows * requests, now;
 	struct message message;
 	struct sockaddr_in from;
-	socklen_t length;
-	ssize_t got;
 	int error = 0;
 
 	do {
-		length = sizeof(from);
-		got = recvfrom(fd, &message, sizeof(message), 0, (struct sockaddr *)&from, &length);
-		if (got != sizeof(message) || message.number > last + 1)
-			return got < 0 ? -errno : -EPROTO;
+		error = receive(fd, &message, &from);
+		if (error)
+			break;
 		now = clock_ns();
 		/* A miss has ended by itself. */
 		if (ahead >= 0)
 			ioctl(ahead, WAKE_AHEAD_END);
-		if (sendto(fd, &message, sizeof(message), 0, (struct sockaddr *)&from, length) < 0)
-			return -errno;
+		/* Who does not get it asks again. */
+		sendto(fd, &message, sizeof(message), 0, (struct sockaddr *)&from, sizeof(from));
 		if (message.number)
 			took_ns[message.number - 1] = message.before_ns;
 		if (message.number == 1) {
