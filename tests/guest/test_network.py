@@ -93,6 +93,26 @@ def test_a_peer_that_resets_its_connection_loses_no_other(lull: Lull) -> None:
     assert (ran.returncode, ran.stdout) == (0, "served\n"), ran.stderr
 
 
+def test_a_server_without_files_or_places_serves_on(lull: Lull) -> None:
+    """It has no file left for a connection, then more clients come than it serves at once."""
+    script = """
+        (ulimit -n 5; exec lull-net serve) &
+        sleep 0.3
+        lull-net flood --with 127.0.0.1 --count 3 --ms 300
+        lull-net ping --with 127.0.0.1 --proto udp --count 1 >/dev/null && echo no files
+        kill $!
+        wait $!
+        lull-net serve &
+        lull-net flood --with 127.0.0.1 --count 300 --ms 1000 &
+        sleep 0.5
+        lull-net ping --with 127.0.0.1 --proto udp --count 1 >/dev/null && echo many clients
+        lull-net ping --with 127.0.0.1 --count 1 >/dev/null && echo served
+    """
+    ran = lull("boot", "-e", "qemu", "--peer", "true", "--exec", script)
+    assert ran.returncode == 0, ran.stderr
+    assert ran.stdout.replace("Terminated\n", "") == "no files\nmany clients\nserved\n"
+
+
 WRONG = {
     "lull-net": (2, "usage: lull-net serve"),
     "lull-net listen": (2, "usage: lull-net serve"),
