@@ -7,7 +7,7 @@ from typing import Any
 import pyarrow as pa
 from matplotlib.figure import Figure
 
-from lull.figures import eanem, waiting
+from lull.figures import eanem, network_card, waiting
 from lull.plotting import style
 from lull.plotting.markdown import markdown_table
 from lull.results.against import Against
@@ -42,7 +42,8 @@ def conclude(tables: Mapping[str, pa.Table], points: Sequence[str]) -> Result:
         summary="## A download, by what is done about it\n\n"
         + waiting.so_far(table, points)
         + "Performance: min(g, h) / g, where g is the bandwidth to go for and h what was there. Power of the CPUs with "
-        "their L2s from the ledger, and by equation 3 with Linux's coefficients; of the machine.\n\n"
+        "their L2s from the ledger, and by equation 3 with Linux's coefficients; of the machine; and of the machine "
+        "with its network card, which is a constant and not in the ledger.\n\n"
         + _points_text(table)
         + eanem.decisions_text(tables.get("decisions")),
         tables=dict(tables),
@@ -111,7 +112,14 @@ def df_points(runs: Runs, intervals: pa.Table, windows: pa.Table) -> pa.Table:
 def _points_text(points: pa.Table) -> str:
     timed = waiting.is_timed(points)
     headings = ("goal, Mbit/s", "way", "there, Mbit/s", "performance") + (
-        ("CPUs, mW", "by equation 3, mW", "machine, mW", "performance per watt, by EAS", "by equation 3")
+        (
+            "CPUs, mW",
+            "by equation 3, mW",
+            "machine, mW",
+            "with its card, mW",
+            "performance per watt, by EAS",
+            "by equation 3",
+        )
         if timed
         else ()
     )
@@ -121,6 +129,7 @@ def _points_text(points: pa.Table) -> str:
             *(
                 (
                     *(f"{1e3 * row[name]:.4g}" for name in ("cpus_w", "model_w", "power_w")),
+                    network_card.machine_mw(row["power_w"]),
                     *eanem.gain_texts(row),
                 )
                 if timed

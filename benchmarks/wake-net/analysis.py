@@ -8,7 +8,7 @@ import numpy as np
 import pyarrow as pa
 from matplotlib.figure import Figure
 
-from lull.figures import waiting
+from lull.figures import network_card, waiting
 from lull.plotting import style
 from lull.plotting.markdown import markdown_table
 from lull.results.against import Against
@@ -162,13 +162,13 @@ def _points_text(points: pa.Table) -> str:
         "group", "state", "way", "governor", "CPU", "gap, µs", "answers", "asked twice", "median, µs", "p99, µs",
     )  # fmt: skip
     return markdown_table(
-        headings + (("power, mW",) if timed else ()),
+        headings + (("power, mW", "with the network card, mW") if timed else ()),
         [
             (
                 row["group"], row["state"], row["way"], row["governor"], row["cpu"], row["gap_us"],
                 row["events"], row["twice"],
                 waiting.quantile_text(row, "median"), waiting.quantile_text(row, "p99"),
-                *((waiting.watts_text(row, "power_w"),) if timed else ()),
+                *((waiting.watts_text(row, "power_w"), network_card.machine_mw(row["power_w"])) if timed else ()),
             )
             for row in points.to_pylist()
         ],
