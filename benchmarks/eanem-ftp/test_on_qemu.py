@@ -21,7 +21,7 @@ def test_every_way_downloads(lull: Lull, tmp_path: Path) -> None:
     tables = tmp_path / "out" / "figures"
     points = {row["point"]: row for row in pq.read_table(tables / "points.parquet").to_pylist()}
     assert {row["way"] for row in points.values()} == {
-        "eas", "eanem", "napi", "threaded", "coalesce", "slow-rate", "pacing", "rcvbuf", "uclamp",
+        "eas", "eanem", "napi", "threaded", "coalesce", "slow_rate", "pacing", "rcvbuf", "uclamp",
     }  # fmt: skip
     for row in points.values():
         assert "power_w" not in row, "QEMU's time is no timing"
@@ -45,7 +45,7 @@ bytes() {
 }
 eanem-load --phases 0:0 --interval-us 10000 --settle 1 --intervals 5 --steer 0 --monitor 0
 echo free $(bytes)
-for way in eas napi threaded coalesce pacing rcvbuf slow-rate uclamp; do
+for way in eas napi threaded coalesce pacing rcvbuf slow_rate uclamp; do
     eanem-way $way 20000 10000 1 5 50000 0 0 0 120000 0 0 0 4.48 2>&1 || exit 1
     echo $way $(bytes) $(cat /sys/kernel/lull/eanem/enabled)
 done
@@ -72,7 +72,7 @@ def test_each_way_of_linux_does_something(lull: Lull, tmp_path: Path) -> None:
     target = 20e6 / 8 * 0.05
     free = int(said["free"][0])
     assert free > 2 * target, "without anything, more comes"
-    for way in ("eas", "napi", "threaded", "coalesce", "pacing", "slow-rate"):
+    for way in ("eas", "napi", "threaded", "coalesce", "pacing", "slow_rate"):
         assert int(said[way][0]) == pytest.approx(target, rel=0.2), way
         assert said[way][1] == ("0" if way == "pacing" else "1")
     assert said["rcvbuf"][1] == "0"
