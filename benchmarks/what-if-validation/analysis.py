@@ -18,7 +18,7 @@ from lull.plotting.numbers import number
 from lull.results.drawing import Drawing, Stored
 from lull.results.result import Check, Result
 from lull.scenario.runs import Runs
-from lull.whatif import bars
+from lull.whatif import bars, version
 from lull.whatif.bars import Circumstances
 from lull.whatif.chain import OF_CPUS
 from lull.whatif.source import FREE_CLOCKS
@@ -67,6 +67,11 @@ def analyse(runs: Runs) -> Result:
             "run more points of a group"
         )
     return conclude(found, runs.names)
+
+
+def code() -> dict[str, str]:
+    """Beside the runs the answers depend on the replay: with another one, published rows are made again."""
+    return {"replay": version.replay()}
 
 
 def conclude(tables: Mapping[str, pa.Table], points: Sequence[str]) -> Result:

@@ -20,7 +20,7 @@ from lull.rundir.run import Run
 from lull.scenario.load import load_scenario
 from lull.scenario.points import Wishes, resolve
 from lull.scenario.runs import Runs
-from lull.whatif import bars
+from lull.whatif import bars, version
 from lull_experiments.what_if_validation import analysis, held_out, means
 from tests import drawn
 
@@ -110,6 +110,19 @@ def test_every_number_has_its_truth_and_its_bar(found: Result) -> None:
 def test_a_result_that_comes_in_pieces_is_concluded_from_its_tables_alone(found: Result) -> None:
     again = analysis.conclude(found.tables, ["governors/drags", "governors/drags-deeper", "exits/tiny-300"])
     assert (again.summary, again.checks) == (found.summary, found.checks)
+
+
+def test_a_renewed_replay_makes_published_answers_older(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Its manifest names the replay beside what made the runs."""
+    (piece,) = _runs(_run("drags")).pieces
+    assert piece["code"] == analysis.code()
+    copy = tmp_path / "whatif"
+    shutil.copytree(version._FOLDER, copy, ignore=shutil.ignore_patterns("__pycache__"))
+    monkeypatch.setattr(version, "_FOLDER", copy)
+    assert piece["code"] == analysis.code(), "wherever it is"
+    with (copy / "shim" / "chain.c").open("a") as source:
+        source.write("/* another replay */\n")
+    assert piece["code"] != analysis.code()
 
 
 def _made(**changes: object) -> pa.Table:

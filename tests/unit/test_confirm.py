@@ -21,7 +21,7 @@ from lull.engines.base import Outcome, Sink
 from lull.errors import LimitReached, UserError
 from lull.figures import wake
 from lull.files import paths
-from lull.results import age, confirmed, confirming, index, manifest, tree
+from lull.results import age, confirmed, confirming, drawing, index, manifest, tree
 from lull.results.comparing import PublishedRows
 from lull.results.tree import Tree
 from lull.rundir.folder import FILES, RunDir
@@ -140,6 +140,25 @@ def test_other_power_models_than_those_of_a_confirmation_make_it_one_of_another_
 def test_other_rules_than_those_of_a_confirmation_ask_for_another_one(place: Place) -> None:
     place.confirm()
     place.describe(_with(within={"exit_ns": 0.5}, because="it is wide"))
+    assert place.age.startswith("older (confirmed before, ")
+
+
+def test_a_result_that_another_code_made_is_older(place: Place, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A replay that makes the tables of the runs may be renewed, while all that made the runs stays."""
+    analysis = drawing.read(place.folder)[0]
+    monkeypatch.setattr(analysis, "code", lambda: {"replay": "old"}, raising=False)
+    place.publish()
+    about = json.loads((place.folder / "manifest.json").read_text())
+    about["pieces"][0]["engine"]["configs"] = "model"
+    (place.folder / "manifest.json").write_text(json.dumps(about))
+    place.tree = Tree({name: entry["key"] for name, entry in wakes.ARTIFACTS.items()}, "model", tree.power_models())
+    assert place.age == age.OF_THIS_TREE
+    monkeypatch.setattr(analysis, "code", lambda: {"replay": "new"})
+    assert place.age == "older"
+    place.tree = Tree(dict(KEYS), "model", tree.power_models())
+    place.confirm()
+    assert place.age.startswith("confirmed (with commit ")
+    monkeypatch.setattr(analysis, "code", lambda: {"replay": "newest"})
     assert place.age.startswith("older (confirmed before, ")
 
 

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """A result in pieces: what becomes of columns that a table has gained or lost since its first points were published."""
 
+from collections.abc import Mapping
 from pathlib import Path
 
 import pyarrow as pa
@@ -14,11 +15,18 @@ from lull.results import pieces
 PIECE: dict[str, object] = {"artifacts": {}, "engine": {}, "host": {}, "lull": []}
 
 
-def folder(path: Path, point: str, kernel: object = "k", platform: object = "tiny", **columns: object) -> Path:
+def folder(
+    path: Path,
+    point: str,
+    kernel: object = "k",
+    platform: object = "tiny",
+    code: Mapping[str, str] | None = None,
+    **columns: object,
+) -> Path:
     """A result of one point with one row."""
     path.mkdir()
     pq.write_table(pa.Table.from_pylist([{"point": point, **columns}]), path / "rows.parquet")
-    piece = {**PIECE, "artifacts": {"kernel": kernel}, "points": [point]}
+    piece = {**PIECE, "artifacts": {"kernel": kernel}, "points": [point], **({"code": code} if code else {})}
     about = {"command": "lull run x", "platform": platform, "points": {point: {"kernel": kernel}}, "pieces": [piece]}
     json_file.write(path / "manifest.json", about)
     return path
@@ -76,3 +84,14 @@ def test_a_row_whose_point_has_no_record_comes_in_again(tmp_path: Path) -> None:
     tables, manifest = pieces.joined(folder(tmp_path / "made", "b", time=4.0), published)
     assert tables["rows"].to_pylist() == [{"point": "a", "time": 1.0}, {"point": "b", "time": 4.0}]
     assert set(manifest["points"]) == {"a", "b"}
+
+
+def test_a_point_whose_rows_another_code_made_takes_the_place_of_the_published_one(tmp_path: Path) -> None:
+    """The runs are the same, and what is read from them is not: the answers of a what-if come from a replay."""
+    published = folder(tmp_path / "published", "a", time=1.0)
+    newer = folder(tmp_path / "newer", "a", code={"replay": "new"}, time=2.0)
+    tables, manifest = pieces.joined(newer, published)
+    assert tables["rows"].to_pylist() == [{"point": "a", "time": 2.0}]
+    assert [piece["code"] for piece in manifest["pieces"]] == [{"replay": "new"}]
+    again, _ = pieces.joined(folder(tmp_path / "again", "a", code={"replay": "new"}, time=3.0), newer)
+    assert again["rows"].to_pylist() == [{"point": "a", "time": 2.0}], "no other code"

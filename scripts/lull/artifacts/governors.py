@@ -81,6 +81,15 @@ def of_run(made_by: Mapping[str, object]) -> bool | None:
     return True if same else None
 
 
+def version() -> str:
+    """The hash of the kernel source and the hooks that `build` takes the governors from. Nothing is unpacked for it."""
+    return cache.key_of(_sources(store.kernel_source()[1]))
+
+
+def _sources(identity: str) -> dict[str, object]:
+    return {"source": identity, "hooks": digest.by_path(paths.ROOT, hooks())}
+
+
 def _earlier(made_by: Mapping[str, object]) -> str | None:
     files = made_by.get("files")
     hashes = set(files.values()) if isinstance(files, dict) else set()
@@ -97,8 +106,7 @@ def _patched() -> Entry:
         for hook in hooks():
             run(["patch", "--batch", "--forward", "--fuzz=0", "-p1", "-i", str(hook.resolve())], out)
 
-    inputs: dict[str, object] = {"source": identity, "hooks": digest.by_path(paths.ROOT, hooks())}
-    return _built("governor-sources", "source of the kernel's governors", 6, inputs, make)
+    return _built("governor-sources", "source of the kernel's governors", 6, _sources(identity), make)
 
 
 def _built(

@@ -80,10 +80,14 @@ def _table(path: Path) -> pa.Table:
 
 
 def read(folder: Path) -> tuple[ModuleType, Stored]:
-    """Return the analysis and the tables of a written result. Older results leave the analysis to their scenario."""
+    """Return the analysis and the tables of a written result."""
     about = manifest.read(folder)
-    analysis = experiments.analysis_in(experiments.named(about.get("analysis") or about["scenario"]))
-    return analysis, Stored(Origin.of_manifest(about), tables_of(folder))
+    return analysis_of(about), Stored(Origin.of_manifest(about), tables_of(folder))
+
+
+def analysis_of(about: manifest.ResultManifest) -> ModuleType:
+    """Return the analysis that a manifest names. Older results leave the analysis to their scenario."""
+    return experiments.analysis_in(experiments.named(about.get("analysis") or about["scenario"]))
 
 
 def of_folder(folder: Path) -> list[Drawing]:

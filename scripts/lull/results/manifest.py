@@ -34,6 +34,8 @@ class Piece(TypedDict):
     engine: ResultEngine
     artifacts: dict[str, str]
     lull: Annotated[list[str], MinLen(1)]
+    code: NotRequired[dict[str, str]]
+    """Hashes of lull's own code that the tables are made with, where they do not follow from the runs alone."""
 
 
 @with_config(json_file.OPEN)

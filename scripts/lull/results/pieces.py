@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """A result that is published in pieces: points that finished later, and maybe elsewhere, join those that are there.
 
-A published point stays while kernel, firmware, image and machine model are the same. So a point that failed cannot be
-run again until it passes. A point made with others of these takes the place of the published one: so a result that has
-become old is renewed piece by piece.
+A published point stays while kernel, firmware, image and machine model are the same, and lull's own code that makes the
+tables of the runs, if the analysis names any (`code`). So a point that failed cannot be run again until it passes. A
+point made with others of these takes the place of the published one: so a result that has become old is renewed piece
+by piece.
 
 The analysis of such a scenario has a function `conclude(tables, points) -> Result`. It makes all of the result from the
 tables whose rows name their `point`; `points` are the names of all points that there are to be. A column that a table
@@ -22,7 +23,7 @@ from lull.files import json_file, yaml_file
 from lull.results.drawing import MANIFEST, tables_of
 
 POINT = "point"
-MADE_BY = ("artifacts", "engine", "host", "lull")
+MADE_BY = ("artifacts", "engine", "host", "lull", "code")
 """The keys of a manifest that differ from piece to piece."""
 
 Tables = dict[str, pa.Table]
@@ -74,14 +75,14 @@ def _is_not_in(table: pa.Table, points: set[str]) -> pa.Array:
 
 
 def _renewed(before: Sequence[Mapping[str, Any]], made: Sequence[Mapping[str, Any]]) -> set[str]:
-    """The points that were published, and are made with another kernel, firmware, image or machine model now."""
+    """The points that were published, and are made with another kernel, firmware, image, machine model or code now."""
     published = {name: _made_with(piece) for piece in before for name in piece["points"]}
     now = {name: _made_with(piece) for piece in made for name in piece["points"]}
     return {name for name in published.keys() & now.keys() if published[name] != now[name]}
 
 
-def _made_with(piece: Mapping[str, Any]) -> tuple[Any, Any]:
-    return piece["artifacts"], piece["engine"].get("configs")
+def _made_with(piece: Mapping[str, Any]) -> tuple[Any, ...]:
+    return piece["artifacts"], piece["engine"].get("configs"), piece.get("code")
 
 
 def _without(manifest: Mapping[str, Any], points: set[str]) -> dict[str, Any]:
@@ -107,4 +108,4 @@ def _manifest(before: Mapping[str, Any], manifest: Mapping[str, Any], known: set
 
 
 def _maker(piece: Mapping[str, Any]) -> str:
-    return json.dumps({key: piece[key] for key in MADE_BY}, sort_keys=True)
+    return json.dumps({key: piece.get(key) for key in MADE_BY}, sort_keys=True)

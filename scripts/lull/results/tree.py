@@ -20,10 +20,16 @@ class Tree:
     """The hash of gem5-configs/, the machine model."""
     power_models: str
 
-    def made(self, pieces: Sequence[Piece], power_models: str | None) -> bool:
-        """Return true if this tree made all of these pieces of a manifest. Older manifests name no power models."""
+    def made(self, pieces: Sequence[Piece], power_models: str | None, code: Mapping[str, str]) -> bool:
+        """Return true if this tree made all of these pieces of a manifest. Older manifests name no power models.
+
+        `code`: the hashes of this tree's own code that the result's tables are made with.
+        """
         return power_models in (None, self.power_models) and all(
-            piece["artifacts"] == self.artifacts and piece["engine"].get("configs") == self.configs for piece in pieces
+            piece["artifacts"] == self.artifacts
+            and piece["engine"].get("configs") == self.configs
+            and piece.get("code", {}) == code
+            for piece in pieces
         )
 
 

@@ -69,6 +69,13 @@ def analysis_in(folder: Path) -> ModuleType:
     return module
 
 
+def code_of(analysis: ModuleType) -> dict[str, str]:
+    """Return the hashes of lull's own code that an analysis makes its tables with, as its function `code` says; empty
+    where the tables follow from the runs alone."""
+    code = getattr(analysis, "code", None)
+    return {} if code is None else dict(code())
+
+
 def _package_name(folder: Path) -> str:
     folder = folder.resolve()
     name = folder.name.replace("-", "_")
