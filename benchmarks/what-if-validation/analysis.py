@@ -234,7 +234,9 @@ def _errors_text(found: pa.Table) -> str:
 
 def df_choices(rows: Sequence[Row]) -> pa.Table:
     """Of the recorded runs: the share of choices that come out again where no setting changes."""
-    shares = {row["recorded"]: row["choices"] for row in rows}
+    shares: dict[str, float] = {}
+    for row in rows:  # some published answers are of an earlier run with the same name: the worse one counts
+        shares[row["recorded"]] = min(row["choices"], shares.get(row["recorded"], 1.0))
     least = min(shares, key=lambda name: shares[name])
     return pa.Table.from_pylist(
         [
@@ -329,23 +331,21 @@ def circumstances(rows: Sequence[Row], numbers: pa.Table) -> list[str]:
     """Of each number, the name in CIRCUMSTANCES of what its recorded run was like."""
     clocks = {row["recorded"]: row["cpufreq"] for row in rows}
     turns = _in_turns(numbers)
+    asked = zip(numbers["recorded_run"].to_pylist(), numbers["point"].to_pylist(), strict=True)
     return [
-        TURNS if name in turns else FREE if clocks.get(name) == FREE_CLOCKS else FIXED
-        for name in numbers["recorded_run"].to_pylist()
+        TURNS if question in turns else FREE if clocks.get(question[0]) == FREE_CLOCKS else FIXED for question in asked
     ]
 
 
-def _in_turns(numbers: pa.Table) -> set[str]:
-    """The recorded runs whose CPUs wake each other."""
-    woken: dict[str, dict[tuple[int, str], float]] = {}
+def _in_turns(numbers: pa.Table) -> set[tuple[str, str]]:
+    """The questions whose recorded run has CPUs that wake each other, each by its own numbers: some published answers
+    are of an earlier run with the same name."""
+    woken: dict[tuple[str, str], dict[str, float]] = {}
     for row in numbers.to_pylist():
-        if row["kind"] == "wake-ups":  # each question of a run has the same
-            woken.setdefault(row["recorded_run"], {})[row["cpu"], row["of"]] = row["recorded"]
-    return {
-        name
-        for name, own in woken.items()
-        if sum(many for (_, cause), many in own.items() if cause == OF_CPUS) >= bars.TURNS * sum(own.values())
-    }
+        if row["kind"] == "wake-ups":
+            own = woken.setdefault((row["recorded_run"], row["point"]), {})
+            own[row["of"]] = own.get(row["of"], 0.0) + row["recorded"]
+    return {question for question, own in woken.items() if own.get(OF_CPUS, 0.0) >= bars.TURNS * sum(own.values())}
 
 
 def df_bars(numbers: pa.Table, judged: Judged) -> pa.Table:

@@ -66,7 +66,7 @@ def _rows(runs: Sequence[Run], load: Callable[[Run], Replay]) -> Iterator[Row]:
             "load": asked[0].values["load"], "cpufreq": asked[0].values["cpufreq"],
             "changed": _settings(before[0]) != _settings(asked[0]),
             "from_ms": held_out.part(asked[0])[0], "early": held_out.part(asked[0])[0] == EARLY_MS,
-            "boots": len(before), "true_boots": len(asked),
+            "boots": len(before), "true_boots": len(asked), "made_of": [run.name for run in (*before, *asked)],
         }  # fmt: skip
         boots = [int(run.values["boot"]) for run in before]
         for row in _beside(recorded, boots, replays[asked[0].name], truth):

@@ -250,10 +250,29 @@ def test_runs_whose_cpus_wake_each_other_do_not_widen_the_bars_of_others() -> No
 
 @pytest.mark.parametrize(("by_cpus", "case"), [(24.0, analysis.FREE), (25.0, analysis.TURNS)])
 def test_a_quarter_of_the_wake_ups_by_other_cpus_makes_turns(by_cpus: float, case: str) -> None:
-    row = {"recorded_run": "first/b", "kind": "wake-ups", "cpu": 0, "of": "ipi", "recorded": by_cpus}
-    numbers = pa.Table.from_pylist([row, {**row, "of": "timer", "recorded": 100.0 - by_cpus}])
     asked = [{"recorded": "first/b", "cpufreq": "schedutil"}]
-    assert analysis.circumstances(asked, numbers) == [case] * 2
+    assert analysis.circumstances(asked, pa.Table.from_pylist(_wake_ups("first/a", by_cpus))) == [case] * 2
+
+
+def _wake_ups(point: str, by_cpus: float) -> list[dict[str, object]]:
+    row = {"point": point, "recorded_run": "first/b", "kind": "wake-ups", "cpu": 0, "of": "ipi", "recorded": by_cpus}
+    return [row, {**row, "of": "timer", "recorded": 100.0 - by_cpus}]
+
+
+@pytest.mark.parametrize("swapped", [False, True])
+def test_two_runs_with_one_name_are_told_apart(swapped: bool) -> None:
+    """Of a run that was made again, older answers may still be in the table: none takes its numbers from the other."""
+    questions = [("first/a", 24.0, 1.0), ("first/c", 25.0, 0.5)]
+    order = list(reversed(questions)) if swapped else questions
+    numbers = pa.Table.from_pylist([row for point, by_cpus, _ in order for row in _wake_ups(point, by_cpus)])
+    asked = [
+        {"recorded": "first/b", "point": point, "cpufreq": "schedutil", "choices": share} for point, _, share in order
+    ]
+    cases = analysis.circumstances(asked, numbers)
+    assert dict(zip(numbers["point"].to_pylist(), cases, strict=True)) == {
+        "first/a": analysis.FREE, "first/c": analysis.TURNS,
+    }  # fmt: skip
+    assert analysis.df_choices(asked).to_pylist()[0]["least"] == 0.5
 
 
 def test_a_group_waits_for_its_second_run() -> None:
@@ -304,6 +323,7 @@ def test_the_mean_of_boots_is_asked_of_other_boots(of_boots: pa.Table) -> None:
     assert cores["true"] == pytest.approx(cores["predicted"], rel=0.1)
     assert cores["true"] > 1.3 * cores["recorded_value"], "a prediction of no change would be far off"
     assert cores["true_pm"] is None, "of one boot"
+    assert cores["made_of"] == ["boots/drags-1", "boots/drags-deeper-2"]
 
 
 def test_means_have_their_own_errors_and_checks(of_boots: pa.Table) -> None:

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """A result in pieces: what becomes of columns that a table has gained or lost since its first points were published."""
 
-from collections.abc import Mapping
+from collections.abc import Collection
 from pathlib import Path
 
 import pyarrow as pa
@@ -20,7 +20,7 @@ def folder(
     point: str,
     kernel: object = "k",
     platform: object = "tiny",
-    code: Mapping[str, str] | None = None,
+    code: object = None,
     **columns: object,
 ) -> Path:
     """A result of one point with one row."""
@@ -95,3 +95,37 @@ def test_a_point_whose_rows_another_code_made_takes_the_place_of_the_published_o
     assert [piece["code"] for piece in manifest["pieces"]] == [{"replay": "new"}]
     again, _ = pieces.joined(folder(tmp_path / "again", "a", code={"replay": "new"}, time=3.0), newer)
     assert again["rows"].to_pylist() == [{"point": "a", "time": 2.0}], "no other code"
+
+
+def test_an_answer_goes_with_each_run_that_it_was_made_of(tmp_path: Path) -> None:
+    """An answer about `a` from `b`, of which `b` is made again: else one table has two runs with one name."""
+    names = ("a", "b", "c")
+
+    def result(name: str, again: Collection[str], points: Collection[str], time: float) -> Path:
+        path = folder(tmp_path / name, "a")
+        (path / "rows.parquet").unlink()
+        asked = [(one, other) for one in points for other in points if one != other]
+        rows = [{"point": one, "recorded": other, "time": time} for one, other in asked]
+        means = [{"point": "a", "recorded": "b", "made_of": ["b", "c", "a"], "recorded_value": 1.0, "time": time}]
+        numbers = [{"point": one, "recorded_run": other, "recorded": 0.5, "time": time} for one, other in asked]
+        for table, own in (("points", rows), ("means", means if len(points) == 3 else []), ("numbers", numbers)):
+            if own:
+                pq.write_table(pa.Table.from_pylist(own), path / f"{table}.parquet")
+        of = [{**PIECE, "artifacts": {"kernel": "k"}, "points": [one for one in points if one not in again]}]
+        of += [{**PIECE, "artifacts": {"kernel": "new"}, "points": list(again)}] if again else []
+        about = {"command": "lull run x", "platform": "tiny", "points": {one: {} for one in points}, "pieces": of}
+        json_file.write(path / "manifest.json", about)
+        return path
+
+    published = result("published", (), names, 1.0)
+    tables, _ = pieces.joined(result("made", ("c",), names, 2.0), published)
+    times = {(row["point"], row["recorded"]): row["time"] for row in tables["points"].to_pylist()}
+    assert {asked: time for asked, time in times.items() if "c" not in asked} == {("a", "b"): 1.0, ("b", "a"): 1.0}
+    assert [time for asked, time in times.items() if "c" in asked] == [2.0] * 4
+    assert len(tables["points"]) == len(tables["numbers"]) == 6
+    assert sorted(tables["numbers"]["time"].to_pylist()) == [1.0, 1.0, 2.0, 2.0, 2.0, 2.0]
+    assert tables["means"]["time"].to_pylist() == [2.0], "one of its boots is c"
+    alone, _ = pieces.joined(result("part", ("c",), ("b", "c"), 3.0), published)
+    assert {(row["point"], row["recorded"]) for row in alone["points"].to_pylist()} == {
+        ("a", "b"), ("b", "a"), ("b", "c"), ("c", "b"),
+    }, "of a and the earlier c nothing is left"  # fmt: skip

@@ -4,7 +4,7 @@
 A published point stays while kernel, firmware, image and machine model are the same, and lull's own code that makes the
 tables of the runs, if the analysis names any (`code`). So a point that failed cannot be run again until it passes. A
 point made with others of these takes the place of the published one: so a result that has become old is renewed piece
-by piece.
+by piece. With a point go all rows that were made of its run, also those about another point (`NAMES`).
 
 The analysis of such a scenario has a function `conclude(tables, points) -> Result`. It makes all of the result from the
 tables whose rows name their `point`; `points` are the names of all points that there are to be. A column that a table
@@ -23,6 +23,9 @@ from lull.files import json_file, yaml_file
 from lull.results.drawing import MANIFEST, tables_of
 
 POINT = "point"
+NAMES = (POINT, "recorded", "recorded_run", "made_of")
+"""The columns that name a point, or a list of points, whose run a row was made of. An answer of a what-if is made of
+the run that is predicted and of those that predict it: it goes if one of them is made again."""
 MADE_BY = ("artifacts", "engine", "host", "lull", "code")
 """The keys of a manifest that differ from piece to piece."""
 
@@ -47,8 +50,10 @@ def joined(made: Path, published: Path) -> tuple[Tables, dict[str, Any]]:
             f"`{before['command']}`; publish runs of that, or remove the folder first"
         )
     known = set(before["points"])
+    new = manifest["points"].keys() - known
     tables = {
-        name: _added(there.get(name), table, known, made / name) for name, table in joinable(tables_of(made)).items()
+        name: _added(there.get(name), table, known, new, made / name)
+        for name, table in joinable(tables_of(made)).items()
     }
     # A piece may have no row of a table, and then not the table either.
     tables = {**there, **tables}
@@ -60,8 +65,9 @@ def joinable(tables: Mapping[str, pa.Table]) -> Tables:
     return {name: table for name, table in tables.items() if POINT in table.column_names}
 
 
-def _added(there: pa.Table | None, table: pa.Table, known: set[str], name: Path) -> pa.Table:
-    fresh = table.filter(_is_not_in(table, known))
+def _added(there: pa.Table | None, table: pa.Table, known: set[str], new: set[str], name: Path) -> pa.Table:
+    rows = zip(table[POINT].to_pylist(), _points(table), strict=True)
+    fresh = table.filter(pa.array([point not in known or bool(new & own) for point, own in rows], pa.bool_()))
     if there is None:
         return fresh
     kept = [column for column in there.column_names if column in fresh.column_names]
@@ -71,7 +77,16 @@ def _added(there: pa.Table | None, table: pa.Table, known: set[str], name: Path)
 
 
 def _is_not_in(table: pa.Table, points: set[str]) -> pa.Array:
-    return pa.array([point not in points for point in table[POINT].to_pylist()], pa.bool_())
+    return pa.array([points.isdisjoint(own) for own in _points(table)], pa.bool_())
+
+
+def _points(table: pa.Table) -> list[set[str]]:
+    """Of each row, the points whose runs it was made of."""
+    columns = [table[name].to_pylist() for name in NAMES if name in table.column_names]
+    return [
+        {name for value in row for name in (value if isinstance(value, list) else [value]) if isinstance(name, str)}
+        for row in zip(*columns, strict=True)
+    ]
 
 
 def _renewed(before: Sequence[Mapping[str, Any]], made: Sequence[Mapping[str, Any]]) -> set[str]:
