@@ -195,13 +195,12 @@ void shim_live(int governor, int cpu, int64_t count, const struct shim_lived *li
 	}
 }
 
-/* haltpoll's parameters: window, shrink, grow, start of growth, whether it shrinks. Negative leaves one alone. */
-int shim_haltpoll(const unsigned int *values)
+/* haltpoll's parameters: window, shrink, grow, start of growth, whether it shrinks. */
+void shim_haltpoll(const unsigned int *values)
 {
 	*shim_parameter_guest_halt_poll_ns = values[0];
 	*shim_parameter_guest_halt_poll_shrink = values[1];
 	*shim_parameter_guest_halt_poll_grow = values[2];
 	*shim_parameter_guest_halt_poll_grow_start = values[3];
 	*shim_parameter_guest_halt_poll_allow_shrink = values[4];
-	return 0;
 }

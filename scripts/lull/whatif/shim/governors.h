@@ -45,6 +45,6 @@ void shim_select(int governor, int cpu, const struct shim_view *view, struct shi
 void shim_reflect(int governor, int cpu, int64_t now, int state, int64_t residency_ns, int got_tick);
 void shim_rejected(int cpu);
 void shim_live(int governor, int cpu, int64_t count, const struct shim_lived *lived);
-int shim_haltpoll(const unsigned int *values);
+void shim_haltpoll(const unsigned int *values);
 
 #endif
