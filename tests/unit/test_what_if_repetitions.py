@@ -8,12 +8,15 @@ import shutil
 import weakref
 from collections.abc import Callable
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pyarrow.parquet as pq
 import pytest
 
 import lull as lull_api
+from lull.cli import what_if
+from lull.compare import samples
 from lull.errors import UserError
 from lull.files.paths import ROOT
 from lull.rundir.folder import MANIFEST, RUN
@@ -273,3 +276,20 @@ def test_python_pools_as_the_command_does(
     assert points[4]["energy_j_error"] == pytest.approx(points[0]["energy_j_error"]), "both boots came out the same"
     with pytest.raises(UserError, match="what_if: no run named"):
         lull_api.what_if([], "governor=teo")
+
+
+def test_an_untraced_run_of_a_sweep_is_left_out_with_its_reason(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A run that is named itself is refused."""
+    traced, bare = FOLDER / "drags", run(tmp_path / "bare")
+    (bare / "trace.dat").unlink()
+    assert several.askable([bare, traced]) == [traced]
+    said = capsys.readouterr().err
+    assert said.startswith(f"left out: {bare / 'trace.dat'}: missing; run the command again with --trace sched")
+    with pytest.raises(UserError, match=r"trace\.dat: missing"):
+        several.askable([bare])
+    points = [SimpleNamespace(run=SimpleNamespace(path=path)) for path in (bare, traced)]
+    monkeypatch.setattr(samples, "kind_of", lambda path: "sweep")
+    monkeypatch.setattr(samples, "read", lambda path: SimpleNamespace(points=points))
+    assert what_if._runs_of(tmp_path) == [traced]

@@ -103,11 +103,12 @@ def what_if(
 
 
 def _runs_of(path: Path) -> list[Path]:
-    """The run itself, or those of a sweep or an experiment."""
+    """The run itself, or those of a sweep or an experiment that have what a what-if needs."""
     from lull.compare import samples
+    from lull.whatif.several import askable
 
     if samples.kind_of(path) in ("sweep", "scenario"):
-        return [point.run.path for point in samples.read(path).points]
+        return askable([point.run.path for point in samples.read(path).points])
     RunDir.open(path)  # a folder that is none is told of before the first run is answered
     return [path]
 

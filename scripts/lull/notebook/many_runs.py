@@ -14,7 +14,7 @@ from lull.notebook.published import ResultView, in_folder
 from lull.notebook.source import Source
 from lull.scenario.folder import FIGURES
 from lull.sweep import table
-from lull.whatif.several import Question
+from lull.whatif.several import Question, askable
 
 
 class SweepView(Opened):
@@ -64,17 +64,25 @@ class SweepView(Opened):
         return frame_of(table.as_arrow(self._samples.points), self._kind)
 
     def what_if(self, *settings: str, grid: Sequence[str] = (), reasons: bool = False) -> Frame:
-        """The tables of each run, as `RunView.what_if` has them, and those of the mean of repetitions."""
-        return asking.asked_of(self._sources, asking.question(settings, grid), self._kind, reasons)
+        """The tables of each run, as `RunView.what_if` has them, and those of the mean of repetitions.
+
+        Runs that cannot be asked about, for example untraced ones, are left out with a message.
+        """
+        return asking.asked_of(self._askable, asking.question(settings, grid), self._kind, reasons)
 
     def what_if_notes(self, *settings: str, grid: Sequence[str] = ()) -> Frame:
         """The notes of each run, as `RunView.what_if_notes` has them, and those of the mean of repetitions."""
-        return asking.notes_of(self._sources, Question(settings, grid), self._kind)
+        return asking.notes_of(self._askable, Question(settings, grid), self._kind)
 
     @property
     def result(self) -> ResultView:
         """The result of the scenario's analysis over all points."""
         return in_folder(self.path / FIGURES, self._kind)
+
+    @property
+    def _askable(self) -> list[Source]:
+        paths = askable([one.sample.run.path for one in self._sources])
+        return [one for one in self._sources if one.sample.run.path in paths]
 
     def _view(self, source: Source) -> RunView:
         alone = Samples(source.sample.run.path, "run", source.sample.run.name, self.command, (source.sample,))

@@ -7,8 +7,9 @@ from typing import NamedTuple
 
 import pyarrow as pa
 
+from lull.errors import UserError
 from lull.host.progress import report
-from lull.whatif import grid, pooled, prediction, repetitions
+from lull.whatif import grid, pooled, prediction, repetitions, source
 from lull.whatif.settings import idle_words
 from lull.whatif.source import Replay
 
@@ -33,6 +34,24 @@ def notes(replay: Replay, question: Question) -> tuple[str, ...]:
 
 def told_of_share(share: float) -> str:
     return f"{share:.1%} of its recorded choices come out again"
+
+
+def askable(paths: Sequence[Path]) -> list[Path]:
+    """Of the runs of a sweep those that can be asked about. Each other one is told of with the reason; if there is no
+    other, the first reason is the error."""
+    found, reasons = [], []
+    for path in paths:
+        try:
+            source.check(path)
+        except UserError as error:
+            reasons.append(error)
+        else:
+            found.append(path)
+    if reasons and not found:
+        raise reasons[0]
+    for reason in reasons:
+        report(f"left out: {reason}")
+    return found
 
 
 class Answer(NamedTuple):

@@ -16,6 +16,7 @@ from lull.platform.cstates import STATE_NAMES
 from lull.platform.schema import Platform
 from lull.rundir import cpuidle
 from lull.rundir.folder import CPUIDLE, RUN, TRACE, RunDir
+from lull.runspec.spec import RunSpec
 from lull.whatif import bars, chain, charges, differ, entries, recorded, spent, ticks, watts
 from lull.whatif.bars import Circumstances
 from lull.whatif.chain import AS_RECORDED, Chains
@@ -138,13 +139,8 @@ class Replay:
         return found
 
 
-def load(
-    path: Path,
-    within_ms: tuple[float, float] | None = None,
-    interrupts: Mapping[int, Sequence[int]] | None = None,
-) -> Replay:
-    """`within_ms`: the part of the traced command that is asked about; not given, all of it. `interrupts`: when devices
-    interrupted a CPU, in order, by CLOCK_MONOTONIC, where the run tells; no event of the trace does."""
+def check(path: Path) -> tuple[RunDir, RunSpec]:
+    """A run that cannot be asked about is refused before its trace is read."""
     rundir = RunDir.open(path)
     spec = rundir.spec()
     if spec.engine != "gem5":
@@ -156,6 +152,17 @@ def load(
         why = f"was traced without {', '.join(untraced)}" if spec.trace and untraced else "missing"
         words = " ".join(f"--trace {group}" for group in TRACED)
         raise UserError(f"{rundir / TRACE}: {why}; run the command again with {words}")
+    return rundir, spec
+
+
+def load(
+    path: Path,
+    within_ms: tuple[float, float] | None = None,
+    interrupts: Mapping[int, Sequence[int]] | None = None,
+) -> Replay:
+    """`within_ms`: the part of the traced command that is asked about; not given, all of it. `interrupts`: when devices
+    interrupted a CPU, in order, by CLOCK_MONOTONIC, where the run tells; no event of the trace does."""
+    rundir, spec = check(path)
     rows = cpuidle.read(rundir / CPUIDLE)
     if not rows:
         raise UserError(f"{rundir / CPUIDLE}: missing or empty; run the command again")
