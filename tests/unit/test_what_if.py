@@ -16,6 +16,7 @@ import pytest
 
 from lull.energy import rows
 from lull.errors import UserError
+from lull.files.paths import ROOT
 from lull.host.progress import Progress
 from lull.platform.load import load_platform
 from lull.rundir import cpuidle
@@ -637,3 +638,13 @@ def test_a_run_without_a_trace_and_one_of_qemu_are_refused(tmp_path: Path) -> No
     assert RunDir.open(bare).spec().engine == "qemu"
     with pytest.raises(UserError, match="of qemu, which has no timing"):
         source.load(bare)
+
+
+def test_a_part_in_which_no_cpu_wakes_up_is_refused() -> None:
+    """Its wake-ups have no p99."""
+    recording = ROOT / "results" / "recordings" / "drags"
+    assert source.load(recording, (5190, 5300)).chains.woken_from(0).size
+    with pytest.raises(
+        UserError, match=r"trace\.dat: no CPU wakes up in the part that is asked about; record a longer"
+    ):
+        source.load(recording, (5210, 5300))

@@ -118,6 +118,13 @@ class Chains:
         """The wake-ups that ended between `first` and `last`."""
         return wakes[(wakes["end"] > self.first) & (wakes["end"] <= self.last)]
 
+    def woken_from(self, cpu: int) -> npt.NDArray[np.void]:
+        """The recorded sleeps of a CPU that it woke up from between `first` and `last`: neither refused nor open."""
+        sleeps = self.sleeps[cpu]
+        ended = self.ended(sleeps[: sleeps.size - (cpu in self.open)])
+        found: npt.NDArray[np.void] = ended[ended["refused"] == 0]
+        return found
+
     def woken(self, wakes: npt.NDArray[np.void]) -> npt.NDArray[np.void]:
         """The same without those whose interrupt came while the CPU was at work: one wake-up handled both."""
         ended = self.ended(wakes)

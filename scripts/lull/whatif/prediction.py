@@ -294,8 +294,8 @@ def of_trace(source: Replay) -> dict[Key, float]:
                 mine = sleeps["state"] == number
                 found["entries", cpu, state.name] = float((mine & (begun >= first) & (begun < last)).sum())
                 found["residency", cpu, state.name] = 100 * float(inside[mine].sum()) / (last - first)
-            ended = source.chains.ended(sleeps)[: sleeps.size - (cpu in source.chains.open)]
-            late.append((ended["end"] - ended["woken"])[ended["refused"] == 0])
+            ended = source.chains.woken_from(cpu)
+            late.append(ended["end"] - ended["woken"])
             found.update(_quantiles(cpu, late[-1]))
     found["latency", ALL, "p99"] = float(np.quantile(np.concatenate(late), 0.99)) / 1000
     return found

@@ -189,6 +189,8 @@ def load(
         again.made, spec.platform, TICK_NS, found.begin, found.end, found.unfinished, given, tick_cost,
         known_until=found.known_until,
     )  # fmt: skip
+    if not any(chains.woken_from(cpu).size for cpu in chains.sleeps):
+        raise UserError(f"{rundir / TRACE}: no CPU wakes up in the part that is asked about; record a longer run")
     deepest = {cpu: told[cpu][number].name for cpu, number in most.items()}
     return Replay(
         path=path,
