@@ -2,14 +2,16 @@
 """`lull what-if`: the kernel's governors on this machine, a recorded run's choices again, and small made-up runs."""
 
 import dataclasses
+import math
 import shutil
 import tracemalloc
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import partial
-from itertools import pairwise
+from itertools import pairwise, product
 from pathlib import Path
 
 import numpy as np
+import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
@@ -22,7 +24,7 @@ from lull.platform.load import load_platform
 from lull.rundir import cpuidle
 from lull.rundir.folder import RunDir
 from lull.trace.clock import Clock
-from lull.whatif import chain, charges, clues, entries, grid, prediction, recorded, settings, source, watts
+from lull.whatif import chain, charges, clues, entries, grid, hindsight, prediction, recorded, settings, source, watts
 from lull.whatif.chain import AS_RECORDED, BY_HINDSIGHT, MAX_STATES, Chains
 from lull.whatif.library import NEVER, Governor, Knowledge, State
 from lull.whatif.recorded import Made
@@ -465,7 +467,55 @@ def test_hindsight_never_takes_a_state_that_saves_next_to_nothing() -> None:
     power = {**WATTS, "C2": WATTS["C1"] - 1e-17, "C3": WATTS["C1"] - 2e-17, "C4": WATTS["C1"] - 3e-17}
     kinds = {0: {state: {"static": value} for state, value in power.items()}}
     close = dataclasses.replace(run, watts=dataclasses.replace(run.watts, kinds=kinds))
-    assert set(prediction.by_hindsight(close, close.machine, 0.0)["state"].tolist()) == {0}
+    assert set(hindsight.least(close, close.machine)["state"].tolist()) == {0}
+
+
+def asleep(lengths: Sequence[int], works: Sequence[int]) -> Chains:
+    """Sleeps in C1 that timers end, and work after each. The last sleep goes on after the end, so that no choice can
+    put work off until then."""
+    own, begin = [], 10 * MS
+    for length, work in zip(lengths, works, strict=True):
+        own.append(entry(begin, length + 20 * US, 0, timer=begin + length))
+        begin = own[-1].end + work
+    made = {0: [Made(one, one.state, one.wheel, True) for one in own]}
+    return chain.of_run(made, PLATFORM, TICK_NS, own[0].start, begin + 20 * MS, {0: entry(begin, NEVER - begin, 0)})
+
+
+def joules(run: Replay, machine: Setup, wakes: npt.NDArray[np.void]) -> float:
+    return prediction.measures(run, machine, wakes)["energy", prediction.ALL, "all"]
+
+
+def of_all_choices(run: Replay, machine: Setup, states: int) -> float:
+    """The least joules of all choices of a state for each sleep but the last, which is in the deepest one."""
+    sleeps = run.chains.sleeps[0]
+    kinds = [state.kind for state in PLATFORM.clusters[0].cstates]
+    known = [one.software for one in run.chains.usual[0]]
+    usual = np.array([chain._USUAL_NS[kind] if one is None else one for kind, one in zip(kinds, known, strict=True)])
+    found = []
+    for choice in product(range(states), repeat=sleeps.size - 1):
+        own = sleeps.copy()
+        own["state"], own["given"], own["stops"] = (*choice, states - 1), 1, 1
+        own["software"] = np.where(own["state"] == sleeps["state"], sleeps["software"], usual[own["state"]])
+        given = dataclasses.replace(run.chains, sleeps={0: own})
+        found.append(joules(run, machine, chain.run(given, PLATFORM, BY_HINDSIGHT, None, run.deepest(machine))))
+    return min(found)
+
+
+@pytest.mark.parametrize(("deepest", "count"), [("C2", 8), ("C3", 5), ("C4", 4)])
+@pytest.mark.parametrize("seed", range(4))
+def test_no_choice_of_states_spends_much_less_than_hindsight(deepest: str, count: int, seed: int) -> None:
+    """All choices are tried on a small trace of one CPU: sleeps from 30 us to 20 ms, work from 10 us to 1 ms. The best
+    choice of all has C3 for some of the shortest sleeps, whose entry is given up."""
+    draw = np.random.default_rng(seed)
+    lengths, works = (
+        np.exp(draw.uniform(math.log(least), math.log(most), count)).astype(int).tolist()
+        for least, most in ((30e3, 20e6), (10e3, 1e6))
+    )
+    run = dataclasses.replace(made_up(), chains=asleep(lengths, works))
+    machine = run.machine.changed([f"idle.deepest={deepest}"])
+    ideal = joules(run, machine, hindsight.least(run, machine))
+    best = of_all_choices(run, machine, int(deepest[1]))
+    assert best * (1 - 1e-6) < ideal < best * 1.005
 
 
 def test_a_grid_has_each_combination_and_marks_the_best() -> None:

@@ -54,8 +54,8 @@ def what_if(
     """Answer what a recorded run would have been with other idle states or another governor.
 
     The kernel's own governors choose again, on this machine, with the run's timers and events. Each number has an
-    error bar; `ideal` is what a governor could do that knows the length of each sleep. Runs that differ in their seeds
-    alone also have the rows of their mean. docs/what-if.md says what the method cannot know.
+    error bar; `ideal` is of a near-ideal governor, which knows the length of each sleep. Runs that differ in their
+    seeds alone also have the rows of their mean. docs/what-if.md says what the method cannot know.
 
     Example: lull what-if runs/gem5 --set cstates.C3.exit_us=15 --set governor=teo
     """

@@ -14,19 +14,13 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from lull.platform.cstates import KEEPING_CACHES
-from lull.whatif import bars, chain
+from lull.whatif import bars, hindsight
 from lull.whatif.bars import Scale
-from lull.whatif.chain import BY_HINDSIGHT, MAX_STATES
 from lull.whatif.differ import OtherChoice
-from lull.whatif.library import NEVER
 from lull.whatif.settings import Setup
 from lull.whatif.source import Replay
-from lull.whatif.spent import ACTIVE, EXIT
-from lull.whatif.watts import OFF, ON
+from lull.whatif.spent import ACTIVE
 
-CREDITS = (0.0, 0.25, 1.0)
-"""Hindsight of one CPU does not know whether others sleep: it counts so much of what its cluster would save."""
 ALL = -1
 """In place of a CPU's number."""
 CHOICE = "choice"
@@ -302,41 +296,6 @@ def of_trace(source: Replay) -> dict[Key, float]:
 
 
 def _best(source: Replay, machine: Setup, governor: dict[Key, float]) -> dict[Key, float]:
-    """The least energy of all: by hindsight, with several credits, or the governor's own if that is the least."""
-    found = [measures(source, machine, by_hindsight(source, machine, credit)) for credit in CREDITS]
-    return min([*found, governor], key=lambda one: one["energy", ALL, "all"])
-
-
-def by_hindsight(source: Replay, machine: Setup, credit: float) -> npt.NDArray[np.void]:
-    """The wake-ups under a governor that knows each sleep's length and spends the least energy on it.
-
-    `credit` is the share of what an L2 saves that is off, which a CPU in its cluster's sleep counts as its own.
-    """
-    cpus = max(source.chains.sleeps) + 1
-    ideal = np.full(cpus * MAX_STATES, np.iinfo(np.int64).max, np.int64)
-    told, power_of = source.states(machine), source.power(machine)
-    for (members, cluster), charge in zip(machine.platform.cpu_ranges(), source.charges(machine), strict=True):
-        for cpu in members:
-            if cpu not in source.chains.sleeps:
-                continue
-            power, worked = power_of.of(cpu), float(np.median(source.chains.sleeps[cpu]["work"]))
-            way = power.get(EXIT, power.get(ACTIVE, 0.0))
-            costs: list[tuple[float, float]] = []
-            for number, state in enumerate(cluster.cstates):
-                actual, usual = state.actual, source.chains.usual[cpu][number].software
-                trip = 1000 * (actual.entry_us + actual.exit_us + actual.flush_us + actual.refill_us)
-                trip += usual if usual is not None else 0
-                rest = power.get(state.name, 0.0)
-                if state.kind == "cluster-off":
-                    rest -= credit * (power_of.clusters[cluster.name][ON] - power_of.clusters[cluster.name][OFF])
-                fixed = (way - rest) * trip
-                if state.kind not in KEEPING_CACHES:
-                    fixed += 1e9 * charge.of_core(worked)
-                if state.kind == "cluster-off":
-                    fixed += 1e9 * credit * charge.of_cluster(worked)
-                worth = [(fixed - other) / (base - rest) for other, base in costs if base > rest]
-                if number and worth and not told[cpu][number].disabled:
-                    ideal[cpu * MAX_STATES + number] = min(max(round(max(worth)), round(trip)), NEVER)
-                if number == 0 or not told[cpu][number].disabled:
-                    costs.append((fixed, rest))
-    return chain.run(source.chains, machine.platform, BY_HINDSIGHT, ideal, source.deepest(machine))
+    """The least energy of all: by hindsight, or the governor's own if that is less."""
+    found = measures(source, machine, hindsight.least(source, machine))
+    return min([found, governor], key=lambda one: one["energy", ALL, "all"])
