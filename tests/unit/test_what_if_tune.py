@@ -5,13 +5,18 @@ import dataclasses
 from pathlib import Path
 
 import pytest
+from typer.testing import CliRunner
 
+from lull.cli import tune as command
+from lull.cli.app import app
+from lull.engines import gem5_binary
 from lull.files.paths import ROOT
 from lull.platform.load import load_platform
 from lull.rundir.folder import RunDir
 from lull.whatif import source, tune
 from lull.whatif.settings import Setup
 from lull.whatif.source import Replay
+from lull.whatif.tune import Tuned
 from tests.conftest import Lull
 
 pytestmark = pytest.mark.usefixtures("governors")
@@ -106,3 +111,25 @@ def test_the_command_says_which_answers_are_sure(lull: Lull) -> None:
         assert head.split()[-1] == "sure"
         assert recorded.startswith("as recorded")
         assert answer.split()[-1] == sure
+
+
+def test_a_verified_answer_says_whether_its_bars_hold(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, drags: Replay
+) -> None:
+    """gem5's joules are within the bar of the predicted ones, and its p99 is not."""
+
+    def simulated(_replay: Replay, one: Tuned, *_: object) -> Tuned:
+        joules = one.energy_j + 0.9 * one.energy_j_error
+        return Tuned(one.settings, joules, one.latency_p99_us + 1.1 * one.latency_p99_us_error)
+
+    monkeypatch.setattr(gem5_binary, "is_there", lambda: True)
+    monkeypatch.setattr(command, "choose", lambda _: object())
+    monkeypatch.setattr(source, "load", lambda _: drags)
+    monkeypatch.setattr(tune, "best", lambda *_: [Tuned(("governor=teo",), 1.0, 100.0, 0.2, 10.0)])
+    monkeypatch.setattr(tune, "verified", simulated)
+    words = ["tune", str(DRAGS), "--p99-us", "500", "--verify", "1", "--out", str(tmp_path / "out")]
+    said = CliRunner(env={"COLUMNS": "200"}).invoke(app, words)
+    assert said.exit_code == 0, said.output
+    (row,) = [line.split() for line in said.output.splitlines() if line.startswith("governor=teo")][1:]
+    assert row == ["governor=teo", "1.18", "-15.3%", "yes", "111", "-9.9%", "no"]
+    assert "haltpoll keeps the kernel's parameters, because a run on gem5 cannot be given others" in said.output

@@ -71,7 +71,7 @@ def tune(
             " ".join(one.settings),
             f"{one.energy_j:.5g}", f"{one.energy_j_error:.3g}",
             f"{one.latency_p99_us:.5g}", f"{one.latency_p99_us_error:.3g}",
-            "yes" if one.surely_within(p99_us) else "no",
+            _yes(one.surely_within(p99_us)),
         )  # fmt: skip
     console.print(table)
     for note in replay.notes:
@@ -79,14 +79,23 @@ def tune(
     if engine is None:
         return
     verified = Column("verified on gem5", overflow="fold")
-    checked = Table(verified, "energy J", "predicted", "latency p99 us", "predicted", box=None, pad_edge=False)
+    checked = Table(
+        verified, "energy J", "predicted", "in the bar", "latency p99 us", "predicted", "in the bar", box=None,
+        pad_edge=False,
+    )  # fmt: skip
+    report("--verify: haltpoll keeps the kernel's parameters, because a run on gem5 cannot be given others")
     for number, one in enumerate(found[:verify], start=1):
         with Progress(f"verify {number} of {verify}"):
             true = tuning.verified(replay, one, engine, place / str(number), lambda _line: None)
         checked.add_row(
             " ".join(one.settings),
-            f"{true.energy_j:.5g}", f"{one.energy_j / true.energy_j - 1:+.1%}",
+            f"{true.energy_j:.5g}", f"{one.energy_j / true.energy_j - 1:+.1%}", _yes(one.holds("energy_j", true)),
             f"{true.latency_p99_us:.5g}", f"{one.latency_p99_us / true.latency_p99_us - 1:+.1%}",
+            _yes(one.holds("latency_p99_us", true)),
         )  # fmt: skip
     console.print(checked)
     report(f"runs: {place}")
+
+
+def _yes(holds: bool) -> str:
+    return "yes" if holds else "no"

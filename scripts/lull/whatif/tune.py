@@ -48,6 +48,11 @@ class Tuned(NamedTuple):
         """Whether the p99 stays within the bound even if it is an error bar longer."""
         return self.latency_p99_us + self.latency_p99_us_error <= bound_us
 
+    def holds(self, number: str, true: "Tuned") -> bool:
+        """Whether a true number lies within the error bar of the predicted one."""
+        off = abs(getattr(self, number) - getattr(true, number))
+        return bool(off <= getattr(self, f"{number}_error") * (1 + 1e-9))
+
 
 def tunables(words: Sequence[str] | None) -> list[tuple[str, ...]]:
     """The parameters of haltpoll to look through, each combination: of `key=value,value` words, or the usual ones."""
