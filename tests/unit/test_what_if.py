@@ -24,6 +24,7 @@ from lull.platform.load import load_platform
 from lull.rundir import cpuidle
 from lull.rundir.folder import RunDir
 from lull.trace.clock import Clock
+from lull.trace.datfile import TraceFile
 from lull.whatif import chain, charges, clues, entries, grid, hindsight, prediction, recorded, settings, source, watts
 from lull.whatif.chain import AS_RECORDED, BY_HINDSIGHT, MAX_STATES, Chains
 from lull.whatif.library import NEVER, Governor, Knowledge, State
@@ -160,6 +161,64 @@ def test_events_of_a_trace_are_made_while_they_are_read() -> None:
     tracemalloc.stop()
     assert seen == 3 * many
     assert most < 5_000_000
+
+
+LONGER = 4
+"""Times that a recording is repeated, one after the other, to tell what a sleep takes from what a run takes anyway."""
+
+
+def repeated(columns: clues.Columns, marks: clues.Marks, times: int) -> tuple[clues.Columns, clues.Marks]:
+    """A trace again and again. Its stamps become nanoseconds of CLOCK_MONOTONIC, which no clock has to convert."""
+    assert marks.clock is not None
+    clock, path = marks.clock, RUN
+    mine = {
+        name: [(cpu, clues.monotonic(clock, stamps, path), values) for cpu, stamps, values in own]
+        for name, own in columns.items()
+    }
+    ends = [(int(stamps[0]), int(stamps[-1])) for own in mine.values() for _, stamps, _ in own]
+    length = (max(end for _, end in ends) - min(begin for begin, _ in ends)) // TICK_NS * TICK_NS + TICK_NS
+    moves = {
+        ("hrtimer_start", 1): length, ("hrtimer_expire_entry", 2): length,
+        ("timer_start", 1): length // TICK_NS, ("timer_expire_entry", 1): length // TICK_NS,
+    }  # fmt: skip
+    found: clues.Columns = {
+        name: [
+            (
+                cpu,
+                stamps + time * length,
+                tuple(column + time * moves.get((name, at), 0) for at, column in enumerate(values)),
+            )
+            for time in range(times)
+            for cpu, stamps, values in own
+        ]
+        for name, own in mine.items()
+    }
+    begin, end = clues.monotonic(clock, np.array([marks.begin, marks.end]), path).tolist()
+    return found, clues.Marks(Clock(10**9, 1, 0, 0, 0, 0, 0), begin, end + (times - 1) * length)
+
+
+def test_a_sleep_of_a_trace_takes_less_than_700_bytes(monkeypatch: pytest.MonkeyPatch) -> None:
+    """With all columns of the events around it, of which there are ten, while they are read."""
+    path = ROOT / "results" / "recordings" / "poll"
+    platform = RunDir.open(path).spec().platform
+    states = source._told(cpuidle.read(path / "cpuidle.jsonl"), path, platform)
+    residencies = {cpu: [state.residency_ns for state in own] for cpu, own in states.items()}
+    real = clues.columns_of
+    seen = []
+    for times in (1, LONGER):
+
+        def columns_of(trace: TraceFile, times: int = times) -> tuple[clues.Columns, clues.Marks, int]:
+            columns, marks, lost = real(trace)
+            return *repeated(columns, marks, times), lost
+
+        monkeypatch.setattr(clues, "columns_of", columns_of)
+        tracemalloc.start()
+        own = entries.read(path / "trace.dat", residencies, TICK_NS)
+        seen.append((sum(map(len, own.by_cpu.values())), tracemalloc.get_traced_memory()[1]))
+        tracemalloc.stop()
+    (few, least), (many, most) = seen
+    assert many > 0.9 * LONGER * few
+    assert (most - least) / (many - few) < 700
 
 
 @pytest.mark.parametrize("started_again", [True, False])

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """The events of a trace that tell of sleeps, timers and ticks, in the order of CLOCK_MONOTONIC's nanoseconds."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from heapq import merge
 from itertools import repeat
@@ -19,10 +19,10 @@ from lull.trace.recording import BEGIN
 
 _FIELDS: dict[str, tuple[str, ...]] = {
     "cpu_idle": ("state",),
-    "cpu_idle_miss": ("below",),
+    "cpu_idle_miss": (),
     "sched_switch": ("prev_pid", "next_pid"),
-    "irq_handler_entry": ("irq",),
-    "irq_handler_exit": ("irq",),
+    "irq_handler_entry": (),
+    "irq_handler_exit": (),
     "ipi_exit": (),
     "softirq_exit": (),
     "hrtimer_start": ("hrtimer", "expires", "function"),
@@ -39,6 +39,10 @@ _FIELDS: dict[str, tuple[str, ...]] = {
 _BESIDE = {"cpu_frequency": ("cpu_id",), "sched_migrate_task": ()}
 """Events that a replay cannot move: that there are any is told."""
 _SETS = ("target_cpus",)
+_IN_FOUR_BYTES = {
+    "state": np.uint32, "flags": np.uint32, "is_idle": np.uint32, "prev_pid": np.int32, "next_pid": np.int32,
+    "success": np.int32, "curr_value": np.int32, "cpu_id": np.uint32,
+}  # fmt: skip
 _AT_ONCE = 4096
 """Events of one name whose numbers are made into Python's."""
 FEWEST_STARTS = 8
@@ -77,12 +81,26 @@ def columns_of(trace: TraceFile) -> tuple[Columns, Marks, int]:
             for name, fields in wanted.items():
                 which = batch.of(name)
                 if which.size:
-                    values = tuple((batch.bits if one in _SETS else batch.numbers)(name, one, which) for one in fields)
+                    values = tuple(_column(batch, name, one, which) for one in fields)
                     columns[name].append((cpu, batch.time[which].astype(np.int64), values))
         lost += max(missed, trace.dropped.get(cpu, 0))
     if marks.clock is None:
         raise UserError(f"{trace.path}: does not say how its clock runs; record it by `lull boot --trace`")
     return columns, marks, lost
+
+
+def _column(batch: Batch, name: str, field: str, which: Numbers) -> Numbers:
+    """The columns of a whole trace are in memory at once, so that what the kernel has in four bytes is in four here."""
+    if field in _SETS:
+        return batch.bits(name, field, which)
+    values = batch.numbers(name, field, which)
+    return values.astype(_IN_FOUR_BYTES[field]) if field in _IN_FOUR_BYTES else values
+
+
+def rows(*columns: Numbers) -> Iterator[tuple[int, ...]]:
+    """The rows of columns in Python's numbers, a few at a time."""
+    for begin in range(0, columns[0].size, _AT_ONCE):
+        yield from zip(*(column[begin : begin + _AT_ONCE].tolist() for column in columns), strict=True)
 
 
 def _mark(marks: Marks, batch: Batch) -> None:
@@ -143,42 +161,61 @@ def beside(columns: Columns, clock: Clock, path: Path, begin: int, end: int) -> 
     return max(changed.values(), default=0), moved
 
 
-def owners(columns: Columns) -> dict[int, list[tuple[int, int]]]:
-    """Of each timer of high resolution, when and on which CPU it expired, in the order of the trace's stamps."""
-    found: dict[int, list[tuple[int, int]]] = {}
-    for cpu, _, values in columns["hrtimer_expire_entry"]:
-        for timer, now in zip(values[0].tolist(), values[2].tolist(), strict=True):
-            found.setdefault(timer, []).append((now, cpu))
-    for expiries in found.values():
-        expiries.sort()
-    return found
+class Expiries(NamedTuple):
+    """When a timer of high resolution expired, in order, and on which CPU each time."""
+
+    now: Numbers
+    cpu: Numbers
+
+    def owner(self, expires: int) -> int | None:
+        """The CPU on which a timer expired that was started for a time; None if it did not expire."""
+        at = int(np.searchsorted(self.now, expires))
+        return int(self.cpu[at]) if at < self.now.size else None
 
 
-def drifting(
-    columns: Columns, clock: Clock, path: Path, tick: int, expired: Mapping[int, Sequence[tuple[int, int]]]
-) -> set[int]:
+def owners(columns: Columns) -> dict[int, Expiries]:
+    """Of each timer of high resolution."""
+    events = columns["hrtimer_expire_entry"]
+    if not events:
+        return {}
+    timers, now = (np.concatenate([values[at] for _, _, values in events]) for at in (0, 2))
+    cpus = np.concatenate([np.full(stamps.size, cpu, np.int32) for cpu, stamps, _ in events])
+    order = np.lexsort((cpus, now, timers))
+    return {timer: Expiries(now[own], cpus[own]) for timer, own in _by_timer(timers, order)}
+
+
+def _by_timer(timers: Numbers, order: Numbers) -> Iterator[tuple[int, Numbers]]:
+    """Each timer, and the places of its events in an order that begins with the timer."""
+    distinct, firsts = np.unique(timers[order], return_index=True)
+    yield from zip(distinct.tolist(), np.split(order, firsts[1:]), strict=True)
+
+
+def drifting(columns: Columns, clock: Clock, path: Path, tick: int, expired: Mapping[int, Expiries]) -> set[int]:
     """The timers that programs set for a time from now, again and again.
 
     The distance from such a timer's start to its time is nearly the same each time, nearer than the times are to a
     regular beat. A timer that is set for times of a beat is told apart by this, even if its program is as quick each
     time. Only timers that expire are of interest. `expired`: what `owners` returns.
     """
-    starts: dict[int, list[tuple[int, int]]] = {}
+    starts = []
     for _, stamps, (timers, expiries, functions) in columns["hrtimer_start"]:
-        rows = zip(timers.tolist(), functions.tolist(), monotonic(clock, stamps, path).tolist(), expiries.tolist(),
-                   strict=True)  # fmt: skip
-        for timer, function, time, expires in rows:
-            if function != tick:
-                starts.setdefault(timer, []).append((time, expires))
+        others = functions != tick
+        starts.append((timers[others], monotonic(clock, stamps[others], path), expiries[others]))
+    if not starts:
+        return set()
+    timers, times, expiries = (np.concatenate(column) for column in zip(*starts, strict=True))
+    order = np.lexsort((expiries, times, timers))
     return {
         timer
-        for timer, own in starts.items()
-        if len(own) >= FEWEST_STARTS and len(expired.get(timer, ())) >= FEWEST_STARTS and _drifts(sorted(own))
+        for timer, own in _by_timer(timers, order)
+        if own.size >= FEWEST_STARTS
+        and timer in expired
+        and expired[timer].now.size >= FEWEST_STARTS
+        and _drifts(times[own], expiries[own])
     }
 
 
-def _drifts(starts: Sequence[tuple[int, int]]) -> bool:
-    times, expiries = np.array(starts).T
+def _drifts(times: Numbers, expiries: Numbers) -> bool:
     return _spread(expiries - times) < _spread(np.diff(expiries)) / 4
 
 

@@ -155,7 +155,7 @@ class _Watcher:
         self,
         residency_ns: dict[int, list[int]],
         period: int,
-        owners: dict[int, list[tuple[int, int]]],
+        owners: dict[int, clues.Expiries],
         tick: int,
         drifting: set[int],
     ) -> None:
@@ -308,7 +308,8 @@ class _Watcher:
                 cpu.restarts = False
                 self._before(cpu, event.time)
             return
-        owner = next((at for now, at in self._owners.get(timer, ()) if now >= expires), event.cpu)
+        expired = self._owners[timer].owner(expires) if timer in self._owners else None
+        owner = event.cpu if expired is None else expired
         self._forget(timer)
         self.cpus.get(owner, cpu).timers[timer] = expires
         if timer in self._drifting and owner == event.cpu and cpu.last is not None:

@@ -22,13 +22,12 @@ def of_trace(columns: Columns, clock: Clock, path: Path, tick: int) -> dict[int,
     found: dict[int, tuple[int, int, int]] = {}
     """When its first event is, on which CPU, when it was due."""
     for cpu, stamps, (timers, functions, now) in columns["hrtimer_expire_entry"]:
-        for row in zip(timers.tolist(), functions.tolist(), stamps.tolist(), now.tolist(), strict=True):
-            timer, function, stamp, due = row
+        for timer, function, stamp, due in clues.rows(timers, functions, stamps, now):
             if function != tick:
                 found[timer] = min(found.get(timer, (stamp, cpu, due)), (stamp, cpu, due))
     begin = _begin(columns, clock, path)
     for cpu, stamps, (timers,) in columns["hrtimer_cancel"]:
-        for timer, stamp in zip(timers.tolist(), stamps.tolist(), strict=True):
+        for timer, stamp in clues.rows(timers, stamps):
             _, function = started.get(timer, (0, tick))  # of a timer that is never started, no event tells more
             if function != tick:
                 own = stamp, cpu, begin + ahead[function]
@@ -46,8 +45,7 @@ def _starts(columns: Columns, clock: Clock, path: Path) -> tuple[dict[int, tuple
     ahead: dict[int, int] = {}
     for _, stamps, (timers, expiries, functions) in columns["hrtimer_start"]:
         longest = expiries - clues.monotonic(clock, stamps, path)
-        for row in zip(timers.tolist(), functions.tolist(), stamps.tolist(), longest.tolist(), strict=True):
-            timer, function, stamp, long = row
+        for timer, function, stamp, long in clues.rows(timers, functions, stamps, longest):
             started[timer] = min(started.get(timer, (stamp, function)), (stamp, function))
             ahead[function] = max(ahead.get(function, 0), long)
     return started, ahead
