@@ -44,9 +44,9 @@ _LET_SLEEP = "exec 3>&-\n"
 _NOT_HELD = " 3>&-"
 """Behind a command that goes on after the limit's end, so that this command does not hold the limit."""
 _SETTLE_S = 2
-"""How long the machine is idle between the trace's start and the command. Linux sets a cluster's clock only when one of
-its CPUs has work. So the fast clocks of the boot would stay: on the Tegra K1 for 1.2 s, until the shadow core's next
-housekeeping, which Linux does once a second."""
+"""How long the machine is idle between the trace's start and the command. The boot leaves housekeeping for later, and
+Linux sets a cluster's clock when one of its CPUs has work. Without this time, housekeeping on the Tegra K1's shadow core
+changed the core's clock 0.9 s after the trace began, in the middle of a run."""
 _REST, _REST_END = "#lull rest", "#lull end"
 """First and last line of the script that goes on where a checkpoint with a trace has been restored."""
 _REST_PATH = "/run/lull-rest"
