@@ -40,7 +40,7 @@ class FtpSocket:
 
 
 @dataclass(frozen=True)
-class Answer:
+class Decided:
     why: str
     steers: bool
     place: str
@@ -57,7 +57,7 @@ def program(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return out / "first-print"
 
 
-def answers(program: Path, intervals: Sequence[Sequence[FtpSocket]]) -> list[Answer]:
+def answers(program: Path, intervals: Sequence[Sequence[FtpSocket]]) -> list[Decided]:
     lines = [line for sockets in intervals for line in (*(each.line() for each in sockets), "step")]
     ran = subprocess.run(
         [program, program.parent / "model", str(PATIENCE)], input="\n".join(lines) + "\n", text=True,
@@ -68,11 +68,11 @@ def answers(program: Path, intervals: Sequence[Sequence[FtpSocket]]) -> list[Ans
     for line in ran.stdout.splitlines():
         why, steers, place, packets, left_out, threads = line.split("|")
         numbers = set(map(int, threads.split()))
-        found.append(Answer(why, steers == "1", place, float(packets), int(left_out), numbers))
+        found.append(Decided(why, steers == "1", place, float(packets), int(left_out), numbers))
     return found
 
 
-def reasons(found: Sequence[Answer]) -> list[str]:
+def reasons(found: Sequence[Decided]) -> list[str]:
     return [each.why for each in found if each.why != "-"]
 
 

@@ -31,6 +31,9 @@ CORRELATION, OFF = 0.99, 0.05
 STEPS = (4, 8, SETTLED, 32, 64, 128)
 """Requests of a kind that were seen before, at most, in a row of the table of convergence."""
 
+UNKNOWN = ("program", "device", "off")
+"""Columns of points that may have no number."""
+
 Row = dict[str, Any]
 
 
@@ -153,7 +156,10 @@ def df_points(runs: Runs, requests: pa.Table, predictions: pa.Table) -> pa.Table
                     "median_us": float(np.median([row["took_us"] for row in seen])),
                 }
             )  # fmt: skip
-    return pa.Table.from_pylist(found)
+    table = pa.Table.from_pylist(found)
+    # Points of one size have no correlation, and a column of nothing has no type.
+    types = [pa.field(field.name, pa.float64()) if field.name in UNKNOWN else field for field in table.schema]
+    return table.cast(pa.schema(types))
 
 
 def _in_time(row: Row) -> bool:
