@@ -57,7 +57,7 @@ def test_what_is_after_the_next_key_is_another_action() -> None:
     assert causes.critical(LOAD, Action(1, 104, UI, frozenset({UI}))) == {UI}
 
 
-class Batch:
+class TracedEvents:
     """Events of one CPU: of each name, when, and which task by which other one, in an interrupt or not."""
 
     def __init__(self, rows: list[tuple[str, int, int, int, bool]]) -> None:
@@ -77,9 +77,9 @@ class Batch:
 def test_the_way_back_goes_through_a_new_process(monkeypatch: pytest.MonkeyPatch) -> None:
     """The user interface wakes the parser, which forks. The child asks the network, and tells the user interface."""
     child = 99
-    first = Batch([("sched_waking", 3, PARSER, UI, False), ("sched_wakeup_new", 5, child, PARSER, False),
+    first = TracedEvents([("sched_waking", 3, PARSER, UI, False), ("sched_wakeup_new", 5, child, PARSER, False),
                    ("sched_switch", 6, child, PARSER, False), ("sched_waking", 110, UI, child, False)])  # fmt: skip
-    second = Batch([("sched_waking", 7, NETWORK, child, False), ("sched_waking", 100, NETWORK, 0, True),
+    second = TracedEvents([("sched_waking", 7, NETWORK, child, False), ("sched_waking", 100, NETWORK, 0, True),
                     ("sched_waking", 105, child, NETWORK, False)])  # fmt: skip
     monkeypatch.setattr(events, "batches", lambda _, cpu: [first, second][cpu : cpu + 1])
     wakes = causes._wakes(cast("TraceFile", SimpleNamespace(cpus=[0, 1])))
