@@ -45,8 +45,8 @@ _NOT_HELD = " 3>&-"
 """Behind a command that goes on after the limit's end, so that this command does not hold the limit."""
 _SETTLE_S = 2
 """How long the machine is idle between the trace's start and the command. The boot leaves housekeeping for later, and
-Linux sets a cluster's clock when one of its CPUs has work. Without this time, housekeeping on the Tegra K1's shadow core
-changed the core's clock 0.9 s after the trace began, in the middle of a run."""
+Linux sets a cluster's clock when one of its CPUs has work. Without this time, housekeeping changed the clock of the
+Tegra K1's shadow core 0.9 s after the trace began, in the middle of a run."""
 _REST, _REST_END = "#lull rest", "#lull end"
 """First and last line of the script that goes on where a checkpoint with a trace has been restored."""
 _REST_PATH = "/run/lull-rest"
