@@ -9,21 +9,56 @@
  */
 #include <linux/init.h>
 #include <linux/kstrtox.h>
+#include <linux/mutex.h>
 #include <linux/string.h>
 #include <linux/sysfs.h>
 
 #include "lull.h"
 #include "waeas.h"
 
+/* For the static keys, which follow from the switch and the settings. */
+static DEFINE_MUTEX(lull_waeas_lock);
+static bool lull_waeas_on;
+
+static void lull_waeas_flip(struct static_key_false *key, bool is_used)
+{
+	if (lull_waeas_on && is_used)
+		static_branch_enable(key);
+	else
+		static_branch_disable(key);
+}
+
+/* Comes after each change of a setting: a part that is off costs nothing. */
+static void lull_waeas_follow(void)
+{
+	bool tracks, chooses, associates;
+
+	guard(mutex)(&lull_waeas_lock);
+	tracks = READ_ONCE(lull_waeas.tracking) != LULL_WAEAS_PELT;
+	associates = READ_ONCE(lull_waeas.associate);
+	chooses = READ_ONCE(lull_waeas.select) || READ_ONCE(lull_waeas.pack) || associates;
+	lull_waeas_flip(&lull_waeas_track_key, tracks);
+	lull_waeas_flip(&lull_waeas_choose_key, chooses);
+	lull_waeas_flip(&lull_waeas_associate_key, associates);
+	lull_waeas_flip(&lull_waeas_balance_key, READ_ONCE(lull_waeas.balance));
+}
+
+static void lull_waeas_turn(bool on)
+{
+	scoped_guard(mutex, &lull_waeas_lock)
+		lull_waeas_on = on;
+	lull_waeas_follow();
+}
+
 static int lull_waeas_enable(struct lull_system *system)
 {
-	static_branch_enable(&lull_waeas_key);
+	lull_waeas_turn(true);
 	return 0;
 }
 
 static int lull_waeas_disable(struct lull_system *system)
 {
-	static_branch_disable(&lull_waeas_key);
+	lull_waeas_turn(false);
 	return 0;
 }
 
@@ -33,14 +68,32 @@ static struct lull_system lull_waeas_system = {
 	.disable = lull_waeas_disable,
 };
 
+static ssize_t lull_waeas_store(struct kobject *kobj, struct kobj_attribute *attr,
+				const char *buf, size_t count)
+{
+	ssize_t stored = lull_number_store(kobj, attr, buf, count);
+
+	if (stored >= 0)
+		lull_waeas_follow();
+	return stored;
+}
+
+/* A switch of a part: what is asked follows from it. */
+#define LULL_WAEAS_PART(_name, _variable)							\
+	struct lull_number lull_number_##_name = {					\
+		.attr = __ATTR(_name, 0644, lull_number_show, lull_waeas_store),	\
+		.value = &(_variable),							\
+		.most = 1,								\
+	}
+
 static LULL_NUMBER(frequency, lull_waeas.frequency, 0, 1);
 static LULL_NUMBER(window_us, lull_waeas.window_us, 1000, 100000);
 static LULL_NUMBER(alpha, lull_waeas.alpha, 1, 1023);
-static LULL_NUMBER(select, lull_waeas.select, 0, 1);
-static LULL_NUMBER(pack, lull_waeas.pack, 0, 1);
 static LULL_NUMBER(pack_percent, lull_waeas.pack_percent, 1, 100);
-static LULL_NUMBER(associate, lull_waeas.associate, 0, 1);
-static LULL_NUMBER(balance, lull_waeas.balance, 0, 1);
+static LULL_WAEAS_PART(select, lull_waeas.select);
+static LULL_WAEAS_PART(pack, lull_waeas.pack);
+static LULL_WAEAS_PART(associate, lull_waeas.associate);
+static LULL_WAEAS_PART(balance, lull_waeas.balance);
 
 static const char * const lull_waeas_trackings[] = {
 	[LULL_WAEAS_PELT] = "pelt",
@@ -61,6 +114,7 @@ static ssize_t tracking_store(struct kobject *kobj, struct kobj_attribute *attr,
 	if (tracking < 0)
 		return -EINVAL;
 	WRITE_ONCE(lull_waeas.tracking, tracking);
+	lull_waeas_follow();
 
 	return count;
 }

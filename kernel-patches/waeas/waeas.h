@@ -58,7 +58,14 @@ struct lull_waeas_counts {
 
 #ifdef CONFIG_LULL_WAEAS
 
-DECLARE_STATIC_KEY_FALSE(lull_waeas_key);
+/*
+ * What is on, so that the rest costs nothing: windows, one of the parts that choose a CPU for who
+ * wakes, one of those parts by itself, and balance by cluster.
+ */
+DECLARE_STATIC_KEY_FALSE(lull_waeas_track_key);
+DECLARE_STATIC_KEY_FALSE(lull_waeas_choose_key);
+DECLARE_STATIC_KEY_FALSE(lull_waeas_associate_key);
+DECLARE_STATIC_KEY_FALSE(lull_waeas_balance_key);
 
 extern struct lull_waeas_settings lull_waeas;
 
@@ -75,42 +82,43 @@ int lull_waeas_add_files(void);
 void lull_waeas_sum(struct lull_waeas_counts *sum);
 int lull_waeas_mark(pid_t pid, bool sensitive);
 
-/* A task has run on this CPU for so long. All of these are nops while the system is off. */
+/* A task has run on this CPU for so long. Each of these is a nop while its part is off. */
 static __always_inline void lull_waeas_ran(struct task_struct *p, u64 ns)
 {
-	if (static_branch_unlikely(&lull_waeas_key))
+	if (static_branch_unlikely(&lull_waeas_track_key))
 		__lull_waeas_ran(p, ns);
 }
 
 /* The CPU for a task that wakes, or -1 if upstream is to decide. */
 static __always_inline int lull_waeas_select(struct task_struct *p, int prev)
 {
-	return static_branch_unlikely(&lull_waeas_key) ? __lull_waeas_select(p, prev) : -1;
+	return static_branch_unlikely(&lull_waeas_choose_key) ? __lull_waeas_select(p, prev) : -1;
 }
 
 /* A task wakes for which no CPU is chosen. */
 static __always_inline void lull_waeas_bound(struct task_struct *p, int wake_flags)
 {
-	if (static_branch_unlikely(&lull_waeas_key))
+	if (static_branch_unlikely(&lull_waeas_associate_key))
 		__lull_waeas_bound(p, wake_flags);
 }
 
 /* Whether it is a matter of its cluster alone that a CPU is over-utilised. */
 static __always_inline bool lull_waeas_local(int cpu)
 {
-	return static_branch_unlikely(&lull_waeas_key) && __lull_waeas_local(cpu);
+	return static_branch_unlikely(&lull_waeas_balance_key) && __lull_waeas_local(cpu);
 }
 
 /* Whether a domain is balanced although the machine is not over-utilised. */
 static __always_inline bool lull_waeas_balances(struct sched_domain *sd)
 {
-	return static_branch_unlikely(&lull_waeas_key) && __lull_waeas_balances(sd);
+	return static_branch_unlikely(&lull_waeas_balance_key) && __lull_waeas_balances(sd);
 }
 
 /* What schedutil goes by in place of @util. */
 static __always_inline unsigned long lull_waeas_cpu_util(int cpu, unsigned long util)
 {
-	return static_branch_unlikely(&lull_waeas_key) ? __lull_waeas_cpu_util(cpu, util) : util;
+	return static_branch_unlikely(&lull_waeas_track_key) ? __lull_waeas_cpu_util(cpu, util) :
+							       util;
 }
 
 #else

@@ -21,7 +21,10 @@
 
 #ifdef CONFIG_LULL_WAEAS
 
-DEFINE_STATIC_KEY_FALSE(lull_waeas_key);
+DEFINE_STATIC_KEY_FALSE(lull_waeas_track_key);
+DEFINE_STATIC_KEY_FALSE(lull_waeas_choose_key);
+DEFINE_STATIC_KEY_FALSE(lull_waeas_associate_key);
+DEFINE_STATIC_KEY_FALSE(lull_waeas_balance_key);
 
 struct lull_waeas_settings lull_waeas = {
 	.tracking = LULL_WAEAS_BES,
@@ -65,8 +68,7 @@ void __lull_waeas_ran(struct task_struct *p, u64 ns)
 	lockdep_assert_rq_held(rq);
 
 	/* What other classes take, upstream adds to a load, and takes off a capacity. */
-	if (p->sched_class != &fair_sched_class ||
-	    READ_ONCE(lull_waeas.tracking) == LULL_WAEAS_PELT)
+	if (p->sched_class != &fair_sched_class)
 		return;
 	lull_waeas_add(&p->waeas.load, now - ns, now, window, speed, false);
 	lull_waeas_add(per_cpu_ptr(&lull_waeas_cpu_load, cpu_of(rq)), now - ns, now, window, speed,
@@ -80,7 +82,7 @@ void lull_waeas_fork(struct task_struct *p)
 
 static unsigned long lull_waeas_demand(struct task_struct *p)
 {
-	if (READ_ONCE(lull_waeas.tracking) == LULL_WAEAS_PELT)
+	if (!static_branch_unlikely(&lull_waeas_track_key))
 		return task_util_est(p);
 
 	/* The task may be counted on another CPU meanwhile. */
@@ -93,7 +95,7 @@ static unsigned long lull_waeas_util(int cpu, struct task_struct *without)
 {
 	unsigned long util;
 
-	if (READ_ONCE(lull_waeas.tracking) == LULL_WAEAS_PELT)
+	if (!static_branch_unlikely(&lull_waeas_track_key))
 		return cpu_util(cpu, without, -1, 0);
 
 	/* And so may a CPU be. */
@@ -108,8 +110,7 @@ static unsigned long lull_waeas_util(int cpu, struct task_struct *without)
 
 unsigned long __lull_waeas_cpu_util(int cpu, unsigned long util)
 {
-	if (!READ_ONCE(lull_waeas.frequency) ||
-	    READ_ONCE(lull_waeas.tracking) == LULL_WAEAS_PELT)
+	if (!READ_ONCE(lull_waeas.frequency))
 		return util;
 
 	return lull_waeas_util(cpu, NULL);
@@ -256,7 +257,8 @@ int __lull_waeas_select(struct task_struct *p, int prev)
 	/* For idle_get_state(). */
 	guard(rcu)();
 
-	lull_waeas_wakes(p);
+	if (static_branch_unlikely(&lull_waeas_associate_key))
+		lull_waeas_wakes(p);
 
 	/* Then CPUs are not chosen by energy. */
 	if (is_rd_overutilized(this_rq()->rd)) {
@@ -289,7 +291,7 @@ bool __lull_waeas_local(int cpu)
 	unsigned long util = 0, capacity = 0;
 	int i;
 
-	if (!READ_ONCE(lull_waeas.balance) || READ_ONCE(cpu_rq(cpu)->misfit_task_load))
+	if (READ_ONCE(cpu_rq(cpu)->misfit_task_load))
 		return false;
 
 	guard(rcu)();
@@ -315,7 +317,7 @@ bool __lull_waeas_balances(struct sched_domain *sd)
 {
 	int cpu;
 
-	if (!READ_ONCE(lull_waeas.balance) || !(sd->flags & SD_SHARE_LLC))
+	if (!(sd->flags & SD_SHARE_LLC))
 		return false;
 
 	for_each_cpu(cpu, sched_domain_span(sd)) {
