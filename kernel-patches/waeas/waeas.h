@@ -70,6 +70,7 @@ DECLARE_STATIC_KEY_FALSE(lull_waeas_balance_key);
 extern struct lull_waeas_settings lull_waeas;
 
 void __lull_waeas_ran(struct task_struct *p, u64 ns);
+void __lull_waeas_migrate(struct task_struct *p, int cpu);
 void lull_waeas_fork(struct task_struct *p);
 int __lull_waeas_select(struct task_struct *p, int prev);
 void __lull_waeas_bound(struct task_struct *p, int wake_flags);
@@ -87,6 +88,13 @@ static __always_inline void lull_waeas_ran(struct task_struct *p, u64 ns)
 {
 	if (static_branch_unlikely(&lull_waeas_track_key))
 		__lull_waeas_ran(p, ns);
+}
+
+/* A task that does not run goes to another CPU. */
+static __always_inline void lull_waeas_migrate(struct task_struct *p, int cpu)
+{
+	if (static_branch_unlikely(&lull_waeas_track_key))
+		__lull_waeas_migrate(p, cpu);
 }
 
 /* The CPU for a task that wakes, or -1 if upstream is to decide. */
@@ -124,6 +132,10 @@ static __always_inline unsigned long lull_waeas_cpu_util(int cpu, unsigned long 
 #else
 
 static inline void lull_waeas_ran(struct task_struct *p, u64 ns)
+{
+}
+
+static inline void lull_waeas_migrate(struct task_struct *p, int cpu)
 {
 }
 

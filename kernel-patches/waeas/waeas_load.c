@@ -10,13 +10,16 @@
 
 #include "waeas_load.h"
 
-static void lull_waeas_push(struct lull_waeas_load *load, u32 ns)
+static void lull_waeas_push(struct lull_waeas_load *load, u64 number, u32 ns)
 {
 	int i;
 
-	for (i = LULL_WAEAS_WINDOWS - 1; i > 0; i--)
+	for (i = LULL_WAEAS_WINDOWS - 1; i > 0; i--) {
 		load->ns[i] = load->ns[i - 1];
+		load->at[i] = load->at[i - 1];
+	}
 	load->ns[0] = ns;
+	load->at[0] = number;
 	load->count = min(load->count + 1, LULL_WAEAS_WINDOWS);
 }
 
@@ -39,10 +42,10 @@ static void lull_waeas_roll(struct lull_waeas_load *load, u64 number, u64 window
 		return;
 
 	if (load->current_ns || idle_counts)
-		lull_waeas_push(load, load->current_ns);
+		lull_waeas_push(load, load->number, load->current_ns);
 	missed = min_t(u64, number - load->number - 1, LULL_WAEAS_WINDOWS);
-	while (idle_counts && missed--)
-		lull_waeas_push(load, 0);
+	for (; idle_counts && missed; missed--)
+		lull_waeas_push(load, number - missed, 0);
 	load->current_ns = 0;
 	load->number = number;
 }
@@ -71,6 +74,75 @@ void lull_waeas_add(struct lull_waeas_load *load, u64 start, u64 end, u64 window
 		load->current_ns += part * speed / LULL_WAEAS_ONE;
 		start += part;
 	}
+}
+
+/* Where a CPU, whose windows have no gaps, has the work of this window; NULL if it is forgotten. */
+static u32 *lull_waeas_window(struct lull_waeas_load *cpu, u32 number)
+{
+	u32 age = (u32)cpu->number - number;
+
+	if (!age)
+		return &cpu->current_ns;
+	return age <= cpu->count ? &cpu->ns[age - 1] : NULL;
+}
+
+static void lull_waeas_join_window(struct lull_waeas_load *cpu, u32 number, u32 ns)
+{
+	u32 *sum = lull_waeas_window(cpu, number);
+
+	if (sum)
+		*sum = min_t(u64, *sum + (u64)ns, U32_MAX);
+}
+
+static void lull_waeas_leave_window(struct lull_waeas_load *cpu, u32 number, u32 ns)
+{
+	u32 *sum = lull_waeas_window(cpu, number);
+
+	if (sum)
+		*sum -= min(*sum, ns);
+}
+
+/**
+ * lull_waeas_join - a task comes to a CPU, and brings its work
+ * @cpu: the CPU's load, of which windows without work are remembered
+ * @task: the task's load, of which they are not
+ * @now: in ns since boot
+ * @window_ns: length of a window
+ */
+void lull_waeas_join(struct lull_waeas_load *cpu, const struct lull_waeas_load *task, u64 now,
+		     u64 window_ns)
+{
+	int i;
+
+	lull_waeas_roll(cpu, div64_u64(now, window_ns), window_ns, true);
+	if (task->window_ns != window_ns)
+		return;
+	lull_waeas_join_window(cpu, task->number, task->current_ns);
+	for (i = 0; i < task->count; i++)
+		lull_waeas_join_window(cpu, task->at[i], task->ns[i]);
+}
+
+/**
+ * lull_waeas_leave - a task leaves a CPU, and takes its work along
+ * @cpu: the CPU's load, of which windows without work are remembered
+ * @task: the task's load, of which they are not
+ * @now: in ns since boot
+ * @window_ns: length of a window
+ *
+ * Only what the CPU still remembers is taken off, window by window: nothing at all if
+ * the task has slept for longer than the CPU remembers.
+ */
+void lull_waeas_leave(struct lull_waeas_load *cpu, const struct lull_waeas_load *task, u64 now,
+		      u64 window_ns)
+{
+	int i;
+
+	lull_waeas_roll(cpu, div64_u64(now, window_ns), window_ns, true);
+	if (task->window_ns != window_ns)
+		return;
+	lull_waeas_leave_window(cpu, task->number, task->current_ns);
+	for (i = 0; i < task->count; i++)
+		lull_waeas_leave_window(cpu, task->at[i], task->ns[i]);
 }
 
 /**

@@ -16,6 +16,7 @@
  * @window_ns: how long the windows are; 0 as long as there are none
  * @current_ns: work in that window, in ns of the fastest CPU at its fastest
  * @ns: work in those before it, the newest first
+ * @at: the numbers of those, cut to 32 bits; a task's may have gaps
  * @count: how many there are
  */
 struct lull_waeas_load {
@@ -23,11 +24,16 @@ struct lull_waeas_load {
 	u32 window_ns;
 	u32 current_ns;
 	u32 ns[LULL_WAEAS_WINDOWS];
+	u32 at[LULL_WAEAS_WINDOWS];
 	u8 count;
 };
 
 void lull_waeas_add(struct lull_waeas_load *load, u64 start, u64 end, u64 window_ns,
 		    unsigned int speed, bool idle_counts);
+void lull_waeas_join(struct lull_waeas_load *cpu, const struct lull_waeas_load *task, u64 now,
+		     u64 window_ns);
+void lull_waeas_leave(struct lull_waeas_load *cpu, const struct lull_waeas_load *task, u64 now,
+		      u64 window_ns);
 unsigned int lull_waeas_predict(const struct lull_waeas_load *load, u64 now, u64 window_ns,
 				unsigned int alpha, bool idle_counts);
 

@@ -129,6 +129,77 @@ static void lull_waeas_work_moves_with_its_task(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, to.current_ns, 3 * MS);
 }
 
+/* A CPU worked for two tasks, 4 ms and 6 ms in each of five windows, and the second one left. */
+static void lull_waeas_leaves_what_is_of_others(struct kunit *test)
+{
+	static const unsigned int own[] = { 4, 4, 4, 4, 4 };
+	static const unsigned int both[] = { 10, 10, 10, 10, 10 };
+	struct lull_waeas_load task = lull_waeas_history(own, false);
+	struct lull_waeas_load cpu = lull_waeas_history(both, true);
+	unsigned int i;
+
+	lull_waeas_leave(&cpu, &task, 6 * WINDOW, WINDOW);
+	KUNIT_EXPECT_EQ(test, lull_waeas_predict(&cpu, 6 * WINDOW, WINDOW, 0, true),
+			6 * LULL_WAEAS_ONE / 20);
+	for (i = 0; i < LULL_WAEAS_WINDOWS; i++)
+		KUNIT_EXPECT_EQ(test, cpu.ns[i], 6 * MS);
+	/* It comes back. */
+	lull_waeas_join(&cpu, &task, 6 * WINDOW, WINDOW);
+	KUNIT_EXPECT_EQ(test, lull_waeas_predict(&cpu, 6 * WINDOW, WINDOW, 0, true),
+			10 * LULL_WAEAS_ONE / 20);
+}
+
+/* A task that slept longer than a CPU remembers has no part in the CPU's load any more. */
+static void lull_waeas_leaves_nothing_that_is_forgotten(struct kunit *test)
+{
+	static const unsigned int own[] = { 4, 4, 4, 4, 4 };
+	struct lull_waeas_load task = lull_waeas_history(own, false);
+	struct lull_waeas_load cpu = lull_waeas_history(own, true);
+	u64 i;
+
+	for (i = 20; i < 25; i++)
+		lull_waeas_add(&cpu, i * WINDOW, i * WINDOW + 3 * MS, WINDOW, LULL_WAEAS_ONE,
+			       true);
+	lull_waeas_leave(&cpu, &task, 25 * WINDOW, WINDOW);
+	KUNIT_EXPECT_EQ(test, lull_waeas_predict(&cpu, 25 * WINDOW, WINDOW, 0, true),
+			3 * LULL_WAEAS_ONE / 20);
+}
+
+/* Of a task that slept three windows, the CPU remembers two and a part of the mean. */
+static void lull_waeas_leaves_the_rest_of_a_sleep(struct kunit *test)
+{
+	static const unsigned int own[] = { 5, 5, 5, 5, 5 };
+	struct lull_waeas_load task = lull_waeas_history(own, false);
+	struct lull_waeas_load cpu = lull_waeas_history(own, true);
+
+	lull_waeas_add(&cpu, 8 * WINDOW, 8 * WINDOW + 2 * MS, WINDOW, LULL_WAEAS_ONE, true);
+	KUNIT_EXPECT_EQ(test, lull_waeas_predict(&cpu, 9 * WINDOW, WINDOW, 0, true),
+			12 * LULL_WAEAS_ONE / 5 / 20);
+	lull_waeas_leave(&cpu, &task, 9 * WINDOW, WINDOW);
+	KUNIT_EXPECT_EQ(test, lull_waeas_predict(&cpu, 9 * WINDOW, WINDOW, 0, true),
+			2 * LULL_WAEAS_ONE / 20);
+}
+
+/* The work of each window goes to where it is counted in that window, and never below 0. */
+static void lull_waeas_moves_window_by_window(struct kunit *test)
+{
+	static const unsigned int own[] = { 1, 2, 3, 4, 5 };
+	struct lull_waeas_load task = lull_waeas_history(own, false), to = {};
+	struct lull_waeas_load from = to;
+
+	lull_waeas_join(&to, &task, 7 * WINDOW, WINDOW);
+	KUNIT_EXPECT_EQ(test, to.number, 7);
+	KUNIT_EXPECT_EQ(test, to.current_ns, 0);
+	KUNIT_EXPECT_EQ(test, to.ns[0], 0);
+	KUNIT_EXPECT_EQ(test, to.ns[1], 5 * MS);
+	KUNIT_EXPECT_EQ(test, to.ns[4], 2 * MS);
+	lull_waeas_leave(&from, &task, 7 * WINDOW, WINDOW);
+	KUNIT_EXPECT_EQ(test, lull_waeas_predict(&from, 7 * WINDOW, WINDOW, 0, true), 0);
+	/* Windows of another length have nothing in common. */
+	lull_waeas_join(&from, &task, 7 * WINDOW, WINDOW / 2);
+	KUNIT_EXPECT_EQ(test, lull_waeas_predict(&from, 7 * WINDOW, WINDOW / 2, 0, true), 0);
+}
+
 static u32 lull_waeas_draw(u32 *state, u32 below)
 {
 	*state = *state * 1664525 + 1013904223;
@@ -178,6 +249,10 @@ static struct kunit_case lull_waeas_cases[] = {
 	KUNIT_CASE(lull_waeas_never_more_than_all),
 	KUNIT_CASE(lull_waeas_other_windows_begin_anew),
 	KUNIT_CASE(lull_waeas_work_moves_with_its_task),
+	KUNIT_CASE(lull_waeas_leaves_what_is_of_others),
+	KUNIT_CASE(lull_waeas_leaves_nothing_that_is_forgotten),
+	KUNIT_CASE(lull_waeas_leaves_the_rest_of_a_sleep),
+	KUNIT_CASE(lull_waeas_moves_window_by_window),
 	KUNIT_CASE(lull_waeas_as_floating_point),
 	{}
 };

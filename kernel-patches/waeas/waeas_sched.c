@@ -38,8 +38,20 @@ struct lull_waeas_settings lull_waeas = {
 	.balance = 1,
 };
 
-/* Its rq->lock protects it, but for readers, who may see one that is half rolled. */
-static DEFINE_PER_CPU(struct lull_waeas_load, lull_waeas_cpu_load);
+/**
+ * struct lull_waeas_cpu - a CPU's load
+ * @lock: for whoever changes @load; readers take none, and may see one that is half rolled
+ * @load: the work of its tasks, which a task that moves takes along
+ */
+struct lull_waeas_cpu {
+	raw_spinlock_t lock;
+	struct lull_waeas_load load;
+};
+
+static DEFINE_PER_CPU(struct lull_waeas_cpu, lull_waeas_cpus) = {
+	.lock = __RAW_SPIN_LOCK_UNLOCKED(lull_waeas_cpus.lock),
+};
+
 static DEFINE_PER_CPU(struct lull_waeas_counts, lull_waeas_counts);
 
 static u64 lull_waeas_window_ns(void)
@@ -63,6 +75,7 @@ void __lull_waeas_ran(struct task_struct *p, u64 ns)
 	struct rq *rq = task_rq(p);
 	unsigned int speed = arch_scale_cpu_capacity(cpu_of(rq)) *
 			     arch_scale_freq_capacity(cpu_of(rq)) >> SCHED_CAPACITY_SHIFT;
+	struct lull_waeas_cpu *here = per_cpu_ptr(&lull_waeas_cpus, cpu_of(rq));
 	u64 window = lull_waeas_window_ns(), now = rq_clock(rq);
 
 	lockdep_assert_rq_held(rq);
@@ -71,8 +84,29 @@ void __lull_waeas_ran(struct task_struct *p, u64 ns)
 	if (p->sched_class != &fair_sched_class)
 		return;
 	lull_waeas_add(&p->waeas.load, now - ns, now, window, speed, false);
-	lull_waeas_add(per_cpu_ptr(&lull_waeas_cpu_load, cpu_of(rq)), now - ns, now, window, speed,
-		       true);
+	guard(raw_spinlock)(&here->lock);
+	lull_waeas_add(&here->load, now - ns, now, window, speed, true);
+}
+
+/**
+ * __lull_waeas_migrate - a task goes to another CPU
+ * @p: the task; it does not run, and interrupts are off
+ * @cpu: where it goes
+ *
+ * The work that @p did in the windows that a CPU remembers goes along. WALT does so for the last
+ * window and the one in progress, as it remembers no others of a CPU.
+ */
+void __lull_waeas_migrate(struct task_struct *p, int cpu)
+{
+	struct lull_waeas_cpu *from = per_cpu_ptr(&lull_waeas_cpus, task_cpu(p));
+	struct lull_waeas_cpu *to = per_cpu_ptr(&lull_waeas_cpus, cpu);
+	u64 window = lull_waeas_window_ns(), now = lull_waeas_now();
+
+	lockdep_assert_irqs_disabled();
+	scoped_guard(raw_spinlock, &from->lock)
+		lull_waeas_leave(&from->load, &p->waeas.load, now, window);
+	scoped_guard(raw_spinlock, &to->lock)
+		lull_waeas_join(&to->load, &p->waeas.load, now, window);
 }
 
 void lull_waeas_fork(struct task_struct *p)
@@ -90,22 +124,24 @@ static unsigned long lull_waeas_demand(struct task_struct *p)
 					    lull_waeas_window_ns(), lull_waeas_weight(), false));
 }
 
-/* A CPU's, without a task if that was there. */
+/* A CPU's, without what a task did there. */
 static unsigned long lull_waeas_util(int cpu, struct task_struct *without)
 {
-	unsigned long util;
+	u64 window = lull_waeas_window_ns(), now = lull_waeas_now();
+	struct lull_waeas_load load, own;
 
 	if (!static_branch_unlikely(&lull_waeas_track_key))
 		return cpu_util(cpu, without, -1, 0);
 
 	/* And so may a CPU be. */
-	util = data_race(lull_waeas_predict(per_cpu_ptr(&lull_waeas_cpu_load, cpu),
-					    lull_waeas_now(), lull_waeas_window_ns(),
-					    lull_waeas_weight(), true));
-	if (without && task_cpu(without) == cpu)
-		util -= min(util, lull_waeas_demand(without));
+	load = data_race(per_cpu_ptr(&lull_waeas_cpus, cpu)->load);
+	if (without && task_cpu(without) == cpu) {
+		/* As above. */
+		own = data_race(without->waeas.load);
+		lull_waeas_leave(&load, &own, now, window);
+	}
 
-	return util;
+	return lull_waeas_predict(&load, now, window, lull_waeas_weight(), true);
 }
 
 unsigned long __lull_waeas_cpu_util(int cpu, unsigned long util)
