@@ -2,7 +2,7 @@
 /*
  * The switches of WAEAS. What they do is in waeas_sched.c.
  *
- *   /sys/kernel/lull/waeas/tracking, frequency, window_us, alpha       loads
+ *   /sys/kernel/lull/waeas/tracking, placement, frequency, window_us, alpha        loads
  *   /sys/kernel/lull/waeas/select, pack, pack_percent, associate, balance   the parts
  *   /sys/kernel/lull/waeas/latency_sensitive   root's: "+PID" or "-PID"
  *   /sys/kernel/lull/waeas/stats               root's: decisions since boot
@@ -38,6 +38,7 @@ static void lull_waeas_follow(void)
 	associates = READ_ONCE(lull_waeas.associate);
 	chooses = READ_ONCE(lull_waeas.select) || READ_ONCE(lull_waeas.pack) || associates;
 	lull_waeas_flip(&lull_waeas_track_key, tracks);
+	lull_waeas_flip(&lull_waeas_place_key, tracks && READ_ONCE(lull_waeas.placement));
 	lull_waeas_flip(&lull_waeas_choose_key, chooses);
 	lull_waeas_flip(&lull_waeas_associate_key, associates);
 	lull_waeas_flip(&lull_waeas_balance_key, READ_ONCE(lull_waeas.balance));
@@ -78,7 +79,7 @@ static ssize_t lull_waeas_store(struct kobject *kobj, struct kobj_attribute *att
 	return stored;
 }
 
-/* A switch of a part: what is asked follows from it. */
+/* A switch that a static key follows from. */
 #define LULL_WAEAS_PART(_name, _variable)							\
 	struct lull_number lull_number_##_name = {					\
 		.attr = __ATTR(_name, 0644, lull_number_show, lull_waeas_store),	\
@@ -90,6 +91,7 @@ static LULL_NUMBER(frequency, lull_waeas.frequency, 0, 1);
 static LULL_NUMBER(window_us, lull_waeas.window_us, 1000, 100000);
 static LULL_NUMBER(alpha, lull_waeas.alpha, 1, 1023);
 static LULL_NUMBER(pack_percent, lull_waeas.pack_percent, 1, 100);
+static LULL_WAEAS_PART(placement, lull_waeas.placement);
 static LULL_WAEAS_PART(select, lull_waeas.select);
 static LULL_WAEAS_PART(pack, lull_waeas.pack);
 static LULL_WAEAS_PART(associate, lull_waeas.associate);
@@ -150,6 +152,7 @@ static struct kobj_attribute stats_attr = __ATTR_RO_MODE(stats, 0400);
 
 static const struct attribute *const lull_waeas_attrs[] = {
 	&tracking_attr.attr,
+	&lull_number_placement.attr.attr,
 	&lull_number_frequency.attr.attr,
 	&lull_number_window_us.attr.attr,
 	&lull_number_alpha.attr.attr,

@@ -21,7 +21,8 @@ enum lull_waeas_tracking {
 /**
  * struct lull_waeas_settings - each part has its own switch
  * @tracking: an enum lull_waeas_tracking
- * @frequency: schedutil goes by it too
+ * @placement: EAS goes by it
+ * @frequency: schedutil goes by it
  * @window_us: length of a window
  * @alpha: weight of the newest window, of LULL_WAEAS_ONE
  * @select: latency-sensitive tasks get the least CPU
@@ -32,6 +33,7 @@ enum lull_waeas_tracking {
  */
 struct lull_waeas_settings {
 	unsigned int tracking;
+	unsigned int placement;
 	unsigned int frequency;
 	unsigned int window_us;
 	unsigned int alpha;
@@ -56,13 +58,21 @@ struct lull_waeas_counts {
 	u64 local;
 };
 
+/* Of kernel/sched/fair.c. */
+unsigned long cpu_util_cfs_boost(int cpu);
+
+/* If lull_waeas_places(): what EAS expects of a task, and of a CPU where the task would be. */
+unsigned long lull_waeas_task_util(struct task_struct *p);
+unsigned long lull_waeas_cpu_util(int cpu, struct task_struct *p, int dst_cpu);
+
 #ifdef CONFIG_LULL_WAEAS
 
 /*
- * What is on, so that the rest costs nothing: windows, one of the parts that choose a CPU for who
- * wakes, one of those parts by itself, and balance by cluster.
+ * What is on, so that the rest costs nothing: windows, EAS by windows, one of the parts that choose
+ * a CPU for who wakes, one of those parts by itself, and balance by cluster.
  */
 DECLARE_STATIC_KEY_FALSE(lull_waeas_track_key);
+DECLARE_STATIC_KEY_FALSE(lull_waeas_place_key);
 DECLARE_STATIC_KEY_FALSE(lull_waeas_choose_key);
 DECLARE_STATIC_KEY_FALSE(lull_waeas_associate_key);
 DECLARE_STATIC_KEY_FALSE(lull_waeas_balance_key);
@@ -76,7 +86,7 @@ int __lull_waeas_select(struct task_struct *p, int prev);
 void __lull_waeas_bound(struct task_struct *p, int wake_flags);
 bool __lull_waeas_local(int cpu);
 bool __lull_waeas_balances(struct sched_domain *sd);
-unsigned long __lull_waeas_cpu_util(int cpu, unsigned long util);
+unsigned long __lull_waeas_freq_util(int cpu);
 
 /* For waeas.c */
 int lull_waeas_add_files(void);
@@ -122,11 +132,17 @@ static __always_inline bool lull_waeas_balances(struct sched_domain *sd)
 	return static_branch_unlikely(&lull_waeas_balance_key) && __lull_waeas_balances(sd);
 }
 
-/* What schedutil goes by in place of @util. */
-static __always_inline unsigned long lull_waeas_cpu_util(int cpu, unsigned long util)
+/* Whether EAS goes by windows. */
+static __always_inline bool lull_waeas_places(void)
 {
-	return static_branch_unlikely(&lull_waeas_track_key) ? __lull_waeas_cpu_util(cpu, util) :
-							       util;
+	return static_branch_unlikely(&lull_waeas_place_key);
+}
+
+/* What schedutil goes by. */
+static __always_inline unsigned long lull_waeas_freq_util(int cpu)
+{
+	return static_branch_unlikely(&lull_waeas_track_key) ? __lull_waeas_freq_util(cpu) :
+							       cpu_util_cfs_boost(cpu);
 }
 
 #else
@@ -162,9 +178,14 @@ static inline bool lull_waeas_balances(struct sched_domain *sd)
 	return false;
 }
 
-static inline unsigned long lull_waeas_cpu_util(int cpu, unsigned long util)
+static inline bool lull_waeas_places(void)
 {
-	return util;
+	return false;
+}
+
+static inline unsigned long lull_waeas_freq_util(int cpu)
+{
+	return cpu_util_cfs_boost(cpu);
 }
 
 #endif

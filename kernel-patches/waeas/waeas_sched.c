@@ -22,12 +22,14 @@
 #ifdef CONFIG_LULL_WAEAS
 
 DEFINE_STATIC_KEY_FALSE(lull_waeas_track_key);
+DEFINE_STATIC_KEY_FALSE(lull_waeas_place_key);
 DEFINE_STATIC_KEY_FALSE(lull_waeas_choose_key);
 DEFINE_STATIC_KEY_FALSE(lull_waeas_associate_key);
 DEFINE_STATIC_KEY_FALSE(lull_waeas_balance_key);
 
 struct lull_waeas_settings lull_waeas = {
 	.tracking = LULL_WAEAS_BES,
+	.placement = 1,
 	.frequency = 1,
 	.window_us = 20000,
 	.alpha = LULL_WAEAS_ONE / 2,
@@ -114,24 +116,24 @@ void lull_waeas_fork(struct task_struct *p)
 	p->waeas = (struct lull_waeas_task){};
 }
 
-static unsigned long lull_waeas_demand(struct task_struct *p)
+/**
+ * lull_waeas_task_util - what a task is expected to need
+ * @p: the task
+ *
+ * In place of task_util_est(), of which only PELT knows.
+ */
+unsigned long lull_waeas_task_util(struct task_struct *p)
 {
-	if (!static_branch_unlikely(&lull_waeas_track_key))
-		return task_util_est(p);
-
 	/* The task may be counted on another CPU meanwhile. */
 	return data_race(lull_waeas_predict(&p->waeas.load, lull_waeas_now(),
 					    lull_waeas_window_ns(), lull_waeas_weight(), false));
 }
 
-/* A CPU's, without what a task did there. */
-static unsigned long lull_waeas_util(int cpu, struct task_struct *without)
+/* What a CPU is expected to be asked for, without what a task did there. */
+static unsigned long lull_waeas_asked(int cpu, struct task_struct *without)
 {
 	u64 window = lull_waeas_window_ns(), now = lull_waeas_now();
 	struct lull_waeas_load load, own;
-
-	if (!static_branch_unlikely(&lull_waeas_track_key))
-		return cpu_util(cpu, without, -1, 0);
 
 	/* And so may a CPU be. */
 	load = data_race(per_cpu_ptr(&lull_waeas_cpus, cpu)->load);
@@ -144,12 +146,29 @@ static unsigned long lull_waeas_util(int cpu, struct task_struct *without)
 	return lull_waeas_predict(&load, now, window, lull_waeas_weight(), true);
 }
 
-unsigned long __lull_waeas_cpu_util(int cpu, unsigned long util)
+/**
+ * lull_waeas_cpu_util - what a CPU is expected to be asked for
+ * @cpu: the CPU
+ * @p: a task that is to be placed, or NULL
+ * @dst_cpu: where @p is to be; -1 if that is nowhere
+ *
+ * In place of cpu_util().
+ */
+unsigned long lull_waeas_cpu_util(int cpu, struct task_struct *p, int dst_cpu)
 {
-	if (!READ_ONCE(lull_waeas.frequency))
-		return util;
+	unsigned long util = lull_waeas_asked(cpu, p);
 
-	return lull_waeas_util(cpu, NULL);
+	if (p && dst_cpu == cpu)
+		util += lull_waeas_task_util(p);
+
+	return min(util, arch_scale_cpu_capacity(cpu));
+}
+
+/* EAS may go by windows while schedutil goes by PELT, and the other way round. */
+unsigned long __lull_waeas_freq_util(int cpu)
+{
+	return READ_ONCE(lull_waeas.frequency) ? lull_waeas_cpu_util(cpu, NULL, -1) :
+						 __cpu_util(cpu, NULL, -1, 1);
 }
 
 static bool lull_waeas_usable(struct task_struct *p, int cpu)
@@ -191,7 +210,7 @@ static struct lull_waeas_idle lull_waeas_idle_of(int cpu)
 static int lull_waeas_light(struct task_struct *p, int prev, const struct cpumask *span)
 {
 	struct lull_waeas_idle idle, best = { .cpu = -1 };
-	unsigned long demand = lull_waeas_demand(p);
+	unsigned long demand = task_util_est(p);
 	int cpu;
 
 	for_each_cpu_and(cpu, span, p->cpus_ptr) {
@@ -221,7 +240,7 @@ static unsigned long lull_waeas_least(const struct cpumask *span)
 /* Algorithm 2: the fullest little CPU at work that has room. */
 static int lull_waeas_pack(struct task_struct *p, const struct cpumask *span)
 {
-	unsigned long demand = lull_waeas_demand(p), little = lull_waeas_least(span);
+	unsigned long demand = task_util_est(p), little = lull_waeas_least(span);
 	unsigned long util, fullest = 0;
 	int cpu, best = -1;
 
@@ -230,7 +249,7 @@ static int lull_waeas_pack(struct task_struct *p, const struct cpumask *span)
 		    idle_cpu(cpu))
 			continue;
 
-		util = lull_waeas_util(cpu, p) + demand;
+		util = cpu_util(cpu, p, -1, 0) + demand;
 		if (util * 100 >= capacity_of(cpu) * READ_ONCE(lull_waeas.pack_percent) ||
 		    !lull_waeas_fits(p, util, cpu))
 			continue;
@@ -273,7 +292,7 @@ static int lull_waeas_return(struct task_struct *p)
 	int cpu = lull_waeas_recall(p->waeas.partners, current->pid, jiffies);
 
 	return cpu >= 0 && lull_waeas_usable(p, cpu) && available_idle_cpu(cpu) &&
-	       lull_waeas_fits(p, lull_waeas_demand(p), cpu) ? cpu : -1;
+	       lull_waeas_fits(p, task_util_est(p), cpu) ? cpu : -1;
 }
 
 /**
@@ -335,7 +354,7 @@ bool __lull_waeas_local(int cpu)
 	if (!sd)
 		return false;
 	for_each_cpu(i, sched_domain_span(sd)) {
-		util += lull_waeas_util(i, NULL);
+		util += cpu_util_cfs(i);
 		capacity += capacity_of(i);
 	}
 

@@ -68,10 +68,12 @@ static void set(const char *part, const char *value)
 	put(path, value);
 }
 
+/* One part alone, or none. What tasks are placed by stays `tracking`. */
 static void only(const char *part)
 {
 	for (size_t i = 0; i < sizeof(parts) / sizeof(*parts); i++)
 		set(parts[i], part && !strcmp(parts[i], part) ? "1" : "0");
+	set("placement", "1");
 }
 
 static unsigned long stat_of(const char *word)
@@ -166,6 +168,7 @@ static void test_files(void)
 	static const char *const bad[][2] = {
 		{"tracking", "none"},
 		{"tracking", "\n"},
+		{"placement", "2"},
 		{"frequency", "2"},
 		{"window_us", "999"},
 		{"window_us", "100001"},
@@ -670,6 +673,72 @@ static void test_associate(void)
 	stop(pid);
 }
 
+/* CPUs run at their highest frequency, or at what schedutil chooses. */
+static void at_highest(bool always)
+{
+	char path[128], hertz[32];
+
+	for (int cpu = 0; cpu < mains; cpu++) {
+		snprintf(path, sizeof(path), CPU_DIR "/cpufreq/policy%d/cpuinfo_%s_freq", cpu,
+			 always ? "max" : "min");
+		if (read_text(path, hertz, sizeof(hertz)))
+			continue;
+		snprintf(path, sizeof(path), CPU_DIR "/cpufreq/policy%d/scaling_min_freq", cpu);
+		put(path, hertz);
+	}
+}
+
+/*
+ * A task fills a large part of one window on a big CPU, and sleeps for long: how often of @runs it
+ * wakes on a big CPU.
+ */
+static int wakes_on_big(int runs)
+{
+	int pipes[2], count = 0;
+	cpu_set_t all;
+	pid_t pid;
+
+	if (pipe(pipes) || sched_getaffinity(0, sizeof(all), &all))
+		tap_bail("no pipe: %s", strerror(errno));
+	pid = fork();
+	if (!pid) {
+		for (int i = 0; i < runs + 3; i++) {
+			pin(mains - 1);
+			sleep_to(BEAT, MS);
+			spin_ns(12 * MS);
+			if (sched_setaffinity(0, sizeof(all), &all))
+				_exit(9);
+			clock_sleep(300 * MS);
+			/* The first times nobody knows the task. */
+			count += i >= 3 && !is_little[sched_getcpu()];
+		}
+		_exit(write(pipes[1], &count, sizeof(count)) != sizeof(count));
+	}
+	close(pipes[1]);
+	if (read(pipes[0], &count, sizeof(count)) != sizeof(count))
+		tap_bail("a task did not run");
+	close(pipes[0]);
+	waitpid(pid, NULL, 0);
+	tap_note("%d of %d wake-ups on a big CPU", count, runs);
+	return count;
+}
+
+/* PELT has forgotten the work until the task wakes, and windows have not. */
+static void test_placement(void)
+{
+	only(NULL);
+	set("tracking", "walt");
+	at_highest(true);
+	tap_ok(wakes_on_big(10) >= 9, "by windows, EAS places a task where its last work fits");
+	set("placement", "0");
+	tap_ok(wakes_on_big(10) <= 1, "by PELT, where the rest of that fits");
+	set("placement", "1");
+	set("tracking", "pelt");
+	tap_ok(wakes_on_big(10) <= 1, "so it does if nothing is by windows");
+	set("tracking", "walt");
+	at_highest(false);
+}
+
 /* After how many ms of work a CPU that slept has its highest frequency. */
 static int time_to_highest(void)
 {
@@ -823,6 +892,7 @@ static void test_storm(int rounds, unsigned long least)
 	for (int i = 0; i < rounds || switches() - before < least; i++) {
 		for (size_t part = 0; part < sizeof(parts) / sizeof(*parts); part++)
 			set(parts[part], rand_r(&seed) % 2 ? "1" : "0");
+		set("placement", rand_r(&seed) % 2 ? "1" : "0");
 		set("tracking", trackings[rand_r(&seed) % 3]);
 		snprintf(text, sizeof(text), "%d", 1000 + rand_r(&seed) % 99000);
 		set("window_us", text);
@@ -872,6 +942,8 @@ int main(int argc, char **argv)
 		woken(NOT, last_little, last_little);
 		tap_ok(!stat_of("selected") && !stat_of("packed"), "off, upstream decides");
 		put(SYSTEM "enabled", "1");
+		test_placement();
+		set("tracking", "bes");
 		test_select();
 		test_pack();
 		test_associate();
@@ -882,6 +954,7 @@ int main(int argc, char **argv)
 	put(SYSTEM "enabled", "0");
 	for (size_t i = 0; i < sizeof(parts) / sizeof(*parts); i++)
 		set(parts[i], "1");
+	set("placement", "1");
 	set("tracking", "bes");
 	set("window_us", "20000");
 	set("alpha", "512");
