@@ -78,8 +78,12 @@ DECLARE_STATIC_KEY_FALSE(lull_waeas_associate_key);
 DECLARE_STATIC_KEY_FALSE(lull_waeas_balance_key);
 
 extern struct lull_waeas_settings lull_waeas;
+/* Counted up each time that windows are kept again: what was queued before is not counted. */
+extern u32 lull_waeas_era;
 
 void __lull_waeas_ran(struct task_struct *p, u64 ns);
+void __lull_waeas_enqueue(struct task_struct *p);
+void __lull_waeas_dequeue(struct task_struct *p);
 void __lull_waeas_migrate(struct task_struct *p, int cpu);
 void lull_waeas_fork(struct task_struct *p);
 int __lull_waeas_select(struct task_struct *p, int prev);
@@ -98,6 +102,20 @@ static __always_inline void lull_waeas_ran(struct task_struct *p, u64 ns)
 {
 	if (static_branch_unlikely(&lull_waeas_track_key))
 		__lull_waeas_ran(p, ns);
+}
+
+/* A task comes to the queue of its CPU. */
+static __always_inline void lull_waeas_enqueue(struct task_struct *p)
+{
+	if (static_branch_unlikely(&lull_waeas_track_key))
+		__lull_waeas_enqueue(p);
+}
+
+/* A task leaves the queue of its CPU, to sleep or for another one. */
+static __always_inline void lull_waeas_dequeue(struct task_struct *p)
+{
+	if (static_branch_unlikely(&lull_waeas_track_key))
+		__lull_waeas_dequeue(p);
 }
 
 /* A task that does not run goes to another CPU. */
@@ -148,6 +166,14 @@ static __always_inline unsigned long lull_waeas_freq_util(int cpu)
 #else
 
 static inline void lull_waeas_ran(struct task_struct *p, u64 ns)
+{
+}
+
+static inline void lull_waeas_enqueue(struct task_struct *p)
+{
+}
+
+static inline void lull_waeas_dequeue(struct task_struct *p)
 {
 }
 

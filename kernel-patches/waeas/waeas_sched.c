@@ -27,6 +27,8 @@ DEFINE_STATIC_KEY_FALSE(lull_waeas_choose_key);
 DEFINE_STATIC_KEY_FALSE(lull_waeas_associate_key);
 DEFINE_STATIC_KEY_FALSE(lull_waeas_balance_key);
 
+u32 lull_waeas_era;
+
 struct lull_waeas_settings lull_waeas = {
 	.tracking = LULL_WAEAS_BES,
 	.placement = 1,
@@ -44,10 +46,14 @@ struct lull_waeas_settings lull_waeas = {
  * struct lull_waeas_cpu - a CPU's load
  * @lock: for whoever changes @load; readers take none, and may see one that is half rolled
  * @load: the work of its tasks, which a task that moves takes along
+ * @queued: the demands of its queued tasks, together; its rq->lock protects this and @era
+ * @era: the lull_waeas_era that @queued is of
  */
 struct lull_waeas_cpu {
 	raw_spinlock_t lock;
 	struct lull_waeas_load load;
+	u32 queued;
+	u32 era;
 };
 
 static DEFINE_PER_CPU(struct lull_waeas_cpu, lull_waeas_cpus) = {
@@ -72,20 +78,72 @@ static unsigned int lull_waeas_weight(void)
 	return READ_ONCE(lull_waeas.tracking) == LULL_WAEAS_BES ? READ_ONCE(lull_waeas.alpha) : 0;
 }
 
+/* What @p counts for among the queued tasks of a CPU. */
+static void lull_waeas_count(struct lull_waeas_cpu *here, struct task_struct *p, u32 demand)
+{
+	WRITE_ONCE(here->queued, here->queued - p->waeas.queued + demand);
+	p->waeas.queued = demand;
+}
+
+/**
+ * __lull_waeas_enqueue - a task comes to the queue of its CPU
+ * @p: the task
+ *
+ * WALT calls the sum of these demands cumulative_runnable_avg. It tells of tasks that have not run
+ * yet. Each task remembers what it was counted for, so that the sum stays right.
+ */
+void __lull_waeas_enqueue(struct task_struct *p)
+{
+	struct lull_waeas_cpu *here = per_cpu_ptr(&lull_waeas_cpus, task_cpu(p));
+	u32 era = READ_ONCE(lull_waeas_era);
+
+	lockdep_assert_rq_held(task_rq(p));
+
+	if (p->waeas.era == era)
+		return;
+	if (here->era != era) {
+		WRITE_ONCE(here->queued, 0);
+		WRITE_ONCE(here->era, era);
+	}
+	p->waeas.era = era;
+	p->waeas.queued = 0;
+	lull_waeas_count(here, p, lull_waeas_task_util(p));
+}
+
+/**
+ * __lull_waeas_dequeue - a task leaves the queue of its CPU
+ * @p: the task
+ *
+ * It may have left it already, if its dequeue was delayed.
+ */
+void __lull_waeas_dequeue(struct task_struct *p)
+{
+	lockdep_assert_rq_held(task_rq(p));
+
+	if (p->waeas.era != READ_ONCE(lull_waeas_era))
+		return;
+	lull_waeas_count(per_cpu_ptr(&lull_waeas_cpus, task_cpu(p)), p, 0);
+	p->waeas.era = 0;
+}
+
 void __lull_waeas_ran(struct task_struct *p, u64 ns)
 {
 	struct rq *rq = task_rq(p);
 	unsigned int speed = arch_scale_cpu_capacity(cpu_of(rq)) *
 			     arch_scale_freq_capacity(cpu_of(rq)) >> SCHED_CAPACITY_SHIFT;
 	struct lull_waeas_cpu *here = per_cpu_ptr(&lull_waeas_cpus, cpu_of(rq));
-	u64 window = lull_waeas_window_ns(), now = rq_clock(rq);
+	u64 window = lull_waeas_window_ns(), now = rq_clock(rq), number;
 
 	lockdep_assert_rq_held(rq);
 
 	/* What other classes take, upstream adds to a load, and takes off a capacity. */
 	if (p->sched_class != &fair_sched_class)
 		return;
+	number = p->waeas.load.number;
 	lull_waeas_add(&p->waeas.load, now - ns, now, window, speed, false);
+	/* Another window, another demand. */
+	if (number != p->waeas.load.number && p->waeas.era == READ_ONCE(lull_waeas_era))
+		lull_waeas_count(here, p, lull_waeas_task_util(p));
 	guard(raw_spinlock)(&here->lock);
 	lull_waeas_add(&here->load, now - ns, now, window, speed, true);
 }
@@ -129,7 +187,32 @@ unsigned long lull_waeas_task_util(struct task_struct *p)
 					    lull_waeas_window_ns(), lull_waeas_weight(), false));
 }
 
-/* What a CPU is expected to be asked for, without what a task did there. */
+/*
+ * What the queued tasks of a CPU are expected to need, without a task. It is one of them if it
+ * executes a new program, and none of them if it wakes.
+ */
+static unsigned long lull_waeas_queued(int cpu, struct task_struct *without)
+{
+	struct lull_waeas_cpu *there = per_cpu_ptr(&lull_waeas_cpus, cpu);
+	u32 era = READ_ONCE(lull_waeas_era), queued;
+
+	if (READ_ONCE(there->era) != era)
+		return 0;
+	queued = READ_ONCE(there->queued);
+	if (!without || task_cpu(without) != cpu)
+		return queued;
+	/* It may be counted anew meanwhile. */
+	if (data_race(without->waeas.era) == era)
+		/* Likewise. */
+		queued -= min(queued, data_race(without->waeas.queued));
+
+	return queued;
+}
+
+/*
+ * What a CPU is expected to be asked for, without what a task did there and is to do: as much as it
+ * worked, or as its queued tasks need. This may be more than the CPU can give.
+ */
 static unsigned long lull_waeas_asked(int cpu, struct task_struct *without)
 {
 	u64 window = lull_waeas_window_ns(), now = lull_waeas_now();
@@ -143,7 +226,8 @@ static unsigned long lull_waeas_asked(int cpu, struct task_struct *without)
 		lull_waeas_leave(&load, &own, now, window);
 	}
 
-	return lull_waeas_predict(&load, now, window, lull_waeas_weight(), true);
+	return max(lull_waeas_predict(&load, now, window, lull_waeas_weight(), true),
+		   lull_waeas_queued(cpu, without));
 }
 
 /**
