@@ -321,6 +321,16 @@ static unsigned long lull_waeas_least(const struct cpumask *span)
 	return least;
 }
 
+/*
+ * Whether packing may bring a CPU to @util. How full that is, pack_percent says and not the margin of
+ * util_fits_cpu(). But a task whose uclamp.min asks for more than the CPU has does not fit.
+ */
+static bool lull_waeas_has_room(struct task_struct *p, unsigned long util, int cpu)
+{
+	return util * 100 < capacity_of(cpu) * READ_ONCE(lull_waeas.pack_percent) &&
+	       lull_waeas_fits(p, 0, cpu);
+}
+
 /* Algorithm 2: the fullest little CPU at work that has room. */
 static int lull_waeas_pack(struct task_struct *p, const struct cpumask *span)
 {
@@ -334,8 +344,7 @@ static int lull_waeas_pack(struct task_struct *p, const struct cpumask *span)
 			continue;
 
 		util = cpu_util(cpu, p, -1, 0) + demand;
-		if (util * 100 >= capacity_of(cpu) * READ_ONCE(lull_waeas.pack_percent) ||
-		    !lull_waeas_fits(p, util, cpu))
+		if (!lull_waeas_has_room(p, util, cpu))
 			continue;
 		if (best < 0 || util > fullest) {
 			fullest = util;
