@@ -430,13 +430,13 @@ int __lull_waeas_select(struct task_struct *p, int prev)
  * __lull_waeas_local - whether a cluster can help itself
  * @cpu: one of its CPUs, which is over-utilised
  *
- * Return: false if the machine has to be balanced: a task does not fit on the CPU,
- * or the cluster is asked for more than it has.
+ * Return: false if the machine has to be balanced: a task does not fit on the CPU, or the tasks of
+ * the cluster need more than it has, less the margin by which a CPU is over-utilised.
  */
 bool __lull_waeas_local(int cpu)
 {
 	struct sched_domain *sd;
-	unsigned long util = 0, capacity = 0;
+	unsigned long demand = 0, capacity = 0;
 	int i;
 
 	if (READ_ONCE(cpu_rq(cpu)->misfit_task_load))
@@ -447,11 +447,12 @@ bool __lull_waeas_local(int cpu)
 	if (!sd)
 		return false;
 	for_each_cpu(i, sched_domain_span(sd)) {
-		util += cpu_util_cfs(i);
+		/* What is too much for one CPU counts whole, as others may have room for it. */
+		demand += lull_waeas_places() ? lull_waeas_asked(i, NULL) : cpu_util_cfs(i);
 		capacity += capacity_of(i);
 	}
 
-	return util < capacity;
+	return fits_capacity(demand, capacity);
 }
 
 /**
