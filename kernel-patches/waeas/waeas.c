@@ -2,7 +2,7 @@
 /*
  * The switches of WAEAS. What they do is in waeas_sched.c.
  *
- *   /sys/kernel/lull/waeas/tracking, placement, frequency, window_us, alpha        loads
+ *   /sys/kernel/lull/waeas/tracking, placement, frequency, inherit, window_us, alpha   loads
  *   /sys/kernel/lull/waeas/select, pack, pack_percent, associate, balance   the parts
  *   /sys/kernel/lull/waeas/latency_sensitive   root's: "+PID" or "-PID"
  *   /sys/kernel/lull/waeas/stats               root's: decisions since boot
@@ -90,6 +90,7 @@ static ssize_t lull_waeas_store(struct kobject *kobj, struct kobj_attribute *att
 	}
 
 static LULL_NUMBER(frequency, lull_waeas.frequency, 0, 1);
+static LULL_NUMBER(inherit, lull_waeas.inherit, 0, 1);
 static LULL_NUMBER(window_us, lull_waeas.window_us, 1000, 100000);
 static LULL_NUMBER(alpha, lull_waeas.alpha, 1, 1023);
 static LULL_NUMBER(pack_percent, lull_waeas.pack_percent, 1, 100);
@@ -156,6 +157,7 @@ static const struct attribute *const lull_waeas_attrs[] = {
 	&tracking_attr.attr,
 	&lull_number_placement.attr.attr,
 	&lull_number_frequency.attr.attr,
+	&lull_number_inherit.attr.attr,
 	&lull_number_window_us.attr.attr,
 	&lull_number_alpha.attr.attr,
 	&lull_number_select.attr.attr,

@@ -23,6 +23,7 @@ enum lull_waeas_tracking {
  * @tracking: an enum lull_waeas_tracking
  * @placement: EAS goes by it
  * @frequency: schedutil goes by it
+ * @inherit: a new task begins with its parent's demand
  * @window_us: length of a window
  * @alpha: weight of the newest window, of LULL_WAEAS_ONE
  * @select: latency-sensitive tasks get the least CPU
@@ -35,6 +36,7 @@ struct lull_waeas_settings {
 	unsigned int tracking;
 	unsigned int placement;
 	unsigned int frequency;
+	unsigned int inherit;
 	unsigned int window_us;
 	unsigned int alpha;
 	unsigned int select;

@@ -76,6 +76,24 @@ void lull_waeas_add(struct lull_waeas_load *load, u64 start, u64 end, u64 window
 	}
 }
 
+/**
+ * lull_waeas_begin - a task begins with a demand, before it has done any work
+ * @load: the task's
+ * @demand: of LULL_WAEAS_ONE
+ * @now: in ns since boot
+ * @window_ns: length of a window
+ *
+ * It is as if the task had worked once, before all windows that a CPU remembers.
+ */
+void lull_waeas_begin(struct lull_waeas_load *load, unsigned int demand, u64 now, u64 window_ns)
+{
+	*load = (struct lull_waeas_load){ .window_ns = window_ns };
+	load->number = div64_u64(now, window_ns);
+	if (demand)
+		lull_waeas_push(load, load->number - LULL_WAEAS_WINDOWS - 1,
+				DIV_ROUND_UP_ULL(demand * window_ns, LULL_WAEAS_ONE));
+}
+
 /* Where a CPU, whose windows have no gaps, has the work of this window; NULL if it is forgotten. */
 static u32 *lull_waeas_window(struct lull_waeas_load *cpu, u32 number)
 {

@@ -30,6 +30,7 @@ struct lull_waeas_load {
 
 void lull_waeas_add(struct lull_waeas_load *load, u64 start, u64 end, u64 window_ns,
 		    unsigned int speed, bool idle_counts);
+void lull_waeas_begin(struct lull_waeas_load *load, unsigned int demand, u64 now, u64 window_ns);
 void lull_waeas_join(struct lull_waeas_load *cpu, const struct lull_waeas_load *task, u64 now,
 		     u64 window_ns);
 void lull_waeas_leave(struct lull_waeas_load *cpu, const struct lull_waeas_load *task, u64 now,

@@ -200,6 +200,28 @@ static void lull_waeas_moves_window_by_window(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, lull_waeas_predict(&from, 7 * WINDOW, WINDOW / 2, 0, true), 0);
 }
 
+/* A new task needs what it was given, is no part of a CPU's load, and soon goes by its own work. */
+static void lull_waeas_begins_with_a_demand(struct kunit *test)
+{
+	static const unsigned int both[] = { 10, 10, 10, 10, 10 };
+	struct lull_waeas_load task, cpu = lull_waeas_history(both, true);
+	u64 i;
+
+	for (i = 0; i <= LULL_WAEAS_ONE; i++) {
+		lull_waeas_begin(&task, i, 6 * WINDOW, WINDOW);
+		KUNIT_EXPECT_EQ(test, i,
+				lull_waeas_predict(&task, 6 * WINDOW, WINDOW, HALF, false));
+	}
+	lull_waeas_leave(&cpu, &task, 6 * WINDOW, WINDOW);
+	KUNIT_EXPECT_EQ(test, lull_waeas_predict(&cpu, 6 * WINDOW, WINDOW, 0, true),
+			LULL_WAEAS_ONE / 2);
+	for (i = 6; i < 11; i++)
+		lull_waeas_add(&task, i * WINDOW, i * WINDOW + 5 * MS, WINDOW, LULL_WAEAS_ONE,
+			       false);
+	KUNIT_EXPECT_EQ(test, lull_waeas_predict(&task, 11 * WINDOW, WINDOW, 0, false),
+			LULL_WAEAS_ONE / 4);
+}
+
 static u32 lull_waeas_draw(u32 *state, u32 below)
 {
 	*state = *state * 1664525 + 1013904223;
@@ -253,6 +275,7 @@ static struct kunit_case lull_waeas_cases[] = {
 	KUNIT_CASE(lull_waeas_leaves_nothing_that_is_forgotten),
 	KUNIT_CASE(lull_waeas_leaves_the_rest_of_a_sleep),
 	KUNIT_CASE(lull_waeas_moves_window_by_window),
+	KUNIT_CASE(lull_waeas_begins_with_a_demand),
 	KUNIT_CASE(lull_waeas_as_floating_point),
 	{}
 };

@@ -172,6 +172,9 @@ void __lull_waeas_migrate(struct task_struct *p, int cpu)
 void lull_waeas_fork(struct task_struct *p)
 {
 	p->waeas = (struct lull_waeas_task){};
+	if (static_branch_unlikely(&lull_waeas_track_key) && READ_ONCE(lull_waeas.inherit))
+		lull_waeas_begin(&p->waeas.load, lull_waeas_task_util(current), lull_waeas_now(),
+				 lull_waeas_window_ns());
 }
 
 /**
@@ -322,8 +325,8 @@ static unsigned long lull_waeas_least(const struct cpumask *span)
 }
 
 /*
- * Whether packing may bring a CPU to @util. How full that is, pack_percent says and not the margin of
- * util_fits_cpu(). But a task whose uclamp.min asks for more than the CPU has does not fit.
+ * Whether packing may bring a CPU to @util. How full that is, pack_percent says, and not the margin
+ * of util_fits_cpu(). But a task whose uclamp.min asks for more than the CPU has does not fit.
  */
 static bool lull_waeas_has_room(struct task_struct *p, unsigned long util, int cpu)
 {

@@ -170,6 +170,7 @@ static void test_files(void)
 		{"tracking", "\n"},
 		{"placement", "2"},
 		{"frequency", "2"},
+		{"inherit", "2"},
 		{"window_us", "999"},
 		{"window_us", "100001"},
 		{"alpha", "0"},
