@@ -13,6 +13,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/prctl.h>
@@ -28,6 +29,7 @@
 #define SYSTEM "/sys/kernel/lull/waeas/"
 #define ROOT "/sys/fs/cgroup"
 #define GROUP ROOT "/lull-waeas"
+#define FEWER ROOT "/lull-waeas-cpuset"
 #define SENSITIVE GROUP "/cpu.uclamp.latency_sensitive"
 #define US 1000ULL
 #define MS 1000000ULL
@@ -48,6 +50,10 @@ static int mains, littles, first_little = -1, last_little;
 static bool is_little[64];
 /* How often a waker wakes, and at what time after a multiple of it. */
 static uint64_t wakes_every = 3 * MS, wakes_at;
+/* What a task does to itself before it is woken; NULL for nothing. */
+static void (*begins)(void);
+/* How often the last task that was woken came to each CPU. */
+static int came_to[64];
 
 static void must(int error, const char *what)
 {
@@ -292,8 +298,7 @@ static void test_own_file(void)
 
 enum sensitive { NOT, BY_GROUP, BY_ITSELF, AND_CLAMPED };
 
-/* A task that says that it needs more than a little CPU has. */
-static void clamp(void)
+static void clamp_to(uint64_t flag, uint32_t util)
 {
 	struct {
 		uint32_t size, policy;
@@ -302,11 +307,24 @@ static void clamp(void)
 		uint32_t priority;
 		uint64_t runtime, deadline, period;
 		uint32_t util_min, util_max;
-	} attr = {.size = sizeof(attr), .flags = 0x38, .util_min = 900};
+	} attr = {.size = sizeof(attr), .util_min = util, .util_max = util};
 
-	/* Policy, parameters and maximum are kept. */
+	/* Policy, parameters and the other clamp are kept. */
+	attr.flags = 0x18 | flag;
 	if (syscall(SYS_sched_setattr, 0, &attr, 0))
 		_exit(7);
+}
+
+/* A task that says that it needs more than a little CPU has. */
+static void clamp(void)
+{
+	clamp_to(0x20, 900);
+}
+
+/* A task that is never to get more than a part of a little CPU. */
+static void cap(void)
+{
+	clamp_to(0x40, 200);
 }
 
 /*
@@ -329,6 +347,8 @@ static int woken(enum sensitive sensitive, int by, int cpu)
 			_exit(1);
 		if (sensitive == AND_CLAMPED)
 			clamp();
+		if (begins)
+			begins();
 		for (int i = 0; i < WARM_UP + RUNS && read(to[0], &byte, 1) == 1; i++)
 			on[sched_getcpu()] += i >= WARM_UP;
 		_exit(write(from[1], on, sizeof(on)) != sizeof(on));
@@ -353,6 +373,7 @@ static int woken(enum sensitive sensitive, int by, int cpu)
 	waitpid(waker, NULL, 0);
 	waitpid(sleeper, NULL, 0);
 	close(from[0]);
+	memcpy(came_to, on, sizeof(on));
 	for (int i = 0; i < mains; i++) {
 		here += cpu < 0 ? is_little[i] * on[i] : (i == cpu) * on[i];
 		if (on[i])
@@ -564,6 +585,263 @@ static void test_pack(void)
 	set("pack_percent", "80");
 }
 
+/* CPUs run at their highest frequency, or at what schedutil chooses. */
+static void at_highest(bool always)
+{
+	char path[128], hertz[32];
+
+	for (int cpu = 0; cpu < mains; cpu++) {
+		snprintf(path, sizeof(path), CPU_DIR "/cpufreq/policy%d/cpuinfo_%s_freq", cpu,
+			 always ? "max" : "min");
+		if (read_text(path, hertz, sizeof(hertz)))
+			continue;
+		snprintf(path, sizeof(path), CPU_DIR "/cpufreq/policy%d/scaling_min_freq", cpu);
+		put(path, hertz);
+	}
+}
+
+/*
+ * A task fills a large part of one window on a big CPU, and sleeps for long: how often of @runs it
+ * wakes on a big CPU.
+ */
+static int wakes_on_big(int runs)
+{
+	int pipes[2], count = 0;
+	cpu_set_t all;
+	pid_t pid;
+
+	if (pipe(pipes) || sched_getaffinity(0, sizeof(all), &all))
+		tap_bail("no pipe: %s", strerror(errno));
+	pid = fork();
+	if (!pid) {
+		if (begins)
+			begins();
+		for (int i = 0; i < runs + 3; i++) {
+			pin(mains - 1);
+			sleep_to(BEAT, MS);
+			spin_ns(12 * MS);
+			if (sched_setaffinity(0, sizeof(all), &all))
+				_exit(9);
+			clock_sleep(120 * MS);
+			/* The first times nobody knows the task. */
+			count += i >= 3 && !is_little[sched_getcpu()];
+		}
+		_exit(write(pipes[1], &count, sizeof(count)) != sizeof(count));
+	}
+	close(pipes[1]);
+	if (read(pipes[0], &count, sizeof(count)) != sizeof(count))
+		tap_bail("a task did not run");
+	close(pipes[0]);
+	waitpid(pid, NULL, 0);
+	tap_note("%d of %d wake-ups on a big CPU", count, runs);
+	return count;
+}
+
+/* PELT has forgotten the work until the task wakes, and windows have not. */
+static void test_placement(void)
+{
+	only(NULL);
+	set("tracking", "walt");
+	at_highest(true);
+	tap_ok(wakes_on_big(6) >= 5, "by windows, EAS places a task where its last work fits");
+	set("placement", "0");
+	tap_ok(wakes_on_big(6) <= 1, "by PELT, where the rest of that fits");
+	set("placement", "1");
+	set("tracking", "pelt");
+	tap_ok(wakes_on_big(6) <= 1, "so it does if nothing is by windows");
+	set("tracking", "walt");
+	at_highest(false);
+}
+
+/* A task works, and its child sleeps at once: how often of @runs the child wakes on a big CPU. */
+static int child_wakes_on_big(int runs)
+{
+	int count = 0, status;
+	cpu_set_t all;
+	pid_t pid;
+
+	if (sched_getaffinity(0, sizeof(all), &all))
+		tap_bail("no affinity: %s", strerror(errno));
+	for (int i = 0; i < runs; i++) {
+		pin(mains - 1);
+		sleep_to(BEAT, MS);
+		spin_ns(16 * MS);
+		if (sched_setaffinity(0, sizeof(all), &all))
+			tap_bail("no affinity: %s", strerror(errno));
+		pid = fork();
+		if (!pid) {
+			clock_sleep(50 * MS);
+			_exit(!is_little[sched_getcpu()]);
+		}
+		if (waitpid(pid, &status, 0) != pid || !WIFEXITED(status))
+			tap_bail("a task did not run");
+		count += WEXITSTATUS(status);
+	}
+	tap_note("%d of %d children on a big CPU", count, runs);
+	return count;
+}
+
+static void test_inherit(void)
+{
+	only(NULL);
+	set("tracking", "walt");
+	at_highest(true);
+	set("inherit", "1");
+	tap_ok(child_wakes_on_big(6) >= 5, "a new task begins with its parent's demand");
+	set("inherit", "0");
+	tap_ok(child_wakes_on_big(6) <= 1, "not if that is off");
+	at_highest(false);
+}
+
+static void be_sensitive(void)
+{
+	if (own_file(getpid(), "1"))
+		_exit(1);
+}
+
+static void be_sensitive_and_cap(void)
+{
+	be_sensitive();
+	cap();
+}
+
+/* A CPU that is fuller than upstream's margin is over-utilised: a matter of its cluster here. */
+static void test_pack_percent(void)
+{
+	pid_t pid;
+
+	if (littles < 2) {
+		tap_ok(true, "a CPU may be packed above 80 percent # SKIP one little CPU");
+		return;
+	}
+	only("pack");
+	set("balance", "1");
+	set("tracking", "walt");
+	at_highest(true);
+	pid = works(last_little, 17 * MS, SCHED_OTHER);
+	set("pack_percent", "98");
+	tap_ok(is_packed_in_beat(18 * MS, last_little, last_little, RUNS * 8 / 10),
+	       "a CPU may be packed above 80 percent");
+	set("pack_percent", "80");
+	wakes_every = BEAT;
+	wakes_at = 18 * MS;
+	tap_ok(woken(NOT, last_little, last_little) <= RUNS / 10, "not if that says so");
+	wakes_every = 3 * MS;
+	wakes_at = 0;
+	stop(pid);
+	at_highest(false);
+}
+
+static void may_not_last(void)
+{
+	pin_to(first_little, last_little - 1);
+}
+
+static void in_fewer(void)
+{
+	if (write_text(FEWER "/cgroup.procs", "0"))
+		_exit(6);
+}
+
+/* A latency-sensitive task gets a little CPU, but not the last one, which sleeps the lightest. */
+static bool is_selected_elsewhere(void)
+{
+	unsigned long before = stat_of("selected");
+	int count = woken(BY_ITSELF, mains - 1, -1);
+
+	return count == RUNS && !came_to[last_little] &&
+	       stat_of("selected") >= before + RUNS * 9 / 10;
+}
+
+/* Others are packed on the first little CPU, though the last one is fuller. */
+static bool is_packed_elsewhere(void)
+{
+	pid_t first = works(first_little, 5 * MS, SCHED_OTHER);
+	pid_t last = works(last_little, 10 * MS, SCHED_OTHER);
+	bool packed = is_packed_in_beat(3 * MS, mains - 1, first_little, RUNS * 6 / 10) &&
+		      !came_to[last_little];
+
+	stop(first);
+	stop(last);
+	return packed;
+}
+
+static void test_allowed_by(void (*how)(void), const char *what)
+{
+	begins = how;
+	only("select");
+	sleep_lightly(is_last_little);
+	tap_ok(is_selected_elsewhere(), "select keeps to %s", what);
+	sleep_as_before();
+	only("pack");
+	tap_ok(is_packed_elsewhere(), "pack keeps to %s", what);
+	begins = NULL;
+}
+
+/* Nothing is placed on a CPU that is out, nor on one that is offline. */
+static void test_not_there(const char *file, const char *out, const char *in, const char *what)
+{
+	only("select");
+	sleep_lightly(is_last_little);
+	put(file, out);
+	clock_sleep(500 * MS);
+	tap_ok(is_selected_elsewhere(), "select knows that a CPU is %s", what);
+	only("pack");
+	tap_ok(is_packed(first_little, first_little, RUNS * 9 / 10) && !came_to[last_little],
+	       "pack knows that a CPU is %s", what);
+	put(file, in);
+	clock_sleep(500 * MS);
+	sleep_as_before();
+	only("select");
+	sleep_lightly(is_last_little);
+	tap_ok(is_selected(BY_ITSELF, last_little), "and that it is %s no more", what);
+	sleep_as_before();
+}
+
+static void test_allowed(void)
+{
+	char text[32], path[128];
+	unsigned long before;
+
+	if (littles < 3 || last_little - first_little + 1 != littles) {
+		tap_ok(true, "a task's CPUs are kept to # SKIP too few little CPUs");
+		return;
+	}
+	set("tracking", "walt");
+	test_allowed_by(may_not_last, "affinity");
+
+	put(ROOT "/cgroup.subtree_control", "+cpuset");
+	if (mkdir(FEWER, 0755))
+		tap_bail("cannot make a group: %s", strerror(errno));
+	snprintf(text, sizeof(text), "%d-%d", first_little, last_little - 1);
+	put(FEWER "/cpuset.cpus", text);
+	test_allowed_by(in_fewer, "cpuset");
+	for (int i = 0; i < 100 && rmdir(FEWER); i++)
+		clock_sleep(10 * MS);
+	put(ROOT "/cgroup.subtree_control", "-cpuset");
+
+	snprintf(path, sizeof(path), CPU_DIR "/cpu%d/online", last_little);
+	test_not_there(path, "0", "1", "offline");
+	put("/sys/kernel/lull/hotplug/enabled", "1");
+	snprintf(text, sizeof(text), "%d", last_little);
+	test_not_there(CPU_DIR "/pseudo_offline", text, "\n", "out");
+	put("/sys/kernel/lull/hotplug/enabled", "0");
+
+	only("pack");
+	begins = clamp;
+	tap_ok(woken(NOT, last_little, -1) <= RUNS / 10, "pack keeps to uclamp.min");
+	only("select");
+	at_highest(true);
+	begins = be_sensitive;
+	tap_ok(wakes_on_big(6) >= 5, "a large task is given a big CPU");
+	begins = be_sensitive_and_cap;
+	before = stat_of("selected");
+	tap_ok(wakes_on_big(6) <= 1 && stat_of("selected") >= before + 5,
+	       "select keeps to uclamp.max");
+	begins = NULL;
+	at_highest(false);
+}
+
 /* Two tasks that wake each other in turn. */
 static void in_turn(void)
 {
@@ -674,72 +952,6 @@ static void test_associate(void)
 	stop(pid);
 }
 
-/* CPUs run at their highest frequency, or at what schedutil chooses. */
-static void at_highest(bool always)
-{
-	char path[128], hertz[32];
-
-	for (int cpu = 0; cpu < mains; cpu++) {
-		snprintf(path, sizeof(path), CPU_DIR "/cpufreq/policy%d/cpuinfo_%s_freq", cpu,
-			 always ? "max" : "min");
-		if (read_text(path, hertz, sizeof(hertz)))
-			continue;
-		snprintf(path, sizeof(path), CPU_DIR "/cpufreq/policy%d/scaling_min_freq", cpu);
-		put(path, hertz);
-	}
-}
-
-/*
- * A task fills a large part of one window on a big CPU, and sleeps for long: how often of @runs it
- * wakes on a big CPU.
- */
-static int wakes_on_big(int runs)
-{
-	int pipes[2], count = 0;
-	cpu_set_t all;
-	pid_t pid;
-
-	if (pipe(pipes) || sched_getaffinity(0, sizeof(all), &all))
-		tap_bail("no pipe: %s", strerror(errno));
-	pid = fork();
-	if (!pid) {
-		for (int i = 0; i < runs + 3; i++) {
-			pin(mains - 1);
-			sleep_to(BEAT, MS);
-			spin_ns(12 * MS);
-			if (sched_setaffinity(0, sizeof(all), &all))
-				_exit(9);
-			clock_sleep(300 * MS);
-			/* The first times nobody knows the task. */
-			count += i >= 3 && !is_little[sched_getcpu()];
-		}
-		_exit(write(pipes[1], &count, sizeof(count)) != sizeof(count));
-	}
-	close(pipes[1]);
-	if (read(pipes[0], &count, sizeof(count)) != sizeof(count))
-		tap_bail("a task did not run");
-	close(pipes[0]);
-	waitpid(pid, NULL, 0);
-	tap_note("%d of %d wake-ups on a big CPU", count, runs);
-	return count;
-}
-
-/* PELT has forgotten the work until the task wakes, and windows have not. */
-static void test_placement(void)
-{
-	only(NULL);
-	set("tracking", "walt");
-	at_highest(true);
-	tap_ok(wakes_on_big(10) >= 9, "by windows, EAS places a task where its last work fits");
-	set("placement", "0");
-	tap_ok(wakes_on_big(10) <= 1, "by PELT, where the rest of that fits");
-	set("placement", "1");
-	set("tracking", "pelt");
-	tap_ok(wakes_on_big(10) <= 1, "so it does if nothing is by windows");
-	set("tracking", "walt");
-	at_highest(false);
-}
-
 /* After how many ms of work a CPU that slept has its highest frequency. */
 static int time_to_highest(void)
 {
@@ -792,37 +1004,99 @@ static void test_frequency(void)
 	set("window_us", "20000");
 }
 
+/* Where each of the tasks is that never sleep. */
+static volatile int *seats;
+
+/* Tasks that never sleep. All begin on CPU @first, and may run on those up to @last. */
+static void roam(pid_t *pids, int count, int first, int last)
+{
+	for (int i = 0; i < count; i++) {
+		pids[i] = fork();
+		if (pids[i])
+			continue;
+		pin(first);
+		pin_to(first, last);
+		for (;;)
+			seats[i] = sched_getcpu();
+	}
+	clock_sleep(400 * MS);
+}
+
+/*
+ * Latency-sensitive tasks are given a CPU only while the root has no flag. A flag that a new task
+ * has set stays until somebody balances, so not all wake-ups tell.
+ */
+static bool is_root_clear(void)
+{
+	unsigned long before = stat_of("selected"), selected;
+
+	woken(BY_ITSELF, mains - 1, -1);
+	selected = stat_of("selected") - before;
+	tap_note("%lu were selected", selected);
+	return selected >= RUNS / 5;
+}
+
+static bool is_once_clear(void)
+{
+	for (int tries = 0; tries < 6; tries++)
+		if (is_root_clear())
+			return true;
+	return false;
+}
+
+static bool is_root_flagged(void)
+{
+	return !is_root_clear() && !is_root_clear();
+}
+
+static void stop_all(pid_t *pids, int count)
+{
+	for (int i = 0; i < count; i++)
+		stop(pids[i]);
+	clock_sleep(200 * MS);
+}
+
+/* Tasks that may run on little CPUs only are never too large for them. */
 static void test_balance(void)
 {
 	unsigned long before;
-	pid_t pids[6];
+	pid_t pids[64];
+	bool alone;
 
-	if (littles < 2) {
-		tap_ok(true, "a cluster is balanced by itself # SKIP one little CPU");
+	if (littles < 4 || last_little - first_little + 1 != littles) {
+		tap_ok(true, "a cluster is balanced by itself # SKIP too few little CPUs");
 		return;
 	}
-	/* None too large for a little CPU, but together too much for one of four. */
-	for (int i = 0; i < 6; i++) {
-		pids[i] = fork();
-		if (!pids[i]) {
-			pin(last_little);
-			for (;;) {
-				spin_ns(1500 * US);
-				clock_sleep(4 * MS);
-			}
-		}
-	}
+	seats = mmap(NULL, sizeof(pids), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	if (seats == MAP_FAILED)
+		tap_bail("no memory: %s", strerror(errno));
 	only("balance");
-	clock_sleep(200 * MS);
+	set("select", "1");
+	for (size_t i = 0; i < sizeof(trackings) / sizeof(*trackings); i++) {
+		set("tracking", trackings[i]);
+		before = stat_of("local");
+		roam(pids, 2, first_little, last_little);
+		alone = seats[0] != seats[1];
+		tap_note("on CPUs %d and %d", seats[0], seats[1]);
+		tap_ok(alone && stat_of("local") > before && is_once_clear(),
+		       "%s: a cluster with room is balanced by itself", trackings[i]);
+		stop_all(pids, 2);
+		roam(pids, littles + 1, first_little, last_little);
+		tap_ok(is_root_flagged(), "%s: one without room is a matter of the root",
+		       trackings[i]);
+		stop_all(pids, littles + 1);
+		roam(pids, 1, first_little, mains - 1);
+		for (int tries = 0; tries < 20 && is_little[seats[0]]; tries++)
+			clock_sleep(100 * MS);
+		tap_note("on CPU %d", seats[0]);
+		tap_ok(!is_little[seats[0]], "%s: so is a task that is too large", trackings[i]);
+		stop_all(pids, 1);
+	}
+	only("select");
 	before = stat_of("local");
-	clock_sleep(300 * MS);
-	tap_ok(stat_of("local") > before, "a cluster is balanced by itself");
-	only(NULL);
-	before = stat_of("local");
-	clock_sleep(100 * MS);
-	tap_ok(stat_of("local") == before, "not if that part is off");
-	for (int i = 0; i < 6; i++)
-		stop(pids[i]);
+	roam(pids, 2, first_little, last_little);
+	tap_ok(stat_of("local") == before && is_root_flagged(), "so is all if that part is off");
+	stop_all(pids, 2);
 }
 
 /* As hackbench: many tasks are woken at once, and wake one that waits for all of them. */
@@ -894,6 +1168,7 @@ static void test_storm(int rounds, unsigned long least)
 		for (size_t part = 0; part < sizeof(parts) / sizeof(*parts); part++)
 			set(parts[part], rand_r(&seed) % 2 ? "1" : "0");
 		set("placement", rand_r(&seed) % 2 ? "1" : "0");
+		set("inherit", rand_r(&seed) % 2 ? "1" : "0");
 		set("tracking", trackings[rand_r(&seed) % 3]);
 		snprintf(text, sizeof(text), "%d", 1000 + rand_r(&seed) % 99000);
 		set("window_us", text);
@@ -944,9 +1219,12 @@ int main(int argc, char **argv)
 		tap_ok(!stat_of("selected") && !stat_of("packed"), "off, upstream decides");
 		put(SYSTEM "enabled", "1");
 		test_placement();
+		test_inherit();
 		set("tracking", "bes");
 		test_select();
 		test_pack();
+		test_pack_percent();
+		test_allowed();
 		test_associate();
 		test_balance();
 		test_frequency();
@@ -956,6 +1234,7 @@ int main(int argc, char **argv)
 	for (size_t i = 0; i < sizeof(parts) / sizeof(*parts); i++)
 		set(parts[i], "1");
 	set("placement", "1");
+	set("inherit", "0");
 	set("tracking", "bes");
 	set("window_us", "20000");
 	set("alpha", "512");
