@@ -151,9 +151,11 @@ static void lull_test_switch(struct kunit *test)
 	KUNIT_EXPECT_TRUE(test, lull_enabled(&probe->system));
 	lull_expect_read(test, probe, "1\n");
 
-	KUNIT_EXPECT_EQ(test, lull_probe_write(probe, "on\n"), 3);
+	KUNIT_EXPECT_EQ(test, lull_probe_write(probe, "1\n"), 2);
 	KUNIT_EXPECT_EQ(test, probe->enabled_times, 1);
 
+	KUNIT_EXPECT_EQ(test, lull_probe_write(probe, "on\n"), -EINVAL);
+	KUNIT_EXPECT_EQ(test, lull_probe_write(probe, "10\n"), -EINVAL);
 	KUNIT_EXPECT_EQ(test, lull_probe_write(probe, "perhaps\n"), -EINVAL);
 	KUNIT_EXPECT_TRUE(test, lull_enabled(&probe->system));
 
