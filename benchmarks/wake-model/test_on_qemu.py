@@ -21,4 +21,4 @@ def test_a_line_is_found(lull: Lull, tmp_path: Path) -> None:
     for row in points:
         assert row["device"] > 0.98
         assert row["predicted"] == row["settled"] > 0
-        assert row["hits"] >= 0.9 * row["predicted"]
+        assert row["hits"] >= row["predicted"] - 1, "nine or more are predicted"
