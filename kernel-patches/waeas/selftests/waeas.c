@@ -411,13 +411,30 @@ static bool is_big(int cpu)
 	return !is_little[cpu];
 }
 
-/* Whether a latency-sensitive task got there, and that was WAEAS' choice. */
+/*
+ * How many of RUNS wake-ups of a latency-sensitive task came to @cpu, as woken() says, where WAEAS
+ * chose nine in ten of them. A machine that was over-utilised a moment ago is left to upstream for a
+ * while.
+ */
+static int selected(enum sensitive sensitive, int cpu)
+{
+	unsigned long before, chosen;
+	int count;
+
+	for (int tries = 0; tries < 4; tries++) {
+		before = stat_of("selected");
+		count = woken(sensitive, mains - 1, cpu);
+		chosen = stat_of("selected") - before;
+		if (chosen >= RUNS * 9 / 10)
+			return count;
+		tap_note("%lu of %d selected", chosen, RUNS);
+	}
+	return -1;
+}
+
 static bool is_selected(enum sensitive sensitive, int cpu)
 {
-	unsigned long before = stat_of("selected");
-	int count = woken(sensitive, mains - 1, cpu);
-
-	return count >= RUNS * 9 / 10 && stat_of("selected") >= before + RUNS * 9 / 10;
+	return selected(sensitive, cpu) >= RUNS * 9 / 10;
 }
 
 static void test_select(void)
@@ -746,11 +763,7 @@ static void in_fewer(void)
 /* A latency-sensitive task gets a little CPU, but not the last one, which sleeps the lightest. */
 static bool is_selected_elsewhere(void)
 {
-	unsigned long before = stat_of("selected");
-	int count = woken(BY_ITSELF, mains - 1, -1);
-
-	return count == RUNS && !came_to[last_little] &&
-	       stat_of("selected") >= before + RUNS * 9 / 10;
+	return selected(BY_ITSELF, -1) == RUNS && !came_to[last_little];
 }
 
 /* Others are packed on the first little CPU, though the last one is fuller. */
