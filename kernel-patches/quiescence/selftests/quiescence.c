@@ -141,6 +141,19 @@ static void tell(int to)
 		_exit(2);
 }
 
+/* Wakes who waits for a word of memory. */
+static void tell_word(_Atomic int *word)
+{
+	atomic_store(word, 1);
+	syscall(SYS_futex, word, FUTEX_WAKE, 1);
+}
+
+static void hear_word(_Atomic int *word)
+{
+	while (!atomic_exchange(word, 0))
+		syscall(SYS_futex, word, FUTEX_WAIT, 0, NULL);
+}
+
 static void hear(int from)
 {
 	char byte;
@@ -186,8 +199,7 @@ static void tell_asker(void)
 		kill(asker, SIGUSR2);
 		break;
 	default:
-		atomic_store(&shared->told, 1);
-		syscall(SYS_futex, &shared->told, FUTEX_WAKE, 1);
+		tell_word(&shared->told);
 		break;
 	}
 	hear(to_ui[0]);
@@ -216,8 +228,7 @@ static void ask_when_told(void)
 			sigwait(&set, &number);
 			break;
 		default:
-			while (!atomic_exchange(&shared->told, 0))
-				syscall(SYS_futex, &shared->told, FUTEX_WAIT, 0, NULL);
+			hear_word(&shared->told);
 			break;
 		}
 		tell(to_net[1]);
@@ -254,8 +265,7 @@ static void consume(void)
 			hear(to_ui[0]);
 			break;
 		case STRAY_FUTEX:
-			while (!atomic_exchange(&shared->word, 0))
-				syscall(SYS_futex, &shared->word, FUTEX_WAIT, 0, NULL);
+			hear_word(&shared->word);
 			break;
 		case WORK:
 			work_around();
@@ -739,8 +749,7 @@ static void test_order(void)
 		put(TRACING "trace", "\n");
 		put(TRACING "events/sched/sched_waking/enable", "1");
 		told = clock_ns();
-		atomic_store(&shared->word, 1);
-		syscall(SYS_futex, &shared->word, FUTEX_WAKE, 1);
+		tell_word(&shared->word);
 		finish();
 		put(TRACING "events/sched/sched_waking/enable", "0");
 		woken = woken_first();
