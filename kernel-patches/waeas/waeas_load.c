@@ -104,20 +104,26 @@ static u32 *lull_waeas_window(struct lull_waeas_load *cpu, u32 number)
 	return age <= cpu->count ? &cpu->ns[age - 1] : NULL;
 }
 
-static void lull_waeas_join_window(struct lull_waeas_load *cpu, u32 number, u32 ns)
+static void lull_waeas_move_window(struct lull_waeas_load *cpu, u32 number, u32 ns, bool joins)
 {
 	u32 *sum = lull_waeas_window(cpu, number);
 
 	if (sum)
-		*sum = min_t(u64, *sum + (u64)ns, U32_MAX);
+		*sum = joins ? min_t(u64, *sum + (u64)ns, U32_MAX) : *sum - min(*sum, ns);
 }
 
-static void lull_waeas_leave_window(struct lull_waeas_load *cpu, u32 number, u32 ns)
+/* A task's work of each window that a CPU remembers comes to the CPU, or leaves it. */
+static void lull_waeas_move(struct lull_waeas_load *cpu, const struct lull_waeas_load *task,
+			    u64 now, u64 window_ns, bool joins)
 {
-	u32 *sum = lull_waeas_window(cpu, number);
+	int i;
 
-	if (sum)
-		*sum -= min(*sum, ns);
+	lull_waeas_roll(cpu, div64_u64(now, window_ns), window_ns, true);
+	if (task->window_ns != window_ns)
+		return;
+	lull_waeas_move_window(cpu, task->number, task->current_ns, joins);
+	for (i = 0; i < task->count; i++)
+		lull_waeas_move_window(cpu, task->at[i], task->ns[i], joins);
 }
 
 /**
@@ -130,14 +136,7 @@ static void lull_waeas_leave_window(struct lull_waeas_load *cpu, u32 number, u32
 void lull_waeas_join(struct lull_waeas_load *cpu, const struct lull_waeas_load *task, u64 now,
 		     u64 window_ns)
 {
-	int i;
-
-	lull_waeas_roll(cpu, div64_u64(now, window_ns), window_ns, true);
-	if (task->window_ns != window_ns)
-		return;
-	lull_waeas_join_window(cpu, task->number, task->current_ns);
-	for (i = 0; i < task->count; i++)
-		lull_waeas_join_window(cpu, task->at[i], task->ns[i]);
+	lull_waeas_move(cpu, task, now, window_ns, true);
 }
 
 /**
@@ -153,14 +152,7 @@ void lull_waeas_join(struct lull_waeas_load *cpu, const struct lull_waeas_load *
 void lull_waeas_leave(struct lull_waeas_load *cpu, const struct lull_waeas_load *task, u64 now,
 		      u64 window_ns)
 {
-	int i;
-
-	lull_waeas_roll(cpu, div64_u64(now, window_ns), window_ns, true);
-	if (task->window_ns != window_ns)
-		return;
-	lull_waeas_leave_window(cpu, task->number, task->current_ns);
-	for (i = 0; i < task->count; i++)
-		lull_waeas_leave_window(cpu, task->at[i], task->ns[i]);
+	lull_waeas_move(cpu, task, now, window_ns, false);
 }
 
 /**
