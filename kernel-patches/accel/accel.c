@@ -117,8 +117,8 @@ struct lull_accel_file {
 
 /* There is one. */
 static struct lull_accel *lull_accel;
-static bool lull_accel_predicts = true;
-static bool lull_accel_polls;
+static unsigned int lull_accel_predicts = 1;
+static unsigned int lull_accel_polls;
 
 /* The first of the queue begins. */
 static void lull_accel_begin(struct lull_accel *accel, u64 now)
@@ -363,31 +363,8 @@ static int lull_accel_switch(struct lull_system *system)
 	return 0;
 }
 
-static ssize_t predict_show(struct kobject *kobj, struct kobj_attribute *attr, char *buf)
-{
-	return sysfs_emit(buf, "%d\n", READ_ONCE(lull_accel_predicts));
-}
-
-static ssize_t predict_store(struct kobject *kobj, struct kobj_attribute *attr, const char *buf,
-			     size_t count)
-{
-	return lull_store_bool(&lull_accel_predicts, buf, count);
-}
-
-static struct kobj_attribute predict_attr = __ATTR_RW(predict);
-
-static ssize_t poll_show(struct kobject *kobj, struct kobj_attribute *attr, char *buf)
-{
-	return sysfs_emit(buf, "%d\n", READ_ONCE(lull_accel_polls));
-}
-
-static ssize_t poll_store(struct kobject *kobj, struct kobj_attribute *attr, const char *buf,
-			  size_t count)
-{
-	return lull_store_bool(&lull_accel_polls, buf, count);
-}
-
-static struct kobj_attribute poll_attr = __ATTR_RW(poll);
+static LULL_NUMBER(predict, lull_accel_predicts, 0, 1);
+static LULL_NUMBER(poll, lull_accel_polls, 0, 1);
 
 static ssize_t stats_show(struct kobject *kobj, struct kobj_attribute *attr, char *buf)
 {
@@ -414,8 +391,8 @@ static ssize_t stats_show(struct kobject *kobj, struct kobj_attribute *attr, cha
 static struct kobj_attribute stats_attr = __ATTR(stats, 0400, stats_show, NULL);
 
 static const struct attribute *const lull_accel_attrs[] = {
-	&predict_attr.attr,
-	&poll_attr.attr,
+	&lull_number_predict.attr.attr,
+	&lull_number_poll.attr.attr,
 	&stats_attr.attr,
 	NULL
 };

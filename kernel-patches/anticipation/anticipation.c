@@ -96,7 +96,7 @@ struct lull_ahead_cpu {
 };
 
 static DEFINE_PER_CPU(struct lull_ahead_cpu, lull_ahead_cpus);
-static bool lull_ahead_learns = true;
+static unsigned int lull_ahead_learns = 1;
 
 static struct wake_ahead *to_ahead(struct lull_window *window)
 {
@@ -583,18 +583,7 @@ static struct lull_system lull_ahead_system = {
 	.disable = lull_ahead_disable,
 };
 
-static ssize_t learn_show(struct kobject *kobj, struct kobj_attribute *attr, char *buf)
-{
-	return sysfs_emit(buf, "%d\n", READ_ONCE(lull_ahead_learns));
-}
-
-static ssize_t learn_store(struct kobject *kobj, struct kobj_attribute *attr, const char *buf,
-			   size_t count)
-{
-	return lull_store_bool(&lull_ahead_learns, buf, count);
-}
-
-static struct kobj_attribute learn_attr = __ATTR_RW(learn);
+static LULL_NUMBER(learn, lull_ahead_learns, 0, 1);
 
 /* A line for each CPU: its counts, then what was learned of each state, in ns. */
 static ssize_t stats_show(struct kobject *kobj, struct kobj_attribute *attr, char *buf)
@@ -637,7 +626,7 @@ static ssize_t stats_show(struct kobject *kobj, struct kobj_attribute *attr, cha
 static struct kobj_attribute stats_attr = __ATTR(stats, 0400, stats_show, NULL);
 
 static const struct attribute *const lull_ahead_attrs[] = {
-	&learn_attr.attr,
+	&lull_number_learn.attr.attr,
 	&stats_attr.attr,
 	NULL
 };

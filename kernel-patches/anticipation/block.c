@@ -55,7 +55,7 @@ struct lull_block_device {
 static struct lull_block_device lull_block_devices[LULL_BLOCK_DEVICES];
 /* Protects the devices. */
 static DEFINE_RAW_SPINLOCK(lull_block_lock);
-static bool lull_block_predicts = true;
+static unsigned int lull_block_predicts = 1;
 
 /* A disk that has gone leaves what was learned of it to the next of its name and place. */
 static struct lull_block_device *lull_block_find(const struct request *request, bool make)
@@ -166,18 +166,7 @@ void lull_block_stop(void)
 			lull_block_devices[device].slots[slot].request = NULL;
 }
 
-static ssize_t block_show(struct kobject *kobj, struct kobj_attribute *attr, char *buf)
-{
-	return sysfs_emit(buf, "%d\n", READ_ONCE(lull_block_predicts));
-}
-
-static ssize_t block_store(struct kobject *kobj, struct kobj_attribute *attr, const char *buf,
-			   size_t count)
-{
-	return lull_store_bool(&lull_block_predicts, buf, count);
-}
-
-static struct kobj_attribute block_attr = __ATTR_RW(block);
+static LULL_NUMBER(block, lull_block_predicts, 0, 1);
 
 static ssize_t lull_block_line(char *buf, ssize_t at, const struct lull_block_device *device,
 			       int write)
@@ -214,7 +203,7 @@ static ssize_t block_stats_show(struct kobject *kobj, struct kobj_attribute *att
 static struct kobj_attribute block_stats_attr = __ATTR(block_stats, 0400, block_stats_show, NULL);
 
 const struct attribute *const lull_block_attrs[] = {
-	&block_attr.attr,
+	&lull_number_block.attr.attr,
 	&block_stats_attr.attr,
 	NULL
 };

@@ -32,35 +32,12 @@ static struct lull_system lull_bursts_system = {
 	.disable = lull_bursts_disable,
 };
 
-static ssize_t spread_show(struct kobject *kobj, struct kobj_attribute *attr, char *buf)
-{
-	return sysfs_emit(buf, "%d\n", READ_ONCE(lull_bursts_spread));
-}
-
-static ssize_t spread_store(struct kobject *kobj, struct kobj_attribute *attr,
-			    const char *buf, size_t count)
-{
-	return lull_store_bool(&lull_bursts_spread, buf, count);
-}
-
-static struct kobj_attribute spread_attr = __ATTR_RW(spread);
-
-static ssize_t eager_show(struct kobject *kobj, struct kobj_attribute *attr, char *buf)
-{
-	return sysfs_emit(buf, "%d\n", READ_ONCE(lull_bursts_pulls));
-}
-
-static ssize_t eager_store(struct kobject *kobj, struct kobj_attribute *attr,
-			   const char *buf, size_t count)
-{
-	return lull_store_bool(&lull_bursts_pulls, buf, count);
-}
-
-static struct kobj_attribute eager_attr = __ATTR_RW(eager);
+static LULL_NUMBER(spread, lull_bursts_spread, 0, 1);
+static LULL_NUMBER(eager, lull_bursts_pulls, 0, 1);
 
 static const struct attribute *const lull_bursts_attrs[] = {
-	&spread_attr.attr,
-	&eager_attr.attr,
+	&lull_number_spread.attr.attr,
+	&lull_number_eager.attr.attr,
 	NULL
 };
 

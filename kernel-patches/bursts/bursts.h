@@ -19,8 +19,8 @@ DECLARE_STATIC_KEY_FALSE(lull_bursts_key);
 /* On while a system holds wake-ups: staged bursts, or quiescence. */
 DECLARE_STATIC_KEY_FALSE(lull_locks_key);
 
-extern bool lull_bursts_spread;
-extern bool lull_bursts_pulls;
+extern unsigned int lull_bursts_spread;
+extern unsigned int lull_bursts_pulls;
 
 bool __lull_bursts_hold(struct task_struct *p, unsigned int state);
 int __lull_bursts_place(struct task_struct *p, int cpu);

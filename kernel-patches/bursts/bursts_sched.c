@@ -92,8 +92,8 @@ struct lull_burst_group {
 DEFINE_STATIC_KEY_FALSE(lull_bursts_key);
 DEFINE_STATIC_KEY_FALSE(lull_locks_key);
 
-bool lull_bursts_spread = true;
-bool lull_bursts_pulls = true;
+unsigned int lull_bursts_spread = 1;
+unsigned int lull_bursts_pulls = 1;
 
 /* The task that this CPU releases now, and the CPU that it is given, or -1. */
 static DEFINE_PER_CPU(struct {

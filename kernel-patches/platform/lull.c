@@ -146,6 +146,8 @@ ssize_t lull_number_store(struct kobject *kobj, struct kobj_attribute *attr,
 	if (kstrtouint(buf, 10, &value) || value < number->least || value > number->most)
 		return -EINVAL;
 	WRITE_ONCE(*number->value, value);
+	if (number->then)
+		number->then();
 
 	return count;
 }

@@ -40,22 +40,28 @@ struct lull_system {
  * @value: the number; may be read at any time
  * @least: the smallest that it may be
  * @most: and the largest
+ * @then: comes after each change, or NULL
  */
 struct lull_number {
 	struct kobj_attribute attr;
 	unsigned int *value;
 	unsigned int least;
 	unsigned int most;
+	void (*then)(void);
 };
 
 /* The file @_name of a variable. Another number, or text that is none, is -EINVAL. */
-#define LULL_NUMBER(_name, _variable, _least, _most)					\
+#define LULL_NUMBER_THEN(_name, _variable, _least, _most, _then)			\
 	struct lull_number lull_number_##_name = {					\
 		.attr = __ATTR(_name, 0644, lull_number_show, lull_number_store),	\
 		.value = &(_variable),							\
 		.least = _least,							\
 		.most = _most,								\
+		.then = _then,								\
 	}
+
+#define LULL_NUMBER(_name, _variable, _least, _most)					\
+	LULL_NUMBER_THEN(_name, _variable, _least, _most, NULL)
 
 /* /sys/kernel/debug/lull, from subsys_initcall() on. */
 extern struct dentry *lull_debugfs;

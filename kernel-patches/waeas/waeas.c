@@ -71,34 +71,16 @@ static struct lull_system lull_waeas_system = {
 	.disable = lull_waeas_disable,
 };
 
-static ssize_t lull_waeas_store(struct kobject *kobj, struct kobj_attribute *attr,
-				const char *buf, size_t count)
-{
-	ssize_t stored = lull_number_store(kobj, attr, buf, count);
-
-	if (stored >= 0)
-		lull_waeas_follow();
-	return stored;
-}
-
-/* A switch that a static key follows from. */
-#define LULL_WAEAS_PART(_name, _variable)							\
-	struct lull_number lull_number_##_name = {					\
-		.attr = __ATTR(_name, 0644, lull_number_show, lull_waeas_store),	\
-		.value = &(_variable),							\
-		.most = 1,								\
-	}
-
 static LULL_NUMBER(frequency, lull_waeas.frequency, 0, 1);
 static LULL_NUMBER(inherit, lull_waeas.inherit, 0, 1);
 static LULL_NUMBER(window_us, lull_waeas.window_us, 1000, 100000);
 static LULL_NUMBER(alpha, lull_waeas.alpha, 1, 1023);
 static LULL_NUMBER(pack_percent, lull_waeas.pack_percent, 1, 100);
-static LULL_WAEAS_PART(placement, lull_waeas.placement);
-static LULL_WAEAS_PART(select, lull_waeas.select);
-static LULL_WAEAS_PART(pack, lull_waeas.pack);
-static LULL_WAEAS_PART(associate, lull_waeas.associate);
-static LULL_WAEAS_PART(balance, lull_waeas.balance);
+static LULL_NUMBER_THEN(placement, lull_waeas.placement, 0, 1, lull_waeas_follow);
+static LULL_NUMBER_THEN(select, lull_waeas.select, 0, 1, lull_waeas_follow);
+static LULL_NUMBER_THEN(pack, lull_waeas.pack, 0, 1, lull_waeas_follow);
+static LULL_NUMBER_THEN(associate, lull_waeas.associate, 0, 1, lull_waeas_follow);
+static LULL_NUMBER_THEN(balance, lull_waeas.balance, 0, 1, lull_waeas_follow);
 
 static const char * const lull_waeas_trackings[] = {
 	[LULL_WAEAS_PELT] = "pelt",
