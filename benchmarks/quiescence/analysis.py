@@ -197,20 +197,21 @@ def df_best(tables: Mapping[str, pa.Table]) -> list[Row]:
         return []
     points, found = tables["points"].to_pylist(), []
     for row in points:
-        ran = [other for other in points if other["way"] in TODAY and all(other[name] == row[name] for name in LOAD)]
+        ran = [other for other in points if other["way"] in TODAY and waiting.alike(other, row, LOAD)]
         none = waiting.beside(ran, row, "none", SAME)
-        if row["way"] not in QUIET or none is None or len(ran) < 2:
+        if row["way"] not in QUIET or none is None:
             continue
         slower = {other["point"]: student.mean(_ratios(tables["loads"], "response_us", other, none))[0] - 1
                   for other in ran}  # fmt: skip
-        kept = [other for other in ran if slower[other["point"]] <= SLOWDOWN]
-        best = min(kept, key=lambda other: float(other["power_w"]))
+        chosen = waiting.cheapest(ran, [other for other in ran if slower[other["point"]] <= SLOWDOWN])
+        if chosen is None:
+            continue
+        best, told = chosen
         place = {name: row[name] for name in ("point", "group", *PLACE)}
         found.append(
             {
-                **place, "best": best["point"], "ran": len(ran), "kept": len(kept),
-                "best_slower": slower[best["point"]], "best_undone": best["undone"],
-                "best_power_w": best["power_w"], "best_power_w_pm": best["power_w_pm"], **_saving(tables, row, best),
+                **place, **told, "best_slower": slower[best["point"]], "best_undone": best["undone"],
+                **_saving(tables, row, best),
             }
         )  # fmt: skip
     return found

@@ -156,12 +156,8 @@ def rarest(responses: NDArray[np.float64]) -> Row:
 
 def _beside(every: Sequence[Row], row: Row) -> Row | None:
     """The same machine and load with nothing done: the point of the row's group, or the one of the group `ways`."""
-    others = [other for other in every if other["way"] == "none" and _alike(other, row, SAME)]
+    others = [other for other in every if other["way"] == "none" and waiting.alike(other, row, SAME)]
     return next((other for group in (row["group"], WAYS) for other in others if other["group"] == group), None)
-
-
-def _alike(one: Row, other: Row, same: Sequence[str]) -> bool:
-    return all(one.get(name) == other.get(name) for name in same)
 
 
 def _saved(row: Row, none: Row) -> float:
@@ -199,16 +195,17 @@ def df_best(points: pa.Table, windows: pa.Table) -> list[Row]:
     nothing can be chosen."""
     every, own, found = points.to_pylist(), waiting.by_point(windows), []
     for row in every:
-        ran = [other for other in every if other["way"] in TODAY and _alike(other, row, LOAD)]
-        kept = [other for other in ran if other["longest_us"] <= _bound_us(row)]
-        if row["way"] not in BURSTS or "power_w" not in row or len(ran) < 2 or not kept:
+        if row["way"] not in BURSTS or "power_w" not in row:
             continue
-        best = min(kept, key=lambda other: float(other["power_w"]))
+        ran = [other for other in every if other["way"] in TODAY and waiting.alike(other, row, LOAD)]
+        chosen = waiting.cheapest(ran, [other for other in ran if other["longest_us"] <= _bound_us(row)])
+        if chosen is None:
+            continue
+        best, told = chosen
         found.append(
             {
-                "one": row["point"], "group": row["group"], "way": row["way"], "best": best["point"],
-                "ran": len(ran), "kept": len(kept), "best_longest_us": best["longest_us"],
-                "best_power_w": best["power_w"], "best_power_w_pm": best["power_w_pm"], **_saving(own, row, best),
+                "one": row["point"], "group": row["group"], "way": row["way"], **told,
+                "best_longest_us": best["longest_us"], **_saving(own, row, best),
             }
         )  # fmt: skip
     return found

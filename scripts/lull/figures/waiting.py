@@ -123,11 +123,25 @@ def drawable(stored: Stored) -> pa.Table | None:
 
 
 def beside(every: Sequence[Row], row: Row, way: str, same: Sequence[str]) -> Row | None:
-    """The first point by another way that has these values in common. A value that neither has is one in common."""
-    return next(
-        (other for other in every if other["way"] == way and all(other.get(name) == row.get(name) for name in same)),
-        None,
-    )
+    """The first point by another way that has these values in common."""
+    return next((other for other in every if other["way"] == way and alike(other, row, same)), None)
+
+
+def alike(one: Row, other: Row, same: Sequence[str]) -> bool:
+    """Whether two points have these values in common. A value that neither has is one in common."""
+    return all(one.get(name) == other.get(name) for name in same)
+
+
+def cheapest(ran: Sequence[Row], kept: Sequence[Row]) -> tuple[Row, Row] | None:
+    """The point of least power of those that do enough (`kept`), and what a table says of the choice. If only one has
+    run, or none does enough, nothing can be chosen."""
+    if len(ran) < 2 or not kept:
+        return None
+    best = min(kept, key=lambda row: float(row["power_w"]))
+    return best, {
+        "best": best["point"], "ran": len(ran), "kept": len(kept), "best_power_w": best["power_w"],
+        "best_power_w_pm": best["power_w_pm"],
+    }  # fmt: skip
 
 
 def place(run: Run, names: Sequence[str]) -> Row:
