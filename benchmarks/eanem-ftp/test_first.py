@@ -8,7 +8,6 @@ from pathlib import Path
 
 import pytest
 
-HERE = Path(__file__).parent
 PATIENCE = 3
 MODEL = """\
 cluster little 0 4 60000 100 0 0.09 0
@@ -50,17 +49,17 @@ class Decided:
 
 
 @pytest.fixture(scope="module")
-def program(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    out = tmp_path_factory.mktemp("native")
-    subprocess.run(["make", "-s", "-C", HERE, f"O={out}", "native-tests"], check=True)
-    (out / "model").write_text(MODEL)
-    return out / "first-print"
+def program(native: Path) -> Path:
+    """Its model is the file beside it."""
+    found = native / "first-print"
+    found.with_suffix(".model").write_text(MODEL)
+    return found
 
 
 def answers(program: Path, intervals: Sequence[Sequence[FtpSocket]]) -> list[Decided]:
     lines = [line for sockets in intervals for line in (*(each.line() for each in sockets), "step")]
     ran = subprocess.run(
-        [program, program.parent / "model", str(PATIENCE)], input="\n".join(lines) + "\n", text=True,
+        [program, program.with_suffix(".model"), str(PATIENCE)], input="\n".join(lines) + "\n", text=True,
         capture_output=True, check=False,
     )  # fmt: skip
     assert (ran.returncode, ran.stderr) == (0, "")

@@ -51,10 +51,8 @@ PACKETS = (1, 500, 3000, 8000, 20e3, 60e3, 100e3, 150e3, 240e3, 500e3, 900e3, 20
 
 
 @pytest.fixture(scope="module")
-def program(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    out = tmp_path_factory.mktemp("native")
-    subprocess.run(["make", "-s", "-C", HERE, f"O={out}", "native-tests"], check=True)
-    return out / "mapping-print"
+def program(native: Path) -> Path:
+    return native / "mapping-print"
 
 
 def said(program: Path, folder: Path, model: str, *packets: float) -> list[str]:

@@ -10,7 +10,6 @@ from pathlib import Path
 
 import pytest
 
-HERE = Path(__file__).parent
 ROOM = 0.8
 OPPS = {
     "little": ((400, 900), (800, 1100), (1400, 1275)),
@@ -92,16 +91,20 @@ def within(now: State, reach: int) -> Iterator[State]:
 
 
 @pytest.fixture(scope="module")
-def program(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    out = tmp_path_factory.mktemp("native")
-    subprocess.run(["make", "-s", "-C", HERE, f"O={out}", "native-tests"], check=True)
-    (out / "model").write_text(MODEL)
-    return out / "second-print"
+def program(native: Path) -> Path:
+    """Its model is the file beside it."""
+    found = native / "second-print"
+    found.with_suffix(".model").write_text(MODEL)
+    return found
 
 
 def said(program: Path, lines: Sequence[str]) -> list[str]:
     ran = subprocess.run(
-        [program, program.parent / "model"], input="\n".join(lines) + "\n", text=True, capture_output=True, check=False
+        [program, program.with_suffix(".model")],
+        input="\n".join(lines) + "\n",
+        text=True,
+        capture_output=True,
+        check=False,
     )
     assert (ran.returncode, ran.stderr) == (0, "")
     return ran.stdout.splitlines()
@@ -173,7 +176,7 @@ class ModelledMachine:
     def __post_init__(self) -> None:
         self.beats = [0.0] * len(self.goals)
         self.child = subprocess.Popen(
-            [self.program, self.program.parent / "model"], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+            [self.program, self.program.with_suffix(".model")], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
         )
         self._say(OPTIONS.format(reach=8))
 
