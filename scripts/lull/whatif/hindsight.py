@@ -31,7 +31,6 @@ TRIED = 9
 """Lengths that are tried as a limit, evenly over the CPU's sleeps; and that the state is never worth it."""
 ROUNDS = 3
 """Over all limits, at most. The next round is for limits that another one's move has made wrong."""
-
 LEAST = 1e-9
 """The share of the energy that moving a limit has to save."""
 
@@ -43,9 +42,10 @@ def least(source: Replay, machine: Setup) -> Wakes:
     """The wake-ups with the limits that spend the least energy."""
     firsts = [limits(source, machine, credit) for credit in CREDITS]
     best, wakes, now = min(((own, *_run(source, machine, own)) for own in firsts), key=lambda one: one[2])
+    places = _allowed(source, machine)
     for _ in range(ROUNDS):
         before = now
-        for place in _allowed(source, machine):
+        for place in places:
             for limit in _others(wakes, place):
                 moved = best.copy()
                 moved[place] = limit
