@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /*
  * A search server with an open-loop client. The client sends queries at random times (Poisson) and
- * waits for no answer. The server's threads wait for a query, search an index, and note when they
- * have the result. The server is a control group of its own; the way is what is done about sleep:
+ * waits for no answer. The server's threads wait for a query, search an index of manual pages, and
+ * note when they have the result. The server is a control group of its own; the way is what is done
+ * about sleep:
  *
  *   none     nothing: a thread is woken for each query
  *   staged   the kernel holds the group's wake-ups, and releases them every period
@@ -34,9 +35,9 @@
 #include "clock.h"
 #include "counter.h"
 #include "cpulist.h"
-#include "index.h"
 #include "jsonl.h"
 #include "options.h"
+#include "pages.h"
 #include "pin.h"
 #include "random.h"
 #include "sysfs.h"
@@ -46,8 +47,8 @@
 #define GROUP CGROUPS "/search"
 #define BURSTS "/sys/kernel/lull/bursts/"
 #define MOST_REQUESTS 100000
-#define MOST_TERMS 64
 #define MOST_THREADS 128
+#define MOST_QUERY 1024
 #define PORT 8983
 /* After the last query the server gets so many periods to finish. */
 #define GRACE_PERIODS 8
@@ -57,19 +58,20 @@ static const char usage[] =
 	"--client-cpu N [--rate HZ] [--period-us N]\n"
 	"                     [--bound-us N] [--parallel N] [--packed-cpus LIST] [--cap PERCENT] "
 	"[--quota PERCENT] [--slack-us N] [--threads N]\n"
-	"                     [--terms N] [--documents N] [--seed N]\n"
+	"                     [--terms N] [--pages FILE] [--seed N]\n"
 	"                     [--settle-us N] [--window-us N] [--windows N] [--out FILE] [--totals "
 	"FILE] [--stage FILE]\n"
 	"  --rate: queries a second, on average\n"
-	"  --terms: words of a query, each of which has to be looked up\n"
+	"  --terms: words of a query; a page that has any of them is a result\n"
+	"  --pages: the database that is searched\n"
 	"  --quota: of max, in percent of one CPU's time\n";
 
 static const char *way, *packed_cpus = "0", *out = "/out/requests.jsonl",
-			*totals = "/out/windows.jsonl", *stage = "/out/stage.jsonl";
+			*totals = "/out/windows.jsonl", *stage = "/out/stage.jsonl",
+			*database = "/usr/share/lull/pages.db";
 static uint64_t client_cpu, rate = 1000, period_us = 25000, bound_us, parallel = 1, cap = 50,
-			    quota = 30, slack_us = 25000, threads = 24, terms = 12,
-			    documents = 4000, seed = 1, settle_us = 50000, window_us = 50000,
-			    windows = 4;
+			    quota = 30, slack_us = 25000, threads = 24, terms = 3, seed = 1,
+			    settle_us = 50000, window_us = 50000, windows = 4;
 
 static const struct option_to options[] = {
 	{.name = "way", .text = &way},
@@ -83,8 +85,8 @@ static const struct option_to options[] = {
 	{.name = "quota", .number = &quota, .least = 1, .most = 6400},
 	{.name = "slack-us", .number = &slack_us, .most = 4000000},
 	{.name = "threads", .number = &threads, .least = 1, .most = MOST_THREADS},
-	{.name = "terms", .number = &terms, .least = 1, .most = MOST_TERMS},
-	{.name = "documents", .number = &documents, .least = 100, .most = 1000000},
+	{.name = "terms", .number = &terms, .least = 1, .most = PAGES_WORDS},
+	{.name = "pages", .text = &database},
 	{.name = "seed", .number = &seed, .most = UINT32_MAX},
 	{.name = "settle-us", .number = &settle_us, .least = 1, .most = 10000000},
 	{.name = "window-us", .number = &window_us, .least = 20, .most = 10000000},
@@ -105,7 +107,7 @@ struct request {
 	uint64_t began_ns;
 	_Atomic uint64_t done_ns;
 	int cpu;
-	uint32_t best;
+	int64_t best;
 };
 
 struct shared {
@@ -114,13 +116,18 @@ struct shared {
 };
 
 static struct shared *shared;
-static struct index text_index;
-static uint32_t count;
+static const char **words;
+static uint32_t count, pages_count;
+
+static int refuse(const char *what, const char *why)
+{
+	fprintf(stderr, "search-server: %s: %s\n", what, why);
+	return 1;
+}
 
 static int fail(const char *what, int error)
 {
-	fprintf(stderr, "search-server: %s: %s\n", what, strerror(-error));
-	return 1;
+	return refuse(what, strerror(-error));
 }
 
 static bool is(const char *name)
@@ -137,33 +144,37 @@ static struct sockaddr_in address(void)
 	};
 }
 
-/* The query of a number is always the same. */
-static void answer(uint32_t number, float *scores)
+/* The query of a number is always the same: words of a page that is drawn. */
+static void answer(struct pages *pages, uint32_t number)
 {
 	uint64_t own = seed * MOST_REQUESTS + number;
-	uint32_t query[MOST_TERMS], top[INDEX_TOP];
+	const char *drawn = words[next_random(&own) % pages_count];
+	char query[MOST_QUERY];
+	int64_t best = -1;
 
-	for (uint64_t i = 0; i < terms; i++)
-		query[i] = index_word(&text_index, &own);
-	shared->requests[number].best =
-		index_search(&text_index, query, (int)terms, scores, top) ? top[0] : UINT32_MAX;
+	if (pages_query(query, sizeof(query), drawn, (int)terms))
+		best = pages_search(pages, query);
+	if (best < 0)
+		exit(refuse("a search", sqlite3_errmsg(pages->database)));
+	shared->requests[number].best = best;
 }
 
 static void *serve(void *socket)
 {
-	float *scores = calloc(documents, sizeof(*scores));
+	struct pages pages;
+	const char *error;
 	uint32_t number;
 
-	if (!scores)
-		exit(fail("memory", -ENOMEM));
-	/* Its pages are there before the first query. */
-	answer(0, scores);
+	if (!pages_open(&pages, database, &error))
+		exit(refuse(database, error));
+	/* What the first query needs is there before it comes. */
+	answer(&pages, 0);
 	atomic_fetch_add(&shared->ready, 1);
 	while (recv(*(int *)socket, &number, sizeof(number), 0) == sizeof(number)) {
 		struct request *request = &shared->requests[number];
 
 		request->began_ns = clock_ns();
-		answer(number, scores);
+		answer(&pages, number);
 		request->cpu = sched_getcpu();
 		atomic_store(&request->done_ns, clock_ns());
 	}
@@ -391,6 +402,7 @@ int main(int argc, char **argv)
 	struct sockaddr_in to = address();
 	int receiver, sender, error, room = 1 << 22, status;
 	bool known = false;
+	const char *why;
 	cpu_set_t usable;
 	pid_t pid;
 
@@ -412,9 +424,12 @@ int main(int argc, char **argv)
 		      0);
 	if (shared == MAP_FAILED)
 		return fail("memory", -errno);
-	error = index_make(&text_index, (uint32_t)documents, (uint32_t)documents, 40, seed);
-	if (!error)
-		error = make_group();
+	if (!pages_init())
+		return refuse(database, "SQLite does not start");
+	words = pages_words(database, &pages_count, &why);
+	if (!words)
+		return refuse(database, why);
+	error = make_group();
 	if (error)
 		return fail("preparing", error);
 

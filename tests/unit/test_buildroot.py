@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from lull.artifacts import buildroot, cpio, rootfs
+from lull.artifacts import buildroot, cpio, pages, rootfs
 from lull.errors import UserError
 from lull.files import paths
 
@@ -32,6 +32,7 @@ def fake(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     (tree / "support" / "kconfig").mkdir(parents=True)
     release(tree, "2026.02.3")
     monkeypatch.setenv("BUILDROOT", str(tree))
+    monkeypatch.setattr(pages, "make", lambda packages, database: None)
     return tree
 
 
@@ -134,7 +135,7 @@ def image(without: str = "") -> list[cpio.Member]:
 
 def run_build(fake: Path, tmp_path: Path, config: str, entries: Sequence[cpio.Member]) -> FakeMake:
     make = FakeMake(tmp_path / "work" / "buildroot", config, entries)
-    buildroot.build(fake, paths.ROOT, tmp_path / "out", tmp_path / "work", make)
+    buildroot.build(fake, [Path("manpages.deb")], paths.ROOT, tmp_path / "out", tmp_path / "work", make)
     return make
 
 
@@ -142,10 +143,14 @@ def test_a_build_configures_makes_and_hands_over_the_archive(fake: Path, tmp_pat
     make = run_build(fake, tmp_path, DEFCONFIG.read_text(), image())
     assert (tmp_path / "out" / "rootfs.cpio").read_bytes() == make.archive
     assert "usr/bin/lull-init" in (tmp_path / "out" / "contents.txt").read_text()
-    (configure, where), (build, also) = make.calls
+    (unpack, _), (configure, where), (build, also) = make.calls
+    material = tmp_path / "work" / "debian"
+    assert unpack == ["dpkg-deb", "-x", "manpages.deb", str(material)]
     assert where == also == fake
     assert configure == [*build, "lull_defconfig"]
-    assert build[-3:] == ["make", f"O={tmp_path / 'work' / 'buildroot'}", f"BR2_EXTERNAL={EXTERNAL}"]
+    assert build[-4:] == [
+        *("make", f"O={tmp_path / 'work' / 'buildroot'}", f"BR2_EXTERNAL={EXTERNAL}", f"LULL_DEBIAN={material}"),
+    ]
 
 
 def test_buildroot_gets_an_environment_that_it_takes(
@@ -155,7 +160,7 @@ def test_buildroot_gets_an_environment_that_it_takes(
     monkeypatch.setenv("BR2_DL_DIR", "/var/cache/dl")
     for name in ("LD_LIBRARY_PATH", "PERL_MM_OPT", "MAKEFLAGS", "O", "BR2_EXTERNAL"):
         monkeypatch.setenv(name, ".")
-    command = run_build(fake, tmp_path, DEFCONFIG.read_text(), image()).calls[0][0]
+    command = run_build(fake, tmp_path, DEFCONFIG.read_text(), image()).calls[1][0]
     settings = command[2 : command.index("make")]
     assert command[:2] == ["env", "-i"]
     assert {"PATH=/usr/bin:/bin", "BR2_DL_DIR=/var/cache/dl"} <= set(settings)
@@ -178,7 +183,7 @@ def test_an_image_that_lacks_a_program_is_refused(fake: Path, tmp_path: Path, na
 @pytest.mark.parametrize("name", ["my tree", "a:b", "a@b"])
 def test_a_path_that_buildroot_cannot_work_in_is_refused(fake: Path, tmp_path: Path, name: str) -> None:
     with pytest.raises(UserError, match="Buildroot works in no path with"):
-        buildroot.build(fake, paths.ROOT, tmp_path / "out", tmp_path / name, lambda argv, cwd: None)
+        buildroot.build(fake, [], paths.ROOT, tmp_path / "out", tmp_path / name, lambda argv, cwd: None)
 
 
 def test_a_setting_is_lost_unless_the_configuration_has_it_with_that_value(tmp_path: Path) -> None:

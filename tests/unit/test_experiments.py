@@ -103,7 +103,7 @@ def _run(argv: Sequence[str], cwd: Path) -> None:
 
 def _added(mine: Path, tmp_path: Path) -> dict[str, cpio.Member]:
     tree = tmp_path / "added"
-    rootfs.install(mine, tmp_path, tree, ROOT, _run)
+    rootfs.install(mine, tmp_path, tmp_path, tree, ROOT, _run)
     image = [cpio.directory("usr"), cpio.directory("usr/bin"), cpio.file("usr/bin/lull-loop", b"", executable=True)]
     return {entry.path: entry for entry in rootfs.added(image, tree, mine)}
 

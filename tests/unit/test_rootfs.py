@@ -1,10 +1,13 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """The root file system, from packages made here; and the guest's C that a host can run, under the sanitisers."""
 
+import gzip
 import io
 import json
 import os
+import re
 import shutil
+import sqlite3
 import stat
 import subprocess
 import tarfile
@@ -13,7 +16,7 @@ from pathlib import Path
 
 import pytest
 
-from lull.artifacts import cpio, rootfs
+from lull.artifacts import cpio, pages, rootfs
 from lull.artifacts.toolchain import CROSS_COMPILE
 from lull.errors import UserError
 from lull.files.paths import ROOT
@@ -25,6 +28,19 @@ cross = pytest.mark.skipif(
 )
 
 LIBRARIES = "usr/lib/aarch64-linux-gnu"
+
+MANUAL = ".TH sleep 3\nsleep \\- wait " + 100 * "for a time "
+
+SQLITE = """typedef struct sqlite3 sqlite3;
+typedef struct sqlite3_stmt sqlite3_stmt;
+enum { SQLITE_OK, SQLITE_ROW = 100, SQLITE_DONE, SQLITE_OPEN_READONLY = 1, SQLITE_CONFIG_MULTITHREAD,
+       SQLITE_CONFIG_MEMSTATUS };
+#define SQLITE_STATIC 0
+"""
+RETURNED = {
+    "sqlite3_errstr": "const char *", "sqlite3_errmsg": "const char *", "sqlite3_column_int64": "long long",
+    "sqlite3_column_text": "const unsigned char *",
+}  # fmt: skip
 
 
 def run(argv: Sequence[str], cwd: Path) -> None:
@@ -38,6 +54,23 @@ def compile_elf(output: Path, *flags: str) -> None:
     source.write_text("int lull_nothing(void) { return 0; }\nvoid _start(void) { for (;;) ; }\n")
     run([f"{CROSS_COMPILE}gcc", "-nostdlib", "-Wl,--no-as-needed", *flags, "-o", str(output), str(source)], ROOT)
     source.unlink()
+
+
+def sqlite(tree: Path) -> None:
+    """What the search server asks of SQLite, by a library that does nothing."""
+    names = set(re.findall(r"\b(sqlite3_\w+)\(", (ROOT / "benchmarks/staged-bursts/pages.c").read_text()))
+    names |= set(re.findall(r"\b(sqlite3_\w+)\(", (ROOT / "benchmarks/staged-bursts/search-server.c").read_text()))
+    header, source = tree / "usr/include/sqlite3.h", tree / "sqlite.c"
+    header.parent.mkdir(parents=True)
+    header.write_text(SQLITE + "".join(f"{RETURNED.get(name, 'int')} {name}();\n" for name in sorted(names)))
+    source.write_text(
+        '#include "usr/include/sqlite3.h"\n'
+        + "".join(f"{RETURNED.get(name, 'int')} {name}() {{ return 0; }}\n" for name in sorted(names))
+    )
+    run([f"{CROSS_COMPILE}gcc", "-c", "sqlite.c"], tree)
+    run([f"{CROSS_COMPILE}ar", "rcsD", str(tree / LIBRARIES / "libsqlite3.a"), "sqlite.o"], tree)
+    for left in (source, tree / "sqlite.o"):
+        left.unlink()
 
 
 @pytest.fixture(scope="module")
@@ -55,8 +88,11 @@ def debs(tmp_path_factory: pytest.TempPathFactory) -> list[Path]:
         needs = ["-l:libone.so.1"] if name == "trace-cmd" else []
         link = ["-static"] if name == "busybox" else [f"-L{libs / LIBRARIES}", "-Wl,--allow-shlib-undefined", *needs]
         compile_elf(programs / "usr/bin" / name, *link)
-    (programs / "usr/share/man").mkdir(parents=True)
+    (programs / "usr/share/man/man3").mkdir(parents=True)
     (programs / "usr/share/man/busybox.1").write_text("manual")
+    manual = gzip.compress(MANUAL.encode(), mtime=0)
+    (programs / "usr/share/man/man3/sleep.3.gz").write_bytes(manual)
+    sqlite(libs)
     result = []
     for tree in (libs, programs):
         (tree / "DEBIAN").mkdir()
@@ -91,6 +127,13 @@ def test_libraries_are_those_that_programs_load(entries: dict[str, cpio.Member])
 @cross
 def test_nothing_else_of_the_packages_is_kept(entries: dict[str, cpio.Member]) -> None:
     assert not [path for path in entries if "usr/share/man" in path or "libthree" in path or "DEBIAN" in path]
+
+
+@cross
+def test_the_manuals_are_there_to_be_searched(entries: dict[str, cpio.Member], tmp_path: Path) -> None:
+    (tmp_path / "pages.db").write_bytes(entries[pages.PLACE].data)
+    database = sqlite3.connect(tmp_path / "pages.db")
+    assert database.execute("SELECT rowid FROM page WHERE page MATCH 'time'").fetchall() == [(1,)]
 
 
 @cross
@@ -176,7 +219,7 @@ def test_a_missing_package_is_one_sentence(debs: list[Path], tmp_path: Path) -> 
             run(argv, cwd)
 
     with pytest.raises(UserError, match=r"^usr/lib/.*\.so\.\d is in none of the Debian packages"):
-        rootfs.build(debs[1:], ROOT, tmp_path / "out", unpack_only)
+        rootfs.build([debs[1]], ROOT, tmp_path / "out", unpack_only)
 
 
 def test_inputs_change_with_the_sources(tmp_path: Path) -> None:

@@ -11,6 +11,7 @@ from __future__ import annotations
 import hashlib
 import os
 import re
+import shutil
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
@@ -58,14 +59,19 @@ def inputs(root: Path, buildroot: Path) -> dict[str, str]:
     return hashes | {"buildroot": f"{version} {_hash(buildroot)}"}
 
 
-def build(buildroot: Path, root: Path, out: Path, work: Path, run: Run) -> None:
-    """Write `rootfs.cpio` to `out`, and the listing `contents.txt` for people. A killed build continues from `work`."""
+def build(buildroot: Path, debs: Sequence[Path], root: Path, out: Path, work: Path, run: Run) -> None:
+    """Write `rootfs.cpio` to `out`, and the listing `contents.txt` for people. A killed build continues from `work`.
+
+    `debs` are the packages of which guest programs are made, as in the default image.
+    """
     for place in (buildroot, root, work):
         if found := re.search(r"[\s:@]", str(place)):
             raise UserError(f"{place}: Buildroot works in no path with {found[0]!r}; rename or move the folder.")
-    output = work / "buildroot"
+    output, material = work / "buildroot", work / "debian"
     output.mkdir(parents=True, exist_ok=True)
-    make = [*_environment(), "make", f"O={output}", f"BR2_EXTERNAL={root / EXTERNAL}"]
+    shutil.rmtree(material, ignore_errors=True)
+    rootfs.unpack(debs, material, root, run)
+    make = [*_environment(), "make", f"O={output}", f"BR2_EXTERNAL={root / EXTERNAL}", f"LULL_DEBIAN={material}"]
     run([*make, Path(DEFCONFIG).name], buildroot)
     if lost := lost_settings(root / DEFCONFIG, output / ".config"):
         raise UserError(f"{root / DEFCONFIG}: {buildroot} does not take {lost[0]}; use a release that does.")

@@ -14,7 +14,7 @@ import tempfile
 from collections.abc import Sequence
 from pathlib import Path
 
-from lull.artifacts import cpio
+from lull.artifacts import cpio, pages
 from lull.artifacts.toolchain import CROSS_COMPILE
 from lull.errors import UserError
 from lull.files import digest
@@ -23,6 +23,10 @@ from lull.systems.folder import TOP
 
 PACKAGES = ("busybox-static", "evtest", "rt-tests", "trace-cmd")
 """The packages from which `build` takes programs and libraries. The packages they depend on count as well."""
+
+MATERIAL = ("libsqlite3-dev", "manpages", "manpages-dev")
+"""The packages, without any that they depend on, of which guest programs are made: a library to link, and text. Their
+Makefiles find the unpacked packages in the folder `$(DEBIAN)`."""
 
 PROGRAMS = ("busybox", "cyclictest", "evtest", "hackbench", "trace-cmd")
 
@@ -36,7 +40,7 @@ _NOT_BUILT = (".md", ".yaml", ".py", ".pyc")
 """Endings of files beside the programs that are not built: notes, scenarios, analyses. A change of such a file must
 not cost a new image and a new boot."""
 
-_GENERATORS = ("scripts/lull/artifacts/rootfs.py", "scripts/lull/artifacts/cpio.py")
+_GENERATORS = tuple(f"scripts/lull/artifacts/{name}.py" for name in ("rootfs", "cpio", "pages"))
 
 _LOADER = "ld-linux-aarch64.so.1"
 _LIBRARIES = "usr/lib/aarch64-linux-gnu"
@@ -91,22 +95,29 @@ def build(debs: list[Path], root: Path, out: Path, run: Run, programs: Path | No
     with tempfile.TemporaryDirectory(dir=out.parent, prefix=".rootfs-") as scratch:
         packages, guest = Path(scratch, "packages"), Path(scratch, "guest")
         packages.mkdir()
-        for deb in debs:
-            run(["dpkg-deb", "-x", str(deb), str(packages)], root)
+        unpack(debs, packages, root, run)
         for folder in program_folders(root):
-            install(folder, Path(scratch), guest, root, run)
+            install(folder, Path(scratch), packages, guest, root, run)
         entries = _entries(packages, guest, root)
         if programs:
             tree = Path(scratch, "added")
-            install(programs, Path(scratch), tree, root, run)
+            install(programs, Path(scratch), packages, tree, root, run)
             entries = added(entries, tree, programs)
     (out / "rootfs.cpio").write_bytes(cpio.pack(entries))
     (out / "contents.txt").write_text(contents(entries), encoding="utf-8")
 
 
-def install(folder: Path, scratch: Path, into: Path, root: Path, run: Run) -> None:
+def unpack(debs: Sequence[Path], packages: Path, root: Path, run: Run) -> None:
+    """Make the folder that guest programs know as `$(DEBIAN)`: the packages' files, and the index of their manuals."""
+    for deb in debs:
+        run(["dpkg-deb", "-x", str(deb), str(packages)], root)
+    pages.make(packages, packages / pages.PLACE)
+
+
+def install(folder: Path, scratch: Path, packages: Path, into: Path, root: Path, run: Run) -> None:
     into.mkdir(exist_ok=True)
     make = ["make", "-C", str(folder), f"CROSS_COMPILE={CROSS_COMPILE}", f"LULL_GUEST_MK={root / GUEST_MK}"]
+    make.append(f"DEBIAN={packages}")
     run([*make, f"O={scratch}/objects/{folder.name}", f"DESTDIR={into}", "install"], root)
 
 

@@ -17,7 +17,7 @@ from lull.files import digest, paths
 from lull.host.process import Run, Runner
 from lull.host.progress import Progress
 
-EXPECTED_LINES = {"firmware": 200, "kernel": 2600, "rootfs": 40, "bindings": 4}
+EXPECTED_LINES = {"firmware": 200, "kernel": 2600, "rootfs": 825, "bindings": 4}
 """Lines of output of a cold build, counted once. Progress is shown as a share of these."""
 
 RootfsSource = Literal["debian", "buildroot"]
@@ -30,7 +30,7 @@ def keys() -> dict[str, str]:
         found = {
             "firmware": _firmware_inputs(debian.source_package(firmware.SOURCE_PACKAGE)),
             "kernel": _kernel_inputs(kernel_source()[1], "default"),
-            "rootfs": _rootfs_inputs(debian.binary_packages(rootfs.PACKAGES, "arm64"), None),
+            "rootfs": _rootfs_inputs(_image_packages(), None),
         }
     return {name: cache.key_of(inputs) for name, inputs in found.items()}
 
@@ -94,7 +94,7 @@ def build_rootfs(source: RootfsSource = "debian", programs: Path | None = None) 
 
 
 def _rootfs_from_debian(programs: Path | None) -> Entry:
-    debs = debian.binary_packages(rootfs.PACKAGES, "arm64")
+    debs = _image_packages()
 
     def build(out: Path, _work: Path, run: Run) -> None:
         rootfs.build(debs, paths.ROOT, out, run, programs)
@@ -103,9 +103,17 @@ def _rootfs_from_debian(programs: Path | None) -> Entry:
     return _built("rootfs", what, _rootfs_inputs(debs, programs), build)
 
 
+def _image_packages() -> list[Path]:
+    return [*debian.binary_packages(rootfs.PACKAGES, "arm64"), *_material()]
+
+
+def _material() -> list[Path]:
+    return debian.binary_packages(rootfs.MATERIAL, "arm64", closure=False)
+
+
 def _rootfs_inputs(debs: Sequence[Path], programs: Path | None) -> dict[str, object]:
     inputs: dict[str, object] = {
-        "packages": {path.name: digest.of_file(path) for path in debs},
+        "packages": _hashes(debs),
         "compiler": compiler_version(),
         "files": rootfs.inputs(paths.ROOT),
     }
@@ -114,12 +122,16 @@ def _rootfs_inputs(debs: Sequence[Path], programs: Path | None) -> dict[str, obj
     return inputs
 
 
+def _hashes(debs: Sequence[Path]) -> dict[str, str]:
+    return {path.name: digest.of_file(path) for path in debs}
+
+
 def _rootfs_from_buildroot() -> Entry:
-    tree = buildroot.tree()
-    inputs: dict[str, object] = {"files": buildroot.inputs(paths.ROOT, tree)}
+    tree, debs = buildroot.tree(), _material()
+    inputs: dict[str, object] = {"files": buildroot.inputs(paths.ROOT, tree), "packages": _hashes(debs)}
 
     def build(out: Path, work: Path, run: Run) -> None:
-        buildroot.build(tree, paths.ROOT, out, work, run)
+        buildroot.build(tree, debs, paths.ROOT, out, work, run)
 
     return _built("rootfs", "root file system (Buildroot)", inputs, build)
 
