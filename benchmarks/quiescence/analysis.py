@@ -9,7 +9,7 @@ import pyarrow as pa
 from matplotlib.figure import Figure
 
 from lull.errors import UserError
-from lull.figures import boots, waiting
+from lull.figures import boots, savings, waiting
 from lull.plotting import style
 from lull.plotting.markdown import markdown_table
 from lull.results.against import Against
@@ -54,8 +54,8 @@ def analyse(runs: Runs) -> Result:
 def conclude(tables: Mapping[str, pa.Table], points: Sequence[str]) -> Result:
     """From the tables of those points that have run, of all."""
     table = tables["points"]
-    savings, best = df_savings(tables), df_best(tables)
-    over_boots = boots.df_boots([row for row in savings if row["way"] in QUIET], SAME, OVER_BOOTS)
+    saved, best = df_savings(tables), df_best(tables)
+    over_boots = boots.df_boots([row for row in saved if row["way"] in QUIET], SAME, OVER_BOOTS)
     return Result(
         summary="## Energy, and time of a load\n\n"
         + waiting.so_far(table, points)
@@ -63,17 +63,17 @@ def conclude(tables: Mapping[str, pa.Table], points: Sequence[str]) -> Result:
         "with a 95 % interval over loads. Latest: how late a job of an update or a helper was done. False holds: those "
         "that the user's path waited for.\n\n"
         + _points_text(table)
-        + _savings_text(savings)
+        + _savings_text(saved)
         + _best_text(best)
         + boots.text(over_boots, {"background": "updates"}, OVER_BOOTS)
         + parts.text(tables.get("parts"))
         + causes.text(tables.get("chains")),
         tables={
             **tables,
-            **{name: pa.Table.from_pylist(rows) for name, rows in (("savings", savings), ("best", best)) if rows},
+            **{name: pa.Table.from_pylist(rows) for name, rows in (("savings", saved), ("best", best)) if rows},
             **({"boots": over_boots} if over_boots is not None else {}),
         },
-        checks=[*kernel_checks(table), *checks(savings), *best_checks(best), *boots_checks(over_boots)]
+        checks=[*kernel_checks(table), *checks(saved), *best_checks(best), *boots_checks(over_boots)]
         if waiting.is_timed(table)
         else [],
     )
@@ -96,9 +96,18 @@ def draw(stored: Stored) -> list[Drawing]:
     points = waiting.drawable(stored)
     if points is None:
         return []
-    return [
+    drawn = [
         Drawing("ways", plot_ways(points, stored.label), "Power, and time of a load, by what is done about others.")
     ]
+    table = stored.rows("savings")
+    curves = plot_curves(table.to_pylist() if table else [], stored.label)
+    if curves is not None:
+        drawn.append(
+            Drawing(
+                "curves", curves, "Energy of the machine that quiescence saves, by the work of updates and the wait."
+            )
+        )
+    return drawn
 
 
 def against(stored: Stored) -> list[Against]:
@@ -248,12 +257,12 @@ def _points_text(points: pa.Table) -> str:
     )  # fmt: skip
 
 
-def _savings_text(savings: Sequence[Row]) -> str:
-    if not savings:
+def _savings_text(saved: Sequence[Row]) -> str:
+    if not saved:
         return ""
     rows = [
         (row["point"], *(_percent(row, name) for name in ("saved", "cpus_saved", "slower", "work_slower")))
-        for row in savings
+        for row in saved
     ]
     return (
         "\n\n## Beside nothing done, %\n\nMost of a load is the network's own time, which nobody can change. The last "
@@ -332,10 +341,10 @@ def kernel_checks(points: pa.Table) -> list[Check]:
     return found
 
 
-def checks(savings: Sequence[Row]) -> list[Check]:
+def checks(saved: Sequence[Row]) -> list[Check]:
     """The goal, judged by intervals: the end of each that is nearer to a miss. One load has no interval."""
     found = []
-    for row in savings:
+    for row in saved:
         if row["way"] not in QUIET or not row["group"].startswith("ways"):
             continue
         least = student.ends(row["saved"], row["saved_pm"])[0]
@@ -351,6 +360,25 @@ def checks(savings: Sequence[Row]) -> list[Check]:
             ),
         ]  # fmt: skip
     return found
+
+
+def plot_curves(saved: Sequence[Row], label: str) -> Figure | None:
+    """What quiescence saves over the work of updates and over the wait: all else is as in the group `ways`."""
+    rows = [{**row, "wait_ms": row["wait_us"] / 1000} for row in saved]
+    curves = []
+    for name, at, about in (
+        ("background", "background", "work of each update (% of a CPU)"),
+        ("wait_us", "wait_ms", "wait for the network (ms)"),
+    ):
+        by_way = {}
+        for way in QUIET:
+            usual = next(
+                (row for row in rows if row["group"] == "ways" and row["way"] == way and row["background"] > 0), None
+            )
+            if usual is not None:
+                by_way[way] = savings.over(rows, usual, name, PLACE, "saved", at)
+        curves.append(savings.Curves(about, by_way))
+    return savings.plot(f"What quiescence saves of the machine's energy\n{label}", curves)
 
 
 def plot_ways(points: pa.Table, label: str) -> Figure:

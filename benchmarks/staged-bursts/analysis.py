@@ -9,7 +9,7 @@ import pyarrow as pa
 from matplotlib.figure import Figure
 from numpy.typing import NDArray
 
-from lull.figures import waiting
+from lull.figures import savings, waiting
 from lull.plotting import style
 from lull.plotting.markdown import markdown_table
 from lull.results.against import Against
@@ -53,7 +53,7 @@ def analyse(runs: Runs) -> Result:
 def conclude(tables: Mapping[str, pa.Table], points: Sequence[str]) -> Result:
     """From the tables of those points that have run, of all."""
     table = waiting.with_defaults(tables["points"], USUAL)
-    savings, best = _savings(table, tables["windows"]), df_best(table, tables["windows"])
+    saved, best = _savings(table, tables["windows"]), df_best(table, tables["windows"])
     return Result(
         summary="## Response time and power\n\n"
         + waiting.so_far(table, points)
@@ -61,11 +61,11 @@ def conclude(tables: Mapping[str, pa.Table], points: Sequence[str]) -> Result:
         f"CPU time that the server used, of all CPUs' time in which requests came. p99.9: of at least {MANY} requests. "
         "Power of the machine and of its CPUs with their L2s: mean with a 95 % interval over windows.\n\n"
         + _points_text(table)
-        + _savings_text(savings)
+        + _savings_text(saved)
         + _best_text(best),
         tables={
             **tables,
-            **{name: pa.Table.from_pylist(rows) for name, rows in (("savings", savings), ("best", best)) if rows},
+            **{name: pa.Table.from_pylist(rows) for name, rows in (("savings", saved), ("best", best)) if rows},
         },
         checks=[*checks(table), *best_checks(best)] if waiting.is_timed(table) else [],
     )
@@ -75,12 +75,19 @@ def draw(stored: Stored) -> list[Drawing]:
     points = waiting.drawable(stored)
     if points is None:
         return []
-    return [
+    drawn = [
         Drawing(
             "ways", plot_ways(points, stored.label),
             "Power of the machine and response times (median, 99 %, longest), by what is done about sleep.",
         )
     ]  # fmt: skip
+    table = stored.rows("savings")
+    curves = plot_curves(points, table.to_pylist() if table else [], stored.label)
+    if curves is not None:
+        drawn.append(
+            Drawing("curves", curves, "What bursts save, by how often they come and by how much the server has to do.")
+        )
+    return drawn
 
 
 def against(stored: Stored) -> list[Against]:
@@ -250,13 +257,13 @@ def _optional(row: Row, name: str, text: Callable[[Row], str]) -> str:
     return "-" if row.get(name) is None else text(row)
 
 
-def _savings_text(savings: Sequence[Row]) -> str:
-    if not savings:
+def _savings_text(saved: Sequence[Row]) -> str:
+    if not saved:
         return ""
     return "\n\n## Power saved, %\n\nBeside the point of the same load where nothing is done.\n\n" + markdown_table(
         ("point", "beside", "of the machine", "of CPUs and L2s"),
         [(row["one"], row["other"], *(waiting.mean_text(row, name, 100, 3) for name in ("power", "cpus")))
-         for row in savings],
+         for row in saved],
     )  # fmt: skip
 
 
@@ -322,6 +329,37 @@ def checks(points: pa.Table) -> list[Check]:
                 )
             )
     return found
+
+
+def plot_curves(points: pa.Table, saved: Sequence[Row], label: str) -> Figure | None:
+    """What bursts save over the period, the rate, and how busy the server is without them: each time all else is as in
+    the group `ways`. The server is made busier by more work in a request."""
+    every = {row["point"]: row for row in waiting.with_defaults(points, USUAL).to_pylist()}
+    rows = [
+        {**every[row["one"]], **row, "none_busy": 100 * every[row["other"]]["busy"],
+         "period_ms": every[row["one"]]["period_us"] / 1000}
+        for row in saved
+    ]  # fmt: skip
+    usual = next((row for row in rows if row["group"] == WAYS and row["way"] == "staged"), None)
+    if usual is None:
+        return None
+    axes = (
+        ("period_us", "period_ms", "time between bursts (ms)"),
+        ("rate", "rate", "requests a second"),
+        ("terms", "none_busy", "busy without bursts (%)"),
+    )
+    same = ("way", "period_us", *SAME)
+    return savings.plot(
+        f"What bursts save\n{label}",
+        [
+            savings.Curves(
+                about,
+                {what: savings.over(rows, usual, name, same, share, at)
+                 for share, what in (("power", "machine"), ("cpus", "CPUs, L2s"))},
+            )
+            for name, at, about in axes
+        ],
+    )  # fmt: skip
 
 
 def plot_ways(points: pa.Table, label: str) -> Figure:
