@@ -152,6 +152,13 @@ def test_the_best_of_today_has_the_least_power_of_those_that_are_quick_enough() 
     assert "others/0-max" in check.says
 
 
+def test_who_leaves_more_work_undone_is_not_the_best_of_today() -> None:
+    rows = best(
+        ("others/0-max", 0.7, 100000.0, {"undone": 1}), ("others/0-idle", 0.97, 100000.0, {}),
+    )  # fmt: skip
+    assert [(row["best"], row["ran"], row["kept"]) for row in rows] == [("others/0-idle", 3, 2)]
+
+
 def test_nothing_done_with_another_idle_governor_may_be_the_best_of_today() -> None:
     (row,) = best(("teo/0-none", 0.85, 100000.0, {"governor": "teo"}))
     assert row["best"] == "teo/0-none"
