@@ -413,8 +413,8 @@ static bool is_big(int cpu)
 
 /*
  * How many of RUNS wake-ups of a latency-sensitive task came to @cpu, as woken() says, where WAEAS
- * chose nine in ten of them. A machine that was over-utilised a moment ago is left to upstream for a
- * while.
+ * chose nine in ten of them. A machine that was over-utilised a moment ago is left to upstream for
+ * a while.
  */
 static int selected(enum sensitive sensitive, int cpu)
 {
