@@ -28,8 +28,6 @@ SAME = (*LOAD, "governor", "cpufreq")
 BURSTS = ("staged", "released")
 TODAY = ("none", "packed", "idle", "capped", "max", "slack", "proxy")
 """What one can do with today's Linux. A proxy is a program."""
-USUAL = {"terms": 12, "window_us": 50000, "windows": 4, "shadow": False, "powerdown": False}
-"""The values of points that do not say any: they are older than these columns."""
 WAYS = "ways"
 """The group whose points stand beside those of groups without a point of their own that they could be compared with."""
 MANY = 1000
@@ -52,7 +50,7 @@ def analyse(runs: Runs) -> Result:
 
 def conclude(tables: Mapping[str, pa.Table], points: Sequence[str]) -> Result:
     """From the tables of those points that have run, of all."""
-    table = waiting.with_defaults(tables["points"], USUAL)
+    table = tables["points"]
     saved, best = _savings(table, tables["windows"]), df_best(table, tables["windows"])
     return Result(
         summary="## Response time and power\n\n"
@@ -92,7 +90,7 @@ def draw(stored: Stored) -> list[Drawing]:
 
 def against(stored: Stored) -> list[Against]:
     points = stored.rows("points")
-    every = waiting.with_defaults(points, USUAL).to_pylist() if points else []
+    every = points.to_pylist() if points else []
     found = []
     for row in every:
         none = _beside(every, row)
@@ -334,7 +332,7 @@ def checks(points: pa.Table) -> list[Check]:
 def plot_curves(points: pa.Table, saved: Sequence[Row], label: str) -> Figure | None:
     """What bursts save over the period, the rate, and how busy the server is without them: each time all else is as in
     the group `ways`. The server is made busier by more work in a request."""
-    every = {row["point"]: row for row in waiting.with_defaults(points, USUAL).to_pylist()}
+    every = {row["point"]: row for row in points.to_pylist()}
     rows = [
         {**every[row["one"]], **row, "none_busy": 100 * every[row["other"]]["busy"],
          "period_ms": every[row["one"]]["period_us"] / 1000}

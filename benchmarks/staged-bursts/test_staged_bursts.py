@@ -92,13 +92,6 @@ def test_another_load_or_machine_is_not_compared(other: dict[str, Any]) -> None:
     assert compared(point("ways/none"), point("memory/staged", **other)) == {}
 
 
-def test_points_older_than_a_setting_had_the_usual_one() -> None:
-    old = [{name: value for name, value in point(f"ways/{way}").items() if name not in analysis.USUAL}
-           for way in ("none", "staged")]  # fmt: skip
-    table = waiting.with_defaults(pa.Table.from_pylist(old), analysis.USUAL)
-    assert compared(*table.to_pylist(), point("periods/6250", way="staged"))["periods/6250"] == "ways/none"
-
-
 WAYS = (point("ways/none", 2.0), point("ways/packed", 1.8), point("ways/capped", 1.6, longest_us=50001.0),
         point("ways/released", 1.2), point("ways/staged", 1.5, longest_us=25000.0))  # fmt: skip
 
