@@ -7,7 +7,6 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from lull.figures import waiting
 from lull_experiments.staged_bursts import analysis
 
 SAME = {"group": "ways", "rate": 1000, "period_us": 25000, "governor": "menu", "cpufreq": "schedutil", "client": "main",
