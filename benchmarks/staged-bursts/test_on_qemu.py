@@ -18,7 +18,8 @@ TERMS, MOST_REQUESTS = 3, 100000
 
 
 def test_requests_are_answered_in_bursts(lull: Lull, tmp_path: Path) -> None:
-    words = ["--set", "rate=500", "--set", "windows=2", "--points", "ways/*", "--points", "companion/staged"]
+    words = ["--set", "rate=500", "--set", "windows=4", "--points", "ways/*", "--points", "limit/*", "--points",
+             "companion/staged"]  # fmt: skip
     ran = lull("run", "staged-bursts", "-e", "qemu", *words, "--out", "out")
     assert ran.returncode == 0, ran.stderr
     figures = lull("figures", "out")
@@ -35,8 +36,8 @@ def test_requests_are_answered_in_bursts(lull: Lull, tmp_path: Path) -> None:
 
 
 def test_more_words_are_more_work_and_a_limit_of_cpu_time_limits(lull: Lull, tmp_path: Path) -> None:
-    """Requests come for 100 ms. With a tenth of a CPU's time they take longer than these, as most have to wait."""
-    words = ["--set", "windows=1", "--set", "rate=500", "--points", "terms/*-none", "--points", "ways/none"]
+    """Requests come for 100 ms. With a fifth of a CPU's time some take longer than a period, as they have to wait."""
+    words = ["--set", "windows=3", "--set", "rate=500", "--points", "terms/*-none", "--points", "ways/none"]
     ran = lull("run", "staged-bursts", "-e", "qemu", *words, "--out", "out")
     assert ran.returncode == 0, ran.stderr
     assert lull("figures", "out").returncode == 0
@@ -44,7 +45,7 @@ def test_more_words_are_more_work_and_a_limit_of_cpu_time_limits(lull: Lull, tmp
     less, usual, more = (points[name]["busy"] for name in ("terms/1-none", "ways/none", "terms/6-none"))
     assert less < usual < more
 
-    ran = lull("run", "staged-bursts", "-e", "qemu", *words[:4], "--set", "quota=10", "--points", "ways/max", "--out",
+    ran = lull("run", "staged-bursts", "-e", "qemu", *words[:4], "--set", "quota=20", "--points", "limit/*", "--out",
                "limited")  # fmt: skip
     assert ran.returncode == 0, ran.stderr
     assert lull("figures", "limited").returncode == 0
@@ -54,10 +55,11 @@ def test_more_words_are_more_work_and_a_limit_of_cpu_time_limits(lull: Lull, tmp
 
 def test_the_best_page_is_the_one_that_sqlite_finds_here(lull: Lull, tmp_path: Path) -> None:
     """The same queries to the image's own database. Pages of the same rank may come in any order."""
-    words = ["--set", "windows=1", "--set", "rate=300", "--points", "ways/none"]
+    words = ["--set", "windows=2", "--set", "rate=300", "--points", "ways/none"]
     ran = lull("run", "staged-bursts", "-e", "qemu", *words, "--out", "out")
     assert ran.returncode == 0, ran.stderr
-    answers = [json.loads(line)["best"] for line in (tmp_path / "out/ways/none/out/requests.jsonl").open()]
+    lines = (tmp_path / "out/ways/none/files/requests.jsonl").read_text().splitlines()
+    answers = [json.loads(line)["best"] for line in lines]
     image = cpio.unpack((store.build_rootfs().path / "rootfs.cpio").read_bytes())
     (tmp_path / "pages.db").write_bytes(next(entry.data for entry in image if entry.path == pages.PLACE))
     database = sqlite3.connect(tmp_path / "pages.db")
