@@ -17,6 +17,7 @@ from typing import Any
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 
 import checkpoint
+import dumps
 import images
 import outcome
 import requires
@@ -60,6 +61,7 @@ def simulate(spec: settings.Spec) -> None:
     if spec.stage == "run":
         restored = checkpoint.verify(spec.checkpoint, *machine.expected)
     m5.instantiate(str(spec.checkpoint) if spec.stage == "run" else None)
+    dumps.remember()
     start = m5.curTick()
     if restored is not None and start == 0:
         raise Failure(f"gem5 did not go on from the checkpoint {spec.checkpoint}; make it again")
