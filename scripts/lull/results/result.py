@@ -21,7 +21,7 @@ from lull.energy import validation
 from lull.errors import UserError
 from lull.files import columns, paths, whole
 from lull.plotting.markdown import markdown_table
-from lull.results import conditions, drawing, index, pieces, quotes, reasons, tree
+from lull.results import conditions, drawing, index, mixed, pieces, quotes, reasons, tree
 from lull.results.drawing import MANIFEST, SUMMARY
 from lull.rundir.origin import Origin
 from lull.scenario import experiments, load
@@ -141,7 +141,14 @@ def _page(result: Result, title: str, about: Mapping[str, Any]) -> str:
     why = reasons.shown(about["scenario"], result.tables) if origin.timed else ""
     found = result.tables.get(conditions.NAME)
     under = conditions.text(found, about["points"]) if found is not None else ""
-    parts = [f"# {title}\n", f"{origin.label}. Made by `{about['command']}`.\n", result.summary, under, why]
+    parts = [
+        f"# {title}\n",
+        f"{origin.label}. Made by `{about['command']}`.\n",
+        result.summary,
+        mixed.text(result.tables, about),
+        under,
+        why,
+    ]
     if result.checks:
         rows = [("holds" if check.passed else "**fails**", check.name, check.says) for check in result.checks]
         parts.append("## Checks\n\n" + markdown_table(("", "check", "numbers"), rows))
