@@ -34,6 +34,11 @@
 /* Tasks that are spread over CPUs, at most; and for fewer than so many CPUs there is no choice. */
 #define MOST_SPREAD 64
 #define LEAST_CPUS 6
+/* The scheduler's own numbers; those of its domains are there while `verbose` is on. */
+#define SCHED "/sys/kernel/debug/sched/"
+/* A CPU whose idle times are shorter on average does not look for work. */
+#define SELDOM_NS 1000000000
+#define PULLS 20
 /* How long a bound may be missed on a slow machine. */
 #define LATE_MS 500
 /* 2^64 */
@@ -478,6 +483,160 @@ static void test_spread(void)
 	bind_to(0, &usable);
 }
 
+/* Those who take part in test_eager(). */
+struct few {
+	/* A member of the group, which waits behind others. */
+	struct worker member;
+	/* On one CPU: a task that nobody interrupts, and another one that waits for it. */
+	struct worker first, second;
+	/* On the other CPU: a task that goes to sleep while the member waits. */
+	struct worker other;
+	/* While these are true, `first` and `other` work. */
+	atomic_bool *first_works, *other_works;
+};
+
+static void begin_work(const struct worker *worker, atomic_bool *works)
+{
+	atomic_store(works, true);
+	kill(worker->pid, SIGUSR2);
+}
+
+/* How often CPU @to, when it runs out of work, takes the member at once that waits for CPU @from. */
+static int pulls(const struct few *few, int from, int to)
+{
+	cpu_set_t here = only(from), both = only(from);
+	int found = 0;
+
+	CPU_SET((size_t)to, &both);
+	for (int i = 0; i < PULLS; i++) {
+		struct answer ended, begun;
+
+		bind_to(few->member.pid, &here);
+		begin_work(&few->first, few->first_works);
+		begin_work(&few->other, few->other_works);
+		clock_sleep(MS);
+		ask(&few->second);
+		ask(&few->member);
+		/* Until its burst. */
+		clock_sleep(3 * MS);
+		if (has_answered(&few->member))
+			tap_bail("a task ran on a CPU that was busy");
+		bind_to(few->member.pid, &both);
+		atomic_store(few->other_works, false);
+		ended = hear(&few->other);
+		/* Periodic balance may move it too, later on. */
+		answers_within(&few->member, 10);
+		atomic_store(few->first_works, false);
+		begun = hear(&few->member);
+		found += begun.cpu == to && begun.ns - ended.ns < MS;
+		hear(&few->first);
+		hear(&few->second);
+	}
+	return found;
+}
+
+/* A file of debugfs, which read_text() cannot read: such a file has no place to read at. */
+static unsigned long debugfs_number(const char *path)
+{
+	unsigned long number;
+	FILE *file = fopen(path, "r");
+
+	if (!file || fscanf(file, "%lu", &number) != 1)
+		tap_bail("cannot read %s: %s", path, strerror(errno));
+	fclose(file);
+	return number;
+}
+
+/* Two CPUs near each other, and a third one for this program. */
+static bool find_cpus(const cpu_set_t *usable, int cpus[3])
+{
+	int found = 0;
+
+	for (int cpu = 0; cpu < CPU_SETSIZE && found < 3; cpu++) {
+		if (!CPU_ISSET((size_t)cpu, usable))
+			continue;
+		if (of_cpu(cpu, "cpu_capacity") != 1024)
+			return false;
+		if (found && of_cpu(cpu, "topology/physical_package_id") !=
+				     of_cpu(cpus[0], "topology/physical_package_id"))
+			return false;
+		cpus[found++] = cpu;
+	}
+	return found == 3;
+}
+
+static struct worker start_on(int cpu, int policy, atomic_bool *works)
+{
+	cpu_set_t one = only(cpu);
+	struct worker worker;
+
+	busy = works;
+	worker = start(ROOT, policy);
+	bind_to(worker.pid, &one);
+	return worker;
+}
+
+static void test_eager(void)
+{
+	int cpus[3], seldom, often;
+	cpu_set_t usable, one;
+	unsigned long cost_was, fair_was;
+	char cost[128], fair[128];
+	atomic_bool *work;
+	struct few few;
+
+	if (sched_getaffinity(0, sizeof(usable), &usable))
+		tap_bail("cannot get the CPUs: %s", strerror(errno));
+	/* Linux's energy model keeps a CPU from taking tasks of others. */
+	if (!find_cpus(&usable, cpus)) {
+		tap_ok(true, "eager # SKIP no three equal CPUs of a socket");
+		return;
+	}
+	put(SCHED "verbose", "1");
+	snprintf(cost, sizeof(cost), SCHED "domains/cpu%d/domain0/max_newidle_lb_cost", cpus[1]);
+	cost_was = debugfs_number(cost);
+	put_number(cost, SELDOM_NS);
+	/* Else tasks could run for 5 % of a second in which a real-time task works. */
+	snprintf(fair, sizeof(fair), SCHED "fair_server/cpu%d/runtime", cpus[0]);
+	fair_was = debugfs_number(fair);
+	put(fair, "0");
+
+	work = mmap(NULL, 2 * sizeof(*work), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1,
+		    0);
+	if (work == MAP_FAILED)
+		tap_bail("no memory: %s", strerror(errno));
+	few.first_works = &work[0];
+	few.other_works = &work[1];
+	few.first = start_on(cpus[0], SCHED_FIFO, few.first_works);
+	few.second = start_on(cpus[0], SCHED_OTHER, NULL);
+	few.other = start_on(cpus[1], SCHED_OTHER, few.other_works);
+	few.member = start(GROUP, SCHED_OTHER);
+	one = only(cpus[2]);
+	bind_to(0, &one);
+	rules(GROUP, 1000, 0, 1);
+
+	often = pulls(&few, cpus[0], cpus[1]);
+	put(SYSTEM "eager", "0");
+	seldom = pulls(&few, cpus[0], cpus[1]);
+	put(SYSTEM "eager", "1");
+	tap_ok(often > PULLS * 3 / 4,
+	       "eager: a CPU without work takes a task of a burst at once, %d times of %d", often,
+	       PULLS);
+	tap_ok(seldom < PULLS / 2, "not eager: it does not if its idle times are short, but for %d",
+	       seldom);
+
+	put_number(fair, fair_was);
+	put_number(cost, cost_was);
+	put(SCHED "verbose", "0");
+	bind_to(0, &usable);
+	stop(&few.first);
+	stop(&few.second);
+	stop(&few.other);
+	stop(&few.member);
+	munmap(work, 2 * sizeof(*work));
+	rules(GROUP, 0, 0, 1);
+}
+
 /* Two members who wake each other. */
 static void test_inside(void)
 {
@@ -757,6 +916,7 @@ int main(int argc, char **argv)
 	test_bound_and_parallel();
 	test_crowd();
 	test_spread();
+	test_eager();
 	test_inside();
 	test_never();
 	test_mutex();
