@@ -501,7 +501,7 @@ static void begin_work(const struct worker *worker, atomic_bool *works)
 	kill(worker->pid, SIGUSR2);
 }
 
-/* How often CPU @to, when it runs out of work, takes the member at once that waits for CPU @from. */
+/* How often CPU @to, when it runs out of work, takes the member at once that waits for @from. */
 static int pulls(const struct few *few, int from, int to)
 {
 	cpu_set_t here = only(from), both = only(from);
