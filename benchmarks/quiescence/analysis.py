@@ -318,13 +318,20 @@ def _percent(row: Row, name: str) -> str:
 
 
 def kernel_checks(points: pa.Table) -> list[Check]:
-    """Others are held in each load, nobody is held when the user could see it, and all work is done."""
+    """Others are held in each load, nobody is held when the user could see it, and all work is done.
+
+    A hold ends when the path wakes. So it may be longer than the wait by as much as the path wakes late if nobody is
+    held: what the hold itself makes late is no excuse.
+    """
     found = []
-    for row in points.to_pylist():
+    rows = points.to_pylist()
+    for row in rows:
         found.append(
             Check(f"{row['point']}: all jobs are done", row["undone"] == 0, f"{row['undone']} jobs are not")
         )  # fmt: skip
         if row["way"] in QUIET:
+            none = waiting.beside(rows, row, "none", SAME) or row
+            longest_us = row["slack_us"] + none["late_us"]
             found.append(
                 Check(
                     f"{row['point']}: others are held in each load",
@@ -335,7 +342,7 @@ def kernel_checks(points: pa.Table) -> list[Check]:
             found.append(
                 Check(
                     f"{row['point']}: no false hold",
-                    row["mistaken"] == 0 and row["held_sum_us"] <= row["loads"] * (row["slack_us"] + row["late_us"]),
+                    row["mistaken"] == 0 and row["held_sum_us"] <= row["loads"] * longest_us,
                     f"{row['mistaken']} of {row['holds']} holds; tasks were held for {row['held_sum_us']} µs, and "
                     f"nobody could be missed for {row['loads']} times {row['slack_us']} µs",
                 )

@@ -224,6 +224,14 @@ def test_a_kernel_that_holds_nobody_has_no_false_hold_and_is_told_of() -> None:
     assert kernel_verdicts(undone=1) == {**fine, "all jobs are done": False}
 
 
+def test_a_hold_may_not_last_longer_because_the_path_wakes_late_under_it() -> None:
+    common = {"undone": 0, "mistaken": 0, "holds": 4, "waits": 5, "loads": 4, "slack_us": 100000}
+    rows = [{**point("none"), **common, "held_sum_us": 0, "late_us": 50.0}]
+    rows += [{**point("big"), **common, "held_sum_us": 402000, "late_us": late_us} for late_us in (50.0, 9000.0)]
+    found = [check for check in analysis.kernel_checks(pa.Table.from_pylist(rows)) if "false hold" in check.name]
+    assert [check.passed for check in found] == [False, False]
+
+
 def test_power_is_divided_by_who_caused_it() -> None:
     watts = {f"task:browser/{pid}": 0.001 * pid for pid in range(40, 49)}
     others = {"idle": 0.1, "transition": 0.2, "platform": 1.0, "task:rcu_preempt/16": 0.3, "irq:arch_timer": 0.4}
