@@ -28,7 +28,8 @@ def df_parts(runs: Sequence[Run], place: Callable[[Run], Row]) -> pa.Table:
     """A row per point and part: its watts in the windows that count. The ledger of each run is there already."""
     found = []
     for run in runs:
-        watts = repetitions.watts_by_cause(run, repetitions.edges(run, waiting.WINDOWS))
+        by_cause = repetitions.watts_by(run, repetitions.edges(run, waiting.WINDOWS), ("cause",))
+        watts = {cause: power for (cause,), power in by_cause.items()}
         shares = divided(watts, int(run.values["helpers"]), UPDATES if int(run.values["background"]) else 0)
         found += [{**place(run), "part": part, "power_w": shares[part]} for part in PARTS if part in shares]
     return pa.Table.from_pylist(found)

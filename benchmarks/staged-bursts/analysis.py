@@ -19,13 +19,15 @@ from lull.rundir.run import Run
 from lull.scenario.runs import Runs
 from lull.statistics import bootstrap, student
 
+from . import parts
+
 REQUESTS, STAGE = "requests.jsonl", "stage.jsonl"
 PLACE = ("way", "rate", "period_us", "governor", "cpufreq", "client", "terms", "window_us", "windows")
 LOAD = ("rate", "terms", "client", "window_us", "windows", "shadow", "powerdown")
 """The requests, and the machine's settings: points that differ here are never compared."""
 SAME = (*LOAD, "governor", "cpufreq")
 """What two points share that are compared by their way. The period is no part: without bursts it means nothing."""
-BURSTS = ("staged", "released")
+BURSTS = ("staged", "near", "released")
 TODAY = ("none", "packed", "idle", "capped", "max", "slack", "proxy")
 """What one can do with today's Linux. A proxy is a program."""
 WAYS = "ways"
@@ -45,6 +47,8 @@ Row = dict[str, Any]
 def analyse(runs: Runs) -> Result:
     requests, windows = df_requests(runs), waiting.df_windows(runs, _place)
     tables = {"requests": requests, "windows": windows, "points": df_points(runs, requests, windows)}
+    if runs.timed:
+        tables["parts"] = parts.df_parts(runs.runs, _place)
     return conclude(tables, [run.name for run in runs.runs])
 
 
@@ -60,7 +64,8 @@ def conclude(tables: Mapping[str, pa.Table], points: Sequence[str]) -> Result:
         "Power of the machine and of its CPUs with their L2s: mean with a 95 % interval over windows.\n\n"
         + _points_text(table)
         + _savings_text(saved)
-        + _best_text(best),
+        + _best_text(best)
+        + parts.text(tables.get("parts")),
         tables={
             **tables,
             **{name: pa.Table.from_pylist(rows) for name, rows in (("savings", saved), ("best", best)) if rows},

@@ -7,7 +7,8 @@
  *
  *   none     nothing: a thread is woken for each query
  *   staged   the kernel holds the group's wake-ups, and releases them every period
- *   released the same, but no task is sent to a CPU of its own, and CPUs do not look for tasks
+ *   near     the same, but the group may only run on the CPUs of one socket
+ *   released as staged, but no task is sent to a CPU of its own, and CPUs do not look for tasks
  *   proxy    the client holds queries back, as the paper's proxy does on another machine
  *   packed   the group may only run on as many CPUs as it needs
  *   idle     the group has the class SCHED_IDLE (cpu.idle)
@@ -54,7 +55,7 @@
 #define GRACE_PERIODS 8
 
 static const char usage[] =
-	"usage: search-server --way none|staged|released|proxy|packed|idle|capped|max|slack "
+	"usage: search-server --way none|staged|near|released|proxy|packed|idle|capped|max|slack "
 	"--client-cpu N [--rate HZ] [--period-us N]\n"
 	"                     [--bound-us N] [--parallel N] [--packed-cpus LIST] [--cap PERCENT] "
 	"[--quota PERCENT] [--slack-us N] [--threads N]\n"
@@ -97,8 +98,8 @@ static const struct option_to options[] = {
 	{0},
 };
 
-static const char *const ways[] = {"none", "staged", "released", "proxy", "packed",
-				   "idle", "capped", "max",	 "slack"};
+static const char *const ways[] = {"none",   "staged", "near",	 "released", "proxy",
+				   "packed", "idle",   "capped", "max",	     "slack"};
 
 /* What a query was and what became of it; client and server share all of them. */
 struct request {
@@ -191,7 +192,7 @@ static int server(int socket)
 
 	if (error)
 		return fail(GROUP, error);
-	if (is("packed")) {
+	if (is("packed") || is("near")) {
 		if (cpulist_parse(&list, packed_cpus))
 			return fail(packed_cpus, -EINVAL);
 		CPU_ZERO(&set);
@@ -248,7 +249,7 @@ static int prepare(void)
 			 (unsigned long long)period_us);
 		return write_text(GROUP "/cpu.max", text);
 	}
-	if (!is("staged") && !is("released"))
+	if (!is("staged") && !is("near") && !is("released"))
 		return 0;
 
 	if (is("released")) {

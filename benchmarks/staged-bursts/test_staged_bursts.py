@@ -7,7 +7,7 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from lull_experiments.staged_bursts import analysis
+from lull_experiments.staged_bursts import analysis, parts
 
 SAME = {"group": "ways", "rate": 1000, "period_us": 25000, "governor": "menu", "cpufreq": "schedutil", "client": "main",
         "terms": 12, "window_us": 50000, "windows": 4, "shadow": False, "powerdown": False}  # fmt: skip
@@ -146,3 +146,21 @@ def test_what_a_point_is_too_old_or_too_short_for_is_left_out() -> None:
     old, new = (analysis._points_text(pa.Table.from_pylist([each])).splitlines()[-1] for each in (row, longer))
     assert old.startswith("| ways/none | 219 | - | 185 | 500 [500, 500] | 500 [500, 500] | - | 600 |")
     assert new.startswith("| ways/none | 219 | 1.54 | 185 | 500 [500, 500] | 500 [500, 500] | 900 [800, 950] | 600 |")
+
+
+def test_power_is_divided_by_what_it_is_spent_on() -> None:
+    search = {"component": "execution", "state": "active", "cause": "task:search-server/111"}
+    expected = {
+        "search": [{**search, "cpu": 0}, {**search, "cpu": 5}],
+        "receiver": [{**search, "cpu": 0, "state": "exit"}, {**search, "cpu": 0, "cause": "irq:arch_timer"}],
+        "work": [{**search, "cpu": 1, "cause": "softirq:RCU"}],
+        "transitions": [{**search, "cpu": 1, "state": state} for state in ("entry", "exit", "switch")],
+        "sleep": [{**search, "cpu": 1, "state": "C4", "cause": "idle"}],
+        "caches": [{"cpu": None, "component": "l2", "state": "off", "cause": "active"}],
+        "memory": [{"cpu": None, "component": "dram-background", "state": "standby", "cause": "platform"}],
+        "rest": [{"cpu": None, "component": "interconnect", "state": "on", "cause": "platform"}],
+    }
+    assert tuple(sorted(expected)) == tuple(sorted(parts.PARTS))
+    for part, rows in expected.items():
+        assert [parts.part_of(row, receiver=0) for row in rows] == [part] * len(rows)
+    assert parts.part_of({**search, "cpu": 12, "cause": "softirq:RCU"}, receiver=12) == "receiver"

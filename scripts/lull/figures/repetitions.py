@@ -122,14 +122,16 @@ def watts(
     return found
 
 
-def watts_by_cause(run: Run, edges: NDArray[np.int64]) -> dict[str, float]:
-    """Return the calibrated watts from the first edge to the last by their cause. The run's ledger is there already."""
-    found: dict[str, float] = {}
+def watts_by(run: Run, edges: NDArray[np.int64], columns: tuple[str, ...]) -> dict[tuple[Any, ...], float]:
+    """Return the calibrated watts from the first edge to the last, by columns of the ledger, such as its causes. The
+    run's ledger is there already."""
+    found: dict[tuple[Any, ...], float] = {}
     table = rows.grouped(
-        run.rundir() / LEDGER, ("start", "end", "cause"), ["joules"], backend="mcpat", band=rows.CALIBRATED
+        run.rundir() / LEDGER, ("start", "end", *columns), ["joules"], backend="mcpat", band=rows.CALIBRATED
     )
     seconds = int(edges[-1] - edges[0]) / TICK_HZ
     for row in table.to_pylist():
         if edges[0] <= (row["start"] + row["end"]) // 2 < edges[-1]:
-            found[row["cause"]] = found.get(row["cause"], 0.0) + row["joules"] / seconds
+            key = tuple(row[name] for name in columns)
+            found[key] = found.get(key, 0.0) + row["joules"] / seconds
     return found
