@@ -13,13 +13,15 @@ from tests.conftest import Lull
 
 pytestmark = pytest.mark.guest
 
+SHORT = [word for name in ("period_us", "window_us", "settle_us") for word in ("--set", f"{name}=25000")]
+"""A tenth of the experiment's times."""
 TERMS, MOST_REQUESTS = 3, 100000
 """The words of a query, and the queries of a seed, of `search-server.c`."""
 
 
 def test_requests_are_answered_in_bursts(lull: Lull, tmp_path: Path) -> None:
-    words = ["--set", "rate=500", "--set", "windows=4", "--points", "ways/*", "--points", "limit/*", "--points",
-             "companion/staged"]  # fmt: skip
+    words = [*SHORT, "--set", "rate=500", "--set", "windows=4", "--set", "quota=80"]
+    words += [word for points in ("ways/*", "limit/*", "companion/staged") for word in ("--points", points)]
     ran = lull("run", "staged-bursts", "-e", "qemu", *words, "--out", "out")
     assert ran.returncode == 0, ran.stderr
     figures = lull("figures", "out")
@@ -37,15 +39,16 @@ def test_requests_are_answered_in_bursts(lull: Lull, tmp_path: Path) -> None:
 
 def test_more_words_are_more_work_and_a_limit_of_cpu_time_limits(lull: Lull, tmp_path: Path) -> None:
     """Requests come for 100 ms. With a fifth of a CPU's time some take longer than a period, as they have to wait."""
-    words = ["--set", "windows=3", "--set", "rate=500", "--points", "terms/*-none", "--points", "ways/none"]
-    ran = lull("run", "staged-bursts", "-e", "qemu", *words, "--out", "out")
+    words = [*SHORT, "--set", "windows=3", "--set", "rate=500"]
+    more_work = ["--points", "terms/*-none", "--points", "ways/none"]
+    ran = lull("run", "staged-bursts", "-e", "qemu", *words, *more_work, "--out", "out")
     assert ran.returncode == 0, ran.stderr
     assert lull("figures", "out").returncode == 0
     points = {row["point"]: row for row in pq.read_table(tmp_path / "out" / "figures" / "points.parquet").to_pylist()}
     less, usual, more = (points[name]["busy"] for name in ("terms/1-none", "ways/none", "terms/6-none"))
     assert less < usual < more
 
-    ran = lull("run", "staged-bursts", "-e", "qemu", *words[:4], "--set", "quota=20", "--points", "limit/*", "--out",
+    ran = lull("run", "staged-bursts", "-e", "qemu", *words, "--set", "quota=20", "--points", "limit/*", "--out",
                "limited")  # fmt: skip
     assert ran.returncode == 0, ran.stderr
     assert lull("figures", "limited").returncode == 0
@@ -55,7 +58,7 @@ def test_more_words_are_more_work_and_a_limit_of_cpu_time_limits(lull: Lull, tmp
 
 def test_the_best_page_is_the_one_that_sqlite_finds_here(lull: Lull, tmp_path: Path) -> None:
     """The same queries to the image's own database. Pages of the same rank may come in any order."""
-    words = ["--set", "windows=2", "--set", "rate=300", "--points", "ways/none"]
+    words = [*SHORT, "--set", "windows=2", "--set", "rate=300", "--points", "ways/none"]
     ran = lull("run", "staged-bursts", "-e", "qemu", *words, "--out", "out")
     assert ran.returncode == 0, ran.stderr
     lines = (tmp_path / "out/ways/none/files/requests.jsonl").read_text().splitlines()
