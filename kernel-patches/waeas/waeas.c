@@ -7,6 +7,7 @@
  *   /sys/kernel/lull/waeas/latency_sensitive   root's: "+PID" or "-PID"
  *   /sys/kernel/lull/waeas/stats               root's: decisions since boot
  */
+#include <linux/ctype.h>
 #include <linux/init.h>
 #include <linux/kstrtox.h>
 #include <linux/mutex.h>
@@ -113,9 +114,10 @@ static ssize_t latency_sensitive_store(struct kobject *kobj, struct kobj_attribu
 {
 	int error, pid;
 
-	if (buf[0] != '+' && buf[0] != '-')
+	/* kstrtoint() takes a sign of its own. */
+	if ((buf[0] != '+' && buf[0] != '-') || !isdigit(buf[1]))
 		return -EINVAL;
-	if (kstrtoint(buf + 1, 10, &pid) || pid < 1)
+	if (kstrtoint(buf + 1, 10, &pid) || !pid)
 		return -EINVAL;
 	error = lull_waeas_mark(pid, buf[0] == '+');
 
@@ -154,14 +156,13 @@ static const struct attribute *const lull_waeas_attrs[] = {
 
 static int __init lull_waeas_init(void)
 {
-	int error = lull_waeas_add_files();
+	int error = lull_register_system(&lull_waeas_system);
 
 	if (error)
 		return error;
-	error = lull_register_system(&lull_waeas_system);
-	if (error)
-		return error;
 	error = sysfs_create_files(lull_waeas_system.kobj, lull_waeas_attrs);
+	if (!error)
+		error = lull_waeas_add_files();
 	if (error)
 		lull_unregister_system(&lull_waeas_system);
 

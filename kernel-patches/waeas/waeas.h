@@ -87,9 +87,12 @@ void __lull_waeas_ran(struct task_struct *p, u64 ns);
 void __lull_waeas_enqueue(struct task_struct *p);
 void __lull_waeas_dequeue(struct task_struct *p);
 void __lull_waeas_migrate(struct task_struct *p, int cpu);
+void __lull_waeas_detach(struct task_struct *p);
+void __lull_waeas_attach(struct task_struct *p);
 void lull_waeas_fork(struct task_struct *p);
 int __lull_waeas_select(struct task_struct *p, int prev);
 void __lull_waeas_bound(struct task_struct *p, int wake_flags);
+void __lull_waeas_sleeps(void);
 bool __lull_waeas_local(int cpu);
 bool __lull_waeas_balances(struct sched_domain *sd);
 unsigned long __lull_waeas_freq_util(int cpu);
@@ -127,6 +130,20 @@ static __always_inline void lull_waeas_migrate(struct task_struct *p, int cpu)
 		__lull_waeas_migrate(p, cpu);
 }
 
+/* A task becomes one of another class, which no load is kept of. */
+static __always_inline void lull_waeas_detach(struct task_struct *p)
+{
+	if (static_branch_unlikely(&lull_waeas_track_key))
+		__lull_waeas_detach(p);
+}
+
+/* A task comes back from another class, maybe on another CPU. */
+static __always_inline void lull_waeas_attach(struct task_struct *p)
+{
+	if (static_branch_unlikely(&lull_waeas_track_key))
+		__lull_waeas_attach(p);
+}
+
 /* The CPU for a task that wakes, or -1 if upstream is to decide. */
 static __always_inline int lull_waeas_select(struct task_struct *p, int prev)
 {
@@ -138,6 +155,13 @@ static __always_inline void lull_waeas_bound(struct task_struct *p, int wake_fla
 {
 	if (static_branch_unlikely(&lull_waeas_associate_key))
 		__lull_waeas_bound(p, wake_flags);
+}
+
+/* This CPU is about to enter an idle state. */
+static __always_inline void lull_waeas_sleeps(void)
+{
+	if (static_branch_unlikely(&lull_waeas_choose_key))
+		__lull_waeas_sleeps();
 }
 
 /* Whether it is a matter of its cluster alone that a CPU is over-utilised. */
@@ -183,6 +207,14 @@ static inline void lull_waeas_migrate(struct task_struct *p, int cpu)
 {
 }
 
+static inline void lull_waeas_detach(struct task_struct *p)
+{
+}
+
+static inline void lull_waeas_attach(struct task_struct *p)
+{
+}
+
 static inline void lull_waeas_fork(struct task_struct *p)
 {
 }
@@ -193,6 +225,10 @@ static inline int lull_waeas_select(struct task_struct *p, int prev)
 }
 
 static inline void lull_waeas_bound(struct task_struct *p, int wake_flags)
+{
+}
+
+static inline void lull_waeas_sleeps(void)
 {
 }
 

@@ -177,17 +177,14 @@ unsigned int lull_waeas_predict(const struct lull_waeas_load *load, u64 now, u64
 	int i;
 
 	lull_waeas_roll(&own, div64_u64(now, window_ns), window_ns, idle_counts);
-	if (!own.count)
-		return div64_u64((u64)own.current_ns * LULL_WAEAS_ONE, window_ns);
-
-	if (alpha) {
+	if (alpha && own.count) {
 		/* Eq. 4: begin with the mean of the two oldest. */
 		i = own.count - 1;
 		sum = i ? (own.ns[i] + (u64)own.ns[i - 1]) / 2 : own.ns[i];
 		for (; i >= 0; i--)
 			sum = (alpha * (u64)own.ns[i] + (LULL_WAEAS_ONE - alpha) * sum) /
 			      LULL_WAEAS_ONE;
-	} else {
+	} else if (own.count) {
 		for (i = 0; i < own.count; i++)
 			sum += own.ns[i];
 		sum = div_u64(sum, own.count);

@@ -85,10 +85,16 @@ static void lull_waeas_sleep_of_a_task_is_no_window(struct kunit *test)
 
 static void lull_waeas_never_more_than_all(struct kunit *test)
 {
-	struct lull_waeas_load load = {};
+	struct lull_waeas_load load = {}, task = {}, cpu = {};
 
 	lull_waeas_add(&load, 0, 100 * WINDOW, WINDOW, LULL_WAEAS_ONE, true);
 	KUNIT_EXPECT_EQ(test, lull_waeas_predict(&load, 100 * WINDOW, WINDOW, HALF, true),
+			LULL_WAEAS_ONE);
+	/* Nor in a first window, to which two tasks have brought 15 ms each. */
+	lull_waeas_add(&task, 0, 15 * MS, WINDOW, LULL_WAEAS_ONE, false);
+	lull_waeas_join(&cpu, &task, 16 * MS, WINDOW);
+	lull_waeas_join(&cpu, &task, 16 * MS, WINDOW);
+	KUNIT_EXPECT_EQ(test, lull_waeas_predict(&cpu, 17 * MS, WINDOW, HALF, true),
 			LULL_WAEAS_ONE);
 }
 

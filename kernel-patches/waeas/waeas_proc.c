@@ -39,11 +39,13 @@ static ssize_t lull_waeas_proc_write(struct file *file, const char __user *text,
 				     loff_t *at)
 {
 	struct task_struct *p;
-	ssize_t result = count;
 	bool sensitive;
 	u8 number;
 	int error;
 
+	/* kstrtou8_from_user() cuts text that is longer than any number. */
+	if (count > strlen("1\n"))
+		return -EINVAL;
 	error = kstrtou8_from_user(text, count, 10, &number);
 	if (error == -EFAULT)
 		return error;
@@ -53,13 +55,12 @@ static ssize_t lull_waeas_proc_write(struct file *file, const char __user *text,
 	p = get_proc_task(file_inode(file));
 	if (!p)
 		return -ESRCH;
-	if (lull_waeas_proc_may(p))
+	error = lull_waeas_proc_may(p) ? security_task_setscheduler(p) : -EPERM;
+	if (!error)
 		WRITE_ONCE(p->waeas.sensitive, sensitive);
-	else
-		result = -EPERM;
 	put_task_struct(p);
 
-	return result;
+	return error ?: count;
 }
 
 static const struct file_operations lull_waeas_proc = {

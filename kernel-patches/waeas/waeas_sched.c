@@ -62,6 +62,9 @@ static DEFINE_PER_CPU(struct lull_waeas_cpu, lull_waeas_cpus) = {
 
 static DEFINE_PER_CPU(struct lull_waeas_counts, lull_waeas_counts);
 
+/* When a CPU entered its idle state the last time. */
+static DEFINE_PER_CPU(u64, lull_waeas_slept_since);
+
 static u64 lull_waeas_window_ns(void)
 {
 	return READ_ONCE(lull_waeas.window_us) * (u64)NSEC_PER_USEC;
@@ -169,6 +172,34 @@ void __lull_waeas_migrate(struct task_struct *p, int cpu)
 		lull_waeas_join(&to->load, &p->waeas.load, now, window);
 }
 
+/**
+ * __lull_waeas_detach - a task becomes one of another class
+ * @p: the task
+ *
+ * From now on nobody tells of its moves. So its work leaves its CPU, as by PELT.
+ */
+void __lull_waeas_detach(struct task_struct *p)
+{
+	struct lull_waeas_cpu *here = per_cpu_ptr(&lull_waeas_cpus, task_cpu(p));
+
+	lockdep_assert_rq_held(task_rq(p));
+	guard(raw_spinlock)(&here->lock);
+	lull_waeas_leave(&here->load, &p->waeas.load, lull_waeas_now(), lull_waeas_window_ns());
+}
+
+/**
+ * __lull_waeas_attach - a task comes back from another class
+ * @p: the task
+ */
+void __lull_waeas_attach(struct task_struct *p)
+{
+	struct lull_waeas_cpu *here = per_cpu_ptr(&lull_waeas_cpus, task_cpu(p));
+
+	lockdep_assert_rq_held(task_rq(p));
+	guard(raw_spinlock)(&here->lock);
+	lull_waeas_join(&here->load, &p->waeas.load, lull_waeas_now(), lull_waeas_window_ns());
+}
+
 void lull_waeas_fork(struct task_struct *p)
 {
 	p->waeas = (struct lull_waeas_task){};
@@ -274,20 +305,26 @@ static bool lull_waeas_is_sensitive(struct task_struct *p)
 	return READ_ONCE(p->waeas.sensitive) || READ_ONCE(task_group(p)->latency_sensitive);
 }
 
+/* rq->idle_stamp is of when the last task left: an interrupt that wakes nobody does not change it. */
+void __lull_waeas_sleeps(void)
+{
+	WRITE_ONCE(*this_cpu_ptr(&lull_waeas_slept_since), lull_waeas_now());
+}
+
 /* What speaks for and against waking an idle CPU. */
 static struct lull_waeas_idle lull_waeas_idle_of(int cpu)
 {
 	struct cpuidle_state *state = idle_get_state(cpu_rq(cpu));
-	u64 slept, since = READ_ONCE(cpu_rq(cpu)->idle_stamp);
 	struct lull_waeas_idle idle = {
 		.cpu = cpu,
 		.capacity = arch_scale_cpu_capacity(cpu),
 	};
+	s64 slept;
 
 	if (!state)
 		return idle;
 	idle.exit_ns = state->exit_latency_ns;
-	slept = since ? sched_clock_cpu(cpu) - since : 0;
+	slept = sched_clock_cpu(cpu) - READ_ONCE(per_cpu(lull_waeas_slept_since, cpu));
 	if (slept < state->target_residency_ns)
 		idle.left_ns = state->target_residency_ns - slept;
 	return idle;
@@ -410,6 +447,8 @@ int __lull_waeas_select(struct task_struct *p, int prev)
 
 	if (static_branch_unlikely(&lull_waeas_associate_key))
 		lull_waeas_wakes(p);
+	/* By PELT, cpu_util() takes the task off a CPU whose load has decayed while it slept. */
+	sync_entity_load_avg(&p->se);
 
 	/* Then CPUs are not chosen by energy. */
 	if (is_rd_overutilized(this_rq()->rd)) {
