@@ -5,6 +5,7 @@
  *
  * waeas replay: a load that is the same in every kernel, and nothing else; for a trace of it.
  */
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <sched.h>
@@ -41,6 +42,8 @@
 #define WARM_UP 25
 /* Tasks that work in turn with others do so at the same moments, once in a beat. */
 #define BEAT (20 * MS)
+/* A long sleep with the work before it, in beats. */
+#define LONG 8
 
 static const char *const parts[] = {"frequency", "select", "pack", "associate", "balance"};
 static const char *const trackings[] = {"pelt", "walt", "bes"};
@@ -169,6 +172,41 @@ static bool is_aware(void)
 	return false;
 }
 
+static void stop(pid_t pid)
+{
+	kill(pid, SIGKILL);
+	waitpid(pid, NULL, 0);
+}
+
+/* Whether each file of the system answers with @error to @text. Nobody may write `stats`. */
+static bool all_answer(int error, const char *text)
+{
+	DIR *dir = opendir(SYSTEM);
+	struct dirent *entry;
+	bool all = dir;
+	char path[320];
+	int got;
+
+	while (dir && (entry = readdir(dir))) {
+		if (entry->d_name[0] == '.')
+			continue;
+		snprintf(path, sizeof(path), SYSTEM "%s", entry->d_name);
+		got = write_text(path, text);
+		if (got == (strcmp(entry->d_name, "stats") ? error : -EACCES))
+			continue;
+		tap_note("%s: %d to '%s'", entry->d_name, got, text);
+		all = false;
+	}
+	if (dir)
+		closedir(dir);
+	return all;
+}
+
+static bool all_refuse(const char *text)
+{
+	return all_answer(-EINVAL, text) && write_text(SENSITIVE, text) == -EINVAL;
+}
+
 static void test_files(void)
 {
 	static const char *const bad[][2] = {
@@ -191,10 +229,13 @@ static void test_files(void)
 		{"latency_sensitive", "+"},
 		{"latency_sensitive", "+0"},
 		{"latency_sensitive", "+x"},
+		{"latency_sensitive", "++5"},
+		{"latency_sensitive", "-+5"},
 		{"enabled", "2x"},
 	};
 	char path[128];
 	bool refused = true;
+	char large[200] = {0};
 	pid_t pid;
 	int status;
 
@@ -206,6 +247,14 @@ static void test_files(void)
 		refused = false;
 	}
 	tap_ok(refused && write_text(SENSITIVE, "2") == -EINVAL, "EINVAL: what is out of range");
+	memset(large, 'x', sizeof(large) - 1);
+	tap_ok(all_refuse("\n") && all_refuse("x") && all_refuse("-x") && all_refuse("++5") &&
+		       all_refuse("-+5") && all_refuse("1 1") && all_refuse(large),
+	       "EINVAL: text that is none of the words or numbers of a file");
+	memset(large, '9', sizeof(large) - 1);
+	tap_ok(all_answer(-EINVAL, large) && write_text(SENSITIVE, large) == -ERANGE &&
+		       write_text(SENSITIVE, "-1") == -EINVAL,
+	       "EINVAL, ERANGE: numbers of 199 digits, or below 0");
 	tap_ok(write_text(SENSITIVE, "18446744073709551616") == -ERANGE,
 	       "ERANGE: a number of 2^64 or more");
 	tap_ok(write_text(SYSTEM "latency_sensitive", "+4194304") == -ESRCH, "ESRCH: no such task");
@@ -213,10 +262,7 @@ static void test_files(void)
 	if (!pid) {
 		if (setuid(1000))
 			_exit(2);
-		_exit(!(write_text(SYSTEM "enabled", "0") == -EACCES &&
-			write_text(SYSTEM "pack", "0") == -EACCES &&
-			write_text(SYSTEM "latency_sensitive", "+1") == -EACCES &&
-			write_text(SENSITIVE, "1") == -EACCES &&
+		_exit(!(all_answer(-EACCES, "1") && write_text(SENSITIVE, "1") == -EACCES &&
 			read_text(SYSTEM "stats", path, sizeof(path)) == -EACCES));
 	}
 	tap_ok(waitpid(pid, &status, 0) == pid && WIFEXITED(status) && !WEXITSTATUS(status),
@@ -240,14 +286,15 @@ static bool own_says(pid_t pid, const char *value)
 	return !read_text(path, text, sizeof(text)) && !strncmp(text, value, 1);
 }
 
-static pid_t as_user(uid_t user)
+/* A task of a user, which may keep what root may do. */
+static pid_t as_user(uid_t user, bool keeps)
 {
 	pid_t pid = fork();
 
 	if (!pid) {
 		/* Files of a task that changed its user are root's, until the task says otherwise.
 		 */
-		if (setuid(user) || prctl(PR_SET_DUMPABLE, 1))
+		if (prctl(PR_SET_KEEPCAPS, keeps) || setuid(user) || prctl(PR_SET_DUMPABLE, 1))
 			_exit(2);
 		for (;;)
 			pause();
@@ -257,18 +304,20 @@ static pid_t as_user(uid_t user)
 
 static void test_own_file(void)
 {
-	pid_t pid, other, writer;
+	pid_t pid, other, may_more, writer;
 	int status, fd;
 	char path[64];
 
 	tap_ok(own_says(getpid(), "0"), "a task is not latency-sensitive by itself");
 	tap_ok(!own_file(getpid(), "1") && own_says(getpid(), "1"), "it says that it is");
-	pid = as_user(1000);
-	other = as_user(1001);
+	pid = as_user(1000, false);
+	may_more = as_user(1000, true);
+	other = as_user(1001, false);
 	clock_sleep(50 * MS);
 	tap_ok(own_says(pid, "0"), "its children are not");
 	tap_ok(own_file(getpid(), "2") == -EINVAL && own_file(getpid(), "x") == -EINVAL &&
-		       own_file(getpid(), "\n") == -EINVAL && own_says(getpid(), "1"),
+		       own_file(getpid(), "\n") == -EINVAL &&
+		       own_file(getpid(), "0000000000x") == -EINVAL && own_says(getpid(), "1"),
 	       "EINVAL: neither 0 nor 1");
 	tap_ok(!own_file(getpid(), "0") && own_says(getpid(), "0"), "nor is it any more");
 
@@ -279,11 +328,14 @@ static void test_own_file(void)
 		if (setuid(1000))
 			_exit(2);
 		_exit(!(!own_file(pid, "1") && own_file(other, "1") == -EACCES &&
-			own_file(1, "1") == -EACCES && write(fd, "1", 1) < 0 && errno == EPERM));
+			own_file(1, "1") == -EACCES && write(fd, "1", 1) < 0 && errno == EPERM &&
+			own_file(may_more, "1") == -EPERM));
 	}
 	tap_ok(waitpid(writer, &status, 0) == writer && WIFEXITED(status) && !WEXITSTATUS(status),
-	       "EACCES, EPERM: another user's");
-	tap_ok(own_says(pid, "1") && own_says(other, "0"), "a task's owner says so for it");
+	       "EACCES, EPERM: another user's, or one that may do more");
+	tap_ok(own_says(pid, "1") && own_says(other, "0") && own_says(may_more, "0"),
+	       "a task's owner says so for it");
+	stop(may_more);
 	tap_ok(syscall(SYS_write, fd, 1UL, 1UL) < 0 && errno == EFAULT && own_says(other, "0"),
 	       "EFAULT: a pointer that is none");
 	kill(other, SIGKILL);
@@ -481,12 +533,6 @@ static pid_t hog(int cpu)
 	return pid;
 }
 
-static void stop(pid_t pid)
-{
-	kill(pid, SIGKILL);
-	waitpid(pid, NULL, 0);
-}
-
 /*
  * Whether so many wake-ups of RUNS are packed there. A machine that new tasks have over-utilised is
  * not packed for a while.
@@ -520,8 +566,8 @@ static bool is_packed_in_beat(uint64_t at, int by, int cpu, int least)
 	return packed;
 }
 
-/* A task that works for so long at the begin of each beat. */
-static pid_t works(int cpu, uint64_t ns, int policy)
+/* A task that works for so long in each beat, from a time on. */
+static pid_t works(int cpu, uint64_t at, uint64_t ns, int policy)
 {
 	struct sched_param param = {.sched_priority = policy == SCHED_FIFO};
 	pid_t pid = fork();
@@ -531,7 +577,7 @@ static pid_t works(int cpu, uint64_t ns, int policy)
 		if (sched_setscheduler(0, policy, &param))
 			_exit(8);
 		for (;;) {
-			sleep_to(BEAT, 0);
+			sleep_to(BEAT, at);
 			spin_ns(ns);
 		}
 	}
@@ -544,8 +590,8 @@ static pid_t works(int cpu, uint64_t ns, int policy)
  */
 static bool is_packed_on_fuller(uint64_t first_ns, uint64_t last_ns)
 {
-	pid_t first = works(first_little, first_ns, SCHED_OTHER);
-	pid_t last = works(last_little, last_ns, SCHED_OTHER);
+	pid_t first = works(first_little, 0, first_ns, SCHED_OTHER);
+	pid_t last = works(last_little, 0, last_ns, SCHED_OTHER);
 	int fuller = first_ns > last_ns ? first_little : last_little;
 	bool packed = is_packed_in_beat(5 * MS, mains - 1, fuller, RUNS * 6 / 10);
 
@@ -554,14 +600,142 @@ static bool is_packed_on_fuller(uint64_t first_ns, uint64_t last_ns)
 	return packed;
 }
 
+/* A task that works at home in each beat, and is a real-time task on its way to another CPU. */
+static pid_t visits(int home, int other)
+{
+	struct sched_param fifo = {.sched_priority = 1}, none = {0};
+	pid_t pid = fork();
+
+	if (!pid) {
+		pin(home);
+		for (;;) {
+			sleep_to(BEAT, 10 * MS);
+			spin_ns(6 * MS);
+			if (sched_setscheduler(0, SCHED_FIFO, &fifo))
+				_exit(8);
+			pin(other);
+			if (sched_setscheduler(0, SCHED_OTHER, &none))
+				_exit(8);
+			pin(home);
+		}
+	}
+	return pid;
+}
+
+/* How often a task is packed, if a CPU may be made as full as @percent. */
+static unsigned long packed_up_to(const char *percent)
+{
+	unsigned long before = stat_of("packed"), packed;
+
+	set("pack_percent", percent);
+	wakes_every = BEAT;
+	wakes_at = 2 * MS;
+	woken(NOT, mains - 1, last_little);
+	wakes_every = 3 * MS;
+	wakes_at = 0;
+	set("pack_percent", "80");
+	packed = stat_of("packed") - before;
+	tap_note("%lu were packed up to %s percent", packed, percent);
+	return packed;
+}
+
+/*
+ * A CPU works for 8 ms of 20, in two pieces. At the first one it knows of the second by the windows
+ * before, from which a task that leaves takes only what it brought.
+ */
+static bool is_full_though_one_visits(void)
+{
+	pid_t first = works(last_little, 0, 4 * MS, SCHED_OTHER);
+	pid_t second = works(last_little, 10 * MS, 4 * MS, SCHED_OTHER);
+	pid_t guest = visits(first_little + 1, last_little);
+	bool full;
+
+	clock_sleep(300 * MS);
+	full = packed_up_to("75") >= RUNS / 2 && packed_up_to("30") <= RUNS / 4;
+	stop(first);
+	stop(second);
+	stop(guest);
+	return full;
+}
+
+/* A task that works on the last little CPU, sleeps for long, and wakes after @at in a beat. */
+static pid_t sleeps_long(uint64_t at)
+{
+	pid_t pid = fork();
+	uint64_t now;
+
+	if (!pid) {
+		for (;;) {
+			pin(last_little);
+			sleep_to(BEAT, 13 * MS);
+			spin_ns(6 * MS);
+			pin_to(0, mains - 1);
+			now = clock_ns();
+			clock_sleep_until(now - now % BEAT + (LONG - 1) * BEAT + at);
+		}
+	}
+	return pid;
+}
+
+/* How often such a task is packed in @times of its sleeps, if a CPU may be as full as @percent. */
+static unsigned long packed_while(unsigned int times, const char *percent)
+{
+	unsigned long before = stat_of("packed"), packed;
+
+	set("pack_percent", percent);
+	clock_sleep(times * LONG * BEAT);
+	set("pack_percent", "80");
+	packed = stat_of("packed") - before;
+	tap_note("%lu were packed up to %s percent", packed, percent);
+	return packed;
+}
+
+/*
+ * Two tasks work where another one has slept for long. Without that one, the CPU's load is what the
+ * two do. Only one of them is queued when it wakes, so that their sum is known by PELT alone. New
+ * tasks may have over-utilised the machine, which CPUs find out while two of a cluster work.
+ */
+static bool is_full_after_sleep(void)
+{
+	pid_t first = works(last_little, 0, 4 * MS, SCHED_OTHER);
+	pid_t second = works(last_little, 8 * MS, 4 * MS, SCHED_OTHER);
+	pid_t more = works(first_little + 1, 13 * MS, 4 * MS, SCHED_OTHER);
+	pid_t pid = sleeps_long(2 * MS);
+	bool full;
+
+	for (int tries = 0; tries < 6 && packed_while(8, "99") < 6; tries++)
+		;
+	full = packed_while(8, "42") <= 2 && packed_while(8, "99") >= 6;
+	stop(pid);
+	stop(first);
+	stop(second);
+	stop(more);
+	return full;
+}
+
 /* What is left beside a real-time task is not taken off a second time. */
 static bool is_packed_beside_realtime(void)
 {
-	pid_t pid = works(last_little, 12 * MS, SCHED_FIFO);
+	pid_t pid = works(last_little, 0, 12 * MS, SCHED_FIFO);
 	bool packed = is_packed_in_beat(14 * MS, last_little, last_little, RUNS * 9 / 10);
 
 	stop(pid);
 	return packed;
+}
+
+/* CPUs run at their highest frequency, or at what schedutil chooses. */
+static void at_highest(bool always)
+{
+	char path[128], hertz[32];
+
+	for (int cpu = 0; cpu < mains; cpu++) {
+		snprintf(path, sizeof(path), CPU_DIR "/cpufreq/policy%d/cpuinfo_%s_freq", cpu,
+			 always ? "max" : "min");
+		if (read_text(path, hertz, sizeof(hertz)))
+			continue;
+		snprintf(path, sizeof(path), CPU_DIR "/cpufreq/policy%d/scaling_min_freq", cpu);
+		put(path, hertz);
+	}
 }
 
 static void test_pack(void)
@@ -578,6 +752,15 @@ static void test_pack(void)
 	if (littles > 1) {
 		tap_ok(is_packed_on_fuller(8 * MS, 4 * MS) && is_packed_on_fuller(4 * MS, 8 * MS),
 		       "of two CPUs at work, it is the fuller one");
+		at_highest(true);
+		tap_ok(is_full_though_one_visits(),
+		       "a task that was a real-time task takes only what it brought");
+		set("tracking", "pelt");
+		set("balance", "1");
+		tap_ok(is_full_after_sleep(),
+		       "pelt: where a task was is no emptier after the task has slept");
+		at_highest(false);
+		set("tracking", "walt");
 	} else {
 		tap_ok(true, "of two CPUs at work, it is the fuller one # SKIP one little CPU");
 	}
@@ -600,21 +783,6 @@ static void test_pack(void)
 	woken(NOT, last_little, last_little);
 	tap_ok(stat_of("packed") < before + RUNS / 2, "nor if the CPU would be too full");
 	set("pack_percent", "80");
-}
-
-/* CPUs run at their highest frequency, or at what schedutil chooses. */
-static void at_highest(bool always)
-{
-	char path[128], hertz[32];
-
-	for (int cpu = 0; cpu < mains; cpu++) {
-		snprintf(path, sizeof(path), CPU_DIR "/cpufreq/policy%d/cpuinfo_%s_freq", cpu,
-			 always ? "max" : "min");
-		if (read_text(path, hertz, sizeof(hertz)))
-			continue;
-		snprintf(path, sizeof(path), CPU_DIR "/cpufreq/policy%d/scaling_min_freq", cpu);
-		put(path, hertz);
-	}
 }
 
 /*
@@ -735,7 +903,7 @@ static void test_pack_percent(void)
 	set("balance", "1");
 	set("tracking", "walt");
 	at_highest(true);
-	pid = works(last_little, 17 * MS, SCHED_OTHER);
+	pid = works(last_little, 0, 17 * MS, SCHED_OTHER);
 	set("pack_percent", "98");
 	tap_ok(is_packed_in_beat(18 * MS, last_little, last_little, RUNS * 8 / 10),
 	       "a CPU may be packed above 80 percent");
@@ -749,9 +917,103 @@ static void test_pack_percent(void)
 	at_highest(false);
 }
 
+static bool is_last(int cpu)
+{
+	return cpu == mains - 1;
+}
+
+/*
+ * A task needs more than a little CPU has. Its last work was on the last big CPU but one, and the
+ * last one sleeps in a lighter state: how often of @runs it wakes there.
+ */
+static int wakes_on_last(int runs)
+{
+	int to[2], from[2], count = 0;
+	pid_t sleeper, waker;
+	char byte = 0;
+
+	if (pipe(to) || pipe(from))
+		tap_bail("no pipe: %s", strerror(errno));
+	sleeper = fork();
+	if (!sleeper) {
+		be_sensitive();
+		for (int i = 0; i < runs + 3 && read(to[0], &byte, 1) == 1; i++) {
+			/* The first times nobody knows the task. */
+			count += i >= 3 && is_last(sched_getcpu());
+			pin(mains - 2);
+			sleep_to(BEAT, MS);
+			spin_ns(9 * MS);
+			pin_to(0, mains - 1);
+		}
+		_exit(write(from[1], &count, sizeof(count)) != sizeof(count));
+	}
+	waker = fork();
+	if (!waker) {
+		pin(first_little);
+		for (int i = 0; i < runs + 3; i++) {
+			clock_sleep(120 * MS);
+			sleep_to(BEAT, 17 * MS);
+			if (write(to[1], &byte, 1) != 1)
+				_exit(1);
+		}
+		_exit(0);
+	}
+	close(from[1]);
+	if (read(from[0], &count, sizeof(count)) != sizeof(count))
+		tap_bail("a task did not run");
+	waitpid(sleeper, NULL, 0);
+	waitpid(waker, NULL, 0);
+	for (int i = 0; i < 2; i++)
+		close(to[i]);
+	close(from[0]);
+	tap_note("%d of %d wake-ups on the last CPU", count, runs);
+	return count;
+}
+
+/* A real-time task leaves a big CPU less than a little one has. */
+static void test_inversion(void)
+{
+	pid_t pid;
+
+	if (is_little[mains - 2]) {
+		tap_ok(true, "select goes by what real-time tasks leave # SKIP one big CPU");
+		return;
+	}
+	only("select");
+	set("tracking", "walt");
+	at_highest(true);
+	sleep_lightly(is_last);
+	tap_ok(wakes_on_last(6) >= 5, "a task gets the big CPU in the lightest state");
+	pid = works(mains - 1, 0, 12 * MS, SCHED_FIFO);
+	clock_sleep(500 * MS);
+	tap_ok(wakes_on_last(6) <= 1, "not if a real-time task leaves it less than a little CPU has");
+	stop(pid);
+	sleep_as_before();
+	at_highest(false);
+}
+
 static void may_not_last(void)
 {
 	pin_to(first_little, last_little - 1);
+}
+
+/* A control group whose tasks may run on these CPUs only. */
+static void make_fewer(int first, int last)
+{
+	char text[32];
+
+	put(ROOT "/cgroup.subtree_control", "+cpuset");
+	if (mkdir(FEWER, 0755))
+		tap_bail("cannot make a group: %s", strerror(errno));
+	snprintf(text, sizeof(text), "%d-%d", first, last);
+	put(FEWER "/cpuset.cpus", text);
+}
+
+static void drop_fewer(void)
+{
+	for (int i = 0; i < 100 && rmdir(FEWER); i++)
+		clock_sleep(10 * MS);
+	put(ROOT "/cgroup.subtree_control", "-cpuset");
 }
 
 static void in_fewer(void)
@@ -769,9 +1031,9 @@ static bool is_selected_elsewhere(void)
 /* Others are packed on the first little CPU, though the last one is fuller. */
 static bool is_packed_elsewhere(void)
 {
-	pid_t first = works(first_little, 5 * MS, SCHED_OTHER);
-	pid_t last = works(last_little, 10 * MS, SCHED_OTHER);
-	bool packed = is_packed_in_beat(3 * MS, mains - 1, first_little, RUNS * 6 / 10) &&
+	pid_t first = works(first_little, 0, 8 * MS, SCHED_OTHER);
+	pid_t last = works(last_little, 0, 12 * MS, SCHED_OTHER);
+	bool packed = is_packed_in_beat(5 * MS, mains - 1, first_little, RUNS * 6 / 10) &&
 		      !came_to[last_little];
 
 	stop(first);
@@ -823,15 +1085,9 @@ static void test_allowed(void)
 	set("tracking", "walt");
 	test_allowed_by(may_not_last, "affinity");
 
-	put(ROOT "/cgroup.subtree_control", "+cpuset");
-	if (mkdir(FEWER, 0755))
-		tap_bail("cannot make a group: %s", strerror(errno));
-	snprintf(text, sizeof(text), "%d-%d", first_little, last_little - 1);
-	put(FEWER "/cpuset.cpus", text);
+	make_fewer(first_little, last_little - 1);
 	test_allowed_by(in_fewer, "cpuset");
-	for (int i = 0; i < 100 && rmdir(FEWER); i++)
-		clock_sleep(10 * MS);
-	put(ROOT "/cgroup.subtree_control", "-cpuset");
+	drop_fewer();
 
 	snprintf(path, sizeof(path), CPU_DIR "/cpu%d/online", last_little);
 	test_not_there(path, "0", "1", "offline");
@@ -880,18 +1136,28 @@ static void in_turn(void)
 	}
 }
 
+static void anywhere(void)
+{
+	pin_to(0, mains - 1);
+}
+
+static void may_not_second(void)
+{
+	pin_to(2, mains - 1);
+}
+
 /*
  * A task wakes another one on CPU 1, sleeps on CPU 0, and is woken by the other one after @pause:
- * how often of @runs it comes back to CPU 1. The other one may run on the CPUs from @first on.
+ * how often of @runs it comes back to CPU 1. The other one may run on the CPUs from @first on. Before
+ * the task sleeps, @goes says where it may run.
  */
-static int came_back(int runs, uint64_t pause, int first)
+static int came_back(int runs, uint64_t pause, int first, void (*goes)(void))
 {
 	int to[2], from[2], back = 0, on[64] = {0};
-	cpu_set_t all;
 	char byte = 0;
 	pid_t pid;
 
-	if (pipe(to) || pipe(from) || sched_getaffinity(0, sizeof(all), &all))
+	if (pipe(to) || pipe(from))
 		tap_bail("no pipe: %s", strerror(errno));
 	pid = fork();
 	if (!pid) {
@@ -908,11 +1174,15 @@ static int came_back(int runs, uint64_t pause, int first)
 		if (write(to[1], &byte, 1) != 1)
 			tap_bail("no wake-up");
 		pin(0);
-		if (sched_setaffinity(0, sizeof(all), &all) || read(from[0], &byte, 1) != 1)
+		goes();
+		if (read(from[0], &byte, 1) != 1)
 			tap_bail("no answer");
 		back += sched_getcpu() == 1;
 		on[sched_getcpu()]++;
+		if (goes == in_fewer)
+			put(ROOT "/cgroup.procs", "0");
 	}
+	anywhere();
 	stop(pid);
 	for (int i = 0; i < 2; i++) {
 		close(to[i]);
@@ -924,6 +1194,18 @@ static int came_back(int runs, uint64_t pause, int first)
 	return back;
 }
 
+/* A task does not return to CPU 1, where it may not run any more. */
+static void test_return_to(void (*goes)(void), const char *what)
+{
+	unsigned long before = stat_of("returned"), returned;
+
+	/* The waker may run on one CPU only, so it returns nowhere itself. */
+	came_back(RUNS, 5 * MS, mains - 1, goes);
+	returned = stat_of("returned") - before;
+	if (!tap_ok(returned <= RUNS / 10, "associate keeps to %s", what))
+		tap_note("%lu returned", returned);
+}
+
 static void test_return(void)
 {
 	if (last_little < 2 || is_little[mains - 2]) {
@@ -931,13 +1213,18 @@ static void test_return(void)
 		return;
 	}
 	only("associate");
-	tap_ok(came_back(RUNS, 5 * MS, mains - 2) >= RUNS * 9 / 10,
+	tap_ok(came_back(RUNS, 5 * MS, mains - 2, anywhere) >= RUNS * 9 / 10,
 	       "a task comes back to where it was when it woke the one that wakes it");
-	tap_ok(came_back(RUNS, 5 * MS, mains - 1) >= RUNS * 9 / 10,
+	tap_ok(came_back(RUNS, 5 * MS, mains - 1, anywhere) >= RUNS * 9 / 10,
 	       "so it does if that one may run on one CPU only");
-	tap_ok(came_back(3, 700 * MS, mains - 2) == 0, "but not after more than half a second");
+	tap_ok(came_back(3, 700 * MS, mains - 2, anywhere) == 0,
+	       "but not after more than half a second");
+	test_return_to(may_not_second, "affinity");
+	make_fewer(2, mains - 1);
+	test_return_to(in_fewer, "cpuset");
+	drop_fewer();
 	only(NULL);
-	tap_ok(came_back(RUNS, 5 * MS, mains - 2) <= RUNS / 10, "nor if that part is off");
+	tap_ok(came_back(RUNS, 5 * MS, mains - 2, anywhere) <= RUNS / 10, "nor if that part is off");
 }
 
 static void test_associate(void)
@@ -1027,6 +1314,8 @@ static void roam(pid_t *pids, int count, int first, int last)
 		pids[i] = fork();
 		if (pids[i])
 			continue;
+		if (begins)
+			begins();
 		pin(first);
 		pin_to(first, last);
 		for (;;)
@@ -1069,6 +1358,23 @@ static void stop_all(pid_t *pids, int count)
 	clock_sleep(200 * MS);
 }
 
+/* Three tasks that never sleep use two CPUs, and no other one. */
+static void test_balance_by(int last, const char *what)
+{
+	unsigned long before = stat_of("local");
+	bool kept = true, used[2] = {false, false};
+	pid_t pids[3];
+
+	roam(pids, 3, first_little, last);
+	for (int i = 0; i < 3; i++) {
+		kept &= seats[i] <= first_little + 1;
+		used[seats[i] != first_little] = true;
+	}
+	tap_note("on CPUs %d, %d and %d", seats[0], seats[1], seats[2]);
+	tap_ok(kept && used[0] && used[1] && stat_of("local") > before, "balance keeps to %s", what);
+	stop_all(pids, 3);
+}
+
 /* Tasks that may run on little CPUs only are never too large for them. */
 static void test_balance(void)
 {
@@ -1105,6 +1411,12 @@ static void test_balance(void)
 		tap_ok(!is_little[seats[0]], "%s: so is a task that is too large", trackings[i]);
 		stop_all(pids, 1);
 	}
+	test_balance_by(first_little + 1, "affinity");
+	make_fewer(first_little, first_little + 1);
+	begins = in_fewer;
+	test_balance_by(last_little, "cpuset");
+	begins = NULL;
+	drop_fewer();
 	only("select");
 	before = stat_of("local");
 	roam(pids, 2, first_little, last_little);
@@ -1237,6 +1549,7 @@ int main(int argc, char **argv)
 		test_select();
 		test_pack();
 		test_pack_percent();
+		test_inversion();
 		test_allowed();
 		test_associate();
 		test_balance();
