@@ -18,16 +18,29 @@ def what(system: str, *settings: str) -> cost.CostPlan:
     return cost.CostPlan(system, "tiny", None, settings, 10, 2)
 
 
-def test_three_kernels_or_two_where_others_stand_on_it() -> None:
+def test_three_kernels_or_two_where_all_others_stand_on_it() -> None:
     assert cost.variants(what("esm", "esm.fifo=8")) == {
         "not compiled in": [],
         "off": [],
         "on": ["esm.fifo=8", "esm.enabled=1"],
     }
+    assert list(cost.variants(what("waeas"))) == ["not compiled in", "off", "on"]
     assert cost.variants(what("platform", "platform.routing.enabled=1")) == {
         "off": [],
         "on": ["platform.routing.enabled=1"],
     }
+
+
+def test_the_kernels_differ_by_the_system_alone() -> None:
+    """Quiescence stands on WAEAS, so no kernel of the comparison has quiescence."""
+    assert [cost.left_out("waeas", variant) for variant in (cost.NOT_THERE, cost.OFF, cost.ON)] == [
+        ["waeas", "quiescence"],
+        ["quiescence"],
+        ["quiescence"],
+    ]
+    assert cost.left_out("hotplug", cost.NOT_THERE) == ["hotplug", "bursts", "waeas", "quiescence"]
+    assert (cost.left_out("esm", cost.NOT_THERE), cost.left_out("esm", cost.OFF)) == (["esm"], [])
+    assert cost.left_out("platform", cost.OFF) == []
 
 
 def test_what_cannot_be_turned_on_is_one_sentence() -> None:

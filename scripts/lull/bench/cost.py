@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """The cost of a kernel system: the same paths through a kernel without it, with it off, and with it on.
 
+Systems that stand on this one are in none of these kernels, so that nothing but this one differs.
+
 Costs are counts of instructions. QEMU's clock counts the instructions of all CPUs, so there the time of a run in
 which some CPU always works is how many there were. That is no timing: caches and pipelines do not exist. gem5's
 statistics count them. Of all runs of a path the cheapest counts: an interrupt that comes between only ever adds.
@@ -41,14 +43,25 @@ class CostPlan:
 
 
 def variants(what: CostPlan) -> dict[str, list[str]]:
-    """The settings of each kernel that is booted. What other systems stand on cannot be left out, and is not."""
+    """The settings of each kernel that is booted. What all other systems stand on cannot be left out, and is not."""
     system = folder.find(what.system)
     on = [*what.settings, *([f"{system.name}.{SWITCH}=1"] if SWITCH in system.manifest.settings else [])]
     if not on:
         raise UserError(f"{system.name}: it has no setting `{SWITCH}`; say by --set what turns it on")
-    needed = any(system.name in other.manifest.after for other in folder.known())
-    found: dict[str, list[str]] = {} if needed else {NOT_THERE: []}
+    found: dict[str, list[str]] = {} if _is_base(system.name) else {NOT_THERE: []}
     return found | {OFF: [], ON: on}
+
+
+def left_out(system: str, variant: str) -> list[str]:
+    """The systems that the kernel of a variant does not have."""
+    if _is_base(system):
+        return []
+    others = folder.standing_on(system)
+    return [system, *others] if variant == NOT_THERE else others
+
+
+def _is_base(system: str) -> bool:
+    return len(folder.standing_on(system)) == len(folder.known()) - 1
 
 
 def measure(what: CostPlan, engine: Engine, out: Path) -> dict[str, dict[str, float]]:
@@ -57,7 +70,7 @@ def measure(what: CostPlan, engine: Engine, out: Path) -> dict[str, dict[str, fl
     command = f"lull-cost -n {what.events} -r {what.runs}"
     artifacts = engine.artifacts("default")
     for variant, settings in variants(what).items():
-        without = [what.system] if variant == NOT_THERE else []
+        without = left_out(what.system, variant)
         kernel = store.build_kernel("default", without) if without else artifacts.kernel
         spec = load_spec(what.platform, settings, command, engine=engine.name, cpu=what.cpu, limits=_LIMITS)
         place = out / variant.replace(" ", "-")

@@ -202,7 +202,7 @@ def cost(
     """Count the instructions that a kernel system adds to wake-ups and other hot paths.
 
     There are three runs: a kernel without the system, and one with it, off and on. Instructions are counted, not
-    timed. The kernel without the system is built once.
+    timed. No kernel has the systems that need this one, so that nothing else differs. Each kernel is built once.
 
     Example: lull bench cost esm -e qemu
     """

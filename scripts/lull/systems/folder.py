@@ -72,6 +72,15 @@ def known() -> tuple[System, ...]:
     return tuple(systems(ROOT))
 
 
+def standing_on(name: str) -> list[str]:
+    """Return the systems that a kernel without this one cannot have."""
+    found: list[str] = []
+    for system in known():
+        if {name, *found} & set(system.manifest.after):
+            found.append(system.name)
+    return found
+
+
 @cache
 def settings() -> dict[str, Setting]:
     """All settings of all systems by `<system>.<key>`, in the order in which a run applies them."""
