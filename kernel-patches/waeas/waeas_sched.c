@@ -305,7 +305,7 @@ static bool lull_waeas_is_sensitive(struct task_struct *p)
 	return READ_ONCE(p->waeas.sensitive) || READ_ONCE(task_group(p)->latency_sensitive);
 }
 
-/* rq->idle_stamp is of when the last task left: an interrupt that wakes nobody does not change it. */
+/* rq->idle_stamp is of when the last task left. An interrupt that wakes nobody leaves it alone. */
 void __lull_waeas_sleeps(void)
 {
 	WRITE_ONCE(*this_cpu_ptr(&lull_waeas_slept_since), lull_waeas_now());

@@ -986,7 +986,8 @@ static void test_inversion(void)
 	tap_ok(wakes_on_last(6) >= 5, "a task gets the big CPU in the lightest state");
 	pid = works(mains - 1, 0, 12 * MS, SCHED_FIFO);
 	clock_sleep(500 * MS);
-	tap_ok(wakes_on_last(6) <= 1, "not if a real-time task leaves it less than a little CPU has");
+	tap_ok(wakes_on_last(6) <= 1,
+	       "not if a real-time task leaves it less than a little CPU has");
 	stop(pid);
 	sleep_as_before();
 	at_highest(false);
@@ -1148,8 +1149,8 @@ static void may_not_second(void)
 
 /*
  * A task wakes another one on CPU 1, sleeps on CPU 0, and is woken by the other one after @pause:
- * how often of @runs it comes back to CPU 1. The other one may run on the CPUs from @first on. Before
- * the task sleeps, @goes says where it may run.
+ * how often of @runs it comes back to CPU 1. The other one may run on the CPUs from @first on.
+ * Before the task sleeps, @goes says where it may run.
  */
 static int came_back(int runs, uint64_t pause, int first, void (*goes)(void))
 {
@@ -1224,7 +1225,8 @@ static void test_return(void)
 	test_return_to(in_fewer, "cpuset");
 	drop_fewer();
 	only(NULL);
-	tap_ok(came_back(RUNS, 5 * MS, mains - 2, anywhere) <= RUNS / 10, "nor if that part is off");
+	tap_ok(came_back(RUNS, 5 * MS, mains - 2, anywhere) <= RUNS / 10,
+	       "nor if that part is off");
 }
 
 static void test_associate(void)
@@ -1371,7 +1373,8 @@ static void test_balance_by(int last, const char *what)
 		used[seats[i] != first_little] = true;
 	}
 	tap_note("on CPUs %d, %d and %d", seats[0], seats[1], seats[2]);
-	tap_ok(kept && used[0] && used[1] && stat_of("local") > before, "balance keeps to %s", what);
+	tap_ok(kept && used[0] && used[1] && stat_of("local") > before, "balance keeps to %s",
+	       what);
 	stop_all(pids, 3);
 }
 
