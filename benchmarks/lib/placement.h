@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Who chooses CPUs: Linux without and with energy-aware scheduling, and WAEAS or one of its parts.
+/* Who chooses CPUs: Linux without and with energy-aware scheduling, and WAEAS or some of its parts.
  */
 #ifndef LULL_PLACEMENT_H
 #define LULL_PLACEMENT_H
@@ -7,10 +7,16 @@
 #include <sys/types.h>
 
 /*
- * smp: as if all CPUs were the same. eas: upstream's energy-aware scheduling. walt, bes: with
- * loads by windows. select, pack, associate, balance: with one part of WAEAS. waeas: with all.
+ * smp: as if all CPUs were the same. eas: upstream's energy-aware scheduling. one, two: eas, and the
+ * caller and its children may use one or two of the little CPUs. capped: eas, and they ask for at
+ * most a fifth of the fastest CPU (uclamp.max). walt, bes: with loads by windows. select, pack,
+ * associate, balance: with one part of WAEAS. waeas: with all. inherit: with all, and a new task
+ * begins with its parent's demand. without_bes: with all parts, but loads as upstream has them; the
+ * others: without one part.
  */
-#define PLACEMENT_WAYS "smp|eas|walt|bes|select|pack|associate|balance|waeas"
+#define PLACEMENT_WAYS                                                                             \
+	"smp|eas|one|two|capped|walt|bes|select|pack|associate|balance|waeas|inherit|without_bes|" \
+	"without_select|without_pack|without_associate|without_balance"
 
 /* 0, -EINVAL if there is no such way, or another -errno. */
 int placement_set(const char *way);

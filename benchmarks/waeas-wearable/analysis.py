@@ -8,24 +8,34 @@ import numpy as np
 import pyarrow as pa
 from matplotlib.figure import Figure
 
-from lull.figures import boots, waiting
+from lull.figures import boots, repetitions, tradeoff, waiting
 from lull.plotting import style
 from lull.plotting.markdown import markdown_table
 from lull.results.against import Against
 from lull.results.drawing import Drawing, Stored
 from lull.results.result import Check, Result
+from lull.rundir.folder import TRACE
 from lull.rundir.run import Run
 from lull.scenario.runs import Runs
 from lull.statistics import bootstrap, student
+from lull.trace import recording, waiting_tasks
+from lull.trace.datfile import TraceFile
 
 SAMPLES = "samples.jsonl"
 SAME = ("sensors", "governor", "boot")
 """What two points share that are compared by their way."""
-PLACE = ("way", *SAME)
+DEFAULTS: dict[str, int] = {"boot": 0, "pack_percent": 80, "track_us": 20000, "alpha": 512}
+"""The values that points had which ran before the scenario had these parameters, and which have no part in a label."""
+PLACE = ("way", *SAME, "pack_percent", "track_us", "alpha")
+TODAY = ("smp", "eas", "one", "two", "capped")
+"""What Linux has without WAEAS."""
+ONE_BOOT = {"sensors": "all", "governor": "menu", "boot": 0}
+PROGRAM = "wearable"
 OVER_BOOTS = {
     "cpus_saved": "saved by CPUs and L2s", "saved": "by the machine", "sooner": "median sooner by",
     "p99_later": "p99 later by",
 }  # fmt: skip
+VERDICT = {"saved": "machine, less", "cpus_saved": "CPUs and L2s, less", "p99_later": "p99 later by"}
 CROWD_US = 5000.0
 """About how long a sample takes: what came so shortly before is still being worked on."""
 PAPER_SAVED = {"gps": 0.0990, "barometer": 0.1097, "thermo": 0.1540, "heart": 0.0493, "all": 0.0805, "transfer": 0.0452}
@@ -42,9 +52,13 @@ def analyse(runs: Runs) -> Result:
 
 def conclude(tables: Mapping[str, pa.Table], points: Sequence[str]) -> Result:
     """From the tables of those points that have run, of all."""
-    table = tables["points"]
-    savings = df_savings(table)
-    over_boots = boots.df_boots(savings, SAME, OVER_BOOTS)
+    table = waiting.with_defaults(tables["points"], DEFAULTS)
+    savings, verdict = df_savings(table), df_verdict(table, tables["windows"])
+    pareto = tradeoff.df_tradeoff(
+        [{**row, "label": _label(row)} for row in table.to_pylist() if waiting.alike(row, ONE_BOOT, SAME)]
+    )
+    over_boots = boots.df_boots(_normal(savings), SAME, OVER_BOOTS)
+    best_boots = boots.df_boots(_normal(verdict), SAME, VERDICT)
     crowds = df_crowds(tables["samples"]) if waiting.is_timed(table) else None
     return Result(
         summary="## Samples and power\n\n"
@@ -53,14 +67,23 @@ def conclude(tables: Mapping[str, pa.Table], points: Sequence[str]) -> Result:
         "their L2s: mean with a 95 % interval over windows.\n\n"
         + _points_text(table, savings)
         + boots.text(over_boots, {"sensors": "sensors"}, OVER_BOOTS)
+        + _verdict_text(verdict, best_boots)
+        + tradeoff.text(pareto)
         + _crowds_text(crowds),
         tables={
             **tables,
             **({"crowds": crowds} if crowds is not None else {}),
             **({"savings": pa.Table.from_pylist(savings)} if savings else {}),
             **({"boots": over_boots} if over_boots is not None else {}),
+            **({"verdict": pa.Table.from_pylist(verdict)} if verdict else {}),
+            **({"verdict_boots": best_boots} if best_boots is not None else {}),
+            **({"pareto": pa.Table.from_pylist(pareto)} if pareto else {}),
         },
-        checks=[*checks(table), *boots_checks(over_boots)] if waiting.is_timed(table) else [],
+        checks=[
+            *(checks(table) if waiting.is_timed(table) else []),
+            *boots_checks(over_boots),
+            *verdict_checks(best_boots),
+        ],
     )
 
 
@@ -68,7 +91,12 @@ def draw(stored: Stored) -> list[Drawing]:
     points = waiting.drawable(stored)
     if points is None:
         return []
-    return [Drawing("ways", plot_ways(points, stored.label), "Power of the CPUs, and response times (median, 99 %).")]
+    found = [Drawing("ways", plot_ways(points, stored.label), "Power of the CPUs, and response times (median, 99 %).")]
+    pareto = stored.rows("pareto")
+    if pareto is not None:
+        figure = tradeoff.plot_tradeoff(pareto, f"A watch: power against time, with all sensors\n{stored.label}")
+        found.append(Drawing("pareto", figure, "Power against p99, with all sensors."))
+    return found
 
 
 def against(stored: Stored) -> list[Against]:
@@ -106,7 +134,18 @@ def _place(run: Run) -> Row:
 
 
 def df_points(runs: Runs, samples: pa.Table, windows: pa.Table) -> pa.Table:
-    return waiting.df_points(runs, _place, samples, windows, "response_us")
+    return waiting.df_points(runs, _place, samples, windows, "response_us", _wakes)
+
+
+def _wakes(run: Run, _own: list[Row]) -> Row:
+    """How long the program's tasks wait for a CPU, after the start of the first window."""
+    rundir = run.rundir()
+    at, waits = waiting_tasks.waits(TraceFile(rundir / TRACE), PROGRAM, recording.load(rundir).clock)
+    waits = waits[at >= repetitions.edges(run, waiting.WINDOWS)[0]]
+    if not waits.size:
+        return {}
+    ((value, low, high),) = bootstrap.quantiles(waits, [0.99])
+    return {"wakes": int(waits.size), "wake_p99_us": value, "wake_p99_low_us": low, "wake_p99_high_us": high}
 
 
 def _eas(every: list[Row], row: Row) -> Row | None:
@@ -132,6 +171,77 @@ def df_savings(points: pa.Table) -> list[Row]:
             }
         )  # fmt: skip
     return found
+
+
+def _normal(rows: Sequence[Row]) -> list[Row]:
+    """Those with the default parameters of WAEAS."""
+    return [row for row in rows if _label(row) == row["way"]]
+
+
+def _label(row: Row) -> str:
+    """The way, and what is not as it is by default."""
+    others = {name: row[name] for name in ("pack_percent", "track_us", "alpha") if row[name] != DEFAULTS[name]}
+    return " ".join([row["way"], *(f"{name}={value}" for name, value in others.items())])
+
+
+def df_verdict(table: pa.Table, windows: pa.Table) -> list[Row]:
+    """What each way of WAEAS saves against the best of today's Linux, in the same boot with the same load.
+
+    Best is the way of least power of those whose p99 is not shown to be later than that of EAS. If only one has run,
+    nothing can be chosen.
+    """
+    if not waiting.is_timed(table):
+        return []
+    every, own, found = table.to_pylist(), waiting.by_point(windows), []
+    for row in every:
+        ran = [other for other in every if other["way"] in TODAY and waiting.alike(other, row, SAME)]
+        eas = _eas(ran, row)
+        if row["way"] in TODAY or eas is None:
+            continue
+        chosen = waiting.cheapest(ran, [other for other in ran if other["p99_low_us"] <= eas["p99_high_us"]])
+        if chosen is None:
+            continue
+        best, told = chosen
+        line = {**{name: row[name] for name in ("point", "group", *PLACE)}, **told, "best_way": best["way"]}
+        for name, column in (("saved", "power_w"), ("cpus_saved", "cpus_w")):
+            shares = [1 - one[column] / other[column]
+                      for one, other in zip(own[row["point"]], own[best["point"]], strict=False)]  # fmt: skip
+            line[name], line[f"{name}_pm"] = student.mean(shares)
+        found.append(line | {"p99_later": row["p99_us"] / best["p99_us"] - 1})
+    return found
+
+
+def _verdict_text(verdict: Sequence[Row], over_boots: pa.Table | None) -> str:
+    if not verdict:
+        return ""
+    rows = [
+        (
+            row["point"], _label(row), row["best"], f"{row['kept']} of {row['ran']}",
+            boots.percent(row, "saved"), boots.percent(row, "cpus_saved"), f"{100 * row['p99_later']:.3g}",
+        )
+        for row in verdict
+    ]  # fmt: skip
+    return (
+        "\n\n## Beside the best of today's Linux, %\n\nBest: of "
+        + ", ".join(f"`{way}`" for way in TODAY)
+        + " in the same boot, the way of least power whose p99 is not shown to be later than that of EAS. Good "
+        "enough: how many of those that ran are not later. Intervals (95 %) are over windows.\n\n"
+        + markdown_table(("point", "way", "best of today", "good enough", *VERDICT.values()), rows)
+        + boots.text(over_boots, {"sensors": "sensors"}, VERDICT).replace("## Over boots", "## The same over boots")
+    )
+
+
+def verdict_checks(table: pa.Table | None) -> list[Check]:
+    """By the interval over boots."""
+    return [
+        Check(
+            f"{row['way']}, {row['sensors']}: less power than the best of today's Linux, over {row['boots']} boots",
+            student.ends(row["saved"], row["saved_pm"])[0] > 0,
+            f"{boots.percent(row, 'saved')} % less, p99 {boots.percent(row, 'p99_later')} % later",
+        )
+        for row in (table.to_pylist() if table is not None else [])
+        if row["way"] == "waeas"
+    ]
 
 
 def df_crowds(samples: pa.Table) -> pa.Table:

@@ -3,10 +3,16 @@
 
 from typing import Any
 
+import numpy as np
 import pyarrow as pa
 import pytest
 
-from lull.figures import boots
+from lull.figures import boots, waiting
+from lull.results.drawing import Stored
+from lull.rundir.origin import Origin
+from lull.scenario.load import load_scenario
+from lull.trace import waiting_tasks
+from lull.trace.clock import TICKS_PER_US
 from lull_experiments.waeas_wearable import analysis
 
 
@@ -24,10 +30,19 @@ def samples(point: str, *times: tuple[float, float]) -> list[dict[str, Any]]:
     return [{**own, "sensor": "heart", "came_us": came, "response_us": response} for came, response in times]
 
 
+def tables(*rows: dict[str, Any]) -> dict[str, pa.Table]:
+    """Two windows of each point, one above its mean and one below."""
+    windows = [
+        {"point": row["point"], **{name: row[name] + off for name in ("power_w", "cpus_w")}}
+        for row in rows
+        for off in (-1e-5, 2e-5)
+    ]
+    return {"points": pa.Table.from_pylist(list(rows)), "windows": pa.Table.from_pylist(windows)}
+
+
 def concluded(*rows: dict[str, Any]) -> dict[str, bool]:
     made = pa.Table.from_pylist([sample for row in rows for sample in samples(row["point"], (0, 5000))])
-    tables = {"points": pa.Table.from_pylist(list(rows)), "samples": made}
-    found = analysis.conclude(tables, [row["point"] for row in rows])
+    found = analysis.conclude({**tables(*rows), "samples": made}, [row["point"] for row in rows])
     return {check.name.split(":")[0]: check.passed for check in found.checks}
 
 
@@ -80,3 +95,60 @@ def test_samples_that_take_longer_than_any_with_eas_are_counted() -> None:
     assert [(row["point"], row["beyond_eas"]) for row in rows] == [("one", 0), ("other", 2)]
     (row,) = analysis.df_crowds(pa.Table.from_pylist(waeas)).to_pylist()
     assert row["beyond_eas"] is None
+
+
+def verdict(*rows: dict[str, Any]) -> list[dict[str, Any]]:
+    made = tables(*rows)
+    return analysis.df_verdict(waiting.with_defaults(made["points"], analysis.DEFAULTS), made["windows"])
+
+
+def test_waeas_is_beside_the_cheapest_way_of_today_that_is_not_later() -> None:
+    ways = [point("eas", 0.0240, 6000), point("two", 0.0230, 6100), point("one", 0.0200, 9000)]
+    (row,) = verdict(*ways, point("waeas", 0.0220, 6200))
+    assert (row["best_way"], row["ran"], row["kept"]) == ("two", 3, 2)
+    assert row["cpus_saved"] == pytest.approx(1 - 22 / 23, abs=1e-4)
+    assert row["cpus_saved_pm"] > 0
+    assert row["p99_later"] == pytest.approx(6200 / 6100 - 1)
+
+
+def test_one_way_of_today_is_no_choice() -> None:
+    assert verdict(point("eas", 0.0240, 6000), point("waeas", 0.0220, 6200)) == []
+
+
+@pytest.mark.parametrize(("watts", "holds"), [((0.0220, 0.0221, 0.0220), True), ((0.0220, 0.0240, 0.0225), False)])
+def test_the_verdict_is_over_boots(watts: tuple[float, ...], holds: bool) -> None:
+    ways = [(boot, way, cpus_w) for boot, own in enumerate(watts)
+            for way, cpus_w in (("eas", 0.0240), ("two", 0.0230), ("waeas", own))]  # fmt: skip
+    rows = [point(way, cpus_w, 6000, boot) for boot, way, cpus_w in ways]
+    made = pa.Table.from_pylist([sample for row in rows for sample in samples(row["point"], (0, 5000))])
+    found = analysis.conclude({**tables(*rows), "samples": made}, [row["point"] for row in rows])
+    (check,) = [check for check in found.checks if "today" in check.name]
+    assert check.passed == holds
+    assert "Beside the best of today's Linux" in found.summary
+    assert "The same over boots" in found.summary
+
+
+def test_other_parameters_are_other_ways() -> None:
+    rows = [point("eas", 0.0240, 6000), point("waeas", 0.0220, 6200), point("waeas", 0.0210, 6900)]
+    for row, percent, wake_us in zip(rows, (80, 80, 95), (90.0, 120.0, 110.0), strict=True):
+        row |= {"point": f"{row['way']}-{percent}", "pack_percent": percent, "wake_p99_us": wake_us}
+    made = pa.Table.from_pylist([sample for row in rows for sample in samples(row["point"], (0, 5000))])
+    found = analysis.conclude({**tables(*rows), "samples": made}, [row["point"] for row in rows])
+    pareto = {row["label"]: (row["best_by_p99_us"], row["best_by_wake_p99_us"])
+              for row in found.tables["pareto"].to_pylist()}  # fmt: skip
+    assert pareto == {"eas": (True, True), "waeas": (True, False), "waeas pack_percent=95": (True, True)}
+    stored = Stored(Origin("gem5", "24", "detailed", "rk3399"), found.tables)
+    assert [drawing.name for drawing in analysis.draw(stored)] == ["ways", "pareto"]
+
+
+def test_published_points_have_the_defaults_of_the_scenario() -> None:
+    parameters = load_scenario("waeas-wearable").parameters
+    assert {name: parameters[name].default for name in analysis.DEFAULTS} == analysis.DEFAULTS
+    assert set(analysis.TODAY) < set(parameters["way"].choices)
+
+
+def test_a_task_waits_from_its_waking_until_it_runs() -> None:
+    waking, leaves, runs = range(3)
+    rows = [(7, 10, waking), (7, 30, runs), (7, 40, waking), (7, 50, leaves), (8, 12, waking), (8, 15, runs)]
+    at, waits = waiting_tasks.paired(np.array(rows[::-1], np.int64).T)
+    assert (at.tolist(), (waits * TICKS_PER_US).tolist()) == ([10, 12], pytest.approx([20, 3]))
