@@ -20,7 +20,7 @@ from lull.statistics import student
 from lull.trace.clock import TICKS_PER_US
 
 STAMPS = "stamps.jsonl"
-LOAD = ("kernel", "groups", "threads", "governor", "forward_us")
+LOAD = ("kernel", "groups", "threads", "short", "governor", "forward_us")
 """What two points share that are compared by their way. Each experiment has some of them."""
 NEAR = 0.01
 """How much slower than EAS all of WAEAS may be."""
