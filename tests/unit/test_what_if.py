@@ -540,12 +540,26 @@ def asleep(lengths: Sequence[int], works: Sequence[int]) -> Chains:
     return chain.of_run(made, PLATFORM, TICK_NS, own[0].start, begin + 20 * MS, {0: entry(begin, NEVER - begin, 0)})
 
 
+def under_ticks(needed: int, works: Sequence[int]) -> Chains:
+    """Sleeps in C1 that ticks end, and work after each. The kernel needs the first ticks."""
+    own, begin = [], 10 * MS
+    for work in works:
+        due = begin - begin % TICK_NS + TICK_NS
+        one = entry(begin, due - begin + 20 * US, 0, timer=due)
+        own.append(dataclasses.replace(one, stopped=False, stops=False, got_tick=True, tick=due))
+        begin = own[-1].end + work
+    made = {0: [Made(one, one.state, one.now if at < needed else NEVER, False) for at, one in enumerate(own)]}
+    last = dataclasses.replace(entry(begin, NEVER - begin, 0), stopped=False)
+    return chain.of_run(made, PLATFORM, TICK_NS, own[0].start, begin + 20 * MS, {0: last})
+
+
 def joules(run: Replay, machine: Setup, wakes: npt.NDArray[np.void]) -> float:
     return prediction.measures(run, machine, wakes)["energy", prediction.ALL, "all"]
 
 
 def of_all_choices(run: Replay, machine: Setup, states: int) -> float:
-    """The least joules of all choices of a state for each sleep but the last, which is in the deepest one."""
+    """The least joules of all choices of a state for each sleep but the last, which is in the deepest one. Each tick is
+    stopped that the kernel does not need."""
     sleeps = run.chains.sleeps[0]
     kinds = [state.kind for state in PLATFORM.clusters[0].cstates]
     known = [one.software for one in run.chains.usual[0]]
@@ -553,7 +567,7 @@ def of_all_choices(run: Replay, machine: Setup, states: int) -> float:
     found = []
     for choice in product(range(states), repeat=sleeps.size - 1):
         own = sleeps.copy()
-        own["state"], own["given"], own["stops"] = (*choice, states - 1), 1, 1
+        own["state"], own["given"], own["stops"] = (*choice, states - 1), 1, 1 - own["kept"]
         own["software"] = np.where(own["state"] == sleeps["state"], sleeps["software"], usual[own["state"]])
         given = dataclasses.replace(run.chains, sleeps={0: own})
         found.append(joules(run, machine, chain.run(given, PLATFORM, BY_HINDSIGHT, None, run.deepest(machine))))
@@ -575,6 +589,19 @@ def test_no_choice_of_states_spends_much_less_than_hindsight(deepest: str, count
     ideal = joules(run, machine, hindsight.least(run, machine))
     best = of_all_choices(run, machine, int(deepest[1]))
     assert best * (1 - 1e-6) < ideal < best * 1.005
+
+
+@pytest.mark.parametrize("needed", [2, 4])
+@pytest.mark.parametrize("seed", range(2))
+def test_hindsight_does_not_stop_a_tick_that_the_kernel_needs(needed: int, seed: int) -> None:
+    draw = np.random.default_rng(seed)
+    works = np.exp(draw.uniform(math.log(10e3), math.log(1e6), 4)).astype(int).tolist()
+    run = dataclasses.replace(made_up(), chains=under_ticks(needed, works))
+    machine = run.machine.changed(["idle.deepest=C3"])
+    wakes = hindsight.least(run, machine)
+    assert run.chains.causes(0, run.chains.woken(wakes))["tick"] == needed
+    best = of_all_choices(run, machine, 3)
+    assert best * (1 - 1e-6) < joules(run, machine, wakes) < best * 1.005
 
 
 def test_a_grid_has_each_combination_and_marks_the_best() -> None:

@@ -7,8 +7,8 @@ where the energy of the whole run is least, one after the other. So the account 
 changes later: the work that begins later, the caches that are still empty, the L2 that another CPU keeps on.
 
 This is near the best of all choices, but not always the best one: two sleeps of one length get one state, although the
-work before them may differ; a deep state is never chosen for a sleep so short that its entry is given up; and the tick
-is always let go. A test compares it with all choices on small traces.
+work before them may differ; a deep state is never chosen for a sleep so short that its entry is given up; and each tick
+is let go that the kernel does not need. A test compares it with all choices on small traces.
 """
 
 from collections.abc import Iterator

@@ -164,7 +164,7 @@ static int choose(int governor, const struct chain_cpu *cpu, int number, struct 
 		return sleep->given == 2 || sleep->state > cpu->deepest ? cpu->deepest : sleep->state;
 	}
 	if (governor == CHAIN_BY_HINDSIGHT) { /* the state is chosen once the sleep's end is known */
-		*stop = 1;
+		*stop = run->stopped || !sleep->kept;
 		return 0;
 	}
 	if (sleep->kept && !run->stopped)
