@@ -706,6 +706,17 @@ def test_numbers_of_the_power_models_scale_the_power_of_a_state() -> None:
     assert run.power(base) is run.watts
 
 
+def test_the_order_of_numbers_of_the_power_models_does_not_count() -> None:
+    """The power of C3's clock, which C3 does not have, follows from that of C1 as recorded."""
+    run = made_up()
+    kinds = {0: {**run.watts.kinds[0], "C1": {"dynamic": 0.06, "static": 0.04}}}
+    run = dataclasses.replace(run, watts=dataclasses.replace(run.watts, kinds=kinds))
+    words = ["power-models.core.C1.clock=0.06", "power-models.core.C3.clock=0.03"]
+    one, other = (run.power(run.machine.changed(order)).kinds for order in (words, words[::-1]))
+    assert one == other
+    assert one[0]["C3"]["dynamic"] == run.power(run.machine.changed(words[1:])).kinds[0]["C3"]["dynamic"] > 0
+
+
 def test_numbers_of_transitions_scale_what_a_way_in_and_out_takes() -> None:
     run = made_up()
     base = run.machine.changed(["idle.deepest=C3"])

@@ -187,10 +187,10 @@ def with_model(watts: Watts, platform: Platform, numbers: Mapping[str, float]) -
                     clusters[cluster.name][OFF] = clusters[cluster.name][ON] * value
             continue
         kind, before = _KINDS[last], getattr(model.core.of(which), last)
-        for own in kinds.values():
+        for cpu, own in kinds.items():
             if before and kind in own[which]:  # the number that is there already changes nothing
                 own[which][kind] *= value / before
-            else:  # C1 has both parts of an idle core's power
+            else:  # C1 has both parts of an idle core's power. Its own new number may be among these
                 base = getattr(model.core.of("C1"), last)
-                own[which][kind] = own["C1"].get(kind, 0.0) / base * value if base else 0.0
+                own[which][kind] = watts.kinds[cpu]["C1"].get(kind, 0.0) / base * value if base else 0.0
     return replace(watts, kinds=kinds, clusters=clusters)
