@@ -690,6 +690,19 @@ def test_a_state_that_is_taken_away_is_never_entered() -> None:
     assert [found["entries", 0, state] for state in ("C2", "C3")] == [8, 0]
 
 
+def test_a_state_that_was_disabled_in_the_run_stays_so() -> None:
+    run = made_up()
+    machine = dataclasses.replace(run.machine, deepest={0: "C3"})
+    for off, first in (([False, True, False, True], 0), ([True, True, False, True], 2)):
+        own = [state._replace(disabled=one) for state, one in zip(run.told[0], off, strict=True)]
+        one = dataclasses.replace(run, told={0: own}, machine=machine)
+        words = ["cstates.C2.advertised.residency_us=300", "idle.deepest=C4"]
+        assert [state.disabled for state in one.states(machine)[0]] == off
+        assert [state.disabled for state in one.states(machine.changed(words))[0]] == [*off[:3], False]
+        taken = hindsight.least(one, machine)["state"]
+        assert set(taken[taken >= 0].tolist()) <= {first, 2}
+
+
 def test_numbers_of_the_power_models_scale_the_power_of_a_state() -> None:
     run = made_up()
     base = run.machine.changed(["idle.deepest=C3"])

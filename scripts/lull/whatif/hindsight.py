@@ -58,14 +58,12 @@ def least(source: Replay, machine: Setup) -> Wakes:
 
 
 def _allowed(source: Replay, machine: Setup) -> list[int]:
-    """The places of all limits of states that Linux may choose. The first state needs none."""
-    return [
-        cpu * MAX_STATES + number
-        for cpu, own in source.states(machine).items()
-        if cpu in source.chains.sleeps
-        for number, state in enumerate(own)
-        if number and not state.disabled
-    ]
+    """The places of all limits of states that Linux may choose. The first of these states needs none."""
+    found = []
+    for cpu, own in source.states(machine).items():
+        allowed = [number for number, state in enumerate(own) if not state.disabled]
+        found += [cpu * MAX_STATES + number for number in allowed[1:] if cpu in source.chains.sleeps]
+    return found
 
 
 def _others(wakes: Wakes, place: int) -> Iterator[int]:
@@ -88,7 +86,8 @@ def limits(source: Replay, machine: Setup, credit: float) -> Limits:
     """The least sleep for which each state of each CPU is worth its trip after the CPU's usual work.
 
     `credit` is the share of what an L2 saves that is off, which a CPU in its cluster's sleep counts as its own. A state
-    that is not allowed, or never worth it, has NEVER.
+    that is not allowed, or never worth it, has NEVER. The first state that is allowed is worth it for any
+    sleep.
     """
     cpus = max(source.chains.sleeps) + 1
     ideal = np.full(cpus * MAX_STATES, NEVER, np.int64)
@@ -101,6 +100,8 @@ def limits(source: Replay, machine: Setup, credit: float) -> Limits:
             way = power.get(EXIT, power.get(ACTIVE, 0.0))
             costs: list[tuple[float, float]] = []
             for number, state in enumerate(cluster.cstates):
+                if told[cpu][number].disabled:
+                    continue
                 actual, usual = state.actual, source.chains.usual[cpu][number].software
                 trip = 1000 * (actual.entry_us + actual.exit_us + actual.flush_us + actual.refill_us)
                 trip += usual if usual is not None else 0
@@ -113,8 +114,9 @@ def limits(source: Replay, machine: Setup, credit: float) -> Limits:
                 if state.kind == "cluster-off":
                     fixed += 1e9 * credit * charge.of_cluster(worked)
                 worth = [(fixed - other) / (base - rest) for other, base in costs if base > rest]
-                if number and worth and not told[cpu][number].disabled:
+                if not costs:
+                    ideal[cpu * MAX_STATES + number] = -NEVER
+                elif worth:
                     ideal[cpu * MAX_STATES + number] = min(max(round(max(worth)), round(trip)), NEVER)
-                if number == 0 or not told[cpu][number].disabled:
-                    costs.append((fixed, rest))
+                costs.append((fixed, rest))
     return ideal

@@ -116,7 +116,8 @@ class Replay:
         return watts.with_model(self.watts, machine.platform, machine.model)
 
     def states(self, machine: Setup) -> dict[int, list[State]]:
-        """What Linux is told: as recorded where the platform says the same as the run's did."""
+        """What Linux is told: as recorded where the platform says the same as the run's did. A state that was disabled,
+        although it is not too deep, stays so."""
         found: dict[int, list[State]] = {}
         old = self.machine.platform.resolved_clusters()
         for number, (cpus, cluster) in enumerate(machine.platform.cpu_ranges()):
@@ -126,8 +127,10 @@ class Replay:
                 own = []
                 for state, before, was in zip(cluster.cstates, old[number].cstates, self.told[cpu], strict=True):
                     now = state.advertised
-                    deeper = _DEPTHS.index(state.name) > _DEPTHS.index(machine.deepest[cpu])
-                    off = deeper or state.name in machine.without
+                    depth = _DEPTHS.index(state.name)
+                    taken_away = was.disabled and depth < _DEPTHS.index(self.machine.deepest[cpu])
+                    deeper = depth > _DEPTHS.index(machine.deepest[cpu])
+                    off = deeper or taken_away or state.name in machine.without
                     if (now.latency_us, now.residency_us) == (
                         before.advertised.latency_us,
                         before.advertised.residency_us,
