@@ -21,8 +21,10 @@ from lull.errors import UserError
 from lull.files.paths import ROOT
 from lull.host.progress import Progress
 from lull.platform.load import load_platform
+from lull.platform.schema import Platform
 from lull.rundir import cpuidle
 from lull.rundir.folder import RunDir
+from lull.runspec import policy
 from lull.trace.clock import Clock
 from lull.trace.datfile import TraceFile
 from lull.whatif import chain, charges, clues, entries, grid, hindsight, prediction, recorded, settings, source, watts
@@ -667,6 +669,33 @@ def test_a_wrong_setting_is_one_sentence(asked: str, message: str) -> None:
     with pytest.raises(UserError, match=r"^--set") as error:
         Setup(PLATFORM, "menu", {0: "C3"}).changed([asked])
     assert message in str(error.value)
+
+
+def test_the_shadow_cores_own_limit_goes_before_that_of_all_as_in_a_run() -> None:
+    ranges = PLATFORM.cpu_ranges()
+    for own, words in (
+        ("C2", ["idle.deepest=C4"]), (None, ["idle.deepest=C4"]), (None, ["idle.deepest=C4", "idle.shadow=C2"]),
+        (None, ["idle.shadow=C2", "idle.deepest=C4"]),
+    ):  # fmt: skip
+        asked = policy.parse([*words, *([f"idle.shadow={own}"] if own else [])], PLATFORM)
+        was = {cpus[0]: own if own and PLATFORM.role(cluster) == "shadow" else "C3" for cpus, cluster in ranges}
+        found = Setup(PLATFORM, "menu", was, shadow=own).changed(words).deepest
+        assert found == {cpus[0]: asked.deepest(PLATFORM, cluster) for cpus, cluster in ranges}
+
+
+def test_a_state_that_the_platform_lacks_is_refused() -> None:
+    data = PLATFORM.model_dump(mode="json")
+    for cluster in (*data["clusters"], data["shadow"]["cluster"]):
+        cluster["cstates"] = cluster["cstates"][:3]
+    machine = Setup(Platform.model_validate(data), "menu", {0: "C3"})
+    for word in ("idle.deepest=C4", "idle.without=C4", "idle.shadow=C4"):
+        with pytest.raises(UserError, match=rf"^--set {word}: no cluster of tiny has it; use `C1`, `C2`, `C3`$"):
+            machine.changed([word])
+    with pytest.raises(UserError, match="not a number of power-models/states.yaml that this machine has"):
+        machine.changed(["power-models.core.C4.leakage=0"])
+    data["shadow"]["enabled"] = False
+    with pytest.raises(UserError, match=r"^--set idle.shadow=C2: tiny has no shadow core in this run; use idle.deepest"):
+        Setup(Platform.model_validate(data), "menu", {0: "C3"}).changed(["idle.shadow=C2"])
 
 
 def test_a_setting_that_changes_nothing_is_told_of() -> None:

@@ -208,14 +208,14 @@ def _nearest_opp(cluster: Cluster, khz: int) -> int:
 
 def _check(policy: Policy, platform: Platform) -> None:
     mains = [cluster for cluster in platform.resolved_clusters() if platform.role(cluster) == "main"]
-    _check_depth("idle.deepest", policy.idle_deepest, platform, platform.resolved_clusters())
-    _check_depth("routing.depth", policy.routing_depth, platform, mains)
+    check_depth("idle.deepest", policy.idle_deepest, platform, platform.resolved_clusters())
+    check_depth("routing.depth", policy.routing_depth, platform, mains)
     if policy.idle_shadow and not platform.shadow.enabled:
         raise UserError(
             f"--set idle.shadow={policy.idle_shadow}: {platform.name} has no shadow core here; add --shadow"
         )
     if policy.idle_shadow:
-        _check_depth("idle.shadow", policy.idle_shadow, platform, [platform.shadow.cluster])
+        check_depth("idle.shadow", policy.idle_shadow, platform, [platform.shadow.cluster])
     if policy.routing not in (None, "none") and not platform.shadow.enabled:
         raise UserError(f"--set routing={policy.routing}: {platform.name} has no shadow core here; add --shadow")
     if policy.routing_depth and policy.routing != "shadow-when-asleep":
@@ -224,7 +224,8 @@ def _check(policy: Policy, platform: Platform) -> None:
         )
 
 
-def _check_depth(key: str, state: str | None, platform: Platform, clusters: Sequence[Cluster]) -> None:
+def check_depth(key: str, state: str | None, platform: Platform, clusters: Sequence[Cluster]) -> None:
+    """Refuse a state that none of the clusters has."""
     has = {found.name for cluster in clusters for found in cluster.cstates}
     if state is not None and state not in has:
         raise UserError(f"--set {key}={state}: no cluster of {platform.name} has it; use {quoted(nearest('', has))}")

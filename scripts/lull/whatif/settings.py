@@ -13,10 +13,11 @@ from lull.files.blocks import explained
 from lull.platform import overrides
 from lull.platform.cstates import STATE_NAMES
 from lull.platform.schema import Platform
+from lull.runspec.policy import check_depth
 from lull.whatif.charges import DIRTY, RAIL
 from lull.whatif.library import TUNABLES
 
-GOVERNOR, DEEPEST, WITHOUT = "governor", "idle.deepest", "idle.without"
+GOVERNOR, DEEPEST, SHADOW, WITHOUT = "governor", "idle.deepest", "idle.shadow", "idle.without"
 MODEL, HALTPOLL = "power-models.", "haltpoll."
 MOST_TUNABLE = {
     "guest_halt_poll_ns": 1_000_000_000, "guest_halt_poll_shrink": 1000, "guest_halt_poll_grow": 1000,
@@ -45,6 +46,8 @@ class Setup:
     tunables: Mapping[str, int] = field(default_factory=dict)
     model: Mapping[str, float] = field(default_factory=dict)
     """Numbers of power-models/states.yaml."""
+    shadow: str | None = None
+    """The deepest state of the shadow core alone. Without one the shadow's follows `idle.deepest`, as in a run."""
 
     def changed(self, settings: Sequence[str]) -> "Setup":
         now, rest = self, []
@@ -55,9 +58,16 @@ class Setup:
             if key == GOVERNOR:
                 now = replace(now, governor=_one_of(key, value, NAMES))
             elif key == DEEPEST:
-                now = replace(now, deepest=dict.fromkeys(now.deepest, _one_of(key, value, _DEPTHS)))
+                state = _state(key, value, _DEPTHS, self.platform)
+                own = _shadow_cpus(self.platform) if now.shadow else set()
+                deepest = {cpu: was if cpu in own else state for cpu, was in now.deepest.items()}
+                now = replace(now, deepest=deepest)
+            elif key == SHADOW:
+                state, own = _state(key, value, _DEPTHS, self.platform), _shadow_cpus(self.platform)
+                deepest = {cpu: state if cpu in own else was for cpu, was in now.deepest.items()}
+                now = replace(now, shadow=state, deepest=deepest)
             elif key == WITHOUT:
-                now = replace(now, without=now.without | {_one_of(key, value, _DEPTHS[1:])})
+                now = replace(now, without=now.without | {_state(key, value, _DEPTHS[1:], self.platform)})
             elif key.startswith(HALTPOLL):
                 name = _one_of(HALTPOLL.rstrip("."), key.removeprefix(HALTPOLL), tuple(TUNABLES))
                 now = replace(now, tunables={**now.tunables, name: _number(key, value, MOST_TUNABLE[name])})
@@ -68,11 +78,23 @@ class Setup:
                 rest.append(text)
             else:
                 raise UserError(
-                    f"--set {key}: a what-if cannot change this; use {GOVERNOR}, {HALTPOLL}*, {DEEPEST}, {WITHOUT}, "
-                    f"{MODEL}* or a key of cstates, or run it on gem5"
+                    f"--set {key}: a what-if cannot change this; use {GOVERNOR}, {HALTPOLL}*, {DEEPEST}, {SHADOW}, "
+                    f"{WITHOUT}, {MODEL}* or a key of cstates, or run it on gem5"
                 )
         return replace(now, platform=_platform(self.platform, rest))
 
+
+def _state(key: str, value: str, known: Sequence[str], platform: Platform) -> str:
+    """A state that the platform has: the shadow's own limit counts for the shadow core, any other for all."""
+    if key == SHADOW and not platform.shadow.enabled:
+        raise UserError(f"--set {key}={value}: {platform.name} has no shadow core in this run; use {DEEPEST}")
+    clusters = [platform.shadow.cluster] if key == SHADOW else platform.resolved_clusters()
+    check_depth(key, _one_of(key, value, known), platform, clusters)
+    return value
+
+
+def _shadow_cpus(platform: Platform) -> set[int]:
+    return {cpu for cpus, cluster in platform.cpu_ranges() if platform.role(cluster) == "shadow" for cpu in cpus}
 
 def _model_key(key: str, platform: Platform) -> str:
     name = key.removeprefix(MODEL)
@@ -80,7 +102,9 @@ def _model_key(key: str, platform: Platform) -> str:
     part, _, last = name.rpartition(".")
     if name == RAIL:
         return name
-    if not _MODEL.fullmatch(name) or (part.startswith("l2") and last not in cores):
+    states = {f"core.{state.name}" for cluster in platform.resolved_clusters() for state in cluster.cstates}
+    absent = (part.startswith("l2") and last not in cores) or (part.startswith("core") and part not in states)
+    if not _MODEL.fullmatch(name) or absent:
         raise UserError(
             f"--set {key}: not a number of power-models/states.yaml that this machine has; "
             f"use {MODEL}core.C3.leakage, {MODEL}core.C1.clock, {MODEL}l2.retained_when_off.{min(cores)}, "
@@ -136,7 +160,8 @@ def idle_words(machine: Setup, words: Sequence[str]) -> list[str]:
     """Of `key=value` and `key=value,value` words: what is said of those that change nothing."""
     values = {key: text.split(",") for key, _, text in (word.partition("=") for word in words)}
     governors = values.get(GOVERNOR, [machine.governor])
-    deepest = max(values.get(DEEPEST, machine.deepest.values()), key=_DEPTHS.index)
+    of_shadow = values.get(SHADOW, [machine.shadow] if machine.shadow else [])
+    deepest = max([*values.get(DEEPEST, machine.deepest.values()), *of_shadow], key=_DEPTHS.index)
     found = []
     for key in values:
         deeper = [name for name in key.split(".") if name in _DEPTHS and _DEPTHS.index(name) > _DEPTHS.index(deepest)]

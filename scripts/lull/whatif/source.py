@@ -197,7 +197,7 @@ def load(
     deepest = {cpu: told[cpu][number].name for cpu, number in most.items()}
     return Replay(
         path=path,
-        machine=Setup(spec.platform, governor, deepest),
+        machine=Setup(spec.platform, governor, deepest, shadow=spec.policy.idle_shadow),
         told=told,
         entries=found,
         again=again,
