@@ -6,7 +6,7 @@ import json
 import shutil
 import time
 from collections.abc import Callable
-from itertools import permutations
+from itertools import pairwise, permutations
 from pathlib import Path
 
 import pyarrow as pa
@@ -26,7 +26,7 @@ from lull.rundir.folder import RunDir
 from lull.runspec.spec import RunSpec
 from lull.sweep.folder import SweepFolder, SweepPoint
 from lull.trace import recording as trace_recording
-from lull.whatif import grid, prediction, recording, source, tune
+from lull.whatif import grid, prediction, recording, source, tune, watts
 from lull.whatif.differ import OtherChoice, Reason
 from lull.whatif.source import Replay
 from tests import fake_gem5
@@ -278,8 +278,48 @@ def test_the_notebook_has_the_notes_and_the_reasons_that_the_command_prints(
     assert run.what_if("governor=teo").query("what == 'choice'").empty
 
 
-def test_a_recording_answers_as_the_run_that_it_was_made_of(tmp_path: Path) -> None:
-    recording.keep(ONE, tmp_path / "again")
+def _in_windows(run: Path, ticks: tuple[int, int]) -> int:
+    """Divide the ledger's only window, and return the number of windows. All power is larger outside of the command."""
+    ledger = pq.read_table(run / "energy.parquet")
+    begin, end = ticks
+    part = (end - begin) // 10
+    bounds = [
+        pc.min(ledger["start"]).as_py(), begin - part // 2, begin + part, begin + 5 * part, end - part // 2, end + part,
+        pc.max(ledger["end"]).as_py(),
+    ]  # fmt: skip
+    assert bounds == sorted(bounds)
+    found = []
+    for number, ((start, stop), times) in enumerate(zip(pairwise(bounds), (3, 2, 1, 1, 3, 4), strict=True)):
+        own, share = ledger, (stop - start) / (bounds[-1] - bounds[0])
+        for name, factor in (("seconds", share), ("joules", share * times), ("watts", float(times))):
+            own = own.set_column(own.schema.get_field_index(name), name, pc.multiply(own[name], factor))
+        for name, value in (("window", number), ("start", start), ("end", stop)):
+            kind = own.schema.field(name).type
+            own = own.set_column(own.schema.get_field_index(name), name, pa.repeat(pa.scalar(value, kind), len(own)))
+        found.append(own.cast(ledger.schema))
+    pq.write_table(pa.concat_tables(found), run / "energy.parquet")
+    return len(found)
+
+
+def test_a_recording_has_the_power_of_the_runs_windows(tmp_path: Path, replays: dict[str, Replay]) -> None:
+    run, kept, replay = tmp_path / "run", tmp_path / "kept", replays["drags"]
+    ticks, platform = replay.entries.ticks, replay.machine.platform
+    shutil.copytree(ONE, run)
+    windows = _in_windows(run, ticks)
+    recording.keep(run, kept, ticks)
+    assert len(pc.unique(pq.read_table(kept / "energy.parquet")["window"])) == windows - 2
+    of_run, again = (watts.of_run(RunDir.open(path), platform, replay.cpus, ticks) for path in (run, kept))
+    for found in (of_run, again):
+        for cpu, own in replay.watts.kinds.items():
+            for state, power in own.items():
+                assert found.kinds[cpu][state] == pytest.approx(power), "only the windows in the command count"
+    for name, power in of_run.clusters.items():
+        assert again.clusters[name] == pytest.approx(power)
+        assert power["on"] > 1.1 * replay.watts.clusters[name]["on"], "all windows count"
+
+
+def test_a_recording_of_a_recording_is_the_same(tmp_path: Path, replays: dict[str, Replay]) -> None:
+    recording.keep(ONE, tmp_path / "again", replays["drags"].entries.ticks)
     first, again = (pq.read_table(path / "energy.parquet") for path in (ONE, tmp_path / "again"))
     assert again.equals(first)
     assert sorted(path.name for path in (tmp_path / "again").iterdir()) == sorted(path.name for path in ONE.iterdir())
@@ -291,9 +331,9 @@ def test_a_recording_answers_as_the_run_that_it_was_made_of(tmp_path: Path) -> N
 def test_a_recording_takes_no_other_folders_place(tmp_path: Path) -> None:
     (tmp_path / "notes").write_text("mine")
     with pytest.raises(UserError, match="exists and is not a recording; choose another folder"):
-        recording.keep(ONE, tmp_path)
+        recording.keep(ONE, tmp_path, (0, 1))
     with pytest.raises(UserError, match="is the run itself; choose another folder"):
-        recording.keep(ONE, ONE)
+        recording.keep(ONE, ONE, (0, 1))
     assert (tmp_path / "notes").read_text() == "mine"
 
 
@@ -301,10 +341,10 @@ def test_a_recording_takes_the_place_of_a_recording_and_of_no_run(tmp_path: Path
     run, kept = tmp_path / "run", tmp_path / "kept"
     shutil.copytree(ONE, run)
     (run / "stats.parquet").write_text("an hour of gem5")
-    recording.keep(run, kept)
-    recording.keep(ONE, kept)
+    recording.keep(run, kept, (0, 1))
+    recording.keep(ONE, kept, (0, 1))
     with pytest.raises(UserError, match="exists and is not a recording; choose another folder"):
-        recording.keep(ONE, run)
+        recording.keep(ONE, run, (0, 1))
     assert (run / "stats.parquet").read_text() == "an hour of gem5"
 
 

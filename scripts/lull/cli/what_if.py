@@ -78,7 +78,7 @@ def what_if(
         with Progress(f"read {path}"):
             one = source.load(path)
         if keep is not None:
-            recording.keep(path, keep)
+            recording.keep(path, keep, one.entries.ticks)
             report(f"recording: {keep}")
         return one
 

@@ -1,13 +1,14 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """A recording: the part of a run's folder that a what-if reads, small enough to be committed.
 
-Trace, settings and counters are as the run left them. The ledger is summed over the run's windows. The manifest keeps
-what made the run, without the lists of inputs that its keys are hashes of, and without names of places on the machine
-that made it.
+Trace, settings and counters are as the run left them. Windows of the ledger that count alike in an answer are summed.
+The manifest keeps what made the run, without the lists of inputs that its keys are hashes of, and without names of
+places on the machine that made it.
 """
 
 import json
 import shutil
+from collections.abc import Sequence
 from pathlib import Path, PurePosixPath
 from typing import Any
 
@@ -24,15 +25,18 @@ from lull.trace.clock import TICK_HZ
 _KEYS = ("cpu", "cluster", "state", "component", "kind", "cause", "backend", "band")
 
 
-def keep(path: Path, target: Path) -> None:
-    """Write the recording of a run. A folder that is there already is replaced if it is a recording, too."""
+def keep(path: Path, target: Path, ticks: tuple[int, int]) -> None:
+    """Write the recording of a run. A folder that is there already is replaced if it is a recording, too.
+
+    `ticks`: begin and end of the traced command, by gem5's clock.
+    """
     if target.exists() and not _is_recording(target):
         raise UserError(f"--keep {target}: exists and is not a recording; choose another folder")
     if target.resolve() == path.resolve():
         raise UserError(f"--keep {target}: is the run itself; choose another folder")
     rundir = RunDir.open(path)
     about = _manifest(rundir)
-    ledger = _ledger(rundir / LEDGER)
+    ledger = _ledger(rundir / LEDGER, ticks)
     with whole.replaced(target) as folder:
         for name in (RUN, CPUIDLE, TRACE):
             shutil.copyfile(rundir / name, folder / name)
@@ -61,21 +65,44 @@ def _nameless(word: str) -> str:
     return PurePosixPath(word).name if word.startswith("/") else word
 
 
-def _ledger(path: Path) -> pa.Table:
-    """The ledger's rows summed over the windows: one window, as long as the run."""
+def _ledger(path: Path, ticks: tuple[int, int]) -> pa.Table:
+    """The ledger's rows, summed over the windows that `lull.whatif.watts` does not tell apart."""
     if not path.is_file():
         raise UserError(f"{path}: missing; run `lull energy {path.parent}` first")
-    found = rows.grouped(path, _KEYS, ["seconds", "joules"])
-    ends = rows.TABLE.read(path, ["start", "end"])
-    start, end = pc.min(ends["start"]).as_py(), pc.max(ends["end"]).as_py()
-    columns = {name: found[name] for name in found.column_names}
-    columns["window"] = pa.repeat(0, len(found))
-    columns["start"], columns["end"] = pa.repeat(start, len(found)), pa.repeat(end, len(found))
-    columns["watts"] = pc.divide(found["joules"], (end - start) / TICK_HZ)
+    found = rows.grouped(path, (*_KEYS, "start", "end"), ["seconds", "joules"])
+    windows = sorted(set(zip(found["start"].to_pylist(), found["end"].to_pylist(), strict=True)))
+    parts = _parts(windows, ticks)
+    numbers = pa.array([number for number, own in enumerate(parts) for _ in own])
+    starts, ends = pa.array([own[0][0] for own in parts]), pa.array([own[-1][1] for own in parts])
+    which = pc.take(numbers, pc.index_in(found["start"], value_set=pa.array([start for start, _ in windows])))
+    keys = [*_KEYS, "window"]
+    summed = found.append_column("window", which).group_by(keys, use_threads=False)
+    found = summed.aggregate([("seconds", "sum"), ("joules", "sum")]).sort_by([(key, "ascending") for key in keys])
+    columns = {name.removesuffix("_sum"): found[name] for name in found.column_names}
+    columns["start"], columns["end"] = pc.take(starts, found["window"]), pc.take(ends, found["window"])
+    lengths = pc.divide(pc.cast(pc.subtract(columns["end"], columns["start"]), pa.float64()), float(TICK_HZ))
+    columns["watts"] = pc.divide(columns["joules"], lengths)
     about = {**json.loads((pq.read_schema(path).metadata or {}).get(b"lull", b"{}")), "windows": "summed"}
     schema = rows.SCHEMA.with_metadata({"lull": json.dumps(about)})
     arrays = [_as(columns[field.name], field.type) for field in schema]
     return pa.table(arrays, schema=schema)
+
+
+def _parts(windows: Sequence[tuple[int, int]], ticks: tuple[int, int]) -> list[list[tuple[int, int]]]:
+    """Windows in their order: those before the command, those in it, and those after it. A window that is mostly in the
+    command is a part of its own."""
+    begin, end = ticks
+    found: dict[tuple[str, int], list[tuple[int, int]]] = {}
+    for window in windows:
+        middle = (window[0] + window[1]) // 2
+        if begin <= window[0] and window[1] <= end:
+            part = ("in", 0)
+        elif begin <= middle <= end:
+            part = ("mostly", window[0])
+        else:
+            part = ("before" if middle < begin else "after", 0)
+        found.setdefault(part, []).append(window)
+    return list(found.values())
 
 
 def _as(values: Any, kind: pa.DataType) -> pa.ChunkedArray:
