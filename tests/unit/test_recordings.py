@@ -269,7 +269,8 @@ def test_the_notebook_has_the_notes_and_the_reasons_that_the_command_prints(
     assert list(said["note"]) == [
         "100.0% of its recorded choices come out again",
         *replay.kept,
-        f"CPU 0 chose C2, a replay chooses C3, at {other}",
+        "1 choice does not come out again, unknown is a choice before that was not entered; CPU 0 chose C2, a replay "
+        "chooses C3, at 3.200 ms, it does after one that a task cut short",
         useless,
     ]
     assert list(run.what_if_notes()["note"]) == list(said["note"])[:-1]

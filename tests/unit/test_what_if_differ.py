@@ -6,13 +6,15 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from lull.files.paths import ROOT
 from lull.trace.clock import Clock
 from lull.trace.events import Numbers
-from lull.whatif import begins, differ, pending, prediction, recorded
-from lull.whatif.differ import Reason
+from lull.whatif import begins, differ, pending, prediction, recorded, several, source
+from lull.whatif.differ import OtherChoice, Reason
 from lull.whatif.entries import Entries
 from lull.whatif.library import NEVER, Governor, Knowledge, State
 from lull.whatif.recorded import Again, Made, Past
+from lull.whatif.several import Question
 from lull.whatif.sleeps import ChosenSleep
 
 pytestmark = pytest.mark.usefixtures("governors")
@@ -149,6 +151,44 @@ def test_the_table_of_a_what_if_has_each_choice_that_differs() -> None:
     (row,) = prediction.table([], Path("run"), listed).to_pylist()
     assert (row["what"], row["cpu"], row["recorded"], row["predicted"]) == ("choice", 0, 2, 3)
     assert row["of"] == f"0.008 ms: unknown is {Reason.WHEEL}, it does if the kernel keeps it"
+
+
+def test_reasons_are_counted_and_looked_for_only_so_often(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of three choices that differ the last one is not made again."""
+    monkeypatch.setattr(differ, "MOST", 2)
+    engine, own = Governor("menu", {0: STATES}), [sleep(20 * MS * at, 4 * MS, 2) for at in range(3)]
+    made = [recorded._choose(engine, 0, one, one.wheel) for one in own]
+    assert not any(one.agrees for one in made)
+    found = Again({0: made}, {0: Past(0, 0)}, BASE)
+    listed = differ.of_run(Entries({0: own}, BASE, own[-1].end, TICK_NS, 0), found, "menu", {0: STATES})
+    assert [one.reason for one in listed] == [Reason.WHEEL, Reason.WHEEL, Reason.MORE]
+    first, rest = differ.notes(listed)
+    assert first == (
+        f"2 choices do not come out again, unknown is {Reason.WHEEL}; the first: CPU 0 chose C3, a replay chooses C4, "
+        "at 0.008 ms, it does if the kernel keeps it"
+    )
+    assert rest.startswith("1 choice does not come out again, unknown is the reason; CPU 0 chose C3")
+
+
+def test_a_history_is_no_reason_of_a_late_choice(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(recorded, "LATEST", 0)
+    assert reason(sleep(0, 50 * US, 0, stops=True))[0] is Reason.OTHER
+
+
+def test_reasons_are_looked_for_only_where_they_are_shown(monkeypatch: pytest.MonkeyPatch) -> None:
+    replay = source.load(ROOT / "results" / "recordings" / "drags")
+    asked: list[object] = []
+
+    def of_run(*words: object) -> list[OtherChoice]:
+        asked.append(words)
+        return []
+
+    monkeypatch.setattr(differ, "of_run", of_run)
+    assert several.notes(replay, Question((), ["governor=menu,teo"])) == tuple(replay.notes)
+    Question(["governor=teo"]).asked_of(replay)
+    assert not asked
+    several.notes(replay, Question(["governor=teo"]))
+    assert len(asked) == 1
 
 
 CLOCK = Clock(1_000_000_000, 1, 0, 0, 0, 0, 0)

@@ -52,6 +52,7 @@ def tune(
     # numpy and pyarrow take a second to load, which other commands do not pay.
     from lull.whatif import source
     from lull.whatif import tune as tuning
+    from lull.whatif.several import told_of_share
 
     place = out or Path("runs") / f"tune-{run.resolve().name}"
     if verify and place.exists():
@@ -74,7 +75,7 @@ def tune(
             _yes(one.surely_within(p99_us)),
         )  # fmt: skip
     console.print(table)
-    for note in replay.notes:
+    for note in (told_of_share(replay.again.share()), *replay.notes):
         report(f"{run}: {note}")
     if engine is None:
         return

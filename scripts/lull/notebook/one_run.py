@@ -153,8 +153,8 @@ class RunView(Opened):
 
     def what_if_notes(self, *settings: str, grid: Sequence[str] = ()) -> Frame:
         """What `lull what-if` says beside its table, a row for each sentence: how many recorded choices come out again,
-        what is left out or stays as it was, the reason of each choice that does not come out again, and which of the
-        settings change nothing. `lull tune` says the same, but for the settings."""
+        what is left out or stays as it was, why choices do not come out again, and which of the settings change
+        nothing. `lull tune` says the first two."""
         question = Question(settings, grid)
         replay = self._replay
         said = [(str(replay.path), replay.again.share(), notes(replay, question))]

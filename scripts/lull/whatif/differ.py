@@ -6,15 +6,22 @@ input with which it comes out as recorded is the reason. The order is that of wh
 itself, of one choice before, of all of them, of the sleeps before the trace.
 """
 
+from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from ctypes import Array
 from dataclasses import dataclass
 from enum import StrEnum
 from itertools import product
 
+from lull.platform.cstates import STATE_NAMES
 from lull.whatif import recorded
 from lull.whatif.entries import Entries
-from lull.whatif.library import Governor, Knowledge, State
+from lull.whatif.library import Governor, Knowledge, Lived, State
 from lull.whatif.recorded import Again, Made, Past
+
+MOST = 64
+"""Choices of a run whose reason is looked for. A run of a minute may have thousands that differ, for few reasons."""
+_DEPTHS = tuple(STATE_NAMES.values())
 
 
 class Reason(StrEnum):
@@ -27,6 +34,7 @@ class Reason(StrEnum):
     LENGTH = "how long sleeps were without the events at their ends"
     PAST = "the sleeps before the trace"
     OTHER = "which of several inputs is wrong"
+    MORE = "the reason"
 
 
 @dataclass(frozen=True)
@@ -45,95 +53,154 @@ class OtherChoice:
         return f"{self.at_ms:.3f} ms: unknown is {self.reason}, {self.evidence}"
 
 
+def notes(listed: Sequence[OtherChoice]) -> list[str]:
+    """A sentence for each reason: how many choices have it, and the first of them."""
+    by_reason: dict[Reason, list[OtherChoice]] = defaultdict(list)
+    for one in listed:
+        by_reason[one.reason].append(one)
+    found = []
+    for reason in Reason:
+        if own := by_reason[reason]:
+            first, many = own[0], "1 choice does" if len(own) == 1 else f"{len(own)} choices do"
+            states = f"{_DEPTHS[first.state]}, a replay chooses {_DEPTHS[first.again]}"
+            found.append(
+                f"{many} not come out again, unknown is {reason}; {'the first: ' if len(own) > 1 else ''}"
+                f"CPU {first.cpu} chose {states}, at {first.at_ms:.3f} ms, {first.evidence}"
+            )
+    return found
+
+
 def of_run(entries: Entries, found: Again, governor: str, states: Mapping[int, Sequence[State]]) -> list[OtherChoice]:
     """Of each choice from the command's begin on that differs, in the order of CPUs and time."""
-    listed = []
+    listed: list[OtherChoice] = []
     for cpu, made in found.made.items():
-        for at, one in enumerate(made):
-            if not one.agrees and one.entry.start >= found.begin:
-                case = _Case(entries, governor, states, cpu, made[: at + 1], found.pasts[cpu])
-                reason, evidence = case.reason()
-                at_ms = (one.entry.start - found.begin) / 1e6
-                listed.append(OtherChoice(cpu, at_ms, one.entry.state, one.choice, reason, evidence))
+        differ = [at for at, one in enumerate(made) if not one.agrees and one.entry.start >= found.begin]
+        cases = _Cases(entries, governor, states, cpu, made, found.pasts[cpu]) if differ else None
+        for at in differ:
+            one = made[at]
+            reason, evidence = Reason.MORE, f"only the first {MOST} choices that differ are made again"
+            if cases is not None and len(listed) < MOST:
+                reason, evidence = cases.reason(at)
+            at_ms = (one.entry.start - found.begin) / 1e6
+            listed.append(OtherChoice(cpu, at_ms, one.entry.state, one.choice, reason, evidence))
     return listed
 
 
-@dataclass(frozen=True)
-class _Case:
-    """The choices of a CPU up to the one that differs."""
+class _Cases:
+    """The choices of a CPU, of which some differ. They are asked about in their order."""
 
-    entries: Entries
-    governor: str
-    states: Mapping[int, Sequence[State]]
-    cpu: int
-    made: Sequence[Made]
-    past: Past
+    def __init__(
+        self,
+        entries: Entries,
+        governor: str,
+        states: Mapping[int, Sequence[State]],
+        cpu: int,
+        made: Sequence[Made],
+        past: Past,
+    ) -> None:
+        self._engine = Governor(governor, states)
+        self._fresh = self._engine.save()
+        self._entries, self._cpu, self._made, self._past = entries, cpu, made, past
+        self._lived = recorded.array([recorded.of_entry(one.entry, one.wheel) for one in made])
+        self._live_history(past)
+        self._known, self._reached = self._engine.save(), 0
+        """What the governor knows before the choice `_reached`."""
 
-    def reason(self) -> tuple[Reason, str]:
-        tests: list[Callable[[], Iterator[tuple[Reason, str]]]] = [self._begin, self._wheel, self._left]
-        tests += [self._earlier, self._length, self._past]
+    def reason(self, at: int) -> tuple[Reason, str]:
+        self._reach(max(0, at - recorded.SETTLING))
+        tests: list[Callable[[int], Iterator[tuple[Reason, str]]]] = [self._begin, self._wheel, self._left]
+        tests += [self._earlier, self._length, self._before_trace]
         for test in tests:
-            for explained in test():
+            for explained in test(at):
                 return explained
         return Reason.OTHER, "it does with no single one otherwise"
 
-    def _begin(self) -> Iterator[tuple[Reason, str]]:
-        one = self.made[-1].entry
+    def _begin(self, at: int) -> Iterator[tuple[Reason, str]]:
+        one = self._made[at].entry
         for moment in (one.now, one.start):
-            if self._comes(self._before(self.past), begin=moment):
+            self._before(at)
+            if self._comes(at, begin=moment):
                 yield Reason.BEGIN, f"it does if that is {abs(moment - one.chosen_at) / 1000:.1f} us off"
 
-    def _wheel(self) -> Iterator[tuple[Reason, str]]:
-        one = self.made[-1]
+    def _wheel(self, at: int) -> Iterator[tuple[Reason, str]]:
+        one = self._made[at]
         for wheel, word in zip(
             recorded.wheels_of(one.entry), ("trace tells", "kernel keeps it", "wheel is empty"), strict=True
         ):
-            if not one.entry.stops and wheel != one.wheel and self._comes(self._before(self.past), wheel=wheel):
-                yield Reason.WHEEL, f"it does if the {word}"
+            if not one.entry.stops and wheel != one.wheel:
+                self._before(at)
+                if self._comes(at, wheel=wheel):
+                    yield Reason.WHEEL, f"it does if the {word}"
 
-    def _left(self) -> Iterator[tuple[Reason, str]]:
-        engine = self._before(self.past)
-        engine.select(self.cpu, self._view())
-        engine.rejected(self.cpu)
-        if self._comes(engine):
+    def _left(self, at: int) -> Iterator[tuple[Reason, str]]:
+        self._before(at)
+        self._engine.select(self._cpu, self._view(at))
+        self._engine.rejected(self._cpu)
+        if self._comes(at):
             yield Reason.LEFT, "it does after one that a task cut short"
 
-    def _earlier(self) -> Iterator[tuple[Reason, str]]:
-        first = max(0, len(self.made) - 1 - recorded.SETTLING)
-        for at in range(first, len(self.made) - 1):
-            entry = self.made[at].entry
-            for wheel in recorded.wheels_of(entry) if not entry.stops and not entry.stopped else ():
-                if wheel != self.made[at].wheel and self._comes(self._before(self.past, {at: wheel})):
-                    yield Reason.EARLIER, f"it does if that of {len(self.made) - 1 - at} before was otherwise"
+    def _earlier(self, at: int) -> Iterator[tuple[Reason, str]]:
+        for other in range(max(0, at - recorded.SETTLING), at):
+            one = self._made[other]
+            for wheel in recorded.wheels_of(one.entry) if not one.entry.stops and not one.entry.stopped else ():
+                if wheel != one.wheel:
+                    self._before(at, {other: wheel})
+                    if self._comes(at):
+                        yield Reason.EARLIER, f"it does if that of {at - other} before was otherwise"
 
-    def _length(self) -> Iterator[tuple[Reason, str]]:
+    def _length(self, at: int) -> Iterator[tuple[Reason, str]]:
         """The kernel measures between the events. The shortest sleep near by was hardly one."""
-        lengths = [one.entry.end - one.entry.start for one in self.made[-1 - recorded.SETTLING : -1]]
-        if lengths and self._comes(self._before(self.past, shorter=min(lengths))):
-            yield Reason.LENGTH, f"it does if the events took {min(lengths) / 1000:.1f} us"
+        near = self._made[max(0, at - recorded.SETTLING) : at]
+        shortest = min((one.entry.end - one.entry.start for one in near), default=0)
+        if not near:
+            return
+        shorter = self._part(0, at)
+        for one in shorter:
+            one.residency = max(0, one.residency - shortest)
+        self._live_history(self._past)
+        self._engine.live(self._cpu, shorter)
+        if self._comes(at):
+            yield Reason.LENGTH, f"it does if the events took {shortest / 1000:.1f} us"
 
-    def _past(self) -> Iterator[tuple[Reason, str]]:
-        kinds = [(kind, more) for kind, more in product(range(len(recorded.KINDS)), recorded.MORE)]
-        for past in recorded.PASTS:
-            for kind, more in [(0, 0), *kinds]:
-                other = past._replace(more=more, kind=kind)
-                if self._comes(self._before(other)):
-                    yield Reason.PAST, f"it does after {other}"
+    def _before_trace(self, at: int) -> Iterator[tuple[Reason, str]]:
+        """Of a later choice no history is the reason."""
+        if at >= recorded.LATEST:
+            return
+        own = self._part(0, at)
+        kinds = [(0, 0), *product(range(len(recorded.KINDS)), recorded.MORE)]
+        for past, (kind, more) in product(recorded.PASTS, kinds):
+            other = past._replace(more=more, kind=kind)
+            self._live_history(other)
+            self._engine.live(self._cpu, own)
+            if self._comes(at):
+                yield Reason.PAST, f"it does after {other}"
 
-    def _before(self, past: Past, wheels: Mapping[int, int] | None = None, shorter: int = 0) -> Governor:
-        """The governor as it is before the choice."""
-        engine = Governor(self.governor, self.states)
-        other = [one._replace(wheel=(wheels or {}).get(at, one.wheel)) for at, one in enumerate(self.made[:-1])]
-        lived = recorded.sleeps_of(self.entries, self.cpu, past, other)
-        for at in range(len(lived) - len(other), len(lived)):
-            lived[at].residency = max(0, lived[at].residency - shorter)
-        engine.live(self.cpu, lived)
-        return engine
+    def _reach(self, at: int) -> None:
+        """Remember what the governor knows before a choice, which is never before the last one."""
+        self._engine.restore(self._known)
+        self._engine.live(self._cpu, self._part(self._reached, at))
+        self._known, self._reached = self._engine.save(), at
 
-    def _view(self, begin: int | None = None, wheel: int | None = None) -> Knowledge:
-        one = self.made[-1]
+    def _before(self, at: int, wheels: Mapping[int, int] | None = None) -> None:
+        """Bring the governor to before a choice, of which a few before may have had another wheel."""
+        own = self._part(self._reached, at)
+        for other, wheel in (wheels or {}).items():
+            own[other - self._reached] = recorded.of_entry(self._made[other].entry, wheel)
+        self._engine.restore(self._known)
+        self._engine.live(self._cpu, own)
+
+    def _live_history(self, past: Past) -> None:
+        self._engine.restore(self._fresh)
+        self._engine.live(self._cpu, recorded.sleeps_of(self._entries, self._cpu, past, ()))
+
+    def _part(self, first: int, last: int) -> Array[Lived]:
+        """A copy of some of the sleeps."""
+        return recorded.array(self._lived[first:last])
+
+    def _view(self, at: int, begin: int | None = None, wheel: int | None = None) -> Knowledge:
+        one = self._made[at]
         return one.entry.knowledge(one.wheel if wheel is None else wheel, begin)
 
-    def _comes(self, engine: Governor, begin: int | None = None, wheel: int | None = None) -> bool:
-        state: int = engine.select(self.cpu, self._view(begin, wheel)).state
-        return state == self.made[-1].entry.state
+    def _comes(self, at: int, begin: int | None = None, wheel: int | None = None) -> bool:
+        state: int = self._engine.select(self._cpu, self._view(at, begin, wheel)).state
+        return state == self._made[at].entry.state

@@ -159,7 +159,7 @@ def _other_past(
 
 def _after(engine: Governor, cpu: int, own: list[ChosenSleep], past: Past, entries: Entries) -> list[Made]:
     """The choices of a CPU that had this history."""
-    engine.live(cpu, _array(_history(past, _first(entries, cpu), entries.period)))
+    engine.live(cpu, array(_history(past, _first(entries, cpu), entries.period)))
     return _cpu(engine, cpu, own, entries.begin)
 
 
@@ -173,8 +173,8 @@ def lived(entries: Entries, found: Again) -> dict[int, Array[Lived]]:
 
 def sleeps_of(entries: Entries, cpu: int, past: Past, made: Iterable[Made]) -> Array[Lived]:
     """A history, and sleeps of the trace after it."""
-    own = [_of_entry(one.entry, one.wheel) for one in made]
-    return _array([*_history(past, _first(entries, cpu), entries.period), *own])
+    own = [of_entry(one.entry, one.wheel) for one in made]
+    return array([*_history(past, _first(entries, cpu), entries.period), *own])
 
 
 def warmed(
@@ -190,7 +190,7 @@ def warmed(
     return engine
 
 
-def _array(sleeps: Sequence[Lived]) -> Array[Lived]:
+def array(sleeps: Sequence[Lived]) -> Array[Lived]:
     return (Lived * len(sleeps))(*sleeps)
 
 
@@ -216,7 +216,7 @@ def _history(past: Past, until: int, period: int) -> list[Lived]:
     return found
 
 
-def _of_entry(entry: ChosenSleep, wheel: int) -> Lived:
+def of_entry(entry: ChosenSleep, wheel: int) -> Lived:
     return Lived(entry.knowledge(wheel), entry.end, entry.end - entry.start, entry.state, entry.got_tick, entry.refused)
 
 

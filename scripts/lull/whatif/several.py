@@ -9,7 +9,7 @@ import pyarrow as pa
 
 from lull.errors import UserError
 from lull.host.progress import report
-from lull.whatif import grid, pooled, prediction, repetitions, source
+from lull.whatif import differ, grid, pooled, prediction, repetitions, source
 from lull.whatif.settings import idle_words
 from lull.whatif.source import Replay
 
@@ -27,9 +27,10 @@ class Question(NamedTuple):
 
 
 def notes(replay: Replay, question: Question) -> tuple[str, ...]:
-    """What is left out or stays as it was, each recorded choice that does not come out again with its reason, and
+    """What is left out or stays as it was, why recorded choices do not come out again, unless a grid is asked for, and
     settings that change nothing."""
-    return (*replay.notes, *idle_words(replay.machine, [*question.settings, *question.grid]))
+    reasons = [] if question.grid else differ.notes(replay.differences)
+    return (*replay.notes, *reasons, *idle_words(replay.machine, [*question.settings, *question.grid]))
 
 
 def told_of_share(share: float) -> str:

@@ -71,13 +71,14 @@ class Replay:
 
     @cached_property
     def differences(self) -> list[OtherChoice]:
-        """Choices that do not come out again, each with its reason. To find a reason takes many replays."""
+        """Choices that do not come out again, each with its reason. To find a reason takes many replays, so that only
+        those ask for it who show it."""
         return differ.of_run(self.entries, self.again, self.machine.governor, self.told)
 
     @property
     def notes(self) -> list[str]:
         turns = [_of_turns(self.by_cpus)] if self.circumstances.in_turns else []
-        return [*self.kept, *turns, *map(_told_of, self.differences)]
+        return [*self.kept, *turns]
 
     @cached_property
     def as_recorded(self) -> npt.NDArray[np.void]:
@@ -261,11 +262,6 @@ def _kept(rundir: RunDir, platform: Platform, chains: Chains, seen: Entries, aga
     if seen.moves:
         found.append(f"Linux moved a task to another CPU {_times(seen.moves)}; tasks stay where they were")
     return found
-
-
-def _told_of(one: OtherChoice) -> str:
-    states = f"{_DEPTHS[one.state]}, a replay chooses {_DEPTHS[one.again]}"
-    return f"CPU {one.cpu} chose {states}, at {one}"
 
 
 def _times(many: int) -> str:
