@@ -691,10 +691,12 @@ def test_a_state_that_the_platform_lacks_is_refused() -> None:
     for word in ("idle.deepest=C4", "idle.without=C4", "idle.shadow=C4"):
         with pytest.raises(UserError, match=rf"^--set {word}: no cluster of tiny has it; use `C1`, `C2`, `C3`$"):
             machine.changed([word])
-    with pytest.raises(UserError, match="not a number of power-models/states.yaml that this machine has"):
+    with pytest.raises(UserError, match=r"not a number of power-models/states.yaml that this machine has"):
         machine.changed(["power-models.core.C4.leakage=0"])
     data["shadow"]["enabled"] = False
-    with pytest.raises(UserError, match=r"^--set idle.shadow=C2: tiny has no shadow core in this run; use idle.deepest"):
+    with pytest.raises(
+        UserError, match=r"^--set idle.shadow=C2: tiny has no shadow core in this run; use idle.deepest"
+    ):
         Setup(Platform.model_validate(data), "menu", {0: "C3"}).changed(["idle.shadow=C2"])
 
 

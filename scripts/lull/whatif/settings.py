@@ -96,6 +96,7 @@ def _state(key: str, value: str, known: Sequence[str], platform: Platform) -> st
 def _shadow_cpus(platform: Platform) -> set[int]:
     return {cpu for cpus, cluster in platform.cpu_ranges() if platform.role(cluster) == "shadow" for cpu in cpus}
 
+
 def _model_key(key: str, platform: Platform) -> str:
     name = key.removeprefix(MODEL)
     cores = {cluster.core for cluster in platform.resolved_clusters()}
