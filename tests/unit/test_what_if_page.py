@@ -2,6 +2,7 @@
 """The what-if of a page: the grid, and in headless Chromium its sliders, which say what a replay says."""
 
 import base64
+import dataclasses
 import errno
 import shutil
 from collections.abc import Iterator
@@ -93,6 +94,20 @@ def test_the_interpolation_is_as_far_off_as_it_says(replay: Replay, found: Surfa
         off.append(abs(found.at("menu", (1.0, 1.0), left)[found.measures.index("p99 us")] / true["p99"] - 1))
     assert max(off) <= 2 * found.off["menu"]["p99"].worst + 1e-6
     assert all(0 <= own.usual <= own.worst < 0.1 for by in found.off.values() for own in by.values())
+
+
+def test_ticks_that_are_a_guess_widen_the_bar_of_the_sliders_as_that_of_a_grid(replay: Replay) -> None:
+    costs = {cpu: cost._replace(measured=False) for cpu, cost in replay.chains.tick_cost.items()}
+    unsure = dataclasses.replace(replay, chains=dataclasses.replace(replay.chains, tick_cost=costs))
+    asked = replay.machine.changed(["governor=haltpoll"])
+    sure_error, error = (
+        prediction.point(prediction.ground_of_points(one), one, asked)["energy_j_error"] for one in (replay, unsure)
+    )
+    sure_bar, bar = (surface._bars(one)["joules"] for one in (replay, unsure))
+    guess = dict(zip(surface.names(unsure), surface.numbers(unsure, asked), strict=True))["guess"]
+    assert bar == pytest.approx(sure_bar)
+    assert bar[-1] * guess == pytest.approx(error - sure_error)
+    assert guess > 0
 
 
 def test_residencies_out_of_order_are_no_point_of_the_grid(found: Surface) -> None:

@@ -90,7 +90,7 @@ class WhatIf {
     const joules = value("other J") + data.idle.reduce((sum, name) => sum + factor(name) * value(`${name} J`), 0);
     return {
       power: 1e3 * joules / data.seconds, p99: value("p99 us"), wakes: value("wake-ups") / data.seconds,
-      unseen: value("unseen") > 0.01, rests: data.idle.map((name) => value(`${name} %`)),
+      unseen: value("unseen") > 0.01, guess: Math.max(0, value("guess")), rests: data.idle.map((name) => value(`${name} %`)),
     };
   }
 
@@ -119,7 +119,7 @@ class WhatIf {
       return;
     }
     const off = data.off[asked.governor], percent = (share) => `${shown(Number((100 * share).toPrecision(2)))} %`;
-    const bar = (name, key) => data.bars[name][0] * (key === "power" ? 1e3 / data.seconds : 1) + data.bars[name][1] * said[key]
+    const bar = (name, key) => (data.bars[name][0] + data.bars[name][4] * said.guess) * (key === "power" ? 1e3 / data.seconds : 1) + data.bars[name][1] * said[key]
       + data.bars[name][said.unseen ? 3 : 2] * Math.abs(said[key] - recorded[key]);
     line("th", ["", "what if", "± of the method", "interpolation, 95 of 100 within", "recorded"]);
     line("td", ["power of the CPUs and L2s, mW", shown(said.power), shown(Number(bar("joules", "power").toPrecision(3))), percent(off.joules[0]), shown(recorded.power)]);

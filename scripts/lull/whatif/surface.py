@@ -33,6 +33,7 @@ HELD_OUT = 240
 """Random points by which the interpolation is judged, over all governors."""
 WITHIN = 0.95
 _DEPTHS = tuple(STATE_NAMES.values())
+_JOULES = prediction.TOTALS["energy_j"]
 
 Combination = tuple[float, ...]
 Trial = tuple[str, Combination, tuple[float, ...]]
@@ -59,7 +60,8 @@ class Off(NamedTuple):
 class Surface:
     states: tuple[Varied, ...]
     measures: tuple[str, ...]
-    """What a point has: joules of each idle state, those of everything else, p99, wake-ups, residencies."""
+    """What a point has: joules of each idle state, those of everything else, p99, wake-ups, residencies, whether there
+    is a state that the run never left, and joules of ticks that are a guess."""
     combinations: tuple[Combination, ...]
     """Factors of the residencies of `states`."""
     table: Numbers
@@ -68,9 +70,9 @@ class Surface:
     governor: str
     off: dict[str, dict[str, Off]]
     """By governor: of the joules and of the p99."""
-    bars: dict[str, tuple[float, float, float, float]]
-    """The error bar of the joules and of the p99: what is always there, the share of the number, and the share of the
-    change, without and with a state that the run never left."""
+    bars: dict[str, tuple[float, float, float, float, float]]
+    """The error bar of the joules and of the p99: what is always there, the share of the number, the share of the
+    change, without and with a state that the run never left, and the share of the joules of ticks that are a guess."""
     points: int
     seconds: float
 
@@ -118,7 +120,8 @@ def of_run(source: Replay, progress: Progress | None = None) -> Surface:
 
 def names(source: Replay) -> tuple[str, ...]:
     idle = _idle(source)
-    return (*(f"{name} J" for name in idle), "other J", "p99 us", "wake-ups", *(f"{name} %" for name in idle), "unseen")
+    plain = ("other J", "p99 us", "wake-ups", *(f"{name} %" for name in idle), "unseen", "guess")
+    return (*(f"{name} J" for name in idle), *plain)
 
 
 def numbers(source: Replay, machine: Setup) -> list[float]:
@@ -135,7 +138,7 @@ def numbers(source: Replay, machine: Setup) -> list[float]:
     return [
         *by_state.values(), whole - sum(by_state.values()), prediction.p99_us(source, wakes),
         float(source.chains.woken(wakes).size), *rests,
-        float(bool(prediction.unseen(source, wakes))),
+        float(bool(prediction.unseen(source, wakes))), prediction.guessed(source, machine, wakes)[_JOULES],
     ]  # fmt: skip
 
 
@@ -202,7 +205,7 @@ def _recorded(source: Replay) -> Numbers:
     for name in _idle(source):
         rests = [truth.get(("residency", cpu, name), 0.0) for cpu in source.cpus]
         own[f"{name} %"] = sum(rests) / len(rests)
-    own["unseen"] = 0.0
+    own["unseen"], own["guess"] = 0.0, float(found[-1])  # a guess is no difference
     found[:] = list(own.values())
     return found
 
@@ -214,18 +217,22 @@ def _of_choices(source: Replay) -> list[float]:
     by_state = [sum(own.get(name, 0.0) for own in cores.values()) for name in _idle(source)]
     whole = sum(sum(own.values()) for own in cores.values()) + sum(times.caches(source.watts).values())
     many = float(source.chains.woken(wakes).size)
-    return [*by_state, whole - sum(by_state), 0.0, many, *(0.0 for _ in _idle(source)), 0.0]
+    return [*by_state, whole - sum(by_state), 0.0, many, *(0.0 for _ in _idle(source)), 0.0, 0.0]
 
 
-def _bars(source: Replay) -> dict[str, tuple[float, float, float, float]]:
+def _bars(source: Replay) -> dict[str, tuple[float, float, float, float, float]]:
     found = {}
+    wakes = source.wakes(source.machine)
+    guess = prediction.guessed(source, source.machine, wakes)[_JOULES]
     for row in prediction.rows(source, source.machine):
         name = {("energy", "all"): "joules", ("latency", "p99"): "p99"}.get((row.what, row.of))
         if row.cpu == ALL and name is not None:
             factor = bars.factor(bars.kind(row.what, row.cpu, row.of), source.circumstances)
             share = factor * bars.OF_LATENCY if name == "p99" else 0.0
-            always = max(0.0, row.error - share * row.predicted)
-            found[name] = (always, share, factor * bars.SHARE_OF_CHANGE, factor * bars.SHARE_OF_UNSEEN)
+            of_guess = factor * bars.SHARE_OF_UNSEEN if name == "joules" else 0.0
+            always = max(0.0, row.error - share * row.predicted - of_guess * guess)
+            of_change = (factor * bars.SHARE_OF_CHANGE, factor * bars.SHARE_OF_UNSEEN)
+            found[name] = (always, share, *of_change, of_guess)
     return found
 
 
