@@ -413,6 +413,22 @@ def test_a_table_that_cannot_be_written_is_one_sentence_before_anything_is_compu
     assert not (tmp_path / "nowhere").exists()
 
 
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["--set", "governor=ladder"], "--set governor=ladder: unknown; choose menu, teo, haltpoll"),
+        (["--grid", "governor=menu", "--grid", "governor=teo"], "--grid governor: is there twice"),
+    ],
+)
+def test_a_wrong_setting_is_refused_before_a_trace_is_read(
+    words: list[str], said: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delattr(source, "load")
+    refused = CliRunner().invoke(app, ["what-if", str(ONE), *words])
+    assert isinstance(refused.exception, UserError)
+    assert str(refused.exception).startswith(said)
+
+
 def test_a_cpu_that_did_not_sleep_is_told_of(replays: dict[str, Replay]) -> None:
     replay = replays["drags"]
     rundir = RunDir.open(ONE)

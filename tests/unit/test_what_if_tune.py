@@ -127,9 +127,10 @@ def test_a_verified_answer_says_whether_its_bars_hold(
     monkeypatch.setattr(source, "load", lambda _: drags)
     monkeypatch.setattr(tune, "best", lambda *_: [Tuned(("governor=teo",), 1.0, 100.0, 0.2, 10.0)])
     monkeypatch.setattr(tune, "verified", simulated)
-    words = ["tune", str(DRAGS), "--p99-us", "500", "--verify", "1", "--out", str(tmp_path / "out")]
+    words = ["tune", str(DRAGS), "--p99-us", "500", "--verify", "3", "--out", str(tmp_path / "out")]
     said = CliRunner(env={"COLUMNS": "200"}).invoke(app, words)
     assert said.exit_code == 0, said.output
     (row,) = [line.split() for line in said.output.splitlines() if line.startswith("governor=teo")][1:]
     assert row == ["governor=teo", "1.18", "-15.3%", "yes", "111", "-9.9%", "no"]
+    assert "of 3" not in said.output, "there is one answer"
     assert "haltpoll keeps the kernel's parameters, because a run on gem5 cannot be given others" in said.output

@@ -86,7 +86,7 @@ def tune(
     )  # fmt: skip
     report("--verify: haltpoll keeps the kernel's parameters, because a run on gem5 cannot be given others")
     for number, one in enumerate(found[:verify], start=1):
-        with Progress(f"verify {number} of {verify}"):
+        with Progress(f"verify {number} of {min(verify, len(found))}"):
             true = tuning.verified(replay, one, engine, place / str(number), lambda _line: None)
         checked.add_row(
             " ".join(one.settings),

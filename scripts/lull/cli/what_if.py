@@ -85,9 +85,12 @@ def what_if(
     if not settings and not grid:
         load(*paths)
         return
+    question = Question(settings or [], grid or [])
+    for path in paths:
+        question.check(source.machine_of(path))
     console = terminal.console()
     tables = []
-    for answer in answers(paths, Question(settings or [], grid or []), load, reasons=True):
+    for answer in answers(paths, question, load, reasons=True):
         tables.append(answer.table)
         rows = answer.table.to_pylist()
         again = "" if answer.share is None else f": {told_of_share(answer.share)}"

@@ -10,13 +10,19 @@ import pyarrow as pa
 from lull.errors import UserError
 from lull.host.progress import report
 from lull.whatif import differ, grid, pooled, prediction, repetitions, source
-from lull.whatif.settings import idle_words
+from lull.whatif.settings import Setup, idle_words
+from lull.whatif.settings import grid as points_of
 from lull.whatif.source import Replay
 
 
 class Question(NamedTuple):
     settings: Sequence[str]
     grid: Sequence[str] = ()
+
+    def check(self, machine: Setup) -> None:
+        """Refuse a wrong setting. Each point of a grid is looked at by the grid."""
+        machine.changed(self.settings)
+        points_of(self.grid, self.settings)
 
     def asked_of(self, replay: Replay, reasons: bool = False) -> pa.Table:
         """The table of a run. `reasons`: also of each choice that does not come out again, which takes many replays."""

@@ -159,6 +159,23 @@ def check(path: Path) -> tuple[RunDir, RunSpec]:
     return rundir, spec
 
 
+def machine_of(path: Path) -> Setup:
+    """The settings of a run. Its trace is not read, so that a mistake in a question is told at once."""
+    _, machine = _settings(*check(path))
+    return machine
+
+
+def _settings(rundir: RunDir, spec: RunSpec) -> tuple[dict[int, list[State]], Setup]:
+    """What Linux was told of the states of each CPU, and the settings of the run."""
+    rows = cpuidle.read(rundir / CPUIDLE)
+    if not rows:
+        raise UserError(f"{rundir / CPUIDLE}: missing or empty; run the command again")
+    told = _told(rows, rundir / CPUIDLE, spec.platform)
+    (governor,) = cpuidle.governors(rows)["governor"]
+    deepest = {cpu: own[_deepest(own)].name for cpu, own in told.items()}
+    return told, Setup(spec.platform, governor, deepest, shadow=spec.policy.idle_shadow)
+
+
 def load(
     path: Path,
     within_ms: tuple[float, float] | None = None,
@@ -167,10 +184,7 @@ def load(
     """`within_ms`: the part of the traced command that is asked about; not given, all of it. `interrupts`: when devices
     interrupted a CPU, in order, by CLOCK_MONOTONIC, where the run tells; no event of the trace does."""
     rundir, spec = check(path)
-    rows = cpuidle.read(rundir / CPUIDLE)
-    if not rows:
-        raise UserError(f"{rundir / CPUIDLE}: missing or empty; run the command again")
-    told = _told(rows, rundir / CPUIDLE, spec.platform)
+    told, machine = _settings(rundir, spec)
     residencies = {cpu: [state.residency_ns for state in own] for cpu, own in told.items()}
     found = entries.read(rundir / TRACE, residencies, TICK_NS, within_ms)
     for cpu, times in (interrupts or {}).items():
@@ -179,8 +193,7 @@ def load(
         raise UserError(
             f"{rundir / TRACE}: lost {found.lost} events; trace less, or raise --trace-buffer, and run again"
         )
-    (governor,) = cpuidle.governors(rows)["governor"]
-    again = recorded.again(found, governor, told)
+    again = recorded.again(found, machine.governor, told)
     most = {cpu: _deepest(own) for cpu, own in told.items()}
 
     def given(one: ChosenSleep) -> int:
@@ -195,10 +208,9 @@ def load(
     )  # fmt: skip
     if not any(chains.woken_from(cpu).size for cpu in chains.sleeps):
         raise UserError(f"{rundir / TRACE}: no CPU wakes up in the part that is asked about; record a longer run")
-    deepest = {cpu: told[cpu][number].name for cpu, number in most.items()}
     return Replay(
         path=path,
-        machine=Setup(spec.platform, governor, deepest, shadow=spec.policy.idle_shadow),
+        machine=machine,
         told=told,
         entries=found,
         again=again,
