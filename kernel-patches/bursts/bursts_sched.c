@@ -311,7 +311,8 @@ static bool lull_bursts_may_hold(struct task_struct *p, unsigned int state)
 		return false;
 	if (!(READ_ONCE(p->__state) & TASK_INTERRUPTIBLE))
 		return false;
-	if (p->sched_class != &fair_sched_class || p->flags & (PF_KTHREAD | PF_EXITING))
+	if (p->sched_class != &fair_sched_class ||
+	    p->flags & (PF_KTHREAD | PF_USER_WORKER | PF_EXITING))
 		return false;
 
 	return !signal_pending(p) && !lull_bursts_must_wake(p);

@@ -24,6 +24,7 @@
 #define GROUP ROOT "/lull-bursts"
 #define INNER GROUP "/inner"
 #define STORM ROOT "/lull-bursts-storm"
+#define GONE ROOT "/lull-bursts-gone"
 #define MS 1000000ULL
 #define PERIOD_MS 40
 /* So long that nothing is released meanwhile. */
@@ -256,16 +257,34 @@ static void test_files(void)
 			   write_text(SYSTEM "eager", switches[i]) == -EINVAL;
 	tap_ok(refused, "EINVAL: switches take 0 and 1");
 
+	if (chown(GROUP "/cpu.bursts.bound_us", 1000, 1000))
+		tap_bail("cannot give a file away: %s", strerror(errno));
 	pid = fork();
 	if (!pid) {
 		if (setuid(1000))
 			_exit(2);
 		_exit(!(write_text(SYSTEM "enabled", "0") == -EACCES &&
 			write_text(SYSTEM "spread", "0") == -EACCES &&
-			write_text(GROUP "/cpu.bursts.period_us", "0") == -EACCES));
+			write_text(SYSTEM "eager", "0") == -EACCES &&
+			write_text(GROUP "/cpu.bursts.period_us", "0") == -EACCES &&
+			write_text(GROUP "/cpu.bursts.parallel", "1") == -EACCES &&
+			write_text(GROUP "/cpu.bursts.bound_us", "0") == 0));
 	}
 	tap_ok(waitpid(pid, &status, 0) == pid && WIFEXITED(status) && !WEXITSTATUS(status),
-	       "EACCES: only root, or whom a group was given to");
+	       "EACCES: only root, or whom a file was given to");
+}
+
+static void test_removed(void)
+{
+	int file;
+
+	if (mkdir(GONE, 0755))
+		tap_bail("cannot make a group: %s", strerror(errno));
+	file = open(GONE "/cpu.bursts.period_us", O_WRONLY);
+	if (file < 0 || rmdir(GONE))
+		tap_bail("cannot remove a group: %s", strerror(errno));
+	tap_ok(write(file, "0", 1) < 0 && errno == ENODEV, "ENODEV: the group has gone");
+	close(file);
 }
 
 static void test_off(void)
@@ -910,6 +929,7 @@ int main(int argc, char **argv)
 		tap_bail("cannot make a group: %s", strerror(errno));
 
 	test_files();
+	test_removed();
 	test_off();
 	put(SYSTEM "enabled", "1");
 	test_period();
