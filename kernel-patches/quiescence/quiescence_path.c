@@ -31,14 +31,16 @@ int lull_path_find(const struct lull_path *path, const void *id)
 	return -1;
 }
 
-/* Who has slept the longest. Who runs stays: the path must not seem to wait. */
+/* Who has slept the longest, but for the first, who has read the event: what wakes it ends a wait.
+ * Who runs stays: the path must not seem to wait.
+ */
 static int lull_path_oldest(const struct lull_path *path)
 {
 	const struct lull_path_member *member;
 	unsigned int slot;
 	int oldest = -1;
 
-	for (slot = 0; slot < LULL_PATH_MEMBERS; slot++) {
+	for (slot = 1; slot < LULL_PATH_MEMBERS; slot++) {
 		member = &path->members[slot];
 		if (member->id && !member->active &&
 		    (oldest < 0 || member->seen < path->members[oldest].seen))

@@ -855,6 +855,16 @@ void lull_quiet_count(struct lull_quiet_counts *counts)
 		counts->tasks = lull_quiet_tasks;
 }
 
+/* A name may have any characters, also one that ends a line. */
+static void lull_quiet_show_member(struct seq_file *file, unsigned int slot)
+{
+	seq_printf(file, "member %d %d ", lull_quiet_names[slot].pid,
+		   lull_quiet_path.members[slot].active);
+	seq_escape_str(file, lull_quiet_names[slot].comm, ESCAPE_NAP | ESCAPE_OCTAL | ESCAPE_APPEND,
+		       "\\");
+	seq_putc(file, '\n');
+}
+
 /* A line for each task or work item on the path, and one for what is remembered of a wait. */
 void lull_quiet_show(struct seq_file *file)
 {
@@ -864,8 +874,7 @@ void lull_quiet_show(struct seq_file *file)
 	guard(raw_spinlock_irqsave)(&lull_quiet_lock);
 	for (i = 0; i < LULL_PATH_MEMBERS; i++)
 		if (lull_quiet_path.members[i].id)
-			seq_printf(file, "member %d %d %s\n", lull_quiet_names[i].pid,
-				   lull_quiet_path.members[i].active, lull_quiet_names[i].comm);
+			lull_quiet_show_member(file, i);
 	for (i = 0; i < LULL_MEMORY_ACTIONS; i++) {
 		action = &lull_quiet_memory.actions[i];
 		for (k = 0; action->key && k < action->count; k++)

@@ -83,6 +83,21 @@ static void lull_path_keeps_who_runs(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, path.active, LULL_PATH_MEMBERS);
 }
 
+static void lull_path_keeps_who_read_the_event(struct kunit *test)
+{
+	static char ids[LULL_PATH_MEMBERS + 1];
+	struct lull_path path;
+	unsigned int i;
+	bool evicted;
+
+	lull_path_clear(&path);
+	for (i = 0; i < LULL_PATH_MEMBERS; i++)
+		lull_path_add(&path, &ids[i], false, &evicted);
+	KUNIT_EXPECT_EQ(test, lull_path_add(&path, &ids[LULL_PATH_MEMBERS], false, &evicted), 1);
+	KUNIT_EXPECT_TRUE(test, evicted);
+	KUNIT_EXPECT_EQ(test, lull_path_find(&path, &ids[0]), 0);
+}
+
 static struct lull_memory *lull_memory_of(struct kunit *test)
 {
 	struct lull_memory *memory = kunit_kzalloc(test, sizeof(*memory), GFP_KERNEL);
@@ -244,6 +259,7 @@ static struct kunit_case lull_quiet_cases[] = {
 	KUNIT_CASE(lull_path_waits_when_nobody_can_run),
 	KUNIT_CASE(lull_path_of_nobody_does_not_wait),
 	KUNIT_CASE(lull_path_forgets_who_slept_longest),
+	KUNIT_CASE(lull_path_keeps_who_read_the_event),
 	KUNIT_CASE(lull_path_keeps_who_runs),
 	KUNIT_CASE(lull_memory_knows_nothing_at_first),
 	KUNIT_CASE(lull_memory_tells_the_waits_of_last_time),

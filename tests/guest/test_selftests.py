@@ -27,6 +27,13 @@ def test_bursts_spread_over_the_cpus_of_two_sockets(lull: Lull) -> None:
     assert "SKIP" not in ran.stdout
 
 
+def test_quiescence_has_no_big_cpus_where_all_are_equal(lull: Lull) -> None:
+    script = "cd /sys/kernel/lull; echo 1 >hotplug/enabled; echo big >quiescence/hold; echo 1 >quiescence/enabled"
+    ran = lull("boot", "-e", "qemu", "-p", "server", "--exec", script)
+    assert ran.returncode == 1
+    assert "Operation not supported" in ran.stdout + ran.stderr
+
+
 def test_idle_states_of_clusters_of_several_cpus(lull: Lull) -> None:
     judge(lull("boot", "-e", "qemu", "-p", "rk3399", "--exec", "lull-selftest cstates"))
 

@@ -14,6 +14,7 @@
 #include <string.h>
 #include <sys/eventfd.h>
 #include <sys/mman.h>
+#include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
@@ -338,6 +339,7 @@ static void await_end(void)
 {
 	char byte;
 
+	prctl(PR_SET_NAME, "\nmember 1 1 x");
 	close(last[1]);
 	if (read(last[0], &byte, 1))
 		_exit(7);
@@ -477,7 +479,7 @@ static unsigned int ran_in_wait(enum other which)
 
 static void test_files(void)
 {
-	static const char *const holds[] = {"none", "", "bigger", "0"};
+	static const char *const holds[] = {"none", "\n", "bigger", "0"};
 	static const char *const bounds[] = {"0", "10001", "-1", "x", "1 2"};
 	static const char *const leasts[] = {"1000001", "-1", "x"};
 	static const char *const switches[] = {"2x", "-1", "\n"};
@@ -491,7 +493,7 @@ static void test_files(void)
 		       !read_text(SYSTEM "least_us", text, sizeof(text)) && !strcmp(text, "2000"),
 	       "the settings after boot");
 	for (size_t i = 0; i < sizeof(holds) / sizeof(*holds); i++)
-		refused &= !*holds[i] || write_text(SYSTEM "hold", holds[i]) == -EINVAL;
+		refused &= write_text(SYSTEM "hold", holds[i]) == -EINVAL;
 	for (size_t i = 0; i < sizeof(bounds) / sizeof(*bounds); i++)
 		refused &= write_text(SYSTEM "bound_ms", bounds[i]) == -EINVAL;
 	for (size_t i = 0; i < sizeof(leasts) / sizeof(*leasts); i++)
@@ -810,6 +812,7 @@ static void test_chain(void)
 	tap_ok(on_path(ui) && on_path(net), "and goes on");
 	do_all(END);
 	tap_ok(on_path(reader), "whom a task of the path wakes by its end joins it");
+	tap_ok(!on_path(1), "whose name cannot make up another member");
 	stop(reader);
 	close(last[0]);
 	for (int i = 0; i < CROWD; i++) {
