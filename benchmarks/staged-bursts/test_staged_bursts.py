@@ -149,8 +149,8 @@ def test_what_a_point_is_too_old_or_too_short_for_is_left_out() -> None:
 
 
 def test_power_is_divided_by_what_it_is_spent_on() -> None:
-    search = {"component": "execution", "state": "active", "cause": "task:search-server/111"}
-    expected = {
+    search: dict[str, Any] = {"component": "execution", "state": "active", "cause": "task:search-server/111"}
+    expected: dict[str, list[dict[str, Any]]] = {
         "search": [{**search, "cpu": 0}, {**search, "cpu": 5}],
         "receiver": [{**search, "cpu": 0, "state": "exit"}, {**search, "cpu": 0, "cause": "irq:arch_timer"}],
         "work": [{**search, "cpu": 1, "cause": "softirq:RCU"}],
