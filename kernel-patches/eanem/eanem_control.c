@@ -93,6 +93,25 @@ u64 lull_eanem_round_ns(const struct lull_eanem_control *control,
 				   control->window);
 }
 
+/* What has come ends at the sequence number that is expected next. */
+static u32 lull_eanem_first(const struct lull_eanem_view *view)
+{
+	return view->next - (u32)view->received;
+}
+
+/**
+ * lull_eanem_controls - has the connection been controlled before?
+ * @control: the control of a socket
+ * @view: what is seen of its connection
+ *
+ * Return: false if it has not, or if that was an earlier connection of the socket.
+ */
+bool lull_eanem_controls(const struct lull_eanem_control *control,
+			 const struct lull_eanem_view *view)
+{
+	return control->target && control->first == lull_eanem_first(view);
+}
+
 /**
  * lull_eanem_step - choose the window, if an interval is over
  * @control: the connection's control
@@ -105,11 +124,11 @@ bool lull_eanem_step(struct lull_eanem_control *control, const struct lull_eanem
 		     u64 *bandwidth)
 {
 	u64 rtt_ns = max(view->rtt_ns, view->period_ns), window, elapsed, least;
-	bool early;
+	bool known = lull_eanem_controls(control, view), early;
 
 	*bandwidth = 0;
 	/* What was offered before still holds, and nothing comes of the window yet. */
-	early = control->target && view->open > 2 * lull_eanem_worth(control, view);
+	early = known && view->open > 2 * lull_eanem_worth(control, view);
 	if (early && view->target == control->target) {
 		control->since = view->now;
 		control->received = view->received;
@@ -117,7 +136,7 @@ bool lull_eanem_step(struct lull_eanem_control *control, const struct lull_eanem
 		control->edge = view->next + view->open;
 		return false;
 	}
-	if (!control->target || early) {
+	if (!known || early) {
 		window = mul_u64_u64_div_u64(view->target, rtt_ns, NSEC_PER_SEC);
 		*control = (struct lull_eanem_control){
 			.target = view->target,
@@ -125,6 +144,7 @@ bool lull_eanem_step(struct lull_eanem_control *control, const struct lull_eanem
 			.since = view->now,
 			.received = view->received,
 			.edge = view->next + view->open,
+			.first = lull_eanem_first(view),
 		};
 		return true;
 	}

@@ -14,6 +14,7 @@
  * @received: what had come until then
  * @round: when the right edge of the window was last raised, in ns
  * @edge: where it has been raised to, as a sequence number
+ * @first: the connection's first sequence number; a socket that connects anew has another one
  */
 struct lull_eanem_control {
 	u64 target;
@@ -22,6 +23,7 @@ struct lull_eanem_control {
 	u64 received;
 	u64 round;
 	u32 edge;
+	u32 first;
 };
 
 /**
@@ -59,6 +61,8 @@ struct lull_eanem_view {
 /* The largest window that TCP can offer. */
 #define LULL_EANEM_WINDOW_MOST	BIT_ULL(30)
 
+bool lull_eanem_controls(const struct lull_eanem_control *control,
+			 const struct lull_eanem_view *view);
 u64 lull_eanem_next(u64 window, u64 target, u64 before, u64 bandwidth, u64 rtt_ns, u64 delta_ns);
 bool lull_eanem_step(struct lull_eanem_control *control, const struct lull_eanem_view *view,
 		     u64 *bandwidth);

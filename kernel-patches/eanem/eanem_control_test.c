@@ -143,6 +143,32 @@ static void lull_eanem_follows_steps(struct kunit *test)
 	}
 }
 
+/* How far the window swings in the last of 40 intervals, in thousandths of its mean. */
+static u64 lull_eanem_swing(struct kunit *test, u64 delta_us)
+{
+	struct lull_eanem_pipe *pipe = lull_eanem_pipe(test, 1000, 1 << 20);
+	u64 least = U64_MAX, most = 0;
+
+	pipe->view.delta_ns = delta_us * NSEC_PER_USEC;
+	lull_eanem_after(pipe, 200 * MBIT, 20);
+	lull_eanem_after(pipe, 100 * MBIT, 20);
+	for (unsigned int i = 0; i < 20; i++) {
+		lull_eanem_after(pipe, 100 * MBIT, 1);
+		least = min(least, pipe->control.window);
+		most = max(most, pipe->control.window);
+	}
+	return div64_u64(2000 * (most - least), most + least);
+}
+
+/* A window takes 1 ms here. A constant delta of more than twice this time is not stable. */
+static void lull_eanem_has_a_stable_delta(struct kunit *test)
+{
+	KUNIT_EXPECT_LE(test, lull_eanem_swing(test, 0), 100);
+	KUNIT_EXPECT_LE(test, lull_eanem_swing(test, 250), 100);
+	KUNIT_EXPECT_LE(test, lull_eanem_swing(test, 1000), 100);
+	KUNIT_EXPECT_GE(test, lull_eanem_swing(test, 4000), 500);
+}
+
 static void lull_eanem_is_slow_for_few_bytes(struct kunit *test)
 {
 	struct lull_eanem_pipe *pipe = lull_eanem_pipe(test, 100, 64 << 10);
@@ -213,7 +239,7 @@ static void lull_eanem_raises_at_any_scale(struct kunit *test)
 static void lull_eanem_forgets_an_old_edge(struct kunit *test)
 {
 	struct lull_eanem_control control = {
-		.target = 1, .window = 20000, .round = 10 * MS, .edge = 1 << 30,
+		.target = 1, .window = 20000, .round = 10 * MS, .edge = 1 << 30, .first = 4000,
 	};
 	struct lull_eanem_view view = {
 		.now = 10 * MS, .target = 1, .period_ns = MS, .next = 4000, .open = 1 << 20,
@@ -223,6 +249,28 @@ static void lull_eanem_forgets_an_old_edge(struct kunit *test)
 
 	KUNIT_EXPECT_FALSE(test, lull_eanem_step(&control, &view, &bandwidth));
 	KUNIT_EXPECT_EQ(test, lull_eanem_raise(&control, &view), 1 << 20);
+}
+
+/* A socket that connects anew: what came on the old connection says nothing. */
+static void lull_eanem_begins_anew(struct kunit *test)
+{
+	struct lull_eanem_control control = {
+		.target = 6250000, .window = 60000, .since = 10 * MS, .received = 1 << 20,
+		.round = 900 * MS, .edge = 1 << 30, .first = 77,
+	};
+	struct lull_eanem_view view = {
+		.now = 1000 * MS, .target = 6250000, .interval_ns = 100 * MS, .rtt_ns = 20 * MS,
+		.period_ns = MS, .next = 4000, .open = 65536, .most = 6 << 20, .unit = UNIT,
+		.mss = MSS,
+	};
+	u64 bandwidth;
+
+	KUNIT_EXPECT_FALSE(test, lull_eanem_controls(&control, &view));
+	KUNIT_EXPECT_TRUE(test, lull_eanem_step(&control, &view, &bandwidth));
+	KUNIT_EXPECT_EQ(test, bandwidth, 0);
+	KUNIT_EXPECT_EQ(test, control.window, 125000);
+	KUNIT_EXPECT_EQ(test, control.edge, 4000 + 65536);
+	KUNIT_EXPECT_TRUE(test, lull_eanem_controls(&control, &view));
 }
 
 static void lull_eanem_waits_for_what_is_missing(struct kunit *test)
@@ -295,11 +343,13 @@ static void lull_eanem_looks_ever_less_often(struct kunit *test)
 static struct kunit_case lull_eanem_cases[] = {
 	KUNIT_CASE(lull_eanem_law_is_the_reference),
 	KUNIT_CASE(lull_eanem_follows_steps),
+	KUNIT_CASE(lull_eanem_has_a_stable_delta),
 	KUNIT_CASE(lull_eanem_is_slow_for_few_bytes),
 	KUNIT_CASE(lull_eanem_takes_nothing_back),
 	KUNIT_CASE(lull_eanem_rounds_up_what_is_open),
 	KUNIT_CASE(lull_eanem_raises_at_any_scale),
 	KUNIT_CASE(lull_eanem_forgets_an_old_edge),
+	KUNIT_CASE(lull_eanem_begins_anew),
 	KUNIT_CASE(lull_eanem_waits_for_what_is_missing),
 	KUNIT_CASE(lull_eanem_rounds_are_worth_two_segments),
 	KUNIT_CASE(lull_eanem_does_not_wind_up),

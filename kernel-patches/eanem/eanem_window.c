@@ -104,10 +104,12 @@ u32 __lull_eanem_offer(struct sock *sk, u32 window)
 	struct lull_eanem_view view;
 	u32 offer;
 
-	if (!target || !control.target)
+	if (!target)
 		return window;
 
 	lull_eanem_look(sk, target, window, &view);
+	if (!lull_eanem_controls(&control, &view))
+		return window;
 	offer = lull_eanem_scaled(&view, lull_eanem_raise(&control, &view));
 	if (offer >= window)
 		return window;

@@ -662,6 +662,59 @@ static void does_not_open_what_is_full(void)
 	close(fd);
 }
 
+/* Sends for half a second and resets the connection. The next one has data until the end. */
+static void reset_the_first(int listener)
+{
+	static const char data[65536];
+	struct linger reset = {.l_onoff = 1, .l_linger = 0};
+	uint64_t end = clock_ns() + 500 * MS;
+	int fd = accept(listener, NULL, NULL);
+
+	while (clock_ns() < end && send(fd, data, sizeof(data), MSG_NOSIGNAL) > 0)
+		;
+	if (fd < 0 || setsockopt(fd, SOL_SOCKET, SO_LINGER, &reset, sizeof(reset)) || close(fd))
+		_exit(1);
+	fd = accept(listener, NULL, NULL);
+	while (send(fd, data, sizeof(data), MSG_NOSIGNAL) > 0)
+		;
+	_exit(0);
+}
+
+/* A socket keeps its target when it connects anew. What the old connection had is forgotten. */
+static void begins_anew(void)
+{
+	const struct sockaddr none = {.sa_family = AF_UNSPEC};
+	int fd = socket(AF_INET, SOCK_STREAM, 0), listener;
+	char period_us[32], data[4096];
+	struct sockaddr_in at;
+	uint64_t part;
+	pid_t child;
+
+	must(read_text(EANEM_DIR "/period_us", period_us, sizeof(period_us)), "read a setting");
+	/* Windows of 80 kB, which are more than a new connection offers. */
+	put(EANEM_DIR "/period_us", "20000");
+	listener = socket_at(SOCK_STREAM, &at);
+	if (fd < 0 || listen(listener, 1))
+		tap_bail("cannot listen: %s", strerror(errno));
+	child = fork();
+	if (!child)
+		reset_the_first(listener);
+	close(listener);
+	must(eanem_target_socket(&eanem, cookie(fd), 4000000), "set a target");
+	if (connect(fd, (struct sockaddr *)&at, sizeof(at)))
+		tap_bail("cannot connect: %s", strerror(errno));
+	while (recv(fd, data, sizeof(data), 0) > 0)
+		;
+	if (connect(fd, &none, sizeof(none)) || connect(fd, (struct sockaddr *)&at, sizeof(at)))
+		tap_bail("cannot connect anew: %s", strerror(errno));
+	part = part_of(fd, 4000000, 300, 400);
+	tap_ok(within(part, 900, 1100), "a socket that connects anew: %llu of 1000",
+	       (unsigned long long)part);
+	end(child);
+	close(fd);
+	put(EANEM_DIR "/period_us", period_us);
+}
+
 /* Limits of a frequency come into force a little after they are set. */
 static bool becomes(const char *path, const char *value)
 {
@@ -1055,6 +1108,7 @@ int main(int argc, char **argv)
 	keeps_to_targets();
 	shares_among_connections();
 	does_not_open_what_is_full();
+	begins_anew();
 	steers();
 	its_timer_follows();
 	undoes_what_cannot_be_undone();
