@@ -3,7 +3,8 @@
  * Steering: the network stack's work goes to chosen CPUs, and their frequency is held. What is
  * moved: the interrupts of network devices, and with them the softirqs; packets that came elsewhere
  * (RPS); the threads of threaded NAPI, and those that the caller names. Each is remembered as it
- * was, and comes back when the holder closes its netlink socket or the system is turned off.
+ * was, and comes back when the holder closes its netlink socket or the system is turned off. If one
+ * cannot be moved, all come back, and the caller gets the error.
  */
 #include <linux/cleanup.h>
 #include <linux/cpufreq.h>
@@ -61,56 +62,59 @@ static struct lull_eanem_moved *lull_eanem_move(void)
 	return moved;
 }
 
-static void lull_eanem_move_irq(unsigned int irq, const struct cpumask *cpus)
+/* -EOPNOTSUPP if the interrupt stays where it is, whatever one asks for. */
+static int lull_eanem_move_irq(unsigned int irq, const struct cpumask *cpus)
 {
 	struct irq_data *data = irq_get_irq_data(irq);
 	struct lull_eanem_moved *moved;
 
-	if (!data || !irq_can_set_affinity(irq))
-		return;
+	if (!data || !irq_can_set_affinity(irq) || irqd_affinity_is_managed(data))
+		return -EOPNOTSUPP;
 	moved = lull_eanem_move();
 	if (!moved)
-		return;
+		return -ENOMEM;
 	moved->irq = irq;
 	cpumask_copy(&moved->before, irq_data_get_affinity_mask(data));
-	irq_set_affinity(irq, cpus);
+	return irq_set_affinity(irq, cpus);
 }
 
 /* Takes the reference. */
-static void lull_eanem_move_task(struct task_struct *task, const struct cpumask *cpus)
+static int lull_eanem_move_task(struct task_struct *task, const struct cpumask *cpus)
 {
 	struct lull_eanem_moved *moved = lull_eanem_move();
 
 	if (!moved) {
 		put_task_struct(task);
-		return;
+		return -ENOMEM;
 	}
 	moved->task = task;
 	/* What cpus_ptr names is one CPU while the task must not migrate. */
 	cpumask_copy(&moved->before, &task->cpus_mask);
-	set_cpus_allowed_ptr(task, cpus);
+	return set_cpus_allowed_ptr(task, cpus);
 }
 
-static void lull_eanem_set_rps(struct netdev_rx_queue *queue, const struct cpumask *cpus)
+static int lull_eanem_set_rps(struct netdev_rx_queue *queue, const struct cpumask *cpus)
 {
 	cpumask_var_t mask;
+	int error;
 
 	if (!alloc_cpumask_var(&mask, GFP_KERNEL))
-		return;
+		return -ENOMEM;
 	cpumask_copy(mask, cpus);
-	netdev_rx_queue_set_rps_mask(queue, mask);
+	error = netdev_rx_queue_set_rps_mask(queue, mask);
 	free_cpumask_var(mask);
+	return error;
 }
 
-static void lull_eanem_move_queue(struct net_device *dev, unsigned int index,
-				  const struct cpumask *cpus)
+static int lull_eanem_move_queue(struct net_device *dev, unsigned int index,
+				 const struct cpumask *cpus)
 {
 	struct netdev_rx_queue *queue = &dev->_rx[index];
 	struct lull_eanem_moved *moved = lull_eanem_move();
 	const struct rps_map *map;
 
 	if (!moved)
-		return;
+		return -ENOMEM;
 	moved->ifindex = dev->ifindex;
 	moved->queue = index;
 	scoped_guard(rcu) {
@@ -118,35 +122,74 @@ static void lull_eanem_move_queue(struct net_device *dev, unsigned int index,
 		for (unsigned int i = 0; map && i < map->len; i++)
 			cpumask_set_cpu(map->cpus[i], &moved->before);
 	}
-	lull_eanem_set_rps(queue, cpus);
+	return lull_eanem_set_rps(queue, cpus);
 }
 
-/* The line that a device has; 0 if it has none. Not all drivers tell the network of it. */
-static unsigned int lull_eanem_irq(const struct net_device *dev)
+/* One of a device's interrupts, by its number; 0 or less if there are not so many. */
+static int lull_eanem_irq(const struct net_device *dev, unsigned int number)
 {
-	if (dev->irq > 0)
-		return dev->irq;
+	struct pci_dev *pci = NULL;
+
 	if (dev->dev.parent && dev_is_pci(dev->dev.parent))
-		return to_pci_dev(dev->dev.parent)->irq;
+		pci = to_pci_dev(dev->dev.parent);
+	if (pci && (pci->msi_enabled || pci->msix_enabled))
+		return pci_irq_vector(pci, number);
+	if (number)
+		return 0;
+	return dev->irq > 0 || !pci ? dev->irq : pci->irq;
+}
+
+/* All of a device's interrupts. -EOPNOTSUPP if it has none, or one that stays where it is. */
+static int lull_eanem_move_irqs(struct net_device *dev, const struct cpumask *cpus)
+{
+	int error = -EOPNOTSUPP, irq;
+
+	for (unsigned int i = 0; (irq = lull_eanem_irq(dev, i)) > 0; i++) {
+		error = lull_eanem_move_irq(irq, cpus);
+		if (error)
+			break;
+	}
+
+	return error;
+}
+
+/* Packets of a device whose interrupts move are where they should be if there is one CPU. */
+static int lull_eanem_move_device(struct net_device *dev, const struct cpumask *cpus)
+{
+	int error = lull_eanem_move_irqs(dev, cpus);
+	struct napi_struct *napi;
+
+	if (error && error != -EOPNOTSUPP)
+		return error;
+	if (error || cpumask_weight(cpus) > 1) {
+		for (unsigned int i = 0; i < dev->real_num_rx_queues; i++) {
+			error = lull_eanem_move_queue(dev, i, cpus);
+			if (error)
+				return error;
+		}
+	}
+	list_for_each_entry(napi, &dev->napi_list, dev_list) {
+		error = napi->thread ?
+			lull_eanem_move_task(get_task_struct(napi->thread), cpus) : 0;
+		if (error)
+			return error;
+	}
+
 	return 0;
 }
 
-/* Packets of a device with an interrupt are where they should be if there is one CPU. */
-static void lull_eanem_move_device(struct net_device *dev, const struct cpumask *cpus)
+static int lull_eanem_move_devices(struct net *net, const struct cpumask *cpus)
 {
-	unsigned int irq = lull_eanem_irq(dev);
-	struct napi_struct *napi;
+	struct net_device *dev;
+	int error;
 
-	if (irq)
-		lull_eanem_move_irq(irq, cpus);
-	if (!irq || cpumask_weight(cpus) > 1) {
-		for (unsigned int i = 0; i < dev->real_num_rx_queues; i++)
-			lull_eanem_move_queue(dev, i, cpus);
+	for_each_netdev(net, dev) {
+		error = lull_eanem_move_device(dev, cpus);
+		if (error)
+			return error;
 	}
-	list_for_each_entry(napi, &dev->napi_list, dev_list) {
-		if (napi->thread)
-			lull_eanem_move_task(get_task_struct(napi->thread), cpus);
-	}
+
+	return 0;
 }
 
 static void lull_eanem_move_back(struct lull_eanem_moved *moved)
@@ -227,6 +270,7 @@ static int lull_eanem_move_threads(const struct cpumask *cpus, const u32 *thread
 				   unsigned int count)
 {
 	struct task_struct *task;
+	int error;
 
 	for (unsigned int i = 0; i < count; i++) {
 		task = find_get_task_by_vpid(threads[i]);
@@ -237,7 +281,9 @@ static int lull_eanem_move_threads(const struct cpumask *cpus, const u32 *thread
 			put_task_struct(task);
 			return -EINVAL;
 		}
-		lull_eanem_move_task(task, cpus);
+		error = lull_eanem_move_task(task, cpus);
+		if (error)
+			return error;
 	}
 
 	return 0;
@@ -254,14 +300,14 @@ static int lull_eanem_move_threads(const struct cpumask *cpus, const u32 *thread
  *
  * Return: 0; -ENODEV if the system is off; -EBUSY if somebody else steers; -EINVAL if a CPU is not
  * online, or if a thread is bound to its CPU by the kernel; -EOPNOTSUPP or -ERANGE if there is no
- * such frequency; -ESRCH if there is no such thread. With -ENODEV, -EBUSY or an offline CPU nothing
- * changes. With any other error everything is back where it was before all.
+ * such frequency; -ESRCH if there is no such thread; -ENOMEM, or what an interrupt or a thread says
+ * that cannot be moved. With -ENODEV, -EBUSY or an offline CPU nothing changes. With any other error
+ * everything is back where it was before all.
  */
 int lull_eanem_steer(struct net *net, u32 holder, const struct cpumask *cpus, unsigned int khz,
 		     const u32 *threads, unsigned int count)
 {
-	struct net_device *dev;
-	int error = 0;
+	int error;
 
 	if (!cpumask_subset(cpus, cpu_online_mask))
 		return -EINVAL;
@@ -282,10 +328,10 @@ int lull_eanem_steer(struct net *net, u32 holder, const struct cpumask *cpus, un
 	WRITE_ONCE(lull_eanem_holder, holder);
 	lull_eanem_net = net;
 	rtnl_lock();
-	for_each_netdev(net, dev)
-		lull_eanem_move_device(dev, cpus);
+	error = lull_eanem_move_devices(net, cpus);
 	rtnl_unlock();
-	error = lull_eanem_move_threads(cpus, threads, count);
+	if (!error)
+		error = lull_eanem_move_threads(cpus, threads, count);
 	if (!error && khz)
 		error = lull_eanem_hold_frequency(cpus, khz);
 	if (error)
