@@ -217,6 +217,8 @@ static void lull_eanem_release_frequency(void)
 		return;
 	freq_qos_remove_request(&lull_eanem_most);
 	freq_qos_remove_request(&lull_eanem_least);
+	/* So that whoever asks for the limits from now on gets those of others. */
+	flush_work(&lull_eanem_policy->update);
 	cpufreq_cpu_put(lull_eanem_policy);
 	lull_eanem_policy = NULL;
 }
