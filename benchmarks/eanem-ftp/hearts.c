@@ -51,8 +51,9 @@ int hearts_open(struct hearts *hearts, const char *path, bool takes_all)
 	error = hearts_remove(path);
 	if (error)
 		goto failed;
-	if (!bind(fd, (struct sockaddr *)&at, sizeof(at)) && !chmod(path, 0666) &&
-	    !listen(fd, WAITING))
+	/* Those that are let in by nobody cannot fill the queue either. */
+	if (!bind(fd, (struct sockaddr *)&at, sizeof(at)) &&
+	    !chmod(path, takes_all ? 0666 : 0600) && !listen(fd, WAITING))
 		return 0;
 	error = -errno;
 failed:
