@@ -174,7 +174,7 @@ int main(int argc, char **argv)
 	error = read_model(&manager.model);
 	if (error)
 		return error;
-	manager.place = place_make();
+	manager.place = place_make(&manager.model);
 	if (!manager.place)
 		return fail("memory", -ENOMEM);
 	sigemptyset(&signals);

@@ -3,6 +3,7 @@
 
 #include <ctype.h>
 #include <dirent.h>
+#include <errno.h>
 #include <fcntl.h>
 #include <sched.h>
 #include <stdbool.h>
@@ -16,12 +17,33 @@
 
 #define CPUS 64
 
-struct place *place_make(void)
+static void policy_path(char path[96], const struct model *model, int cluster, const char *file)
+{
+	snprintf(path, 96, CPU_DIR "/cpu%u/cpufreq/scaling_%s_freq",
+		 model->clusters[cluster].first_cpu, file);
+}
+
+static void read_limit(const struct model *model, int cluster, const char *file, char khz[16])
+{
+	char path[96];
+
+	policy_path(path, model, cluster, file);
+	if (read_text(path, khz, 16))
+		khz[0] = '\0';
+}
+
+/* The limits are read here, because later they may be those that the kernel holds for packets. */
+struct place *place_make(const struct model *model)
 {
 	void *memory = mmap(NULL, sizeof(struct place), PROT_READ | PROT_WRITE,
 			    MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	struct place *place = memory == MAP_FAILED ? NULL : memory;
 
-	return memory == MAP_FAILED ? NULL : memory;
+	for (int i = 0; place && i < MODEL_CLUSTERS; i++) {
+		read_limit(model, i, "min", place->clusters[i].least);
+		read_limit(model, i, "max", place->clusters[i].most);
+	}
+	return place;
 }
 
 /* The 22nd word of its stat; a name may have blanks, and ends with the last bracket. 0: none. */
@@ -142,12 +164,6 @@ void place_keep(struct place *place, const pid_t *pids, int count)
 	place->count = kept;
 }
 
-static void policy_path(char path[96], const struct model *model, int cluster, const char *file)
-{
-	snprintf(path, 96, CPU_DIR "/cpu%u/cpufreq/scaling_%s_freq",
-		 model->clusters[cluster].first_cpu, file);
-}
-
 int place_frequency(struct place *place, const struct model *model, int cluster, unsigned int mhz)
 {
 	char least[96], most[96], khz[16];
@@ -163,16 +179,9 @@ int place_frequency(struct place *place, const struct model *model, int cluster,
 		place->clusters[cluster].held = 0;
 		return error;
 	}
-	if (!place->clusters[cluster].held) {
-		error = read_text(least, place->clusters[cluster].least,
-				  sizeof(place->clusters[cluster].least));
-		if (!error)
-			error = read_text(most, place->clusters[cluster].most,
-					  sizeof(place->clusters[cluster].most));
-		if (error)
-			return error;
-		place->clusters[cluster].held = 1;
-	}
+	if (!*place->clusters[cluster].least || !*place->clusters[cluster].most)
+		return -EOPNOTSUPP;
+	place->clusters[cluster].held = 1;
 	snprintf(khz, sizeof(khz), "%u", mhz * 1000);
 	error = write_text(most, khz);
 	return error ? error : write_text(least, khz);

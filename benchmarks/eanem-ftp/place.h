@@ -26,6 +26,7 @@ struct place_thread {
 struct place {
 	struct place_thread threads[PLACE_THREADS];
 	int count;
+	/* As they were before anything was held; empty where there is no frequency scaling. */
 	struct {
 		char least[16], most[16];
 		int held;
@@ -33,7 +34,7 @@ struct place {
 };
 
 /* NULL if there is no memory. */
-struct place *place_make(void);
+struct place *place_make(const struct model *model);
 /* All threads of a process to these CPUs, besides some that are somebody else's. */
 void place_process(struct place *place, pid_t pid, uint64_t cpus, const uint32_t *besides,
 		   size_t count);
