@@ -99,9 +99,13 @@ static int manage(struct manager *manager)
 			path);
 		return 1;
 	}
-	for (next = clock_ns(); !over && !error; next += interval_us * 1000) {
+	for (next = clock_ns(); !over && !error;) {
 		error = manager_step(manager);
-		clock_sleep_until(next + interval_us * 1000);
+		/* Intervals that it was stopped for are over, and not made up for. */
+		next += interval_us * 1000;
+		if (next < clock_ns())
+			next = clock_ns();
+		clock_sleep_until(next);
 	}
 	hearts_close(&manager->hearts, path);
 	eanem_close(&manager->eanem);

@@ -50,6 +50,7 @@ static const char *look_for_traffic(struct first *first, bool is_there)
 static void take(struct first *first, const struct mapping *mapping, const struct traffic *traffic)
 {
 	*first = (struct first){.options = first->options,
+				.interval = traffic->interval,
 				.mapping = *mapping,
 				.traffic = *traffic,
 				.steers = true};
@@ -77,11 +78,17 @@ const char *first_step(struct first *first, const struct model *model,
 		       const struct traffic *traffic)
 {
 	bool is_there = traffic->packets_s > 0, enough;
-	const char *why = look_for_traffic(first, is_there);
 	struct mapping best;
+	const char *why;
 
+	if (traffic->interval && traffic->interval == first->interval)
+		return NULL;
+	first->interval = traffic->interval;
+	why = look_for_traffic(first, is_there);
 	if (why && first->steers) {
-		*first = (struct first){.options = first->options, .has_ended = true};
+		*first = (struct first){.options = first->options,
+					.has_ended = true,
+					.interval = traffic->interval};
 		return why;
 	}
 	if (!is_there || (!why && !first->steers))

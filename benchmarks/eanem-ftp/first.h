@@ -31,13 +31,14 @@ struct first {
 	 */
 	unsigned int loud, quiet, better, others;
 	bool has_ended;
+	uint64_t interval;
 };
 
 /* After traffic has ended, it begins at once again only after so many times the patience. */
 #define FIRST_REST 10
 
 /*
- * Once in an interval. NULL if nothing changes; otherwise why `mapping`, `traffic` and `steers`
+ * Once in an interval: one that has been looked at is not looked at again. NULL if nothing changes; otherwise why `mapping`, `traffic` and `steers`
  * are new: "traffic began", "traffic ended", "too little", "nothing suffices", "less power",
  * "other threads".
  */

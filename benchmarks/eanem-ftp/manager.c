@@ -135,20 +135,25 @@ static int apply(struct manager *manager)
 int manager_step(struct manager *manager)
 {
 	struct traffic traffic;
+	struct lull_eanem_cpu cpu;
 	const char *first, *second;
+	size_t count = 1;
 	int error;
 
 	traffic_begin(&traffic);
 	error = eanem_each_socket(&manager->eanem, traffic_add, &traffic);
 	if (error)
 		return error;
+	/* Of sockets that are silent nobody tells. */
+	if (!traffic.interval && !eanem_cpus(&manager->eanem, &cpu, &count) && count)
+		traffic.interval = cpu.interval;
 	traffic_end(&traffic);
 	first = first_step(&manager->first, &manager->model, &traffic);
 	second = second_level(manager);
 	if (!first && !second && manager->is_told)
 		return 0;
-	if (!manager->is_told)
-		first_take_threads(&manager->first, &traffic);
+	/* Those of an earlier interval may have ended, and others may have their numbers. */
+	first_take_threads(&manager->first, &traffic);
 	error = apply(manager);
 	if (error)
 		return error;

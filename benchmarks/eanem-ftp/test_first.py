@@ -97,6 +97,23 @@ def test_a_target_counts_as_far_as_something_comes(program: Path, socket: FtpSoc
     assert answer.steers == (packets_s > 0)
 
 
+def test_an_interval_is_looked_at_once(program: Path) -> None:
+    """The manager may look more often than the kernel counts."""
+    lines = []
+    for number in range(12):
+        lines += [(SLOW if number >= 3 else FAST)[0].line(), f"interval {number // 3 + 1}", "step"]
+    ran = subprocess.run(
+        [program, program.with_suffix(".model"), str(PATIENCE)],
+        input="\n".join(lines) + "\n",
+        text=True,
+        capture_output=True,
+        check=True,
+    )
+    whys = [line.split("|")[0] for line in ran.stdout.splitlines()]
+    decided = {number: why for number, why in enumerate(whys) if why != "-"}
+    assert decided == {0: "traffic began", 9: "less power"}, "better in three intervals, not in three looks"
+
+
 def test_idle_sockets_hide_no_other(program: Path) -> None:
     idle = [FtpSocket(0, 1000, pid) for pid in range(1000, 3000)]
     (answer,) = answers(program, [[*idle, FtpSocket(20_000, pid=7)]])

@@ -54,6 +54,7 @@ void traffic_add(const struct lull_eanem_socket *socket, void *to)
 	struct traffic *traffic = to;
 	struct traffic_process *process;
 
+	traffic->interval = socket->interval;
 	if (bytes_s <= 0 || size <= 0)
 		return;
 	traffic->bytes_s += bytes_s;

@@ -31,6 +31,8 @@ struct traffic {
 	uint32_t threads[TRAFFIC_THREADS];
 	size_t thread_count;
 	size_t left_out;
+	/* The kernel's number of the interval; 0 if nobody has told it. */
+	uint64_t interval;
 
 	/* traffic.c's own. */
 	struct traffic_process processes[TRAFFIC_PROCESSES];

@@ -2,6 +2,7 @@
 /*
  * first-print MODEL PATIENCE: what the first level answers to lines on stdin.
  *   socket PID TARGET BYTES PACKETS   of an interval of 100 ms
+ *   interval NUMBER                   which one it is
  *   step
  * Beside the sockets' threads: the process PID has one, of the same number.
  */
@@ -62,6 +63,8 @@ int main(int argc, char **argv)
 	while (!wrong && fgets(line, sizeof(line), stdin)) {
 		if (sscanf(line, "socket %u %llu %llu %llu", &pid, &target, &bytes, &packets) == 4)
 			socket_line(&traffic, pid, target, bytes, packets);
+		else if (sscanf(line, "interval %llu", &bytes) == 1)
+			traffic.interval = bytes;
 		else if (!strcmp(line, "step\n"))
 			end(&traffic), step(&first, &model, &traffic);
 		else
