@@ -31,24 +31,27 @@
 
 static const char usage[] =
 	"usage: eanem-mixed --kernel NAME --percent N --transfers N [--rate-kbit-s N]\n"
-	"                   [--target-kbit-s N] [--join 0|1] [--threads N] [--solo-us N]\n"
+	"                   [--target-kbit-s N] [--rcvbuf BYTES] [--join 0|1]\n"
+	"                   [--threads N] [--solo-us N]\n"
 	"                   [--settle-us N] [--window-us N] [--windows N] [--rest-us N]\n"
 	"  --percent: of the application's rate alone, which is its goal\n"
-	"  --rate-kbit-s, --target-kbit-s: what the sender sends on each transfer, and what the\n"
-	"                kernel holds it to; 0 is as fast as it goes\n"
+	"  --rate-kbit-s, --target-kbit-s: what the sender's kernel paces each transfer to, and\n"
+	"                what the receiver's kernel holds it to; 0 is as fast as it goes\n"
+	"  --rcvbuf: of each transfer; 0 for the kernel's choice\n"
 	"  --join: tell a manager of the goal\n"
 	"  --rest-us: sleep after each unit, for engines on which CPUs take turns\n";
 
 static const char *name;
-static uint64_t percent = 50, transfer_count = 2, rate_kbit_s, target_kbit_s, joins, threads = 8,
-		solo_us = 2000, settle_us = 16000, window_us = 2000, windows = 4, rest_us;
+static struct transfers_hold hold;
+static uint64_t percent = 50, transfer_count = 2, joins, threads = 8, solo_us = 2000, settle_us = 16000, window_us = 2000, windows = 4, rest_us;
 
 static const struct option_to options[] = {
 	{.name = "kernel", .text = &name},
 	{.name = "percent", .number = &percent, .least = 1, .most = 100},
 	{.name = "transfers", .number = &transfer_count, .least = 1, .most = TRANSFERS_MOST},
-	{.name = "rate-kbit-s", .number = &rate_kbit_s, .most = 10000000},
-	{.name = "target-kbit-s", .number = &target_kbit_s, .most = 10000000},
+	{.name = "rate-kbit-s", .number = &hold.rate_kbit_s, .most = 10000000},
+	{.name = "target-kbit-s", .number = &hold.target_kbit_s, .most = 10000000},
+	{.name = "rcvbuf", .number = &hold.rcvbuf, .most = 1 << 30},
 	{.name = "join", .number = &joins, .most = 1},
 	{.name = "threads", .number = &threads, .least = 1, .most = MOST_THREADS},
 	{.name = "solo-us", .number = &solo_us, .least = 100, .most = 100000000},
@@ -196,7 +199,7 @@ static int run(struct transfers *transfers)
 	hurry(false);
 	if (alone <= 0)
 		return fail("no unit was done alone; give a longer --solo-us", -ETIME);
-	error = transfers_connect(transfers, rate_kbit_s, target_kbit_s);
+	error = transfers_connect(transfers, &hold);
 	if (error)
 		return fail("connecting", error);
 	error = set_goal(alone);

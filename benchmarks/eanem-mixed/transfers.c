@@ -21,7 +21,7 @@
 /* In memory that the parent and its children have in common. */
 struct transfers {
 	int count, go[2], done[2];
-	uint64_t rate_kbit_s, target_kbit_s;
+	struct transfers_hold hold;
 	struct windows times;
 	_Atomic uint64_t begin_ns;
 	pid_t pids[TRANSFERS_MOST];
@@ -30,17 +30,18 @@ struct transfers {
 
 static int connect_one(const struct transfers *transfers)
 {
+	const struct transfers_hold *hold = &transfers->hold;
+	int fd = source_open(hold->rate_kbit_s, true, 0, (uint32_t)hold->rcvbuf), error;
 	struct eanem eanem;
-	int fd = source_open(transfers->rate_kbit_s, 0, 0), error;
 
-	if (fd < 0 || !transfers->target_kbit_s)
+	if (fd < 0 || !hold->target_kbit_s)
 		return fd;
 	error = eanem_open(&eanem);
 	if (error)
 		return error;
 	/* The socket is watched from its first read on. */
 	source_read_until(fd, clock_ns() + LOOK_NS);
-	error = eanem_target_socket(&eanem, source_id(fd), transfers->target_kbit_s * 125);
+	error = eanem_target_socket(&eanem, source_id(fd), hold->target_kbit_s * 125);
 	eanem_close(&eanem);
 	return error ? error : fd;
 }
@@ -103,13 +104,12 @@ struct transfers *transfers_make(int count)
 	return transfers;
 }
 
-int transfers_connect(struct transfers *transfers, uint64_t rate_kbit_s, uint64_t target_kbit_s)
+int transfers_connect(struct transfers *transfers, const struct transfers_hold *hold)
 {
 	static const char bytes[TRANSFERS_MOST];
 	char byte;
 
-	transfers->rate_kbit_s = rate_kbit_s;
-	transfers->target_kbit_s = target_kbit_s;
+	transfers->hold = *hold;
 	if (write(transfers->go[1], bytes, (size_t)transfers->count) != transfers->count)
 		return -EPIPE;
 	for (int i = 0; i < transfers->count; i++)

@@ -14,8 +14,16 @@ struct transfers;
 
 /* Processes that wait. NULL if there is no memory or no process. */
 struct transfers *transfers_make(int count);
-/* Connects all: sender's rate and receiver's target in kbit/s, 0 for none. 0 or -errno. */
-int transfers_connect(struct transfers *transfers, uint64_t rate_kbit_s, uint64_t target_kbit_s);
+/*
+ * What holds a transfer: the sender's pacing and the receiver's target in kbit/s, and what SO_RCVBUF
+ * is given; 0 for none.
+ */
+struct transfers_hold {
+	uint64_t rate_kbit_s, target_kbit_s, rcvbuf;
+};
+
+/* Connects all. 0 or -errno. */
+int transfers_connect(struct transfers *transfers, const struct transfers_hold *hold);
 /* The windows, from this time on. */
 void transfers_begin(struct transfers *transfers, const struct windows *times, uint64_t ns);
 /* Waits for the last window's end. 0 or -errno. */

@@ -29,13 +29,15 @@
 static const char usage[] =
 	"usage: eanem-load --phases RATE:TARGET,… [--interval-us N] [--intervals N] [--settle N]\n"
 	"                  [--mss N] [--cpu N] [--mhz N] [--monitor 0|1] [--steer 0|1]\n"
-	"                  [--rcvbuf BYTES]\n"
+	"                  [--rcvbuf BYTES] [--paced 0|1] [--clamp-us N]\n"
 	"  RATE, TARGET: kbit/s that the peer sends and that the kernel holds the connection to;\n"
-	"                0 is as fast as it goes\n";
+	"                0 is as fast as it goes\n"
+	"  --paced: the peer's kernel paces, by SO_MAX_PACING_RATE\n"
+	"  --clamp-us: TCP_WINDOW_CLAMP, the target's bytes in this time, holds the connection\n";
 
 static const char *text = "0:0";
 static uint64_t interval_us = 100000, intervals = 10, settle = 2, mss, cpu, mhz, monitor = 1,
-		steers = 1, rcvbuf;
+		steers = 1, rcvbuf, paced, clamp_us;
 
 static const struct option_to options[] = {
 	{.name = "phases", .text = &text},
@@ -48,6 +50,8 @@ static const struct option_to options[] = {
 	{.name = "monitor", .number = &monitor, .most = 1},
 	{.name = "steer", .number = &steers, .most = 1},
 	{.name = "rcvbuf", .number = &rcvbuf, .most = 1 << 30},
+	{.name = "paced", .number = &paced, .most = 1},
+	{.name = "clamp-us", .number = &clamp_us, .most = 1000000},
 	{0},
 };
 
@@ -137,11 +141,19 @@ static void tell_monitor(struct jsonl *line, uint64_t id)
 	jsonl_close(line);
 }
 
+/* By the kernel's control, or by what Linux has without it. */
+static int hold(int fd, uint64_t kbit_s)
+{
+	if (clamp_us)
+		return source_clamp(fd, kbit_s * clamp_us / 8000);
+	return monitor ? eanem_target_socket(&eanem, source_id(fd), kbit_s * 125) : 0;
+}
+
 static int run_phase(FILE *out, int number, const struct phase *phase, int fd)
 {
 	uint64_t id = source_id(fd), began = clock_ns(), slept = slept_ns();
 
-	if (monitor && eanem_target_socket(&eanem, id, phase->target_kbit_s * 125))
+	if (hold(fd, phase->target_kbit_s))
 		return -EPROTO;
 	for (uint64_t i = 0; i < settle + intervals; i++) {
 		int64_t bytes = source_read_until(fd, began + interval_us * 1000);
@@ -177,7 +189,8 @@ static int run_phases(FILE *out, const struct phase *phases, int count)
 			fd = -1;
 		}
 		if (fd < 0)
-			fd = source_open(phases[i].rate_kbit_s, (uint32_t)mss, (uint32_t)rcvbuf);
+			fd = source_open(phases[i].rate_kbit_s, paced, (uint32_t)mss,
+					 (uint32_t)rcvbuf);
 		error = fd < 0 ? fd : run_phase(out, i, &phases[i], fd);
 	}
 	if (fd >= 0)

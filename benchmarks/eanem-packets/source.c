@@ -38,14 +38,15 @@ static int try_to_connect(uint32_t mss, uint32_t rcvbuf)
 	return error;
 }
 
-int source_open(uint64_t kbit_s, uint32_t mss, uint32_t rcvbuf)
+int source_open(uint64_t kbit_s, bool paced, uint32_t mss, uint32_t rcvbuf)
 {
 	const struct net_order order = {.magic = NET_MAGIC,
 					.what = NET_RECEIVE,
 					.proto = NET_TCP,
 					.bit_s = kbit_s * 1000,
 					.duration_ns = FOREVER_NS,
-					.size = WRITE_SIZE};
+					.size = WRITE_SIZE,
+					.paced = paced};
 	int fd = -ECONNREFUSED;
 
 	for (int i = 0; i < TRIES && fd == -ECONNREFUSED; i++) {
@@ -58,6 +59,13 @@ int source_open(uint64_t kbit_s, uint32_t mss, uint32_t rcvbuf)
 		return -EPIPE;
 	}
 	return fd;
+}
+
+int source_clamp(int fd, uint64_t bytes)
+{
+	int most = (int)bytes;
+
+	return setsockopt(fd, IPPROTO_TCP, TCP_WINDOW_CLAMP, &most, sizeof(most)) ? -errno : 0;
 }
 
 uint64_t source_id(int fd)

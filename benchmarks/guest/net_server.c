@@ -88,6 +88,19 @@ static int serve_datagrams(int control, const struct net_order *order)
 	return error ? error : report(control, &count, 0);
 }
 
+/* At a rate that the kernel paces, or by a sleep after each write. */
+static int serve_stream(int fd, const struct net_order *order)
+{
+	uint64_t bytes_s = order->bit_s / 8;
+	struct net_count count;
+
+	if (!order->paced || !bytes_s)
+		return net_send_stream(fd, order->bit_s, order->duration_ns, order->size, &count);
+	if (setsockopt(fd, SOL_SOCKET, SO_MAX_PACING_RATE, &bytes_s, sizeof(bytes_s)))
+		return -errno;
+	return net_send_stream(fd, 0, order->duration_ns, order->size, &count);
+}
+
 static int echo(int fd, size_t size)
 {
 	static char data[NET_LARGEST_WRITE];
@@ -121,7 +134,7 @@ static int serve_client(int fd)
 	if (order.what == NET_ECHO)
 		return echo(fd, order.size);
 	if (order.what == NET_RECEIVE)
-		return net_send_stream(fd, order.bit_s, order.duration_ns, order.size, &count);
+		return serve_stream(fd, &order);
 	error = net_receive_stream(fd, -1, &count, 0, NULL);
 	return error ? error : report(fd, &count, 0);
 }
