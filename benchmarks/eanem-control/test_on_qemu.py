@@ -12,12 +12,12 @@ pytestmark = pytest.mark.guest
 
 
 def test_the_bandwidth_follows_the_target(lull: Lull, tmp_path: Path) -> None:
-    points = ["--points", "rtt-1/50000", "--points", "rtt-1/150000", "--points", "rtt-1/300000"]
+    points = ["--points", "rtt-1/*"]
     ran = lull("run", "eanem-control", "-e", "qemu", *points, "--set", "intervals=8", "--out", "out")
     assert ran.returncode == 0, ran.stderr
     figures = lull("figures", "out")
     assert figures.returncode == 0, figures.stderr
     rows = pq.read_table(tmp_path / "out" / "figures" / "points.parquet").to_pylist()
-    assert [row["target_mbit_s"] for row in rows] == [50, 150, 300]
+    assert [row["target_mbit_s"] for row in rows] == [50, 200, 400]
     for row in rows:
         assert abs(row["error"]) < 0.05
