@@ -141,7 +141,7 @@ int manager_step(struct manager *manager)
 	int error;
 
 	traffic_begin(&traffic);
-	error = eanem_each_socket(&manager->eanem, traffic_add, &traffic);
+	error = eanem_each_busy(&manager->eanem, traffic_add, &traffic);
 	if (error)
 		return error;
 	/* Of sockets that are silent nobody tells. */

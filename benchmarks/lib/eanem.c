@@ -17,7 +17,7 @@ struct request {
 	char rest[REQUEST_SIZE];
 };
 
-/* Where records go: to an array, or, if there is `each`, to a function. */
+/* Where records go: to an array, or, if there is `each`, those of busy sockets to a function. */
 struct records {
 	uint16_t attribute;
 	size_t size, most, count;
@@ -158,6 +158,8 @@ static int dump(struct eanem *eanem, uint8_t command, struct records *records, s
 	int error;
 
 	begin(&request, eanem->family, NLM_F_DUMP, command);
+	if (records->each)
+		put(&request, LULL_EANEM_A_BUSY, NULL, 0);
 	error = ask(eanem, &request, records);
 	*count = records->count < records->most ? records->count : records->most;
 	return error;
@@ -173,7 +175,7 @@ int eanem_sockets(struct eanem *eanem, struct lull_eanem_socket *sockets, size_t
 	return dump(eanem, LULL_EANEM_COMMAND_SOCKETS, &records, count);
 }
 
-int eanem_each_socket(struct eanem *eanem, eanem_each each, void *with)
+int eanem_each_busy(struct eanem *eanem, eanem_each each, void *with)
 {
 	struct records records = {.attribute = LULL_EANEM_A_SOCKET,
 				  .size = sizeof(struct lull_eanem_socket),

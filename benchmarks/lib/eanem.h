@@ -24,9 +24,12 @@ void eanem_close(struct eanem *eanem);
 
 /* At most *count records, in the kernel's order; *count is how many were kept. */
 int eanem_sockets(struct eanem *eanem, struct lull_eanem_socket *sockets, size_t *count);
-/* All of them, however many there are. The function asks the kernel nothing meanwhile. */
+/*
+ * All that received something in the last interval, however many there are, and perhaps others. The
+ * function asks the kernel nothing meanwhile.
+ */
 typedef void (*eanem_each)(const struct lull_eanem_socket *socket, void *with);
-int eanem_each_socket(struct eanem *eanem, eanem_each each, void *with);
+int eanem_each_busy(struct eanem *eanem, eanem_each each, void *with);
 int eanem_cpus(struct eanem *eanem, struct lull_eanem_cpu *cpus, size_t *count);
 
 /* In bytes/s of payload; 0 for none. */

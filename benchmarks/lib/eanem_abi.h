@@ -13,7 +13,10 @@
 
 enum lull_eanem_command {
 	LULL_EANEM_COMMAND_UNSPEC,
-	/* Dump: an LULL_EANEM_A_SOCKET each. A process gets its own sockets, root gets all. */
+	/*
+	 * Dump: an LULL_EANEM_A_SOCKET each. A process gets its own sockets, root gets all; with
+	 * LULL_EANEM_A_BUSY only those that received something lately.
+	 */
 	LULL_EANEM_COMMAND_SOCKETS,
 	/* Dump: an LULL_EANEM_A_CPU each. Root's. */
 	LULL_EANEM_COMMAND_CPUS,
@@ -48,6 +51,8 @@ enum lull_eanem_attribute {
 	LULL_EANEM_A_KHZ,
 	/* u32 each */
 	LULL_EANEM_A_THREADS,
+	/* A flag */
+	LULL_EANEM_A_BUSY,
 	LULL_EANEM_A_COUNT,
 };
 

@@ -68,8 +68,9 @@ static const char * const lull_eanem_stage_names[] = {
 	[LULL_EANEM_USER] = "user",
 };
 
-static void lull_eanem_show_socket(struct seq_file *file, const struct lull_eanem_sock *es)
+static int lull_eanem_show_socket(struct seq_file *file, void *found)
 {
+	struct lull_eanem_sock *es = found;
 	struct lull_eanem_socket record;
 	const struct lull_eanem_latency *stage;
 
@@ -89,20 +90,44 @@ static void lull_eanem_show_socket(struct seq_file *file, const struct lull_eane
 		seq_printf(file, "  %s mean %llu most %llu ns\n", lull_eanem_stage_names[i],
 			   stage->count ? stage->sum_ns / stage->count : 0, stage->most_ns);
 	}
-}
-
-static int lull_eanem_sockets_show(struct seq_file *file, void *unused)
-{
-	struct lull_eanem_sock *es;
-
-	spin_lock_bh(&lull_eanem_lock);
-	list_for_each_entry(es, &lull_eanem_socks, node)
-		lull_eanem_show_socket(file, es);
-	spin_unlock_bh(&lull_eanem_lock);
 
 	return 0;
 }
-DEFINE_SHOW_ATTRIBUTE(lull_eanem_sockets);
+
+/* A place in the file is a socket's id, and softirqs are off for a buffer of text at a time. */
+static void *lull_eanem_sockets_at(loff_t *place, u64 after)
+{
+	struct lull_eanem_sock *es = lull_eanem_after(&after, false);
+
+	*place = es ? after : after + 1;
+	return es;
+}
+
+static void *lull_eanem_sockets_start(struct seq_file *file, loff_t *place)
+	__acquires(&lull_eanem_lock)
+{
+	spin_lock_bh(&lull_eanem_lock);
+	return lull_eanem_sockets_at(place, *place ? *place - 1 : 0);
+}
+
+static void *lull_eanem_sockets_next(struct seq_file *file, void *found, loff_t *place)
+{
+	return lull_eanem_sockets_at(place, *place);
+}
+
+static void lull_eanem_sockets_stop(struct seq_file *file, void *found)
+	__releases(&lull_eanem_lock)
+{
+	spin_unlock_bh(&lull_eanem_lock);
+}
+
+static const struct seq_operations lull_eanem_sockets_sops = {
+	.start = lull_eanem_sockets_start,
+	.next = lull_eanem_sockets_next,
+	.stop = lull_eanem_sockets_stop,
+	.show = lull_eanem_show_socket,
+};
+DEFINE_SEQ_ATTRIBUTE(lull_eanem_sockets);
 
 static int lull_eanem_cpus_show(struct seq_file *file, void *unused)
 {
@@ -130,15 +155,19 @@ static int __init lull_eanem_init(void)
 		return error;
 	error = lull_register_system(&lull_eanem_system);
 	if (error)
-		return error;
+		goto no_system;
 	error = sysfs_create_files(lull_eanem_system.kobj, lull_eanem_attrs);
-	if (error) {
-		lull_unregister_system(&lull_eanem_system);
-		return error;
-	}
+	if (error)
+		goto no_files;
 	debugfs_create_file("eanem_sockets", 0400, lull_debugfs, NULL, &lull_eanem_sockets_fops);
 	debugfs_create_file("eanem_cpus", 0400, lull_debugfs, NULL, &lull_eanem_cpus_fops);
 
 	return 0;
+
+no_files:
+	lull_unregister_system(&lull_eanem_system);
+no_system:
+	lull_eanem_netlink_exit();
+	return error;
 }
 device_initcall(lull_eanem_init);

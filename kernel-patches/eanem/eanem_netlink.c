@@ -20,6 +20,10 @@
 
 static struct genl_family lull_eanem_family;
 
+static const struct nla_policy lull_eanem_sockets_policy[] = {
+	[LULL_EANEM_A_BUSY] = { .type = NLA_FLAG },
+};
+
 static const struct nla_policy lull_eanem_target_policy[] = {
 	[LULL_EANEM_A_ID] = { .type = NLA_U64 },
 	[LULL_EANEM_A_PID] = { .type = NLA_U32 },
@@ -39,10 +43,22 @@ static const struct nla_policy lull_eanem_steer_policy[] = {
  * struct lull_eanem_dump - a dump under way
  * @after: the last socket or CPU that is in it
  * @owner: the process that asked, or NULL for root; only to compare with
+ * @busy: only sockets that received something lately
  */
 struct lull_eanem_dump {
 	u64 after;
 	struct pid *owner;
+	bool busy;
+};
+
+/**
+ * struct lull_eanem_page - a part of a dump
+ * @skb: where records go
+ * @cb: the dump
+ */
+struct lull_eanem_page {
+	struct sk_buff *skb;
+	struct netlink_callback *cb;
 };
 
 static bool lull_eanem_is_root(struct sk_buff *skb)
@@ -76,6 +92,7 @@ static int lull_eanem_sockets_start(struct netlink_callback *cb)
 	dump->after = 0;
 	/* Who is not root gets its own process's alone. */
 	dump->owner = lull_eanem_is_root(cb->skb) ? NULL : get_pid(task_tgid(current));
+	dump->busy = genl_info_dump(cb)->attrs[LULL_EANEM_A_BUSY];
 	return 0;
 }
 
@@ -85,32 +102,33 @@ static int lull_eanem_sockets_done(struct netlink_callback *cb)
 	return 0;
 }
 
+/* False if there is no room left. */
+static bool lull_eanem_put_socket(struct lull_eanem_sock *es, void *with)
+{
+	const struct lull_eanem_page *page = with;
+	const struct lull_eanem_dump *dump = (struct lull_eanem_dump *)page->cb->ctx;
+	struct lull_eanem_socket record;
+
+	if (sock_net(es->sk) != sock_net(page->skb->sk) ||
+	    (dump->owner && es->owner != dump->owner))
+		return true;
+	lull_eanem_describe(es, &record);
+	record.pid = pid_vnr(es->owner);
+	record.uid = from_kuid_munged(current_user_ns(), READ_ONCE(es->sk->sk_uid));
+	return !lull_eanem_put(page->skb, page->cb, LULL_EANEM_COMMAND_SOCKETS,
+			       LULL_EANEM_A_SOCKET, sizeof(record), &record);
+}
+
 static int lull_eanem_sockets_dump(struct sk_buff *skb, struct netlink_callback *cb)
 {
 	struct lull_eanem_dump *dump = (struct lull_eanem_dump *)cb->ctx;
-	struct user_namespace *user_ns = current_user_ns();
-	struct lull_eanem_socket record;
-	struct lull_eanem_sock *es;
+	struct lull_eanem_page page = { .skb = skb, .cb = cb };
 
 	/* The owner may have executed another program, whose sockets are for nobody else. */
 	if (dump->owner && dump->owner != task_tgid(current))
 		return -EPERM;
 
-	spin_lock_bh(&lull_eanem_lock);
-	list_for_each_entry(es, &lull_eanem_socks, node) {
-		if (es->serial <= dump->after || sock_net(es->sk) != sock_net(skb->sk) ||
-		    (dump->owner && es->owner != dump->owner))
-			continue;
-		lull_eanem_describe(es, &record);
-		record.pid = pid_vnr(es->owner);
-		record.uid = from_kuid_munged(user_ns, READ_ONCE(es->sk->sk_uid));
-		if (lull_eanem_put(skb, cb, LULL_EANEM_COMMAND_SOCKETS, LULL_EANEM_A_SOCKET,
-				   sizeof(record), &record))
-			break;
-		dump->after = es->serial;
-	}
-	spin_unlock_bh(&lull_eanem_lock);
-
+	lull_eanem_visit(&dump->after, dump->busy, lull_eanem_put_socket, &page);
 	return skb->len;
 }
 
@@ -143,7 +161,7 @@ static int lull_eanem_cpus_dump(struct sk_buff *skb, struct netlink_callback *cb
 	return skb->len;
 }
 
-static int lull_eanem_target(struct sk_buff *skb, struct genl_info *info)
+static int lull_eanem_target_command(struct sk_buff *skb, struct genl_info *info)
 {
 	struct nlattr *id = info->attrs[LULL_EANEM_A_ID], *pid = info->attrs[LULL_EANEM_A_PID];
 	bool root = lull_eanem_is_root(skb);
@@ -173,7 +191,8 @@ static int lull_eanem_target(struct sk_buff *skb, struct genl_info *info)
 		error = pid_task(process, PIDTYPE_TGID) ? 0 : -ESRCH;
 		rcu_read_unlock();
 		if (!error)
-			error = lull_eanem_target_process(process, target);
+			error = lull_eanem_target_process(process, target,
+							  root ? 0 : current->self_exec_id);
 	}
 	put_pid(process);
 
@@ -216,6 +235,8 @@ static const struct genl_split_ops lull_eanem_ops[] = {
 		.start = lull_eanem_sockets_start,
 		.dumpit = lull_eanem_sockets_dump,
 		.done = lull_eanem_sockets_done,
+		.policy = lull_eanem_sockets_policy,
+		.maxattr = ARRAY_SIZE(lull_eanem_sockets_policy) - 1,
 		.flags = GENL_CMD_CAP_DUMP,
 	},
 	{
@@ -226,7 +247,7 @@ static const struct genl_split_ops lull_eanem_ops[] = {
 	},
 	{
 		.cmd = LULL_EANEM_COMMAND_TARGET,
-		.doit = lull_eanem_target,
+		.doit = lull_eanem_target_command,
 		.policy = lull_eanem_target_policy,
 		.maxattr = ARRAY_SIZE(lull_eanem_target_policy) - 1,
 		.flags = GENL_CMD_CAP_DO,
@@ -266,5 +287,14 @@ int __init lull_eanem_netlink_init(void)
 
 	if (error)
 		return error;
-	return netlink_register_notifier(&lull_eanem_notifier);
+	error = netlink_register_notifier(&lull_eanem_notifier);
+	if (error)
+		genl_unregister_family(&lull_eanem_family);
+	return error;
+}
+
+void __init lull_eanem_netlink_exit(void)
+{
+	netlink_unregister_notifier(&lull_eanem_notifier);
+	genl_unregister_family(&lull_eanem_family);
 }

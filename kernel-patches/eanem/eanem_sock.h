@@ -5,7 +5,7 @@
 
 #include <linux/cpumask.h>
 #include <linux/hrtimer.h>
-#include <linux/list.h>
+#include <linux/rcupdate.h>
 #include <linux/spinlock.h>
 #include <linux/types.h>
 
@@ -34,16 +34,15 @@ struct lull_eanem_counts {
 
 /**
  * struct lull_eanem_sock - a socket that is watched; lives as long as it does
- * @node: in lull_eanem_socks, in the order of @serial
  * @sk: the socket
- * @serial: its place in a dump
- * @owner: the process that made, accepted or last read it
- * @process: that process's target for all of its TCP sockets, or NULL; this is one of them
+ * @id: its cookie
+ * @owner: the process that made, accepted or last read it; @process has the reference
+ * @process: what is known of that process
  * @own_target: the socket's target, in bytes/s; 0 if it has none
- * @target: the one in force: its own, or its part of its process's
- * @lock: protects @counts, and @packets and @bytes
- * @counts: the interval under way
- * @last: the last interval
+ * @lock: protects @interval, @counts, @last, @packets and @bytes
+ * @interval: how many intervals were over when @counts began
+ * @counts: an interval, which may be over
+ * @last: the interval before
  * @packets: in all
  * @bytes: in all
  * @window: what its control has chosen last, for others to read
@@ -55,15 +54,14 @@ struct lull_eanem_counts {
  * All that has no lock of its own is protected by lull_eanem_lock.
  */
 struct lull_eanem_sock {
-	struct list_head node;
 	struct sock *sk;
-	u64 serial;
+	u64 id;
 	struct pid *owner;
-	struct lull_eanem_process *process;
+	struct lull_eanem_process __rcu *process;
 	u64 own_target;
-	u64 target;
 	/* Of the counts. */
 	spinlock_t lock;
+	u64 interval;
 	struct lull_eanem_counts counts;
 	struct lull_eanem_sums last;
 	u64 packets;
@@ -80,18 +78,21 @@ extern unsigned int lull_eanem_interval_us;
 extern unsigned int lull_eanem_period_us;
 extern unsigned int lull_eanem_delta_us;
 
-/* Taken with softirqs off; a socket's lull_eanem_sock.lock nests inside. */
+/* Taken with softirqs off; the lock of a socket, and that of a process, nest inside. */
 extern spinlock_t lull_eanem_lock;
-extern struct list_head lull_eanem_socks;
 
 /* eanem_monitor.c */
 int lull_eanem_watch(void);
 void lull_eanem_unwatch(void);
 void lull_eanem_follow(int cpu);
-void lull_eanem_describe(const struct lull_eanem_sock *es, struct lull_eanem_socket *record);
+struct lull_eanem_sock *lull_eanem_after(u64 *id, bool busy);
+void lull_eanem_visit(u64 *id, bool busy, bool (*visit)(struct lull_eanem_sock *es, void *with),
+		      void *with);
+void lull_eanem_describe(struct lull_eanem_sock *es, struct lull_eanem_socket *record);
 void lull_eanem_cpu_times(unsigned int cpu, struct lull_eanem_cpu *record);
 int lull_eanem_target_socket(struct net *net, struct pid *owner, u64 id, u64 target);
-int lull_eanem_target_process(struct pid *owner, u64 target);
+int lull_eanem_target_process(struct pid *owner, u64 target, u64 exec_id);
+u64 lull_eanem_target(struct lull_eanem_sock *es);
 
 /* eanem_window.c */
 void lull_eanem_window_init(struct lull_eanem_sock *es);
@@ -104,5 +105,6 @@ void lull_eanem_steer_all_back(void);
 
 /* eanem_netlink.c */
 int lull_eanem_netlink_init(void);
+void lull_eanem_netlink_exit(void);
 
 #endif /* _LULL_EANEM_SOCK_H */

@@ -302,9 +302,9 @@ static int lull_eanem_move_threads(const struct cpumask *cpus, const u32 *thread
  *
  * Return: 0; -ENODEV if the system is off; -EBUSY if somebody else steers; -EINVAL if a CPU is not
  * online, or if a thread is bound to its CPU by the kernel; -EOPNOTSUPP or -ERANGE if there is no
- * such frequency; -ESRCH if there is no such thread; -ENOMEM, or what an interrupt or a thread says
- * that cannot be moved. With -ENODEV, -EBUSY or an offline CPU nothing changes. With any other error
- * everything is back where it was before all.
+ * such frequency; -ESRCH if there is no such thread; -ENOMEM; or what an interrupt or a thread says
+ * that cannot be moved. With -ENODEV, -EBUSY or an offline CPU nothing changes. With any other
+ * error everything is back where it was before all.
  */
 int lull_eanem_steer(struct net *net, u32 holder, const struct cpumask *cpus, unsigned int khz,
 		     const u32 *threads, unsigned int count)

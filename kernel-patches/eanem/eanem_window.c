@@ -47,11 +47,11 @@ static void lull_eanem_look(struct sock *sk, u64 target, u32 window, struct lull
 }
 
 /* The target of a connection that data can come on; 0 if there is none. */
-static u64 lull_eanem_target(const struct sock *sk, const struct lull_eanem_sock *es)
+static u64 lull_eanem_wanted(const struct sock *sk, struct lull_eanem_sock *es)
 {
 	if (!((1 << sk->sk_state) & LULL_EANEM_STATES))
 		return 0;
-	return READ_ONCE(es->target);
+	return lull_eanem_target(es);
 }
 
 /* For when the window may be raised again; a period later if that was in vain. */
@@ -73,7 +73,7 @@ u32 __lull_eanem_window(struct sock *sk, u32 window)
 {
 	struct lull_eanem_sock *es = READ_ONCE(sk->sk_eanem);
 	struct lull_eanem_control *control = &es->control;
-	u64 target = lull_eanem_target(sk, es), bandwidth;
+	u64 target = lull_eanem_wanted(sk, es), bandwidth;
 	struct lull_eanem_view view;
 	u32 offer;
 
@@ -85,8 +85,7 @@ u32 __lull_eanem_window(struct sock *sk, u32 window)
 	lull_eanem_look(sk, target, window, &view);
 	if (lull_eanem_step(control, &view, &bandwidth)) {
 		WRITE_ONCE(es->window, control->window);
-		trace_lull_eanem_window(atomic64_read(&sk->sk_cookie), target, bandwidth,
-					control->window);
+		trace_lull_eanem_window(es->id, target, bandwidth, control->window);
 	}
 	offer = lull_eanem_scaled(&view, lull_eanem_raise(control, &view));
 	if (offer >= window)
@@ -100,7 +99,7 @@ u32 __lull_eanem_offer(struct sock *sk, u32 window)
 {
 	struct lull_eanem_sock *es = READ_ONCE(sk->sk_eanem);
 	struct lull_eanem_control control = es->control;
-	u64 target = lull_eanem_target(sk, es);
+	u64 target = lull_eanem_wanted(sk, es);
 	struct lull_eanem_view view;
 	u32 offer;
 
