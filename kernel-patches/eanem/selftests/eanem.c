@@ -7,6 +7,7 @@
 #include <arpa/inet.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/filter.h>
 #include <linux/genetlink.h>
 #include <linux/netlink.h>
 #include <net/if.h>
@@ -840,6 +841,42 @@ static void does_not_open_what_is_full(void)
 	close(fd);
 }
 
+/* One of so many segments that come is lost: the socket's filter drops it before TCP sees it. */
+static void lose_one_of(int fd, uint32_t count)
+{
+	struct sock_filter code[] = {
+		BPF_STMT(BPF_LD | BPF_W | BPF_ABS, (uint32_t)(SKF_AD_OFF + SKF_AD_RANDOM)),
+		BPF_JUMP(BPF_JMP | BPF_JGE | BPF_K, UINT32_MAX / count, 0, 1),
+		BPF_STMT(BPF_RET | BPF_K, UINT32_MAX),
+		BPF_STMT(BPF_RET | BPF_K, 0),
+	};
+	const struct sock_fprog program = {.len = sizeof(code) / sizeof(code[0]), .filter = code};
+
+	if (setsockopt(fd, SOL_SOCKET, SO_ATTACH_FILTER, &program, sizeof(program)))
+		tap_bail("cannot attach a filter: %s", strerror(errno));
+}
+
+/* A lossy connection gets its target, within 15 %, and never stands still for a second. */
+static void keeps_to_targets_with_loss(void)
+{
+	uint64_t part, sum = 0, least = UINT64_MAX;
+	pid_t child;
+	int fd = connection(&child);
+
+	lose_one_of(fd, 100);
+	must(eanem_target_socket(&eanem, cookie(fd), 2000000), "set a target");
+	part_of(fd, 2000000, 500, 500);
+	for (int i = 0; i < 5; i++) {
+		part = part_of(fd, 2000000, 0, 1000);
+		sum += part / 5;
+		least = part < least ? part : least;
+	}
+	tap_ok(within(sum, 850, 1150), "with a loss of 1 %%: %llu of 1000", (unsigned long long)sum);
+	tap_ok(least > 0, "at least %llu in each second", (unsigned long long)least);
+	end(child);
+	close(fd);
+}
+
 /* Sends for half a second and resets the connection. The next one has data until the end. */
 static void reset_the_first(int listener)
 {
@@ -1277,6 +1314,7 @@ int main(int argc, char **argv)
 	shares_at_once();
 	ends_with_its_program(argv[0]);
 	does_not_open_what_is_full();
+	keeps_to_targets_with_loss();
 	begins_anew();
 	steers();
 	its_timer_follows();
