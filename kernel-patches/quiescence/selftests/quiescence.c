@@ -764,10 +764,10 @@ static void test_order(void)
 
 static bool on_path(pid_t pid)
 {
-	char text[4096], member[32];
+	char text[4096] = "\n", member[32];
 
-	must(read_text(PATH, text, sizeof(text)), PATH);
-	snprintf(member, sizeof(member), "member %d ", pid);
+	must(read_text(PATH, text + 1, sizeof(text) - 1), PATH);
+	snprintf(member, sizeof(member), "\nmember %d ", pid);
 	return strstr(text, member);
 }
 
