@@ -42,8 +42,6 @@
 #define WARM_UP 25
 /* Tasks that work in turn with others do so at the same moments, once in a beat. */
 #define BEAT (20 * MS)
-/* A long sleep with the work before it, in beats. */
-#define LONG 8
 
 static const char *const parts[] = {"frequency", "select", "pack", "associate", "balance"};
 static const char *const trackings[] = {"pelt", "walt", "bes"};
@@ -658,61 +656,6 @@ static bool is_full_though_one_visits(void)
 	return full;
 }
 
-/* A task that works on the last little CPU, sleeps for long, and wakes after @at in a beat. */
-static pid_t sleeps_long(uint64_t at)
-{
-	pid_t pid = fork();
-	uint64_t now;
-
-	if (!pid) {
-		for (;;) {
-			pin(last_little);
-			sleep_to(BEAT, 13 * MS);
-			spin_ns(6 * MS);
-			pin_to(0, mains - 1);
-			now = clock_ns();
-			clock_sleep_until(now - now % BEAT + (LONG - 1) * BEAT + at);
-		}
-	}
-	return pid;
-}
-
-/* How often such a task is packed in @times of its sleeps, if a CPU may be as full as @percent. */
-static unsigned long packed_while(unsigned int times, const char *percent)
-{
-	unsigned long before = stat_of("packed"), packed;
-
-	set("pack_percent", percent);
-	clock_sleep(times * LONG * BEAT);
-	set("pack_percent", "80");
-	packed = stat_of("packed") - before;
-	tap_note("%lu were packed up to %s percent", packed, percent);
-	return packed;
-}
-
-/*
- * Two tasks work where another one has slept for long. Without that one, the CPU's load is what the
- * two do. Only one of them is queued when it wakes, so that their sum is known by PELT alone. New
- * tasks may have over-utilised the machine, which CPUs find out while two of a cluster work.
- */
-static bool is_full_after_sleep(void)
-{
-	pid_t first = works(last_little, 0, 4 * MS, SCHED_OTHER);
-	pid_t second = works(last_little, 8 * MS, 4 * MS, SCHED_OTHER);
-	pid_t more = works(first_little + 1, 13 * MS, 4 * MS, SCHED_OTHER);
-	pid_t pid = sleeps_long(2 * MS);
-	bool full;
-
-	for (int tries = 0; tries < 6 && packed_while(8, "99") < 6; tries++)
-		;
-	full = packed_while(8, "42") <= 2 && packed_while(8, "99") >= 6;
-	stop(pid);
-	stop(first);
-	stop(second);
-	stop(more);
-	return full;
-}
-
 /* What is left beside a real-time task is not taken off a second time. */
 static bool is_packed_beside_realtime(void)
 {
@@ -755,12 +698,7 @@ static void test_pack(void)
 		at_highest(true);
 		tap_ok(is_full_though_one_visits(),
 		       "a task that was a real-time task takes only what it brought");
-		set("tracking", "pelt");
-		set("balance", "1");
-		tap_ok(is_full_after_sleep(),
-		       "pelt: where a task was is no emptier after the task has slept");
 		at_highest(false);
-		set("tracking", "walt");
 	} else {
 		tap_ok(true, "of two CPUs at work, it is the fuller one # SKIP one little CPU");
 	}
