@@ -43,7 +43,8 @@ static const char usage[] =
 
 static const char *name;
 static struct transfers_hold hold;
-static uint64_t percent = 50, transfer_count = 2, joins, threads = 8, solo_us = 2000, settle_us = 16000, window_us = 2000, windows = 4, rest_us;
+static uint64_t percent = 50, transfer_count = 2, joins, threads = 8, solo_us = 2000,
+		settle_us = 16000, window_us = 2000, windows = 4, rest_us;
 
 static const struct option_to options[] = {
 	{.name = "kernel", .text = &name},

@@ -15,8 +15,8 @@ struct transfers;
 /* Processes that wait. NULL if there is no memory or no process. */
 struct transfers *transfers_make(int count);
 /*
- * What holds a transfer: the sender's pacing and the receiver's target in kbit/s, and what SO_RCVBUF
- * is given; 0 for none.
+ * What holds a transfer: the sender's pacing and the receiver's target in kbit/s, and what
+ * SO_RCVBUF is given; 0 for none.
  */
 struct transfers_hold {
 	uint64_t rate_kbit_s, target_kbit_s, rcvbuf;

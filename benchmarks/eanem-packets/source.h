@@ -8,9 +8,9 @@
 #include <stdint.h>
 
 /*
- * A socket on which data comes at this rate, until it is closed. paced: by SO_MAX_PACING_RATE of the
- * sender; otherwise the sender sleeps between writes of 16 KiB. mss: the largest segment, 0 for the
- * link's. rcvbuf: what SO_RCVBUF is given, 0 for the kernel's choice. The descriptor or -errno.
+ * A socket on which data comes at this rate, until it is closed. paced: by SO_MAX_PACING_RATE of
+ * the sender; otherwise the sender sleeps between writes of 16 KiB. mss: the largest segment, 0 for
+ * the link's. rcvbuf: what SO_RCVBUF is given, 0 for the kernel's choice. The descriptor or -errno.
  */
 int source_open(uint64_t kbit_s, bool paced, uint32_t mss, uint32_t rcvbuf);
 /* The largest window that is offered, in bytes. 0 or -errno. */

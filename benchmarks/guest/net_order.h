@@ -25,7 +25,8 @@ struct net_order {
 	uint32_t size;
 	/* The client's port for datagrams. */
 	uint32_t port;
-	/* Of a TCP stream: the server's kernel paces it. Otherwise the server sleeps between writes. */
+	/* Of a TCP stream: the server's kernel paces it. Otherwise the server sleeps between
+	 * writes. */
 	uint32_t paced, unused;
 };
 

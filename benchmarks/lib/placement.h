@@ -7,9 +7,9 @@
 #include <sys/types.h>
 
 /*
- * smp: as if all CPUs were the same. eas: upstream's energy-aware scheduling. one, two: eas, and the
- * caller and its children may use one or two of the little CPUs. capped: eas, and they ask for at
- * most a fifth of the fastest CPU (uclamp.max). walt, bes: with loads by windows. select, pack,
+ * smp: as if all CPUs were the same. eas: upstream's energy-aware scheduling. one, two: eas, and
+ * the caller and its children may use one or two of the little CPUs. capped: eas, and they ask for
+ * at most a fifth of the fastest CPU (uclamp.max). walt, bes: with loads by windows. select, pack,
  * associate, balance: with one part of WAEAS. waeas: with all. inherit: with all, and a new task
  * begins with its parent's demand. without_bes: with all parts, but loads as upstream has them; the
  * others: without one part.

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /*
  * Threads that work off units of one kernel until the last window is over. Says when each unit was
- * done. Each thread's first unit, of a known seed, is checked. With --short the threads are those of
- * a process that ends after so many units of each, and the next one starts then.
+ * done. Each thread's first unit, of a known seed, is checked. With --short the threads are those
+ * of a process that ends after so many units of each, and the next one starts then.
  */
 #include <errno.h>
 #include <pthread.h>
@@ -29,7 +29,8 @@
 static const char usage[] =
 	"usage: parmi --kernel bitcount|susan|basicmath|patricia|dijkstra|stringsearch|sha1 "
 	"--way " PLACEMENT_WAYS "\n"
-	"             [--threads N] [--short UNITS] [--settle-us N] [--window-us N] [--windows N] [--out FILE] "
+	"             [--threads N] [--short UNITS] [--settle-us N] [--window-us N] [--windows N] "
+	"[--out FILE] "
 	"[--totals FILE]\n";
 
 static const char *name, *way, *out = "/out/stamps.jsonl", *totals = "/out/windows.jsonl";
@@ -54,7 +55,7 @@ static struct shared {
 	_Atomic bool over;
 	_Atomic uint32_t wrong, units;
 	uint64_t stamps[MOST_STAMPS];
-} *shared;
+} * shared;
 
 static int fail(const char *what, int error)
 {

@@ -871,7 +871,8 @@ static void keeps_to_targets_with_loss(void)
 		sum += part / 5;
 		least = part < least ? part : least;
 	}
-	tap_ok(within(sum, 850, 1150), "with a loss of 1 %%: %llu of 1000", (unsigned long long)sum);
+	tap_ok(within(sum, 850, 1150), "with a loss of 1 %%: %llu of 1000",
+	       (unsigned long long)sum);
 	tap_ok(least > 0, "at least %llu in each second", (unsigned long long)least);
 	end(child);
 	close(fd);
