@@ -6,13 +6,11 @@
 #include <sched.h>
 #include <stdbool.h>
 #include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/syscall.h>
-#include <unistd.h>
 
+#include "clamp.h"
 #include "sysfs.h"
 
 #define WAEAS SYS_DIR "/kernel/lull/waeas/"
@@ -60,7 +58,7 @@ static unsigned long capacity_of(int cpu)
 {
 	char path[128], text[32];
 
-	snprintf(path, sizeof(path), SYS_DIR "/devices/system/cpu/cpu%d/cpu_capacity", cpu);
+	snprintf(path, sizeof(path), CPU_DIR "/cpu%d/cpu_capacity", cpu);
 	return read_text(path, text, sizeof(text)) ? 1024 : strtoul(text, NULL, 10);
 }
 
@@ -80,22 +78,6 @@ static int keep_to_little(int count)
 		if (CPU_ISSET(cpu, &all) && capacity_of(cpu) == least)
 			CPU_SET(cpu, &few);
 	return sched_setaffinity(0, sizeof(few), &few) ? -errno : 0;
-}
-
-static int cap(uint32_t most)
-{
-	struct {
-		uint32_t size, policy;
-		uint64_t flags;
-		int32_t nice;
-		uint32_t priority;
-		uint64_t runtime, deadline, period;
-		uint32_t util_min, util_max;
-	} attr = {.size = sizeof(attr), .util_max = most};
-
-	/* Policy and parameters are kept, and the upper clamp is set. */
-	attr.flags = 0x18 | 0x40;
-	return syscall(SYS_sched_setattr, 0, &attr, 0) ? -errno : 0;
 }
 
 static int set(const char *file, const char *value)
@@ -125,7 +107,7 @@ int placement_set(const char *name)
 	if (!error)
 		error = set("inherit", strcmp(name, "inherit") ? "0" : "1");
 	if (!error && !strcmp(name, "capped"))
-		error = cap(CAP);
+		error = clamp_most(CAP);
 	if (!error && (!strcmp(name, "one") || !strcmp(name, "two")))
 		error = keep_to_little(strcmp(name, "one") ? 2 : 1);
 	return error ? error : set("enabled", way->is_upstream ? "0" : "1");

@@ -21,6 +21,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "clamp.h"
 #include "clock.h"
 #include "idle.h"
 #include "parts/replay.h"
@@ -348,33 +349,18 @@ static void test_own_file(void)
 
 enum sensitive { NOT, BY_GROUP, BY_ITSELF, AND_CLAMPED };
 
-static void clamp_to(uint64_t flag, uint32_t util)
-{
-	struct {
-		uint32_t size, policy;
-		uint64_t flags;
-		int32_t nice;
-		uint32_t priority;
-		uint64_t runtime, deadline, period;
-		uint32_t util_min, util_max;
-	} attr = {.size = sizeof(attr), .util_min = util, .util_max = util};
-
-	/* Policy, parameters and the other clamp are kept. */
-	attr.flags = 0x18 | flag;
-	if (syscall(SYS_sched_setattr, 0, &attr, 0))
-		_exit(7);
-}
-
 /* A task that says that it needs more than a little CPU has. */
 static void clamp(void)
 {
-	clamp_to(0x20, 900);
+	if (clamp_least(900))
+		_exit(7);
 }
 
 /* A task that is never to get more than a part of a little CPU. */
 static void cap(void)
 {
-	clamp_to(0x40, 200);
+	if (clamp_most(200))
+		_exit(7);
 }
 
 /*
