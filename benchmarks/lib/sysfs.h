@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Small files of sysfs and procfs, which one read gives whole. */
+/* Small files of sysfs, procfs and debugfs, which one read gives whole. */
 #ifndef LULL_SYSFS_H
 #define LULL_SYSFS_H
 

@@ -554,18 +554,6 @@ static int pulls(const struct few *few, int from, int to)
 	return found;
 }
 
-/* A file of debugfs, which read_text() cannot read: such a file has no place to read at. */
-static unsigned long debugfs_number(const char *path)
-{
-	unsigned long number;
-	FILE *file = fopen(path, "r");
-
-	if (!file || fscanf(file, "%lu", &number) != 1)
-		tap_bail("cannot read %s: %s", path, strerror(errno));
-	fclose(file);
-	return number;
-}
-
 /* Two CPUs near each other, and a third one for this program. */
 static bool find_cpus(const cpu_set_t *usable, int cpus[3])
 {
@@ -599,7 +587,7 @@ static void test_eager(void)
 {
 	int cpus[3], seldom, often;
 	cpu_set_t usable, one;
-	unsigned long cost_was, fair_was;
+	char cost_was[32], fair_was[32];
 	char cost[128], fair[128];
 	atomic_bool *work;
 	struct few few;
@@ -613,11 +601,11 @@ static void test_eager(void)
 	}
 	put(SCHED "verbose", "1");
 	snprintf(cost, sizeof(cost), SCHED "domains/cpu%d/domain0/max_newidle_lb_cost", cpus[1]);
-	cost_was = debugfs_number(cost);
+	must(read_text(cost, cost_was, sizeof(cost_was)), cost);
 	put_number(cost, SELDOM_NS);
 	/* Else tasks could run for 5 % of a second in which a real-time task works. */
 	snprintf(fair, sizeof(fair), SCHED "fair_server/cpu%d/runtime", cpus[0]);
-	fair_was = debugfs_number(fair);
+	must(read_text(fair, fair_was, sizeof(fair_was)), fair);
 	put(fair, "0");
 
 	work = mmap(NULL, 2 * sizeof(*work), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1,
@@ -644,8 +632,8 @@ static void test_eager(void)
 	tap_ok(seldom < PULLS / 2, "not eager: it does not if its idle times are short, but for %d",
 	       seldom);
 
-	put_number(fair, fair_was);
-	put_number(cost, cost_was);
+	put(fair, fair_was);
+	put(cost, cost_was);
 	put(SCHED "verbose", "0");
 	bind_to(0, &usable);
 	stop(&few.first);

@@ -26,6 +26,7 @@
 
 #include "clock.h"
 #include "eanem.h"
+#include "pin.h"
 #include "random.h"
 #include "sysfs.h"
 #include "tap.h"
@@ -286,15 +287,6 @@ static int answer(struct eanem *from, int *records)
 static void allowed(cpu_set_t *cpus)
 {
 	sched_getaffinity(0, sizeof(*cpus), cpus);
-}
-
-static void go_to(int cpu)
-{
-	cpu_set_t cpus;
-
-	CPU_ZERO(&cpus);
-	CPU_SET(cpu, &cpus);
-	must(sched_setaffinity(0, sizeof(cpus), &cpus) ? errno : 0, "go to a CPU");
 }
 
 /* How many sockets root sees, however many there are. */
@@ -596,7 +588,7 @@ static void is_not_slowed_by_many(void)
 	char byte;
 
 	allowed(&cpus);
-	go_to(0);
+	must(pin_to_cpu(0), "go to a CPU");
 	put(EANEM_DIR "/interval_us", "1000");
 	turn("0");
 	turn("1");
@@ -1037,7 +1029,7 @@ static void its_timer_follows(void)
 	cpu_set_t before;
 
 	allowed(&before);
-	go_to(0);
+	must(pin_to_cpu(0), "go to a CPU");
 	turn("0");
 	tap_ok(timer_cpu() == -1, "off, no timer runs");
 	turn("1");
@@ -1064,7 +1056,7 @@ static void undoes_what_cannot_be_undone(void)
 	cpu_set_t before, after;
 
 	allowed(&before);
-	go_to(1);
+	must(pin_to_cpu(1), "go to a CPU");
 	must(eanem_steer(&eanem, "0", 0, &self, 1), "steer");
 	put(CPU_DIR "/cpu1/online", "0");
 	tap_ok(eanem_steer(&eanem, "1", 0, NULL, 0) == -EINVAL, "an offline CPU cannot be chosen");
@@ -1235,7 +1227,7 @@ static pid_t disturber(void)
 		return child;
 	if (eanem_open(&own))
 		_exit(1);
-	go_to(1);
+	must(pin_to_cpu(1), "go to a CPU");
 	for (unsigned int i = 0;; i++) {
 		eanem_steer(&own, i % 3 ? "0-1" : i % 2 ? "0" : "", 0, NULL, 0);
 		count = SOCKETS;
