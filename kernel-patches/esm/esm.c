@@ -365,7 +365,7 @@ static ssize_t esm_name_emit_at(char *buf, ssize_t length, const char *name)
 	int room = PAGE_SIZE - 1 - length;
 
 	return min(room, string_escape_mem(name, strlen(name), buf + length, room,
-					   ESM_ESCAPES, "\\"));
+					   LULL_ESCAPES, "\\"));
 }
 
 static ssize_t sources_show(struct kobject *kobj, struct kobj_attribute *attr, char *buf)

@@ -32,9 +32,6 @@ struct ucounts;
 #define ESM_FOREGROUND		16	/* processes */
 #define ESM_THREADS		16	/* registered tasks of one process */
 
-/* How names are shown, with a backslash: what others chose, on one line. */
-#define ESM_ESCAPES		(ESCAPE_NAP | ESCAPE_OCTAL | ESCAPE_APPEND)
-
 #define ESM_FIFO_MIN		8
 #define ESM_FIFO_MAX		65536
 

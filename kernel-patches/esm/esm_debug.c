@@ -71,7 +71,7 @@ static void esm_application_show(struct seq_file *seq, struct esm_application *a
 		   waiting ? "EV_WAIT" : "busy", queued, lost,
 		   application->foreground ? "foreground" : "background", registrations);
 	get_task_comm(name, application->task);
-	seq_escape_str(seq, name, ESM_ESCAPES, "\\");
+	seq_escape_str(seq, name, LULL_ESCAPES, "\\");
 	seq_putc(seq, '\n');
 }
 

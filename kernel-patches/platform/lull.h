@@ -10,6 +10,9 @@
 struct dentry;
 struct device_node;
 
+/* How names are shown, with a backslash: what others chose, on one line. */
+#define LULL_ESCAPES (ESCAPE_NAP | ESCAPE_OCTAL | ESCAPE_APPEND)
+
 /**
  * struct lull_system - one mechanism with one run-time switch
  * @name: its directory under /sys/kernel/lull

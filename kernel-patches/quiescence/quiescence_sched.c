@@ -37,6 +37,7 @@
 #include <linux/task_work.h>
 #include <trace/events/workqueue.h>
 
+#include "../platform/lull.h"
 #include "../platform/probes.h"
 #include "quiescence.h"
 #include "quiescence_memory.h"
@@ -860,8 +861,7 @@ static void lull_quiet_show_member(struct seq_file *file, unsigned int slot)
 {
 	seq_printf(file, "member %d %d ", lull_quiet_names[slot].pid,
 		   lull_quiet_path.members[slot].active);
-	seq_escape_str(file, lull_quiet_names[slot].comm, ESCAPE_NAP | ESCAPE_OCTAL | ESCAPE_APPEND,
-		       "\\");
+	seq_escape_str(file, lull_quiet_names[slot].comm, LULL_ESCAPES, "\\");
 	seq_putc(file, '\n');
 }
 

@@ -68,16 +68,25 @@ static void lull_path_forgets_who_slept_longest(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, path.active, 1);
 }
 
-static void lull_path_keeps_who_runs(struct kunit *test)
+/* A path without room, all of whose members run or sleep. Returns who is on it, and one who is not. */
+static char *lull_path_fill(struct lull_path *path, bool active)
 {
 	static char ids[LULL_PATH_MEMBERS + 1];
-	struct lull_path path;
 	unsigned int i;
 	bool evicted;
 
-	lull_path_clear(&path);
+	lull_path_clear(path);
 	for (i = 0; i < LULL_PATH_MEMBERS; i++)
-		lull_path_add(&path, &ids[i], true, &evicted);
+		lull_path_add(path, &ids[i], active, &evicted);
+	return ids;
+}
+
+static void lull_path_keeps_who_runs(struct kunit *test)
+{
+	struct lull_path path;
+	char *ids = lull_path_fill(&path, true);
+	bool evicted;
+
 	KUNIT_EXPECT_EQ(test, lull_path_add(&path, &ids[LULL_PATH_MEMBERS], true, &evicted), -1);
 	KUNIT_EXPECT_FALSE(test, evicted);
 	KUNIT_EXPECT_EQ(test, path.active, LULL_PATH_MEMBERS);
@@ -85,14 +94,10 @@ static void lull_path_keeps_who_runs(struct kunit *test)
 
 static void lull_path_keeps_who_read_the_event(struct kunit *test)
 {
-	static char ids[LULL_PATH_MEMBERS + 1];
 	struct lull_path path;
-	unsigned int i;
+	char *ids = lull_path_fill(&path, false);
 	bool evicted;
 
-	lull_path_clear(&path);
-	for (i = 0; i < LULL_PATH_MEMBERS; i++)
-		lull_path_add(&path, &ids[i], false, &evicted);
 	KUNIT_EXPECT_EQ(test, lull_path_add(&path, &ids[LULL_PATH_MEMBERS], false, &evicted), 1);
 	KUNIT_EXPECT_TRUE(test, evicted);
 	KUNIT_EXPECT_EQ(test, lull_path_find(&path, &ids[0]), 0);
