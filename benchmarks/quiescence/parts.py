@@ -10,7 +10,6 @@ from typing import Any
 import pyarrow as pa
 
 from lull.figures import repetitions, waiting
-from lull.plotting.markdown import markdown_table
 from lull.rundir.run import Run
 
 TASK = "task:browser/"
@@ -53,14 +52,10 @@ def divided(watts: Mapping[str, float], helpers: int, updates: int) -> dict[str,
 
 
 def text(parts: pa.Table | None) -> str:
-    if parts is None:
-        return ""
-    rows = []
-    for point, own in waiting.by_point(parts).items():
-        watts = {row["part"]: row["power_w"] for row in own}
-        rows.append((point, *(f"{1e3 * watts[part]:.4g}" if part in watts else "-" for part in PARTS)))
-    return (
-        "\n\n## Whose power it is, mW\n\nBy the cause that the ledger has for each joule: a wake-up is its causer's. "
-        "Idle: sleep that nobody broke off, and what CPUs share. Platform: what clusters share, and memory.\n\n"
-        + markdown_table(("point", *PARTS), rows)
+    return waiting.parts_text(
+        parts,
+        PARTS,
+        "Whose power it is",
+        "By the cause that the ledger has for each joule: a wake-up is its causer's. Idle: sleep that nobody broke "
+        "off, and what CPUs share. Platform: what clusters share, and memory.",
     )

@@ -8,7 +8,6 @@ from typing import Any
 import pyarrow as pa
 
 from lull.figures import repetitions, waiting
-from lull.plotting.markdown import markdown_table
 from lull.rundir.run import Run
 
 SEARCH = "task:search-server/"
@@ -48,14 +47,10 @@ def part_of(row: Mapping[str, Any], receiver: int) -> str:
 
 
 def text(parts: pa.Table | None) -> str:
-    if parts is None or not parts.num_rows:
-        return ""
-    table = []
-    for point, own in waiting.by_point(parts).items():
-        watts = {row["part"]: row["power_w"] for row in own}
-        table.append((point, *(f"{1e3 * watts[part]:.4g}" for part in PARTS)))
-    return (
-        "\n\n## What the power is spent on, mW\n\nSearch: on all CPUs. Receiver: all else that the CPU of the client "
-        "takes. Of the other CPUs: other work, the ways into sleep and out of it, and sleep. Caches: L2s. Rest: memory "
-        "controller, interconnect and regulators.\n\n" + markdown_table(("point", *PARTS), table)
+    return waiting.parts_text(
+        parts,
+        PARTS,
+        "What the power is spent on",
+        "Search: on all CPUs. Receiver: all else that the CPU of the client takes. Of the other CPUs: other work, the "
+        "ways into sleep and out of it, and sleep. Caches: L2s. Rest: memory controller, interconnect and regulators.",
     )

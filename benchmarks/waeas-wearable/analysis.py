@@ -227,7 +227,7 @@ def _verdict_text(verdict: Sequence[Row], over_boots: pa.Table | None) -> str:
         + " in the same boot, the way of least power whose p99 is not shown to be later than that of EAS. Good "
         "enough: how many of those that ran are not later. Intervals (95 %) are over windows.\n\n"
         + markdown_table(("point", "way", "best of today", "good enough", *VERDICT.values()), rows)
-        + boots.text(over_boots, {"sensors": "sensors"}, VERDICT).replace("## Over boots", "## The same over boots")
+        + boots.text(over_boots, {"sensors": "sensors"}, VERDICT, "The same over boots")
     )
 
 

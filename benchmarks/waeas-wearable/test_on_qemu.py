@@ -12,18 +12,8 @@ pytestmark = pytest.mark.guest
 
 
 def test_every_sample_is_shown(lull: Lull, tmp_path: Path) -> None:
-    words = [
-        "--set",
-        "windows=2",
-        "--points",
-        "sensors/all-*",
-        "--points",
-        "today/*",
-        "--points",
-        "parts/*",
-        "--points",
-        "without/*",
-    ]
+    groups = ("sensors/all-*", "today/*", "parts/*", "without/*")
+    words = ["--set", "windows=2", *(word for points in groups for word in ("--points", points))]
     ran = lull("run", "waeas-wearable", "-e", "qemu", *words, "--out", "out")
     assert ran.returncode == 0, ran.stderr
     figures = lull("figures", "out")

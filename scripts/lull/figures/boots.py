@@ -39,7 +39,9 @@ def df_boots(savings: Sequence[Row], same: Sequence[str], measures: Iterable[str
     return pa.Table.from_pylist(rows) if rows else None
 
 
-def text(table: pa.Table | None, places: Mapping[str, str], measures: Mapping[str, str]) -> str:
+def text(
+    table: pa.Table | None, places: Mapping[str, str], measures: Mapping[str, str], heading: str = "Over boots"
+) -> str:
     """The section of the summary. Columns and their headings: what a row is of, and what it measures."""
     if table is None:
         return ""
@@ -49,7 +51,7 @@ def text(table: pa.Table | None, places: Mapping[str, str], measures: Mapping[st
     ]
     headings = ("way", *places.values(), "boots", *measures.values())
     return (
-        "\n\n## Over boots, %\n\nMeans over boots of the machine, with 95 % intervals over boots. In brackets stand "
+        f"\n\n## {heading}, %\n\nMeans over boots of the machine, with 95 % intervals over boots. In brackets stand "
         "the least and the most of a boot.\n\n" + markdown_table(headings, rows)
     )
 

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from lull.energy import rows
 from lull.figures import repetitions
+from lull.plotting.markdown import markdown_table
 from lull.plotting.numbers import number, with_interval
 from lull.results.drawing import Stored
 from lull.rundir.run import Run
@@ -41,6 +42,17 @@ def df_windows(runs: Runs, place: Callable[[Run], Row], by_model: bool = False) 
                 line |= {f"{name}_w": own.get(name, 0.0) for name in columns}
         found += [{**place(run), **line} for line in lines]
     return pa.Table.from_pylist(found)
+
+
+def parts_text(parts: pa.Table | None, names: Sequence[str], heading: str, about: str) -> str:
+    """The section of a summary that says of what a point's power consists: rows of a point, a part and its watts."""
+    if parts is None or not parts.num_rows:
+        return ""
+    lines = []
+    for point, own in by_point(parts).items():
+        watts = {row["part"]: row["power_w"] for row in own}
+        lines.append((point, *(f"{1e3 * watts[name]:.4g}" if name in watts else "-" for name in names)))
+    return f"\n\n## {heading}, mW\n\n{about}\n\n" + markdown_table(("point", *names), lines)
 
 
 def _names(row: Mapping[str, Any]) -> tuple[str, ...]:
