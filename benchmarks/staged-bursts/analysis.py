@@ -9,7 +9,7 @@ import pyarrow as pa
 from matplotlib.figure import Figure
 from numpy.typing import NDArray
 
-from lull.figures import savings, waiting
+from lull.figures import boots, savings, waiting
 from lull.plotting import style
 from lull.plotting.markdown import markdown_table
 from lull.results.against import Against
@@ -19,11 +19,11 @@ from lull.rundir.run import Run
 from lull.scenario.runs import Runs
 from lull.statistics import bootstrap, student
 
-from . import parts
+from . import package, parts
 
 REQUESTS, STAGE = "requests.jsonl", "stage.jsonl"
 PLACE = ("way", "rate", "period_us", "governor", "cpufreq", "client", "terms", "window_us", "windows")
-LOAD = ("rate", "terms", "client", "window_us", "windows", "shadow", "powerdown")
+LOAD = ("rate", "terms", "client", "window_us", "windows", "shadow", "powerdown", "boot")
 """The requests, and the machine's settings: points that differ here are never compared."""
 SAME = (*LOAD, "governor", "cpufreq")
 """What two points share that are compared by their way. The period is no part: without bursts it means nothing."""
@@ -36,6 +36,7 @@ MANY = 1000
 """So many requests say how long one in a thousand takes."""
 COUNTS = ("wakes", "bursts", "early")
 """What the kernel counted of the stage; 0 where nothing is staged."""
+OVER_BOOTS = {"power": "of the machine's power", "cpus": "of CPUs and L2s"}
 BOUND_PERIODS = 2
 """The paper's bound, 0.5 s, in periods of its bursts, 250 ms."""
 PAPER_POWER = 0.22
@@ -49,13 +50,17 @@ def analyse(runs: Runs) -> Result:
     tables = {"requests": requests, "windows": windows, "points": df_points(runs, requests, windows)}
     if runs.timed:
         tables["parts"] = parts.df_parts(runs.runs, _place)
+        tables["package"] = package.df_package(runs.runs, _place)
     return conclude(tables, [run.name for run in runs.runs])
 
 
 def conclude(tables: Mapping[str, pa.Table], points: Sequence[str]) -> Result:
     """From the tables of those points that have run, of all."""
-    table = tables["points"]
+    table = waiting.with_defaults(tables["points"], {"boot": 0})
     saved, best = _savings(table, tables["windows"]), df_best(table, tables["windows"])
+    with_package = package.df_with_package(saved, table, tables.get("package"))
+    over_boots = df_boots(saved)
+    told = (("savings", saved), ("best", best), ("with_package", with_package))
     return Result(
         summary="## Response time and power\n\n"
         + waiting.so_far(table, points)
@@ -65,13 +70,20 @@ def conclude(tables: Mapping[str, pa.Table], points: Sequence[str]) -> Result:
         + _points_text(table)
         + _savings_text(saved)
         + _best_text(best)
-        + parts.text(tables.get("parts")),
+        + boots.text(over_boots, {"client": "requests are received by", "powerdown": "memory powers down"}, OVER_BOOTS)
+        + parts.text(tables.get("parts"))
+        + package.text(tables.get("package"), with_package),
         tables={
             **tables,
-            **{name: pa.Table.from_pylist(rows) for name, rows in (("savings", saved), ("best", best)) if rows},
+            **{name: pa.Table.from_pylist(rows) for name, rows in told if rows},
+            **({"boots": over_boots} if over_boots is not None else {}),
         },
         checks=[*checks(table), *best_checks(best)] if waiting.is_timed(table) else [],
     )
+
+
+def df_boots(saved: Sequence[Row]) -> pa.Table | None:
+    return boots.df_boots([row for row in saved if row["way"] in BURSTS], ("period_us", *SAME), OVER_BOOTS)
 
 
 def draw(stored: Stored) -> list[Drawing]:
@@ -137,7 +149,7 @@ def _requests(run: Run) -> list[Row]:
 def _place(run: Run) -> Row:
     platform = run.spec.platform
     machine = {"shadow": platform.shadow.enabled, "powerdown": platform.memory.powerdown}
-    return {**waiting.place(run, PLACE), **machine}
+    return {**waiting.place(run, PLACE), **machine, "boot": int(run.values.get("boot", 0))}
 
 
 def df_points(runs: Runs, requests: pa.Table, windows: pa.Table) -> pa.Table:
@@ -185,6 +197,7 @@ def _savings(points: pa.Table, windows: pa.Table) -> list[Row]:
         {
             "one": row["point"], "other": none["point"], **_saving(own, row, none),
             "rest_w": none["power_w"] - none["cpus_w"],
+            **{name: row.get(name) for name in ("way", "period_us", *SAME)},
         }
         for row in every
         if row["way"] != "none" and "power_w" in row and (none := _beside(every, row)) is not None

@@ -7,10 +7,11 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from lull_experiments.staged_bursts import analysis, parts
+from lull.trace.clock import TICK_HZ
+from lull_experiments.staged_bursts import analysis, package, parts
 
 SAME = {"group": "ways", "rate": 1000, "period_us": 25000, "governor": "menu", "cpufreq": "schedutil", "client": "main",
-        "terms": 12, "window_us": 50000, "windows": 4, "shadow": False, "powerdown": False}  # fmt: skip
+        "terms": 12, "window_us": 50000, "windows": 4, "shadow": False, "powerdown": False, "boot": 0}  # fmt: skip
 
 
 def saved(none: list[float], staged: list[float]) -> dict[str, Any]:
@@ -85,7 +86,7 @@ def test_the_none_of_the_own_group_comes_first() -> None:
 @pytest.mark.parametrize(
     "other", [{"rate": 250}, {"terms": 24}, {"governor": "teo"}, {"cpufreq": "performance"}, {"client": "shadow"},
               {"shadow": True},
-              {"powerdown": True}, {"windows": 22}, {"window_us": 500000}],
+              {"powerdown": True}, {"boot": 1}, {"windows": 22}, {"window_us": 500000}],
 )  # fmt: skip
 def test_another_load_or_machine_is_not_compared(other: dict[str, Any]) -> None:
     assert compared(point("ways/none"), point("memory/staged", **other)) == {}
@@ -164,3 +165,34 @@ def test_power_is_divided_by_what_it_is_spent_on() -> None:
     for part, rows in expected.items():
         assert [parts.part_of(row, receiver=0) for row in rows] == [part] * len(rows)
     assert parts.part_of({**search, "cpu": 12, "cause": "softirq:RCU"}, receiver=12) == "receiver"
+
+
+def test_the_package_sleeps_only_while_all_cpus_do() -> None:
+    first, second = np.array([[0, 40], [50, 200]]), np.array([[30, 120], [130, 145]])
+    found = package.awake([first, second], np.array([20, 100, 140]))
+    assert found["awake"] == pytest.approx(1 - (10 + 70 + 10) / 120)
+    assert found["wakes_hz"] == pytest.approx(2 * TICK_HZ / 120), "at 40 and 120; at 145 no window is open"
+
+
+def test_a_package_that_sleeps_with_the_cpus_adds_to_what_bursts_save() -> None:
+    none, staged = point("ways/none", 2.0), point("ways/staged", 1.9)
+    saved = [{"one": "ways/staged", "other": "ways/none"}]
+    awake = pa.Table.from_pylist([{"point": "ways/none", "awake": 0.5, "wakes_hz": 300.0},
+                                  {"point": "ways/staged", "awake": 0.1, "wakes_hz": 40.0}])  # fmt: skip
+    rows = package.df_with_package(saved, pa.Table.from_pylist([none, staged]), awake)
+    assert [row["package_w"] for row in rows] == list(package.PACKAGES_W)
+    assert rows[1]["power"] == pytest.approx(1 - (1.9 + 0.26) / (2.0 + 1.3))
+    text = package.text(awake, rows)
+    assert "| ways/none | 50 | 300 | - | - | - |" in text
+    assert f"| ways/staged | 10 | 40 | {100 * rows[0]['power']:.3g} | 34.5 |" in text
+
+
+def test_a_saving_is_averaged_over_boots_of_one_machine_only() -> None:
+    boots = [point(f"{group}/{way}", watts, boot=boot, client="shadow", power_w_pm=0.0)
+             for group, boot, by_bursts in (("a", 0, 1.6), ("b", 1, 1.8))
+             for way, watts in (("none", 2.0), ("staged", by_bursts))]  # fmt: skip
+    result = analysis.df_boots(analysis._savings(*tables_of((*boots, *WAYS))))
+    assert result is not None
+    (row,) = result.to_pylist()
+    assert (row["way"], row["client"], row["boots"]) == ("staged", "shadow", 2)
+    assert row["power"] == pytest.approx(0.15)
