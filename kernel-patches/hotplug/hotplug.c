@@ -81,6 +81,14 @@ static bool lull_pseudo_on;
 
 static ATOMIC_NOTIFIER_HEAD(lull_pseudo_chain);
 
+/*
+ * Under the lock: those of the CPUs that are out by pseudo_cpu_pause(). The files
+ * do not tell of them. Whoever else says which CPUs are out ends their pause.
+ */
+static struct cpumask lull_pseudo_paused;
+/* The one of them whose timers stay with it, or -1. */
+static int lull_pseudo_keeper = -1;
+
 /* Under the lock: what readers of the files have to be told of. */
 static struct cpumask lull_pseudo_news;
 static struct kernfs_node *lull_pseudo_list_file;
@@ -308,15 +316,18 @@ static void lull_pseudo_tell_soon(void)
 	queue_work(system_unbound_wq, &lull_pseudo_tell_work);
 }
 
-/* First those that return, so that there is always a CPU to go to. */
-static void lull_pseudo_do(const struct lull_pseudo_change *change)
+/*
+ * First those that return, so that there is always a CPU to go to. @news are the CPUs of which
+ * the files say something else from now on.
+ */
+static void lull_pseudo_do(const struct lull_pseudo_change *change, const struct cpumask *news)
 {
 	u64 start = local_clock(), took;
 	unsigned int cpu;
 
 	lockdep_assert_held(&lull_pseudo_lock);
 
-	if (cpumask_empty(&change->up) && cpumask_empty(&change->down))
+	if (cpumask_empty(&change->up) && cpumask_empty(&change->down) && cpumask_empty(news))
 		return;
 
 	trace_lull_pseudo_change(&change->down, &change->up, false);
@@ -337,9 +348,10 @@ static void lull_pseudo_do(const struct lull_pseudo_change *change)
 		atomic_notifier_call_chain(&lull_pseudo_chain, PSEUDO_CPU_OFFLINE,
 					   (void *)&change->down);
 
-	cpumask_or(&lull_pseudo_news, &lull_pseudo_news, &change->up);
-	cpumask_or(&lull_pseudo_news, &lull_pseudo_news, &change->down);
-	lull_pseudo_tell_soon();
+	if (!cpumask_empty(news)) {
+		cpumask_or(&lull_pseudo_news, &lull_pseudo_news, news);
+		lull_pseudo_tell_soon();
+	}
 
 	trace_lull_pseudo_change(&change->down, &change->up, true);
 
@@ -356,25 +368,40 @@ enum lull_pseudo_verb {
 	LULL_PSEUDO_UP,
 };
 
+static void lull_pseudo_now(struct lull_pseudo_state *state)
+{
+	cpumask_andnot(&state->out, cpu_possible_mask, &lull_pseudo_online_mask);
+	cpumask_copy(&state->online, &lull_pseudo_present);
+	cpumask_copy(&state->home, housekeeping_cpumask(HK_TYPE_DOMAIN));
+}
+
+/* What the files say: a pause is not in them. */
+static void lull_pseudo_said(struct cpumask *out)
+{
+	lockdep_assert_held(&lull_pseudo_lock);
+
+	cpumask_andnot(out, cpu_possible_mask, &lull_pseudo_online_mask);
+	cpumask_andnot(out, out, &lull_pseudo_paused);
+}
+
 static int lull_pseudo_change_locked(enum lull_pseudo_verb verb, const struct cpumask *mask)
 {
 	struct lull_pseudo_change change;
 	struct lull_pseudo_state state;
-	struct cpumask wish;
+	struct cpumask said, wish;
 	int error;
 
 	lockdep_assert_held(&lull_pseudo_lock);
 
-	cpumask_andnot(&state.out, cpu_possible_mask, &lull_pseudo_online_mask);
-	cpumask_copy(&state.online, &lull_pseudo_present);
-	cpumask_copy(&state.home, housekeeping_cpumask(HK_TYPE_DOMAIN));
+	lull_pseudo_now(&state);
+	lull_pseudo_said(&said);
 
 	if (verb == LULL_PSEUDO_SET)
 		cpumask_copy(&wish, mask);
 	else if (verb == LULL_PSEUDO_DOWN)
-		cpumask_or(&wish, &state.out, mask);
+		cpumask_or(&wish, &said, mask);
 	else
-		cpumask_andnot(&wish, &state.out, mask);
+		cpumask_andnot(&wish, &said, mask);
 
 	error = lull_pseudo_plan(&state, &wish, &change);
 	if (error)
@@ -383,7 +410,10 @@ static int lull_pseudo_change_locked(enum lull_pseudo_verb verb, const struct cp
 	if (!lull_pseudo_on && !cpumask_empty(&change.down))
 		return -EOPNOTSUPP;
 
-	lull_pseudo_do(&change);
+	cpumask_clear(&lull_pseudo_paused);
+	WRITE_ONCE(lull_pseudo_keeper, -1);
+	cpumask_xor(&said, &said, &wish);
+	lull_pseudo_do(&change, &said);
 	return 0;
 }
 
@@ -440,6 +470,75 @@ int pseudo_cpu_up(const struct cpumask *mask)
 	return lull_pseudo_change(LULL_PSEUDO_UP, mask);
 }
 EXPORT_SYMBOL_GPL(pseudo_cpu_up);
+
+/**
+ * pseudo_cpu_pause - CPUs leave for a moment, and no file says so
+ * @mask: the CPUs; those that are out already do not count
+ * @keeper: the one of them whose timers stay with it, or -1. Whoever pauses the
+ * CPUs may wait for one of these timers, and needs this CPU when it fires.
+ *
+ * The pause ends with pseudo_cpu_resume(), or when somebody else says which CPUs
+ * are out, by a file or by pseudo_cpu_down() and pseudo_cpu_up(). There is one at a time.
+ *
+ * Context: as pseudo_cpu_down().
+ * Return: 0, or nothing was done: errors as pseudo_cpu_down().
+ */
+int pseudo_cpu_pause(const struct cpumask *mask, int keeper)
+{
+	struct lull_pseudo_change change;
+	struct lull_pseudo_state state;
+	struct cpumask wish;
+	int error;
+
+	guard(raw_spinlock_irqsave)(&lull_pseudo_lock);
+
+	if (!lull_pseudo_on)
+		return -EOPNOTSUPP;
+	lull_pseudo_now(&state);
+	cpumask_or(&wish, &state.out, mask);
+	error = lull_pseudo_plan(&state, &wish, &change);
+	if (error)
+		return error;
+
+	cpumask_or(&lull_pseudo_paused, &lull_pseudo_paused, &change.down);
+	WRITE_ONCE(lull_pseudo_keeper, keeper);
+	lull_pseudo_do(&change, cpu_none_mask);
+	return 0;
+}
+EXPORT_SYMBOL_GPL(pseudo_cpu_pause);
+
+static void lull_pseudo_resume_locked(void)
+{
+	struct lull_pseudo_change change = {};
+
+	lockdep_assert_held(&lull_pseudo_lock);
+
+	cpumask_copy(&change.up, &lull_pseudo_paused);
+	cpumask_clear(&lull_pseudo_paused);
+	WRITE_ONCE(lull_pseudo_keeper, -1);
+	lull_pseudo_do(&change, cpu_none_mask);
+}
+
+/**
+ * pseudo_cpu_resume - the CPUs of pseudo_cpu_pause() come back
+ *
+ * Those that others have said something about since then stay as they are.
+ *
+ * Context: as pseudo_cpu_down().
+ */
+void pseudo_cpu_resume(void)
+{
+	guard(raw_spinlock_irqsave)(&lull_pseudo_lock);
+
+	lull_pseudo_resume_locked();
+}
+EXPORT_SYMBOL_GPL(pseudo_cpu_resume);
+
+/* Whether the timers of a CPU that is out stay with it. */
+bool lull_pseudo_keeps_timers(unsigned int cpu)
+{
+	return READ_ONCE(lull_pseudo_keeper) == cpu;
+}
 
 /**
  * pseudo_cpu_register_notifier - be told of changes
@@ -513,20 +612,28 @@ static int lull_pseudo_cpu_online(unsigned int cpu)
 	return 0;
 }
 
+static bool lull_pseudo_is_last(unsigned int cpu)
+{
+	struct cpumask left;
+
+	cpumask_and(&left, &lull_pseudo_present, &lull_pseudo_online_mask);
+	cpumask_and(&left, &left, housekeeping_cpumask(HK_TYPE_DOMAIN));
+	return cpumask_equal(&left, cpumask_of(cpu));
+}
+
 /*
  * The last CPU that works stays, as the last one that is online does. Suspend
  * takes all but one: there, those that are out have to do.
  */
 static int lull_pseudo_cpu_offline(unsigned int cpu)
 {
-	struct cpumask left;
 	bool last;
 
 	scoped_guard(raw_spinlock_irqsave, &lull_pseudo_lock) {
-		cpumask_and(&left, &lull_pseudo_present, &lull_pseudo_online_mask);
-		cpumask_and(&left, &left, housekeeping_cpumask(HK_TYPE_DOMAIN));
-		last = !cpuhp_tasks_frozen && lull_pseudo_on &&
-		       cpumask_equal(&left, cpumask_of(cpu));
+		/* A pause refuses nothing. */
+		if (lull_pseudo_is_last(cpu))
+			lull_pseudo_resume_locked();
+		last = !cpuhp_tasks_frozen && lull_pseudo_on && lull_pseudo_is_last(cpu);
 		if (!last)
 			cpumask_clear_cpu(cpu, &lull_pseudo_present);
 	}
@@ -536,7 +643,12 @@ static int lull_pseudo_cpu_offline(unsigned int cpu)
 
 static ssize_t pseudo_online_show(struct device *dev, struct device_attribute *attr, char *buf)
 {
-	return sysfs_emit(buf, "%d\n", cpumask_test_cpu(dev->id, &lull_pseudo_online_mask));
+	struct cpumask out;
+
+	scoped_guard(raw_spinlock_irqsave, &lull_pseudo_lock)
+		lull_pseudo_said(&out);
+
+	return sysfs_emit(buf, "%d\n", !cpumask_test_cpu(dev->id, &out));
 }
 
 static ssize_t pseudo_online_store(struct device *dev, struct device_attribute *attr,
@@ -563,7 +675,7 @@ static ssize_t pseudo_offline_show(struct device *dev, struct device_attribute *
 	struct cpumask out;
 
 	scoped_guard(raw_spinlock_irqsave, &lull_pseudo_lock)
-		cpumask_andnot(&out, cpu_possible_mask, &lull_pseudo_online_mask);
+		lull_pseudo_said(&out);
 
 	return sysfs_emit(buf, "%*pbl\n", cpumask_pr_args(&out));
 }

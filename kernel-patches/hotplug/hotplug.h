@@ -31,6 +31,8 @@ enum hrtimer_restart timerfd_tmrproc(struct hrtimer *timer);
 
 int pseudo_cpu_down(const struct cpumask *mask);
 int pseudo_cpu_up(const struct cpumask *mask);
+int pseudo_cpu_pause(const struct cpumask *mask, int keeper);
+void pseudo_cpu_resume(void);
 int pseudo_cpu_register_notifier(struct notifier_block *block);
 int pseudo_cpu_unregister_notifier(struct notifier_block *block);
 
@@ -133,6 +135,9 @@ void lull_irq_settle(struct irq_desc *desc);
 /* In kernel/time/timer_migration.c, which alone knows who waits for what. */
 bool lull_tmigr_release(u64 expires);
 
+/* For hotplug_hrtimers.c */
+bool lull_pseudo_keeps_timers(unsigned int cpu);
+
 /* In kernel/time/hrtimer.c, by way of hotplug_hrtimers.c: before a pseudo-offline CPU sleeps. */
 void lull_hrtimers_leave(void);
 
@@ -158,6 +163,15 @@ static inline int pseudo_cpu_down(const struct cpumask *mask)
 static inline int pseudo_cpu_up(const struct cpumask *mask)
 {
 	return -EOPNOTSUPP;
+}
+
+static inline int pseudo_cpu_pause(const struct cpumask *mask, int keeper)
+{
+	return -EOPNOTSUPP;
+}
+
+static inline void pseudo_cpu_resume(void)
+{
 }
 
 static inline int pseudo_cpu_register_notifier(struct notifier_block *block)

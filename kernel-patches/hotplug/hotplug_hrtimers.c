@@ -137,6 +137,8 @@ void lull_hrtimers_leave(void)
 {
 	unsigned int cpu = get_nohz_timer_target();
 
+	if (lull_pseudo_keeps_timers(smp_processor_id()))
+		return;
 	if (cpu != smp_processor_id() && !lull_pseudo_offline(cpu) && cpu_active(cpu))
 		lull_hrtimers_move(cpu);
 }

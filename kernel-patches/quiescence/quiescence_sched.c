@@ -13,7 +13,7 @@
  *
  * A hold is one of two:
  *
- *   big   the big CPUs leave, by pseudo hotplug. What runs there goes on elsewhere
+ *   big   the big CPUs pause, by pseudo hotplug. What runs there goes on elsewhere
  *   all   wake-ups of other tasks are held as those of a stage are (bursts_sched.c),
  *         by the same rules; and those that run are stopped on their way back to
  *         their programs, where they have no lock of the kernel
@@ -524,7 +524,7 @@ static bool lull_quiet_end_locked(enum lull_quiet_end why)
 	/* If it fires now, it finds nothing to do. */
 	hrtimer_try_to_cancel(&lull_quiet_timer);
 	if (holding == LULL_QUIET_BIG + 1) {
-		pseudo_cpu_up(&lull_quiet_cpus);
+		pseudo_cpu_resume();
 	} else {
 		lull_budget_spend(&lull_quiet_budget, now, held);
 		lull_quiet_let_go();
@@ -605,6 +605,11 @@ static bool lull_quiet_can_hold_big(void)
 	return false;
 }
 
+/*
+ * The path fell asleep on this CPU. What it waits for may be a timer that it started here,
+ * and it wakes here, because that ends the hold. Elsewhere the timer would wake two CPUs,
+ * one after the other.
+ */
 static bool lull_quiet_leave_big(void)
 {
 	u64 tasks = 0;
@@ -614,7 +619,8 @@ static bool lull_quiet_leave_big(void)
 	for_each_cpu(cpu, &lull_quiet_cpus)
 		/* A count of others, which may change at any time. */
 		tasks += data_race(cpu_rq(cpu)->nr_running);
-	if (cpumask_empty(&lull_quiet_cpus) || pseudo_cpu_down(&lull_quiet_cpus))
+	if (cpumask_empty(&lull_quiet_cpus) ||
+	    pseudo_cpu_pause(&lull_quiet_cpus, smp_processor_id()))
 		return false;
 
 	guard(raw_spinlock)(&lull_quiet_held_lock);

@@ -3,6 +3,7 @@
  */
 #include <errno.h>
 #include <fcntl.h>
+#include <inttypes.h>
 #include <linux/futex.h>
 #include <poll.h>
 #include <sched.h>
@@ -91,7 +92,7 @@ struct log {
 };
 
 static struct shared {
-	_Atomic int act, word, kind, told;
+	_Atomic int act, word, kind, told, widen;
 	_Atomic int stray;
 	_Atomic uint32_t done, listening, watching;
 	_Atomic uint32_t wait_ms;
@@ -300,8 +301,20 @@ static void consume(void)
 	}
 }
 
+static void allow_all(pid_t pid)
+{
+	cpu_set_t all;
+
+	memset(&all, 0xff, sizeof(all));
+	if (sched_setaffinity(pid, sizeof(all), &all))
+		_exit(10);
+}
+
 static void answer(void)
 {
+	/* It stays where it is, and may sleep anywhere. */
+	if (atomic_load(&shared->widen))
+		allow_all(0);
 	atomic_store(&shared->begun, clock_ns());
 	clock_sleep(atomic_load(&shared->wait_ms) * MS);
 	atomic_store(&shared->ended, clock_ns());
@@ -855,37 +868,133 @@ static void test_kinds(void)
 	start_ui();
 }
 
-static void test_big(void)
+/* Those of the most capacity, and one of the others. */
+static int find_big(struct cpulist *big, cpu_set_t *set)
 {
-	struct cpulist out;
-	struct log *log = &shared->logs[HOG];
-	char text[64];
-	bool away = true;
-	unsigned long holds;
-	cpu_set_t all, one;
-	pid_t watcher;
-	uint32_t from;
+	uint64_t capacity[CPULIST_MAX] = {0}, most = 0;
+	struct cpulist online;
+	int little = -1;
+	char file[64], text[32];
 
-	restart("big", "200", "2000");
-	holds = stat_of("holds");
-	do_all(CHAIN);
+	must(cpulist_read(&online, "online"), "read the CPUs");
+	memset(big, 0, sizeof(*big));
+	CPU_ZERO(set);
+	for (int cpu = 0; cpu < CPULIST_MAX; cpu++) {
+		if (!online.has[cpu])
+			continue;
+		snprintf(file, sizeof(file), CPU_DIR "/cpu%d/cpu_capacity", cpu);
+		must(read_text(file, text, sizeof(text)), file);
+		capacity[cpu] = strtoull(text, NULL, 10);
+		if (capacity[cpu] > most)
+			most = capacity[cpu];
+	}
+	for (int cpu = 0; cpu < CPULIST_MAX; cpu++) {
+		big->has[cpu] = online.has[cpu] && capacity[cpu] == most;
+		if (big->has[cpu])
+			CPU_SET((size_t)cpu, set);
+		else if (online.has[cpu])
+			little = cpu;
+	}
+	return little;
+}
+
+/* Presses, and returns when others are held. */
+static bool press_and_hold(void)
+{
+	unsigned long holds = stat_of("holds");
+
 	press(CHAIN);
 	for (int i = 0; i < SLACK_MS + 10; i++) {
-		must(read_text(OUT, text, sizeof(text)), OUT);
-		if (*text)
-			break;
+		if (stat_of("holds") > holds)
+			return true;
 		clock_sleep(MS);
 	}
-	must(cpulist_parse(&out, text), text);
-	from = atomic_load(&log->count);
+	return false;
+}
+
+/* Whether one of the others ran, and on these CPUs always or never. */
+static bool ran_on(const struct cpulist *cpus, bool always)
+{
+	struct log *log = &shared->logs[HOG];
+	uint32_t from = atomic_load(&log->count), to;
+	bool good = true;
+
 	clock_sleep(10 * MS);
-	for (uint32_t i = from; i < atomic_load(&log->count); i++)
-		away &= !out.has[log->cpu[i % LOG]];
-	tap_ok(*text && stat_of("holds") == holds + 1, "big: the big CPUs leave");
-	tap_ok(away && atomic_load(&log->count) > from, "and others go on elsewhere");
+	to = atomic_load(&log->count);
+	for (uint32_t i = from; i < to; i++)
+		good &= cpus->has[log->cpu[i % LOG]] == always;
+	return good && to > from;
+}
+
+/* The CPU that has the timer for which the network sleeps, or -1. */
+static int cpu_of_timer(void)
+{
+	uint64_t due = atomic_load(&shared->begun) + atomic_load(&shared->wait_ms) * MS, at;
+	FILE *timers = fopen("/proc/timer_list", "r");
+	int cpu = -1, found = -1;
+	char line[256];
+
+	if (!timers)
+		tap_bail("/proc/timer_list: %s", strerror(errno));
+	while (fgets(line, sizeof(line), timers)) {
+		sscanf(line, "cpu: %d", &cpu);
+		if (sscanf(line, " # expires at %" SCNu64, &at) == 1 && at >= due && at < due + MS)
+			found = cpu;
+	}
+	fclose(timers);
+	return found;
+}
+
+static void test_big(void)
+{
+	struct pollfd file = {.fd = open(OUT, O_RDONLY), .events = POLLPRI};
+	char text[64], one_little[16];
+	struct cpulist big;
+	cpu_set_t all, set, one;
+	bool held, silent;
+	pid_t watcher;
+	int little;
+
+	restart("big", "200", "2000");
+	little = find_big(&big, &set);
+	do_all(CHAIN);
+	if (file.fd < 0 || pread(file.fd, text, sizeof(text), 0) <= 0)
+		tap_bail(OUT ": %s", strerror(errno));
+	held = press_and_hold();
+	tap_ok(held && ran_on(&big, false), "big: others go on elsewhere");
+	must(read_text(OUT, text, sizeof(text)), OUT);
+	silent = !*text;
+	finish();
+	clock_sleep(20 * MS);
+	tap_ok(silent && !poll(&file, 1, 0), "and no file says so, or has its readers told");
+	/* It stays on a big CPU, unless this is out. */
+	if (sched_setaffinity(others[HOG], sizeof(set), &set))
+		tap_bail("cannot bind one of the others: %s", strerror(errno));
+	clock_sleep(5 * MS);
+	allow_all(others[HOG]);
+	clock_sleep(20 * MS);
+	tap_ok(ran_on(&big, true), "big CPUs are back when the path wakes");
+
+	if (sched_setaffinity(net, sizeof(set), &set))
+		tap_bail("cannot bind the network: %s", strerror(errno));
+	atomic_store(&shared->widen, 1);
+	held = press_and_hold();
+	/* Until the CPU sleeps. */
+	clock_sleep(SLACK_MS * MS);
+	tap_ok(held && cpu_of_timer() >= 0 && big.has[cpu_of_timer()],
+	       "the path's own timer stays on the CPU where the path fell asleep");
+	finish();
+	atomic_store(&shared->widen, 0);
+
+	held = press_and_hold();
+	snprintf(one_little, sizeof(one_little), "%d", little);
+	put(OUT, one_little);
+	tap_ok(held && poll(&file, 1, 1000) == 1, "who writes which CPUs are out ends the pause");
 	finish();
 	must(read_text(OUT, text, sizeof(text)), OUT);
-	tap_ok(!*text, "all are back when the path wakes");
+	tap_ok(!strcmp(text, one_little), "and these CPUs stay out when the hold ends");
+	put(OUT, "\n");
+	close(file.fd);
 
 	atomic_store(&shared->watching, 0);
 	watcher = start(watch);
