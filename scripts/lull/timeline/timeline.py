@@ -6,9 +6,9 @@ from pathlib import Path
 import numpy as np
 
 from lull.rundir.folder import RunDir
-from lull.timeline import frequency, power
+from lull.timeline import power
 from lull.timeline.perfetto import TICKS_PER_NS, PerfettoFile
-from lull.trace import recording, spans, wakes
+from lull.trace import frequency, recording, spans, wakes
 from lull.trace.activity import IDLE
 from lull.trace.origins import TASK
 from lull.trace.recording import Recording
