@@ -1,69 +1,30 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""How far predictions of a task's load are off: windows, and what upstream has, on the same load.
+"""Loads of which the errors of predictions are told: one that is known by hand, and those of the recordings."""
 
-A task is placed when it wakes. So each wake-up is asked what was predicted for the next 20 ms, and what came.
-"""
+from typing import Any
 
-from dataclasses import dataclass, replace
+from lull.figures import predictions
+from lull.figures.load_trackers import ONE, WINDOW, Worked
+from lull.files.paths import ROOT
+from lull.rundir.folder import RunDir
+from lull.trace import recording
+from lull.trace.clock import TICKS_PER_US
 
-from tests.waeas_load import ONE, Load, Piece, predicted
-
-WINDOW = 20000
-HALF_LIFE = 32 * 1024
-"""PELT halves a load in 32 periods of 1024 µs."""
-MARGIN = ONE / 100
-"""util_est follows a load downwards if it falls by more than this."""
-SETTLED = 20
-"""Wake-ups before those that count."""
-
-
-def decayed(load: float, us: int) -> float:
-    return load * 2 ** (-us / HALF_LIFE)
+RECORDINGS = ROOT / "results" / "recordings"
+PROGRAM = "input-app"
+STARTS_US, ENDS_US = 300_000, 100_000
+"""In so many µs from the begin of a recording the program starts, and in as many before its end the program ends."""
 
 
-@dataclass(frozen=True)
-class Upstream:
-    """`util_avg` when the task wakes, and the larger one of that and of what `util_est` keeps of earlier runs."""
-
-    pelt: float
-    util_est: float
-
-
-def upstream(pieces: tuple[Piece, ...], now: int) -> Upstream:
-    util, kept, time = 0.0, 0.0, 0
-    for piece in pieces:
-        util = decayed(util, piece.start - time)
-        util = piece.speed + decayed(util - piece.speed, piece.end - piece.start)
-        time = piece.end
-        if kept <= util:
-            kept = util
-        elif kept - util >= MARGIN:
-            kept += (util - kept) / 4
-    util = decayed(util, now - time)
-    return Upstream(util, max(util, kept))
-
-
-def work_in(pieces: tuple[Piece, ...], start: int, end: int) -> float:
-    """Of `ONE`, as a share of the time."""
-    work = sum(max(0, min(piece.end, end) - max(piece.start, start)) * piece.speed for piece in pieces)
-    return work / (end - start)
-
-
-def periodic(period: int, work: int, at: int = 0, count: int = 60) -> tuple[Piece, ...]:
+def periodic(period: int, work: int, at: int = 0, count: int = 60) -> tuple[Worked, ...]:
     """So much work every so many µs, of the fastest CPU."""
-    return tuple(Piece(start, start + work, ONE) for start in range(WINDOW + at, WINDOW + at + count * period, period))
+    starts = range(WINDOW + at, WINDOW + at + count * period, period)
+    return tuple(Worked(start, start + work, ONE) for start in starts)
 
 
-def errors(pieces: tuple[Piece, ...]) -> dict[str, float]:
-    """The mean distance between what was predicted and what came, of `ONE`."""
-    sums = dict.fromkeys(("walt", "bes", "pelt", "util_est"), 0.0)
-    asked = range(SETTLED, len(pieces) - SETTLED)
-    for at in asked:
-        now, before = pieces[at].start, pieces[:at]
-        came = work_in(pieces, now, now + WINDOW)
-        walt = Load(WINDOW, 0, False, before, now)
-        own = upstream(before, now)
-        answers = (predicted(walt), predicted(replace(walt, alpha=ONE // 2)), own.pelt, own.util_est)
-        for name, answer in zip(sums, answers, strict=True):
-            sums[name] += abs(answer - came)
-    return {name: total / len(asked) for name, total in sums.items()}
+def recorded(name: str) -> list[dict[str, Any]]:
+    """A row for each tracker, of the recording of this name."""
+    rundir = RunDir.open(RECORDINGS / name)
+    record = recording.load(rundir)
+    begin, end = record.begin + STARTS_US * TICKS_PER_US, record.end - ENDS_US * TICKS_PER_US
+    return predictions.asked(rundir, PROGRAM, begin, end)

@@ -1,19 +1,17 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What WAEAS is to predict, computed in floating point: the reference of the kernel's integers.
+"""Drawn loads, and what WAEAS is to predict of them in floating point: the reference of the kernel's integers.
 
 `waeas_load_test.c` draws the same loads by the same random numbers, and compares the kernel's predictions with the
 table in `waeas_load_reference.h`, which is this module's answer.
 """
 
-from collections import defaultdict
 from dataclasses import dataclass
 
+from lull.figures.load_trackers import ONE, Load, Worked, predicted
 from lull.files.paths import ROOT
 
 TABLE = ROOT / "kernel-patches" / "waeas" / "waeas_load_reference.h"
 CASES = 120
-ONE = 1024
-REMEMBERED = 5
 WINDOWS_US = (1000, 20000, 100000)
 
 
@@ -28,24 +26,6 @@ class Draws:
         return (self.state >> 8) % bound
 
 
-@dataclass(frozen=True)
-class Piece:
-    """A CPU of a certain speed, of `ONE`, worked from one moment to another, in µs."""
-
-    start: int
-    end: int
-    speed: int
-
-
-@dataclass(frozen=True)
-class Load:
-    window: int
-    alpha: int
-    idle_counts: bool
-    pieces: tuple[Piece, ...]
-    now: int
-
-
 def drawn(seed: int) -> Load:
     draws = Draws(seed)
     window = WINDOWS_US[seed % len(WINDOWS_US)]
@@ -55,32 +35,8 @@ def drawn(seed: int) -> Load:
     for _ in range(1 + draws.below(40)):
         start = time + draws.below(window)
         time = start + 1 + draws.below(window * 2)
-        pieces.append(Piece(start, time, 64 + draws.below(ONE - 63)))
+        pieces.append(Worked(start, time, 64 + draws.below(ONE - 63)))
     return Load(window, alpha, idle_counts, tuple(pieces), time + draws.below(window * 3))
-
-
-def predicted(load: Load) -> float:
-    """Equations 1 to 5 of the paper, of `ONE`. `alpha` is 0 for WALT's mean.
-
-    A task's windows without work are not remembered. A CPU's are, from boot on.
-    """
-    work: dict[int, float] = defaultdict(float)
-    for piece in load.pieces:
-        for number in range(piece.start // load.window, (piece.end - 1) // load.window + 1):
-            start, end = max(piece.start, number * load.window), min(piece.end, (number + 1) * load.window)
-            work[number] += (end - start) * piece.speed / ONE
-    current = load.now // load.window
-    before = range(current) if load.idle_counts else [number for number in sorted(work) if number < current]
-    windows = [work.get(number, 0.0) for number in before[-REMEMBERED:]]
-    if not windows:
-        return work[current] / load.window * ONE
-    expected = sum(windows) / len(windows)
-    if load.alpha:
-        alpha = load.alpha / ONE
-        expected = sum(windows[:2]) / len(windows[:2])
-        for window in windows:
-            expected = alpha * window + (1 - alpha) * expected
-    return min(max(expected, windows[-1], work[current]) / load.window, 1) * ONE
 
 
 def table() -> str:

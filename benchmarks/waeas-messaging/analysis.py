@@ -13,7 +13,7 @@ from lull.scenario.runs import Runs
 
 
 def analyse(runs: Runs) -> Result:
-    return throughput.analyse(runs)
+    return throughput.analyse(runs, "sched-bench")
 
 
 def conclude(tables: Mapping[str, pa.Table], points: Sequence[str]) -> Result:

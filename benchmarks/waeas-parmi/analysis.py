@@ -24,7 +24,7 @@ PAPER_SAVES = {
 
 
 def analyse(runs: Runs) -> Result:
-    return throughput.analyse(runs)
+    return throughput.analyse(runs, "parmi")
 
 
 def conclude(tables: Mapping[str, pa.Table], points: Sequence[str]) -> Result:

@@ -8,7 +8,7 @@ import numpy as np
 import pyarrow as pa
 from matplotlib.figure import Figure
 
-from lull.figures import boots, repetitions, tradeoff, waiting
+from lull.figures import boots, predictions, repetitions, tradeoff, waiting
 from lull.plotting import style
 from lull.plotting.markdown import markdown_table
 from lull.results.against import Against
@@ -47,6 +47,9 @@ Row = dict[str, Any]
 def analyse(runs: Runs) -> Result:
     samples, windows = df_samples(runs), waiting.df_windows(runs, _place)
     tables = {"samples": samples, "windows": windows, "points": df_points(runs, samples, windows)}
+    off = predictions.df_predictions(runs, _place, PROGRAM)
+    if off is not None:
+        tables[predictions.NAME] = off
     return conclude(tables, [run.name for run in runs.runs])
 
 
@@ -69,7 +72,8 @@ def conclude(tables: Mapping[str, pa.Table], points: Sequence[str]) -> Result:
         + boots.text(over_boots, {"sensors": "sensors"}, OVER_BOOTS)
         + _verdict_text(verdict, best_boots)
         + tradeoff.text(pareto)
-        + _crowds_text(crowds),
+        + _crowds_text(crowds)
+        + predictions.text(tables.get(predictions.NAME)),
         tables={
             **tables,
             **({"crowds": crowds} if crowds is not None else {}),

@@ -3,9 +3,9 @@
 
 import pytest
 
+from lull.figures.load_trackers import HALF_LIFE, ONE, WINDOW, Worked, errors, upstream
 from lull.files.paths import ROOT
-from tests.waeas_errors import HALF_LIFE, WINDOW, errors, periodic, upstream
-from tests.waeas_load import ONE, Piece
+from tests.waeas_errors import periodic
 
 MS = 1000
 
@@ -16,7 +16,7 @@ def left(ms: float) -> float:
 
 
 def test_pelt_halves_in_32_periods_and_comes_up_as_it_goes_down() -> None:
-    pieces = (Piece(0, HALF_LIFE, ONE),)
+    pieces = (Worked(0, HALF_LIFE, ONE),)
     assert upstream(pieces, HALF_LIFE).pelt == pytest.approx(ONE / 2)
     assert upstream(pieces, 2 * HALF_LIFE).pelt == pytest.approx(ONE / 4)
     assert upstream(pieces, 2 * HALF_LIFE).util_est == pytest.approx(ONE / 2), "as at the end of its last run"
@@ -25,11 +25,11 @@ def test_pelt_halves_in_32_periods_and_comes_up_as_it_goes_down() -> None:
 def test_util_est_follows_up_at_once_and_down_by_a_quarter() -> None:
     once, half = HALF_LIFE, ONE / 2
     long_sleep = 40 * HALF_LIFE
-    short = Piece(long_sleep, long_sleep + once // 32, ONE)
+    short = Worked(long_sleep, long_sleep + once // 32, ONE)
     small = ONE * (1 - 2 ** (-1 / 32))
-    assert upstream((Piece(0, once, ONE), short), 2 * long_sleep).util_est == pytest.approx(half + (small - half) / 4)
-    back = Piece(2 * long_sleep, 2 * long_sleep + once, ONE)
-    assert upstream((Piece(0, once, ONE), short, back), 3 * long_sleep).util_est == pytest.approx(half)
+    assert upstream((Worked(0, once, ONE), short), 2 * long_sleep).util_est == pytest.approx(half + (small - half) / 4)
+    back = Worked(2 * long_sleep, 2 * long_sleep + once, ONE)
+    assert upstream((Worked(0, once, ONE), short, back), 3 * long_sleep).util_est == pytest.approx(half)
 
 
 def test_windows_are_right_about_a_load_that_is_the_same_in_each_of_them() -> None:
@@ -54,7 +54,7 @@ def test_windows_are_half_off_when_an_edge_cuts_the_work_in_two() -> None:
 
 def test_bes_follows_a_load_that_falls_faster_than_the_mean() -> None:
     falling = tuple(
-        Piece(start, start + work, ONE)
+        Worked(start, start + work, ONE)
         for start, work in ((WINDOW * at, (10 if at <= 40 else 2) * MS) for at in range(1, 81))
     )
     off = errors(falling)

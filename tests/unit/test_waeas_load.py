@@ -3,7 +3,8 @@
 
 import pytest
 
-from tests.waeas_load import CASES, ONE, TABLE, Load, Piece, drawn, predicted, table
+from lull.figures.load_trackers import ONE, Load, Worked, predicted
+from tests.waeas_load import CASES, TABLE, drawn, table
 
 
 def test_the_table_of_the_kernel_is_what_floating_point_gives() -> None:
@@ -22,7 +23,7 @@ def test_all_kinds_of_loads_are_drawn() -> None:
 
 def load_of(ms: list[int], alpha: int, speed: int = ONE) -> Load:
     """Windows of 20 ms, from the second on, each with so much work; then the next begins."""
-    pieces = tuple(Piece(20000 * at, 20000 * at + 1000 * part, speed) for at, part in enumerate(ms, 1) if part)
+    pieces = tuple(Worked(20000 * at, 20000 * at + 1000 * part, speed) for at, part in enumerate(ms, 1) if part)
     return Load(20000, alpha, False, pieces, 20000 * (len(ms) + 1))
 
 

@@ -8,7 +8,7 @@ import numpy as np
 import pyarrow as pa
 from matplotlib.figure import Figure
 
-from lull.figures import repetitions, waiting
+from lull.figures import predictions, repetitions, waiting
 from lull.plotting import style
 from lull.plotting.markdown import markdown_table
 from lull.results.against import Against
@@ -27,9 +27,15 @@ NEAR = 0.01
 Row = dict[str, Any]
 
 
-def analyse(runs: Runs) -> Result:
-    windows = df_windows(runs)
-    return conclude({"windows": windows, "points": df_points(runs, windows)}, [run.name for run in runs.runs])
+def analyse(runs: Runs, program: str) -> Result:
+    """`program` is the name of the tasks that make the load."""
+    windows, off = df_windows(runs), predictions.df_predictions(runs, _place, program)
+    tables = {
+        "windows": windows,
+        "points": df_points(runs, windows),
+        **({predictions.NAME: off} if off is not None else {}),
+    }
+    return conclude(tables, [run.name for run in runs.runs])
 
 
 def conclude(tables: Mapping[str, pa.Table], points: Sequence[str]) -> Result:
@@ -40,7 +46,10 @@ def conclude(tables: Mapping[str, pa.Table], points: Sequence[str]) -> Result:
         + waiting.so_far(table, points)
         + "Messages, trips to and fro, or units of work, a second; power of the machine and of its CPUs with their "
         "L2s; energy of CPUs and L2s for each of them. Means with 95 % intervals over windows. Drift: of the later "
-        "half of the windows from the earlier one.\n\n" + _points_text(table) + _ratios_text(ratios),
+        "half of the windows from the earlier one.\n\n"
+        + _points_text(table)
+        + _ratios_text(ratios)
+        + predictions.text(tables.get(predictions.NAME)),
         tables={**tables, **({"ratios": ratios} if ratios.num_rows else {})},
         checks=checks(ratios) if waiting.is_timed(table) else [],
     )

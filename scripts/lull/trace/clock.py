@@ -68,6 +68,11 @@ class Clock:
     def ticks(self, stamps: npt.NDArray[np.uint64], origin: object) -> npt.NDArray[np.int64]:
         return self.counts(stamps, origin) * self.period
 
+    def nanoseconds(self, ticks: npt.NDArray[np.int64]) -> npt.NDArray[np.float64]:
+        """sched_clock() at these ticks, also between two counts."""
+        counts = ticks / self.period - self.epoch_count
+        return self.epoch_ns + counts * (self.mult / (1 << self.shift))
+
     def monotonic_ticks(self, ns: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
         """Ticks of times of CLOCK_MONOTONIC, such as a timer's, to within a few counts.
 
