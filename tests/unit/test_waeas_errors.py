@@ -5,7 +5,7 @@ import pytest
 
 from lull.figures.load_trackers import HALF_LIFE, ONE, WINDOW, Worked, errors, upstream
 from lull.files.paths import ROOT
-from tests.waeas_errors import periodic
+from tests.waeas_errors import RECORDINGS, periodic, recorded
 
 MS = 1000
 
@@ -72,4 +72,12 @@ def test_the_table_of_the_system_is_what_comes_out(hertz: int, at_ms: int) -> No
         name: f"{100 * error / ONE:.1f}" for name, error in errors(periodic(10**6 // hertz, 6000, at_ms * MS)).items()
     }
     row = f"| {hertz} | {at_ms} | {off['walt']} | {off['bes']} | {off['pelt']} | {off['util_est']} |"
+    assert row in (ROOT / "kernel-patches" / "waeas" / "README.md").read_text().splitlines()
+
+
+@pytest.mark.parametrize("name", sorted(path.name for path in RECORDINGS.iterdir() if path.is_dir()))
+def test_the_table_of_the_recordings_is_what_comes_out(name: str) -> None:
+    off = recorded(name)
+    cells = [f"{100 * own['off']:.3f} ({100 * own['above']:+.3f})" for own in off]
+    row = f"| `{name}` | {off[0]['wakes']} | {100 * off[0]['came']:.3f} | {' | '.join(cells)} |"
     assert row in (ROOT / "kernel-patches" / "waeas" / "README.md").read_text().splitlines()
