@@ -5,7 +5,7 @@ PYTHON := .venv/bin/python
 PYTHON_FOLDERS := scripts tests gem5-configs benchmarks docs/notebook.ipynb
 # What is here, committed or not: a new experiment's files are checked before they are committed.
 FILES := $(shell git ls-files --cached --others --exclude-standard 2>/dev/null)
-GUEST_C := $(foreach file,$(filter %.c %.h,$(FILES)),$(if $(findstring /selftests/,$(file))$(filter benchmarks/%,$(file)),$(file)))
+GUEST_C := $(foreach file,$(filter %.c %.h,$(FILES)),$(if $(findstring /selftests/,$(file))$(filter benchmarks/% tests/native/%,$(file)),$(file)))
 SHELL_SCRIPTS = $(filter-out %.md %.py,$(shell git grep -l --untracked -E '^\#!/bin/(ba)?sh'))
 
 .PHONY: demo test test-all lint clean setup
