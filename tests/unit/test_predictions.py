@@ -182,12 +182,13 @@ def runs_of(rundir: RunDir, timed: bool = True) -> Any:
     return SimpleNamespace(runs=[run], timed=timed)
 
 
-def test_a_point_has_a_row_for_each_tracker(tiny: RunDir, monkeypatch: pytest.MonkeyPatch) -> None:
-    record = recording.load(tiny)
+def test_a_point_has_a_row_for_each_tracker(monkeypatch: pytest.MonkeyPatch) -> None:
+    drags = RunDir.open(RECORDINGS / "drags")
+    record = recording.load(drags)
     edges = np.array([record.begin, record.end - TICKS_PER_US, record.end], np.int64)
     windows = repetitions.Windows(edges, 0, [True, False])
     monkeypatch.setattr(repetitions, "windows", lambda *_: windows)
-    table = predictions.df_predictions(runs_of(tiny), lambda run: {"point": run.name}, "sh")
+    table = predictions.df_predictions(runs_of(drags), lambda run: {"point": run.name}, PROGRAM)
     assert table is not None
     found = table.to_pylist()
     assert [(row["point"], row["tracker"]) for row in found] == [("sensors/a", name) for name in TRACKERS]
@@ -196,10 +197,24 @@ def test_a_point_has_a_row_for_each_tracker(tiny: RunDir, monkeypatch: pytest.Mo
     section = predictions.text(table)
     row = predictions.cells(found[3])
     assert f"| sensors/a | util_est | {row[1]} | {row[2]} | {row[3]} | {row[4]} |" in section
-    assert predictions.df_predictions(runs_of(tiny, timed=False), lambda _: {}, "sh") is None
-    assert predictions.df_predictions(runs_of(tiny), lambda _: {}, "nobody") is None
+    assert predictions.df_predictions(runs_of(drags, timed=False), lambda _: {}, PROGRAM) is None
+    assert predictions.df_predictions(runs_of(drags), lambda _: {}, "nobody") is None
     monkeypatch.setattr(recording, "load", lambda _: replace(record, lost=1))
-    assert predictions.df_predictions(runs_of(tiny), lambda _: {}, "sh") is None, "what ran is not known throughout"
+    assert predictions.df_predictions(runs_of(drags), lambda _: {}, PROGRAM) is None, "what ran is not known throughout"
+
+
+def test_a_wake_up_counts_if_the_trace_has_the_time_before_and_after() -> None:
+    drags = RunDir.open(RECORDINGS / "drags")
+    record = recording.load(drags)
+    (own,) = running_tasks.runs(TraceFile(drags / "trace.dat"), record, drags.spec().platform, PROGRAM).values()
+    since, left = ((own.woken - record.begin) / TICKS_PER_US, (record.end - own.woken) / TICKS_PER_US)
+    count = int(((since >= predictions.HISTORY) & (left >= WINDOW)).sum())
+    assert 0 < count < own.woken.size
+    assert {row["wakes"] for row in predictions.asked(drags, PROGRAM)} == {count}
+    begin, end = record.begin + 500_000 * TICKS_PER_US, record.begin + 900_000 * TICKS_PER_US
+    within = int(((since >= 500_000 - WINDOW) & (since <= 900_000 - WINDOW)).sum())
+    assert {row["wakes"] for row in predictions.asked(drags, PROGRAM, begin, end)} == {within}
+    assert predictions.asked(drags, PROGRAM, record.begin, record.begin + 119_000 * TICKS_PER_US) == []
 
 
 def test_points_that_were_published_without_have_no_section() -> None:

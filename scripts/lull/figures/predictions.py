@@ -4,7 +4,8 @@
 All trackers are asked about the same run, whichever of them Linux used. The work is what the trace says: the time in
 which a task ran, times the speed of its CPU, which is Linux's capacity of the CPU times its frequency over its highest.
 
-A wake-up counts if the 20 ms after it end in the part of the run that counts.
+A wake-up counts if the 20 ms after it end in the part of the run that counts, and if the trace has the 100 ms before
+it, from which windows predict. With a fast-forward the trace may be too short for that.
 """
 
 from collections.abc import Callable, Sequence
@@ -32,6 +33,7 @@ Floats = NDArray[np.float64]
 Row = dict[str, Any]
 NAME = "predictions"
 """The table's."""
+HISTORY = REMEMBERED * WINDOW
 
 
 @dataclass(frozen=True)
@@ -160,15 +162,13 @@ def asked(rundir: RunDir, program: str, begin: int | None = None, end: int | Non
     record, platform = recording.load(rundir), rundir.spec().platform
     if record.lost:
         return []
-    first, last = (
-        record.clock.nanoseconds(np.array([tick], np.int64))[0] / 1e3 - WINDOW
-        for tick in (record.begin if begin is None else begin, record.end if end is None else end)
-    )
+    edges = (record.begin, record.begin if begin is None else begin, record.end if end is None else end)
+    traced, first, last = (record.clock.nanoseconds(np.array(edges, np.int64)) / 1e3).tolist()
     speed_of = speeds(rundir, platform, record)
     loads, guesses = [np.empty(0)], [np.empty((len(TRACKERS), 0))]
     for runs in running_tasks.runs(TraceFile(rundir / TRACE), record, platform, program).values():
         work, at = task_work(runs, speed_of, record), record.clock.nanoseconds(runs.woken) / 1e3
-        at = at[(first <= at) & (at <= last)]
+        at = at[(at >= max(first - WINDOW, traced + HISTORY)) & (at <= last - WINDOW)]
         loads.append(came(work, at))
         guesses.append(np.stack(list(predicted_at(work, at).values())))
     load, guess = np.concatenate(loads) / ONE, np.concatenate(guesses, axis=1) / ONE
