@@ -29,7 +29,8 @@ def what_if(
         typer.Option(
             "--set",
             help="a number of an idle state, such as cstates.C3.exit_us=15 or cstates.C3.advertised.exit_us=50; "
-            "governor=teo; idle.deepest=C4; idle.without=C2; docs/what-if.md has all; may be given several times",
+            "governor=teo; idle.deepest=C4; idle.without=C2; cstates.C2b.kind=retention, which adds a state; "
+            "docs/what-if.md has all; may be given several times",
             metavar="KEY=VALUE",
         ),
     ] = None,

@@ -32,7 +32,7 @@ def apply(data: Data, overrides: Sequence[str]) -> Data:
         if not equals or not key:
             raise UserError(f"--set {text}: no `=`; write key=value, such as memory.size_mib=256")
         targets = list(_targets(changed, key))
-        single = _value(key, value)
+        single = parsed(key, value)
         for steps in targets:
             _assign(changed, steps, single, key)
     return changed
@@ -44,9 +44,10 @@ def changes_what_linux_is_told(override: str) -> bool:
     return parts[-2:-1] == ["advertised"] and "cstates" in parts[:-2]
 
 
-def _value(key: str, text: str) -> Any:
+def parsed(key: str, text: str) -> Any:
+    """The single value that a text of the command line means."""
     try:
-        value = _parsed(text)
+        value = _of_yaml(text)
     except (yaml.YAMLError, RecursionError) as error:
         raise UserError(f"--set {key}: `{text[:40]}` is not a value; write a number, true, false or a name") from error
     if value is None or isinstance(value, dict | list):
@@ -55,7 +56,7 @@ def _value(key: str, text: str) -> Any:
 
 
 @lru_cache(maxsize=1024)
-def _parsed(text: str) -> Any:
+def _of_yaml(text: str) -> Any:
     """A sweep sets the same few values for each of its points."""
     return yaml_file.parsed(text)
 

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from lull.energy.states import ACTIVE, IDLE
+from lull.whatif.added import NEW_NAME
 
 SHARE_OF_CHANGE = 0.1
 """The part of a predicted difference that may be wrong."""
@@ -82,7 +83,7 @@ def kind(what: str, cpu: int, of: str) -> str:
         return "L2"
     if cpu < 0:
         return "sums"
-    return "asleep" if of in IDLE else "active" if of == ACTIVE else "ways"
+    return "asleep" if of in IDLE or NEW_NAME.fullmatch(of) else "active" if of == ACTIVE else "ways"
 
 
 def factor(kind: str, of: Circumstances) -> float:

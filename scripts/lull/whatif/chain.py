@@ -12,7 +12,7 @@ import numpy.typing as npt
 from lull.errors import UserError
 from lull.platform.cstates import KEEPING_CACHES, CState
 from lull.platform.schema import Platform
-from lull.whatif import ticks
+from lull.whatif import added, ticks
 from lull.whatif.library import NEVER, Governor, library
 from lull.whatif.recorded import Made
 from lull.whatif.sleeps import ChosenSleep
@@ -59,7 +59,7 @@ WAKE = np.dtype(
 class _StateCosts(ctypes.Structure):
     _fields_ = (
         *((name, ctypes.c_double) for name in ("entry", "exit", "flush", "refill", "fill")),
-        *((name, ctypes.c_int32) for name in ("cluster_off", "keeps_caches", "alone")),
+        *((name, ctypes.c_int32) for name in ("cluster_off", "keeps_caches", "alone", "like")),
         *((name, ctypes.c_int64) for name in ("usual", "given_up")),
     )
 
@@ -105,6 +105,8 @@ class Chains:
     """Of each CPU, the first sleep of each stream, or the number of its sleeps."""
     told: dict[int, npt.NDArray[np.bool_]] = field(default_factory=dict)
     """Of each CPU's sleeps, whether an event tells when the interrupt came that ended it."""
+    new: Mapping[int, frozenset[int]] = field(default_factory=dict)
+    """Of each CPU, the numbers of the states that a what-if adds."""
 
     def known(self, wakes: npt.NDArray[np.void]) -> npt.NDArray[np.bool_]:
         """Whether it is known of each wake-up when its interrupt came."""
@@ -148,7 +150,7 @@ class Chains:
 
     def unseen(self, cpu: int, state: int) -> bool:
         """The run never left the state on this CPU."""
-        return self.usual[cpu][state].software is None
+        return self.usual[cpu][state].software is None or state in self.new.get(cpu, ())
 
 
 def of_run(
@@ -377,6 +379,23 @@ def _fill(row: _CpuChain, chains: Chains, cpu: int, cluster: int, states: Sequen
         one.entry, one.exit, one.flush = 1000 * actual.entry_us, 1000 * actual.exit_us, 1000 * actual.flush_us
         one.refill, one.fill = 1000 * actual.refill_us, 1000 * actual.fill_us
         one.cluster_off, one.keeps_caches = state.kind == "cluster-off", state.kind in KEEPING_CACHES
-        one.alone = number - 1 if one.cluster_off and number > 1 else number
+        one.alone, one.like = _alone(states, number), _like(states, number)
         one.usual = _USUAL_NS[state.kind] if usual.software is None else usual.software
         one.given_up = _GIVEN_UP_NS if usual.given_up is None else usual.given_up
+
+
+def _alone(states: Sequence[CState], number: int) -> int:
+    """The state whose costs a CPU pays while another one keeps its cluster on. The hardware has none that is new."""
+    if states[number].kind != "cluster-off":
+        return number
+    own = [at for at in _recorded(states) if 0 < at < number and states[at].kind != "cluster-off"]
+    return max(own, default=number)
+
+
+def _like(states: Sequence[CState], number: int) -> int:
+    """The recorded state of the same kind, if there is one: how long software takes out of it."""
+    return next((at for at in _recorded(states) if states[at].kind == states[number].kind), number)
+
+
+def _recorded(states: Sequence[CState]) -> list[int]:
+    return [at for at, state in enumerate(states) if not isinstance(state, added.AddedState)]

@@ -29,7 +29,7 @@ _source: Replay | None = None
 
 def table(source: Replay, common: Sequence[str], words: Sequence[str]) -> pa.Table:
     """A row for each point, in the order of the grid."""
-    source.machine.changed(common)
+    source.machine.check_others(common)
     asked = [(*common, *point) for point in settings.grid(words, common)]
     for point in asked:  # a mistake is told before anything is computed
         try:

@@ -76,7 +76,7 @@ def _others(wakes: Wakes, place: int) -> Iterator[int]:
 
 
 def _run(source: Replay, machine: Setup, own: Limits) -> tuple[Wakes, float]:
-    wakes = chain.run(source.chains, machine.platform, BY_HINDSIGHT, own, source.deepest(machine))
+    wakes = chain.run(source.chains_of(machine), machine.platform, BY_HINDSIGHT, own, source.deepest(machine))
     power, spent = source.power(machine), source.spending(machine, wakes)
     cores = sum(sum(joules.values()) for joules in spent.cores(power, source.spent).values())
     return wakes, cores + sum(spent.caches(power).values())
@@ -91,7 +91,7 @@ def limits(source: Replay, machine: Setup, credit: float) -> Limits:
     """
     cpus = max(source.chains.sleeps) + 1
     ideal = np.full(cpus * MAX_STATES, NEVER, np.int64)
-    told, power_of = source.states(machine), source.power(machine)
+    told, power_of, chains = source.states(machine), source.power(machine), source.chains_of(machine)
     for (members, cluster), charge in zip(machine.platform.cpu_ranges(), source.charges(machine), strict=True):
         for cpu in members:
             if cpu not in source.chains.sleeps:
@@ -102,7 +102,7 @@ def limits(source: Replay, machine: Setup, credit: float) -> Limits:
             for number, state in enumerate(cluster.cstates):
                 if told[cpu][number].disabled:
                     continue
-                actual, usual = state.actual, source.chains.usual[cpu][number].software
+                actual, usual = state.actual, chains.usual[cpu][number].software
                 trip = 1000 * (actual.entry_us + actual.exit_us + actual.flush_us + actual.refill_us)
                 trip += usual if usual is not None else 0
                 rest = power.get(state.name, 0.0)

@@ -14,7 +14,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from lull.whatif import bars, hindsight
+from lull.whatif import added, bars, hindsight
 from lull.whatif.bars import Scale
 from lull.whatif.differ import OtherChoice
 from lull.whatif.settings import Setup
@@ -116,7 +116,7 @@ class Doubts(NamedTuple):
 
 def _doubts(source: Replay, machine: Setup, wakes: npt.NDArray[np.void], cores_j: float) -> Doubts:
     scale = _scale(source, machine, wakes, cores_j)
-    return Doubts(unseen(source, wakes), guessed(source, machine, wakes), scale)
+    return Doubts(unseen(source, machine, wakes), guessed(source, machine, wakes), scale)
 
 
 def _known(key: Key, ground: Ground) -> bool:
@@ -156,22 +156,41 @@ def _scale(source: Replay, machine: Setup, wakes: npt.NDArray[np.void], cores_j:
     )
 
 
-def unseen(source: Replay, wakes: npt.NDArray[np.void]) -> set[int]:
+def unseen(source: Replay, machine: Setup, wakes: npt.NDArray[np.void]) -> set[int]:
     """The CPUs that would enter a state that the run never left on them."""
+    chains = source.chains_of(machine)
     pairs = np.unique(np.stack([wakes["cpu"], wakes["state"]]), axis=1).T.tolist()
-    return {cpu for cpu, state in pairs if state >= 0 and source.chains.unseen(cpu, state)}
+    return {cpu for cpu, state in pairs if state >= 0 and chains.unseen(cpu, state)}
 
 
 def guessed(source: Replay, machine: Setup, wakes: npt.NDArray[np.void]) -> dict[Key, float]:
-    """The joules of starting and stopping ticks that the run did not, on CPUs of which the run does not tell how long
-    it takes."""
+    """Joules that no recorded number tells: of starting and stopping ticks that the run did not, on CPUs of which the
+    run does not tell how long it takes; and of sleeping in states that the what-if adds."""
     power, chains, found = source.power(machine), source.chains, {}
     other_s = np.abs(chains.ticking(wakes) - chains.ticking(source.as_recorded)) / 1e9
     for cpu, cost in chains.tick_cost.items():
         if cpu in chains.sleeps and not cost.measured:
             found["energy", cpu, ACTIVE] = float(other_s[cpu]) * power.of(cpu).get(ACTIVE, 0.0)
-    whole = sum(found.values())
+    asleep = _in_new_states(source, machine, wakes)
+    whole = sum(found.values()) + asleep
+    if asleep:
+        found["cause", ALL, "idle"] = asleep
     return {**found, ("energy", ALL, CORES): whole, ("energy", ALL, "all"): whole}
+
+
+def _in_new_states(source: Replay, machine: Setup, wakes: npt.NDArray[np.void]) -> float:
+    """Of the joules of sleeping in added states, the part that is a guess: of such a state only the power of its kind
+    is known, and not even that if the run was never in the state of this kind."""
+    new = {name: added.like(state) for name, state in added.of(machine.platform).items()}
+    if not new:
+        return 0.0
+    power, times, found = source.power(machine), source.spending(machine, wakes).times, 0.0
+    for cpu, own in times.items():
+        for name in new.keys() & own.keys():
+            known = new[name] not in source.watts.assumed.get(cpu, ())
+            part = bars.SHARE_OF_CHANGE / bars.SHARE_OF_UNSEEN if known else 1.0
+            found += part * power.of(cpu)[name] * own[name] / 1e9
+    return found
 
 
 def table(found: Sequence[Predicted], run: Path | str, differences: Iterable[OtherChoice] = ()) -> pa.Table:

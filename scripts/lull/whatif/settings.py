@@ -9,11 +9,10 @@ from itertools import product
 
 from lull.artifacts.governors import NAMES
 from lull.errors import UserError
-from lull.files.blocks import explained
-from lull.platform import overrides
 from lull.platform.cstates import STATE_NAMES
 from lull.platform.schema import Platform
 from lull.runspec.policy import check_depth
+from lull.whatif import added
 from lull.whatif.charges import DIRTY, RAIL
 from lull.whatif.library import TUNABLES
 
@@ -30,7 +29,8 @@ MOST_POINTS = 100_000
 """Of one grid: what two processors answer in some minutes, and what fits into memory."""
 _DEPTHS = tuple(STATE_NAMES.values())
 _MODEL = re.compile(
-    r"core\.C[1-4]\.(clock|leakage)|l2\.retained_when_off\.[a-z0-9-]+|transition\.(switch_leakage|dirty_share)"
+    rf"core\.{added.NEW_NAME.pattern}\.(clock|leakage)|l2\.retained_when_off\.[a-z0-9-]+|"
+    r"transition\.(switch_leakage|dirty_share)"
 )
 
 
@@ -50,7 +50,7 @@ class Setup:
     """The deepest state of the shadow core alone. Without one the shadow's follows `idle.deepest`, as in a run."""
 
     def changed(self, settings: Sequence[str]) -> "Setup":
-        now, rest = self, []
+        now, rest, model = self, [], []
         for text in settings:
             key, equals, value = text.partition("=")
             if not equals or not value:
@@ -72,8 +72,7 @@ class Setup:
                 name = _one_of(HALTPOLL.rstrip("."), key.removeprefix(HALTPOLL), tuple(TUNABLES))
                 now = replace(now, tunables={**now.tunables, name: _number(key, value, MOST_TUNABLE[name])})
             elif key.startswith(MODEL):
-                most = MOST_NF if key == MODEL + RAIL else 1.0
-                now = replace(now, model={**now.model, _model_key(key, self.platform): _part(key, value, most)})
+                model.append((key, value))
             elif "cstates" in key.split("."):
                 rest.append(text)
             else:
@@ -81,7 +80,13 @@ class Setup:
                     f"--set {key}: a what-if cannot change this; use {GOVERNOR}, {HALTPOLL}*, {DEEPEST}, {SHADOW}, "
                     f"{WITHOUT}, {MODEL}* or a key of cstates, or run it on gem5"
                 )
-        return replace(now, platform=_platform(self.platform, rest))
+        platform = added.with_states(self.platform, rest, now.without) if rest else self.platform
+        numbers = {_model_key(key, platform): _part(key, value) for key, value in model}
+        return replace(now, platform=platform, model={**now.model, **numbers})
+
+    def check_others(self, settings: Sequence[str]) -> None:
+        """Refuse a wrong setting beside a grid. Settings of new states count with those of a point alone."""
+        self.changed(added.of_others(self.platform, settings))
 
 
 def _state(key: str, value: str, known: Sequence[str], platform: Platform) -> str:
@@ -120,7 +125,8 @@ def _number(key: str, text: str, most: int) -> int:
     return int(text)
 
 
-def _part(key: str, text: str, most: float) -> float:
+def _part(key: str, text: str) -> float:
+    most = MOST_NF if key == MODEL + RAIL else 1.0
     try:
         value = float(text)
     except ValueError:
@@ -164,7 +170,13 @@ def idle_words(machine: Setup, words: Sequence[str]) -> list[str]:
     of_shadow = values.get(SHADOW, [machine.shadow] if machine.shadow else [])
     deepest = max([*values.get(DEEPEST, machine.deepest.values()), *of_shadow], key=_DEPTHS.index)
     found = []
-    for key in values:
+    for key, texts in values.items():
+        if key.endswith(".kind") and all(_of_kind(text) > _DEPTHS.index(deepest) for text in texts):
+            name, needed = key.split(".")[-2], min(_of_kind(text) for text in texts)
+            found.append(
+                f"{name} changes nothing while the deepest state is {deepest}; add {DEEPEST}={_DEPTHS[needed]}"
+            )
+            continue
         deeper = [name for name in key.split(".") if name in _DEPTHS and _DEPTHS.index(name) > _DEPTHS.index(deepest)]
         if key.startswith(HALTPOLL) and "haltpoll" not in governors:
             found.append(f"{key} changes nothing without {GOVERNOR}=haltpoll")
@@ -173,15 +185,13 @@ def idle_words(machine: Setup, words: Sequence[str]) -> list[str]:
     return found
 
 
+def _of_kind(kind: str) -> int:
+    """How deep a kind of state is."""
+    kinds: tuple[str, ...] = tuple(STATE_NAMES)
+    return kinds.index(kind) if kind in kinds else 0
+
+
 def _one_of(key: str, value: str, known: Sequence[str]) -> str:
     if value not in known:
         raise UserError(f"--set {key}={value}: unknown; choose {', '.join(known)}")
     return value
-
-
-def _platform(platform: Platform, settings: Sequence[str]) -> Platform:
-    if not settings:
-        return platform
-    data = overrides.apply(platform.model_dump(mode="json"), settings)
-    with explained("--set", Platform):
-        return Platform.model_validate(data)

@@ -21,7 +21,10 @@ class Question(NamedTuple):
 
     def check(self, machine: Setup) -> None:
         """Refuse a wrong setting. Each point of a grid is looked at by the grid."""
-        machine.changed(self.settings)
+        if self.grid:
+            machine.check_others(self.settings)
+        else:
+            machine.changed(self.settings)
         points_of(self.grid, self.settings)
 
     def asked_of(self, replay: Replay, reasons: bool = False) -> pa.Table:

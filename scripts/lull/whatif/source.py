@@ -12,12 +12,12 @@ import numpy.typing as npt
 
 from lull.artifacts import governors
 from lull.errors import UserError
-from lull.platform.cstates import STATE_NAMES
+from lull.platform.cstates import STATE_NAMES, CState
 from lull.platform.schema import Platform
 from lull.rundir import cpuidle
 from lull.rundir.folder import CPUIDLE, RUN, TRACE, RunDir
 from lull.runspec.spec import RunSpec
-from lull.whatif import bars, chain, charges, differ, entries, recorded, spent, ticks, watts
+from lull.whatif import added, bars, chain, charges, differ, entries, recorded, renumbered, spent, ticks, watts
 from lull.whatif.bars import Circumstances
 from lull.whatif.chain import AS_RECORDED, Chains
 from lull.whatif.charges import Charge
@@ -106,12 +106,36 @@ class Replay:
         return recorded.lived(self.entries, self.again)
 
     def wakes(self, machine: Setup) -> npt.NDArray[np.void]:
-        engine = recorded.warmed(machine.governor, self.states(machine), self.lived, machine.tunables)
-        return chain.run(self.chains, machine.platform, engine, deepest=self.deepest(machine))
+        engine = recorded.warmed(machine.governor, self.states(machine), self._lived_of(machine), machine.tunables)
+        return chain.run(self.chains_of(machine), machine.platform, engine, deepest=self.deepest(machine))
+
+    def chains_of(self, machine: Setup) -> Chains:
+        """The recorded chains with the numbers that states have on a machine."""
+        return self._numbered(machine)[0]
+
+    def _lived_of(self, machine: Setup) -> Mapping[int, Array[Lived]]:
+        return self._numbered(machine)[1]
+
+    def _numbered(self, machine: Setup) -> tuple[Chains, Mapping[int, Array[Lived]]]:
+        """Points of a grid with the same states share what is made here."""
+        if not added.of(machine.platform):
+            return self.chains, self.lived
+        layout = renumbered.layout(machine.platform)
+        if layout not in self._by_layout:
+            self._by_layout.clear()  # a grid goes on to another layout, and memory is for one
+            chains = renumbered.chains(self.chains, self.machine.platform, machine.platform)
+            lived = renumbered.lived(self.lived, self.machine.platform, machine.platform)
+            self._by_layout[layout] = chains, lived
+        return self._by_layout[layout]
+
+    @cached_property
+    def _by_layout(self) -> dict[renumbered.Layout, tuple[Chains, Mapping[int, Array[Lived]]]]:
+        return {}
 
     def deepest(self, machine: Setup) -> dict[int, int]:
-        """Of each CPU, the number of the deepest state that Linux may choose."""
-        return {cpu: _deepest(own) for cpu, own in self.states(machine).items()}
+        """Of each CPU, the number of the state of a sleep from before the command that was in the deepest one."""
+        clusters = {cpu: cluster for cpus, cluster in machine.platform.cpu_ranges() for cpu in cpus}
+        return {cpu: _deepest_kind(own, clusters[cpu].cstates) for cpu, own in self.states(machine).items()}
 
     def power(self, machine: Setup) -> Watts:
         return watts.with_model(self.watts, machine.platform, machine.model)
@@ -125,20 +149,22 @@ class Replay:
             for cpu in cpus:
                 if cpu not in self.told:
                     continue
+                before = {
+                    state.name: (state.advertised, was)
+                    for state, was in zip(old[number].cstates, self.told[cpu], strict=True)
+                }
+                limit, was_limit = (_DEPTHS.index(one.deepest[cpu]) for one in (machine, self.machine))
                 own = []
-                for state, before, was in zip(cluster.cstates, old[number].cstates, self.told[cpu], strict=True):
-                    now = state.advertised
-                    depth = _DEPTHS.index(state.name)
-                    taken_away = was.disabled and depth < _DEPTHS.index(self.machine.deepest[cpu])
-                    deeper = depth > _DEPTHS.index(machine.deepest[cpu])
-                    off = deeper or taken_away or state.name in machine.without
-                    if (now.latency_us, now.residency_us) == (
-                        before.advertised.latency_us,
-                        before.advertised.residency_us,
-                    ):
-                        own.append(was._replace(disabled=off))
-                    else:
-                        own.append(State(state.name, 1000 * now.latency_us, 1000 * now.residency_us, off))
+                for state in cluster.cstates:
+                    now, depth = state.advertised, added.depth(state)
+                    off = depth > limit or state.name in machine.without
+                    told = State(state.name, 1000 * now.latency_us, 1000 * now.residency_us, off)
+                    if state.name in before:
+                        advertised, was = before[state.name]
+                        told = told._replace(disabled=off or (was.disabled and depth < was_limit))
+                        if (now.latency_us, now.residency_us) == (advertised.latency_us, advertised.residency_us):
+                            told = was._replace(disabled=told.disabled)
+                    own.append(told)
                 found[cpu] = own
         return found
 
@@ -231,6 +257,12 @@ def _of_turns(by_cpus: float) -> str:
 
 def _deepest(states: Sequence[State]) -> int:
     return max(number for number, state in enumerate(states) if not state.disabled)
+
+
+def _deepest_kind(told: Sequence[State], states: Sequence[CState]) -> int:
+    """As `_deepest`, but a state that a what-if adds counts only if no other one allowed is of as deep a kind."""
+    allowed = [number for number, state in enumerate(told) if not state.disabled]
+    return max(allowed, key=lambda at: (added.depth(states[at]), not isinstance(states[at], added.AddedState), at))
 
 
 def _told(rows: Sequence[cpuidle.Row], path: Path, platform: Platform) -> dict[int, list[State]]:

@@ -138,7 +138,7 @@ def numbers(source: Replay, machine: Setup) -> list[float]:
     return [
         *by_state.values(), whole - sum(by_state.values()), prediction.p99_us(source, wakes),
         float(source.chains.woken(wakes).size), *rests,
-        float(bool(prediction.unseen(source, wakes))), prediction.guessed(source, machine, wakes)[_JOULES],
+        float(bool(prediction.unseen(source, machine, wakes))), prediction.guessed(source, machine, wakes)[_JOULES],
     ]  # fmt: skip
 
 

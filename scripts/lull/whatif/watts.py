@@ -2,7 +2,8 @@
 """The power of each CPU in each of its states, as the run's own ledger has it.
 
 A state that the run never had gets the power of the state nearest to it in depth that the CPU did have, times the
-quotient of the shares of leakage that power-models/states.yaml says of the two.
+quotient of the shares of leakage that power-models/states.yaml says of the two. A state that a what-if adds begins with
+the power of the state of its kind.
 """
 
 from collections import defaultdict
@@ -15,6 +16,7 @@ from lull.energy.states import IDLE, SWITCH
 from lull.errors import UserError
 from lull.platform.schema import Platform
 from lull.rundir.folder import LEDGER, RunDir
+from lull.whatif import added
 
 BACKEND = "mcpat"
 _WAYS = ("entry", "exit")
@@ -168,8 +170,11 @@ def _scaled(power: Mapping[str, float], before: str, after: str) -> dict[str, fl
 
 def with_model(watts: Watts, platform: Platform, numbers: Mapping[str, float]) -> Watts:
     """The watts with other numbers of power-models/states.yaml. Each kind of power scales with its own number."""
-    if not numbers:
+    new = {name: added.like(state) for name, state in added.of(platform).items()}
+    if not numbers and not new:
         return watts
+    watts = _with_states(watts, new)
+    numbers = {**_of_new(numbers, new), **numbers}
     model = states.load()
     kinds = {cpu: {state: dict(power) for state, power in own.items()} for cpu, own in watts.kinds.items()}
     clusters = {name: dict(power) for name, power in watts.clusters.items()}
@@ -186,7 +191,7 @@ def with_model(watts: Watts, platform: Platform, numbers: Mapping[str, float]) -
                 if cluster.core == last:
                     clusters[cluster.name][OFF] = clusters[cluster.name][ON] * value
             continue
-        kind, before = _KINDS[last], getattr(model.core.of(which), last)
+        kind, before = _KINDS[last], getattr(model.core.of(new.get(which, which)), last)
         for cpu, own in kinds.items():
             if before and kind in own[which]:  # the number that is there already changes nothing
                 own[which][kind] *= value / before
@@ -194,3 +199,19 @@ def with_model(watts: Watts, platform: Platform, numbers: Mapping[str, float]) -
                 base = getattr(model.core.of("C1"), last)
                 own[which][kind] = watts.kinds[cpu]["C1"].get(kind, 0.0) / base * value if base else 0.0
     return replace(watts, kinds=kinds, clusters=clusters)
+
+
+def _with_states(watts: Watts, new: Mapping[str, str]) -> Watts:
+    """`new`: of each added state, the name of the state of its kind."""
+    kinds = {cpu: {**own, **{name: own[like] for name, like in new.items()}} for cpu, own in watts.kinds.items()}
+    return replace(watts, kinds=kinds)
+
+
+def _of_new(numbers: Mapping[str, float], new: Mapping[str, str]) -> dict[str, float]:
+    """The numbers of an added state that are not set: those set of the state of its kind."""
+    return {
+        key.replace(f"core.{like}.", f"core.{name}."): value
+        for name, like in new.items()
+        for key, value in numbers.items()
+        if key.startswith(f"core.{like}.")
+    }

@@ -440,7 +440,7 @@ int64_t chain_run(int governor, int cpus, const struct chain_cpu *all, int64_t p
 		} else {
 			hardware = come_on(cpu, run, domain, woken, wake);
 			/* The recorded way out, or the usual one of another state. */
-			end = woken + hardware + (run->state == sleep->state && !by_tick ?
+			end = woken + hardware + (cpu->states[run->state].like == sleep->state && !by_tick ?
 						  sleep->software : cpu->states[run->state].usual);
 		}
 		if (governor == CHAIN_RECORD)

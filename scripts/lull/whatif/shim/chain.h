@@ -49,6 +49,7 @@ struct chain_state {
 	int32_t cluster_off;
 	int32_t keeps_caches;
 	int32_t alone;      /* the state whose costs are paid while the cluster stays on */
+	int32_t like;       /* the recorded state of its kind, whose way out the software has */
 	int64_t usual;      /* the software's part of the way out, median */
 	int64_t given_up;   /* a sleep that was given up, median */
 };

@@ -1,0 +1,66 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""What is recorded, with the numbers that states have on a machine to which a what-if adds states.
+
+For example, C3 is state 2 of a CPU. If a what-if adds C2b between C2 and C3, then C3 is state 3.
+"""
+
+from collections.abc import Mapping, Sequence
+from ctypes import Array
+from dataclasses import replace
+
+import numpy as np
+
+from lull.platform.cstates import CState
+from lull.platform.schema import Platform
+from lull.whatif import recorded
+from lull.whatif.chain import Chains, Usual
+from lull.whatif.library import Lived
+
+Layout = tuple[tuple[tuple[str, str], ...], ...]
+"""Of each cluster, the names and kinds of its states."""
+
+
+def layout(platform: Platform) -> Layout:
+    return tuple(
+        tuple((state.name, state.kind) for state in cluster.cstates) for cluster in platform.resolved_clusters()
+    )
+
+
+def chains(own: Chains, before: Platform, now: Platform) -> Chains:
+    """A new state has the usual ways out of the recorded state of its kind."""
+    sleeps, usual, new = {}, {}, {}
+    for cpu, (old, states) in _states(before, now).items():
+        if cpu not in own.sleeps:
+            continue
+        numbers = _numbers(old, states)
+        sleeps[cpu] = own.sleeps[cpu].copy()
+        sleeps[cpu]["state"] = np.array(numbers)[own.sleeps[cpu]["state"]]
+        alike = {state.kind: one for state, one in zip(old, own.usual[cpu], strict=True)}
+        usual[cpu] = [alike.get(state.kind, Usual(None, None)) for state in states]
+        new[cpu] = frozenset(range(len(states))) - frozenset(numbers)
+    return replace(own, sleeps=sleeps, usual=usual, new=new)
+
+
+def lived(own: Mapping[int, Array[Lived]], before: Platform, now: Platform) -> dict[int, Array[Lived]]:
+    """The sleeps before the command, of which -1 is the governor's own choice."""
+    found = {}
+    for cpu, (old, states) in _states(before, now).items():
+        if cpu not in own:
+            continue
+        numbers = _numbers(old, states)
+        found[cpu] = recorded.array(list(own[cpu]))
+        for one in found[cpu]:
+            one.state = numbers[one.state] if one.state >= 0 else one.state
+    return found
+
+
+def _states(before: Platform, now: Platform) -> dict[int, tuple[Sequence[CState], Sequence[CState]]]:
+    """Of each CPU, the recorded states and all."""
+    pairs = zip(before.cpu_ranges(), now.cpu_ranges(), strict=True)
+    return {cpu: (old.cstates, new.cstates) for (cpus, old), (_, new) in pairs for cpu in cpus}
+
+
+def _numbers(old: Sequence[CState], states: Sequence[CState]) -> list[int]:
+    """Of each recorded state, its number among all."""
+    names = [state.name for state in states]
+    return [names.index(state.name) for state in old]
