@@ -245,6 +245,9 @@ def test_the_notebook_has_the_same_tables(replays: dict[str, Replay]) -> None:
     assert list(tuned["settings"]) == [" ".join(one.settings) for one in best]
     assert list(tuned["energy_j_error"]) == [one.energy_j_error for one in best]
     assert list(tuned["sure"]) == [one.surely_within(200) for one in best]
+    numbers = run.tune_numbers(p99_us=200, tunable=[])
+    assert list(numbers["number"]) == ["governor", "C2 residency", "C2 latency", "C3 residency", "C3 latency"]
+    assert (numbers["energy_j_least"] <= numbers["energy_j_most"]).all()
     words = ["haltpoll.guest_halt_poll_ns=0,800000"]
     for tunable, of_haltpoll in ((words, tune.tunables(words)), ([], [()])):
         asked = run.tune(p99_us=200, top=2, tunable=tunable)

@@ -70,7 +70,7 @@ def test_a_state_may_be_added_to_one_cluster() -> None:
 
 def test_settings_of_a_new_state_may_come_one_after_the_other() -> None:
     machine = TEGRA.changed(FASTER).changed(["cstates.C3f.exit_us=9", "cstates.C3.exit_us=40"])
-    by_name = {state.name: state.actual.exit_us for state in machine.platform.clusters[0].cstates}
+    by_name = {str(state.name): state.actual.exit_us for state in machine.platform.clusters[0].cstates}
     assert (by_name["C3f"], by_name["C3"]) == (9, 40)
     assert added.without(machine.platform) == TEGRA.changed(["cstates.C3.exit_us=40"]).platform
 

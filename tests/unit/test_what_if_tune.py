@@ -125,7 +125,7 @@ def test_a_verified_answer_says_whether_its_bars_hold(
     monkeypatch.setattr(gem5_binary, "is_there", lambda: True)
     monkeypatch.setattr(command, "choose", lambda _: object())
     monkeypatch.setattr(source, "load", lambda _: drags)
-    monkeypatch.setattr(tune, "best", lambda *_: [Tuned(("governor=teo",), 1.0, 100.0, 0.2, 10.0)])
+    monkeypatch.setattr(tune, "searched", lambda *_: tune.Tuning([Tuned(("governor=teo",), 1.0, 100.0, 0.2, 10.0)], []))
     monkeypatch.setattr(tune, "verified", simulated)
     words = ["tune", str(DRAGS), "--p99-us", "500", "--verify", "3", "--out", str(tmp_path / "out")]
     said = CliRunner(env={"COLUMNS": "200"}).invoke(app, words)

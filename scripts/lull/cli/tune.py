@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""`lull tune`: the advertised residencies and the governor that spend the least energy on a recorded load."""
+"""`lull tune`: the advertised numbers and the governor that spend the least energy on a recorded load."""
 
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 from rich.table import Column, Table
@@ -12,6 +13,9 @@ from lull.engines.choose import choose
 from lull.errors import UserError
 from lull.host import terminal
 from lull.host.progress import Progress, report
+
+if TYPE_CHECKING:
+    from lull.whatif.search import Matter
 
 
 def tune(
@@ -33,12 +37,14 @@ def tune(
         Path | None, typer.Option(help="folder for the runs of --verify; if not given, runs/tune-<run>")
     ] = None,
 ) -> None:
-    """Find the advertised residencies, and parameters of a governor, that spend the least energy.
+    """Find the governor, its parameters and the advertised numbers of idle states that spend the least energy.
 
     Each residency of the run's idle states is varied from a quarter to four times, in each cluster from its own, with
-    each governor, and so are parameters of haltpoll. The answers are predictions, as those of `lull what-if`. An answer
-    is sure if its p99 is within the bound even with the error bar added. --verify runs the best of them on gem5 and
-    shows the prediction's error. With --verify haltpoll keeps its parameters: a run cannot be given others.
+    each governor, and so are parameters of haltpoll. From the best of each governor on, residency and latencies of one
+    state at a time are varied. A second table says which numbers matter. The answers are predictions, as those of
+    `lull what-if`. An answer is sure if its p99 is within the bound even with the error bar added. --verify runs the
+    best of them on gem5 and shows the prediction's error. With --verify haltpoll keeps its parameters: a run cannot be
+    given others.
 
     Example: lull tune runs/gem5 --p99-us 500 --verify 3
     """
@@ -61,13 +67,13 @@ def tune(
     with Progress(f"read {run}"):
         replay = source.load(run)
     with Progress(f"tune {run}") as progress:
-        found = tuning.best(replay, p99_us, top, progress, of_haltpoll)
+        found = tuning.searched(replay, p99_us, top, progress, of_haltpoll)
     console = terminal.console()
     settings = Column("settings", overflow="fold")
     table = Table(settings, "energy J", "±", "p99 us", "±", "sure", box=None, pad_edge=False)
     base = tuning.as_run(replay)
     table.add_row("as recorded", f"{base.energy_j:.5g}", "", f"{base.latency_p99_us:.5g}", "", "")
-    for one in found:
+    for one in found.answers:
         table.add_row(
             " ".join(one.settings),
             f"{one.energy_j:.5g}", f"{one.energy_j_error:.3g}",
@@ -75,6 +81,13 @@ def tune(
             _yes(one.surely_within(p99_us)),
         )  # fmt: skip
     console.print(table)
+    if found.matters:
+        said = (
+            "Which numbers of the best answer matter: energy and p99 if this one alone is as recorded, and over all "
+            "its values that were tried. Energy is against that of the best answer."
+        )
+        console.print(f"\n{said}", soft_wrap=True)
+        console.print(_matters(found.matters, found.answers[0].energy_j))
     for note in (told_of_share(replay.again.share()), *replay.notes):
         report(f"{run}: {note}")
     if engine is None:
@@ -85,8 +98,8 @@ def tune(
         pad_edge=False,
     )  # fmt: skip
     report("--verify: haltpoll keeps the kernel's parameters, because a run on gem5 cannot be given others")
-    for number, one in enumerate(found[:verify], start=1):
-        with Progress(f"verify {number} of {min(verify, len(found))}"):
+    for number, one in enumerate(found.answers[:verify], start=1):
+        with Progress(f"verify {number} of {min(verify, len(found.answers))}"):
             true = tuning.verified(replay, one, engine, place / str(number), lambda _line: None)
         checked.add_row(
             " ".join(one.settings),
@@ -96,6 +109,21 @@ def tune(
         )  # fmt: skip
     console.print(checked)
     report(f"runs: {place}")
+
+
+def _matters(matters: "Sequence[Matter]", least_j: float) -> Table:
+    table = Table("number", Column("best", overflow="fold"), "as recorded", "p99 us", "all tried", "p99 us", box=None,
+                  pad_edge=False)  # fmt: skip
+    for one in matters:
+        back = ("", "") if one.recorded is None else (_off(one.recorded[0], least_j), f"{one.recorded[1]:.4g}")
+        low, high = (_off(joules, least_j) for joules in one.energy_j)
+        late = " to ".join(dict.fromkeys(f"{us:.4g}" for us in one.latency_p99_us))
+        table.add_row(one.number, one.best, *back, low if low == high else f"{low} to {high}", late)
+    return table
+
+
+def _off(joules: float, least_j: float) -> str:
+    return f"{joules / least_j - 1:+.1%}"
 
 
 def _yes(holds: bool) -> str:

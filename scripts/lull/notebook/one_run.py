@@ -175,6 +175,13 @@ class RunView(Opened):
         ]
         return frame_of(_rows(rows), self._kind)
 
+    def tune_numbers(self, p99_us: float, tunable: Sequence[str] | None = None) -> Frame:
+        """How much each number of the best answer of `tune` matters, if all others stay: a row for each. `energy_j` and
+        `latency_p99_us` are with this number as recorded, and the columns `least` and `most` are over all values that
+        were tried. The search is made again."""
+        found = tuning.searched(self._replay, p99_us, 1, of_haltpoll=tuning.tunables(tunable)).matters
+        return frame_of(_rows([one.row() for one in found]), self._kind)
+
     @cached_property
     def _replay(self) -> Replay:
         return asking.replay(self._source)

@@ -1,14 +1,14 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Which advertised residencies, with which governor and which parameters of it, spend the least energy on a load.
+"""Which advertised numbers, with which governor and which parameters of it, spend the least energy on a load.
 
-The residencies of a state are a quarter to four times the recorded ones: one factor for all clusters, each of which may
-have another residency. haltpoll's longest poll, and its first one, are a quarter to four times the usual ones. menu and
-teo have no parameters. The recorded settings are a candidate, too. Combinations that a platform file may not have, for
-example a deeper state with a shorter residency than a shallower one, are left out.
+The residencies of a state are a quarter to four times the recorded ones, and so are its entry and exit latencies: one
+factor for all clusters, each of which may have other numbers. haltpoll's longest poll, and its first one, are a quarter
+to four times the usual ones. menu and teo have no parameters. The recorded settings are a candidate, too. Combinations
+that a platform file may not have, for example a deeper state with a shorter residency than a shallower one, are left
+out. `lull.whatif.search` says which combinations are tried.
 """
 
 from collections.abc import Iterator, Sequence
-from itertools import chain, product
 from pathlib import Path
 from typing import NamedTuple
 
@@ -24,14 +24,16 @@ from lull.rundir.folder import RunDir
 from lull.runspec import advertised
 from lull.runspec.policy import Policy
 from lull.runspec.spec import RunSpec
-from lull.whatif import grid, prediction, settings, source
+from lull.whatif import grid, prediction, search, settings, source
 from lull.whatif.library import TUNABLES
+from lull.whatif.search import LATENCY, RESIDENCY, Candidate, Matter, Number, Outcome, Space
 from lull.whatif.settings import HALTPOLL
 from lull.whatif.source import Replay
 
-FACTORS = (0.25, 0.5, 1, 2, 4)
+FACTORS = search.FACTORS
 VARIED = ("guest_halt_poll_ns", "guest_halt_poll_grow_start")
 """Parameters of haltpoll that are looked through if none are named."""
+_KEYS = {RESIDENCY: ("residency_us",), LATENCY: ("entry_us", "exit_us")}
 _DEPTHS = tuple(STATE_NAMES.values())
 _SHADOW = "shadow.cluster"
 """The key of the shadow's cluster, which a short key such as cstates.C3.exit_us changes even where it is disabled."""
@@ -68,48 +70,61 @@ def tunables(words: Sequence[str] | None) -> list[tuple[str, ...]]:
     return list(settings.grid(asked, option="--tunable", example=f"{HALTPOLL}{VARIED[0]}=50000,200000"))
 
 
-def candidates(replay: Replay, of_haltpoll: Sequence[tuple[str, ...]] = ((),)) -> Iterator[tuple[str, ...]]:
-    """The recorded settings; then factors on the residencies of each state that the run may enter, but the first, with
-    each governor, and with each parameters of haltpoll. A residency that stays has no setting."""
+class Tuning(NamedTuple):
+    """What a search found: the best answers, and how much each number of the best one matters."""
+
+    answers: list[Tuned]
+    matters: list[Matter]
+
+
+def space_of(replay: Replay, of_haltpoll: Sequence[tuple[str, ...]] = ((),)) -> Space:
+    """The numbers of each state that the run may enter, but the first."""
     machine = replay.machine
     deepest = max(_DEPTHS.index(name) for name in machine.deepest.values())
-    axes = [
-        [_residencies(machine.platform, name, factor) for factor in FACTORS]
-        for name in _DEPTHS[1 : deepest + 1]
-        if any(state.name == name for cluster in machine.platform.resolved_clusters() for state in cluster.cstates)
-    ]
+    there = {state.name for cluster in machine.platform.resolved_clusters() for state in cluster.cstates}
     for own in of_haltpoll:
         _checked(replay, own)
-    recorded = (f"{settings.GOVERNOR}={machine.governor}",)
-    yield recorded
-    for governor, *scaled in product(NAMES, *axes):
-        residencies = tuple(chain.from_iterable(scaled))
-        try:
-            machine.changed(residencies)
-        except UserError:
-            continue
-        for own in of_haltpoll if governor == "haltpoll" else ((),):
-            if (point := (f"{settings.GOVERNOR}={governor}", *residencies, *own)) != recorded:
-                yield point
+    states = [name for name in _DEPTHS[1 : deepest + 1] if name in there]
+    return Space(NAMES, states, of_haltpoll, Candidate(machine.governor))
 
 
-def _residencies(platform: Platform, name: str, factor: float) -> tuple[str, ...]:
-    """The settings that change the residencies of a state by a factor: one setting if they are the same everywhere."""
-    if factor == 1:
-        return ()
+def candidates(replay: Replay, of_haltpoll: Sequence[tuple[str, ...]] = ((),)) -> Iterator[tuple[str, ...]]:
+    """The settings of the coarse grid that a platform's file may have: the recorded ones come first."""
+    for one in space_of(replay, of_haltpoll).grid():
+        if (words := _allowed(replay, one)) is not None:
+            yield words
+
+
+def _allowed(replay: Replay, one: Candidate) -> tuple[str, ...] | None:
+    """The settings of a candidate, if a platform's file may have its numbers."""
+    numbers = [word for number, factor in one.factors for word in _scaled(replay.machine.platform, number, factor)]
+    try:
+        replay.machine.changed(numbers)
+    except UserError:
+        return None
+    return (f"{settings.GOVERNOR}={one.governor}", *numbers, *one.own)
+
+
+def _scaled(platform: Platform, number: Number, factor: float) -> tuple[str, ...]:
+    """The settings that change an advertised number of a state by a factor: one if it is the same everywhere."""
+    name, what = number
     homes = {f"clusters.{cluster.name}": cluster for cluster in platform.clusters} | {_SHADOW: platform.shadow.cluster}
-    told = {
-        home: round(factor * state.advertised.residency_us)
-        for home, cluster in homes.items()
-        for state in cluster.cstates
-        if state.name == name
-    }
-    key = f"cstates.{name}.advertised.residency_us"
-    if len(set(told.values())) == 1:
-        return (f"{key}={min(told.values())}",)
-    if not platform.shadow.enabled:
-        told.pop(_SHADOW, None)
-    return tuple(f"{home}.{key}={value}" for home, value in told.items())
+    found: list[str] = []
+    for part in _KEYS[what]:
+        told = {
+            home: round(factor * getattr(state.advertised, part))
+            for home, cluster in homes.items()
+            for state in cluster.cstates
+            if state.name == name
+        }
+        key = f"cstates.{name}.advertised.{part}"
+        if len(set(told.values())) == 1:
+            found.append(f"{key}={min(told.values())}")
+            continue
+        if not platform.shadow.enabled:
+            told.pop(_SHADOW, None)
+        found += [f"{home}.{key}={value}" for home, value in told.items()]
+    return tuple(found)
 
 
 def _checked(replay: Replay, own: tuple[str, ...]) -> None:
@@ -126,27 +141,42 @@ def best(
     progress: Progress | None = None,
     of_haltpoll: Sequence[tuple[str, ...]] = ((),),
 ) -> list[Tuned]:
-    """The least energies of all candidates whose p99 of the wake-up latency is within the bound."""
-    asked = list(candidates(replay, of_haltpoll))
-    if len(asked) > settings.MOST_POINTS:
+    """The best answers alone."""
+    return searched(replay, bound_us, most, progress, of_haltpoll).answers
+
+
+def searched(
+    replay: Replay,
+    bound_us: float,
+    most: int,
+    progress: Progress | None = None,
+    of_haltpoll: Sequence[tuple[str, ...]] = ((),),
+) -> Tuning:
+    """The least energies that the search finds whose p99 of the wake-up latency is within the bound."""
+    space = space_of(replay, of_haltpoll)
+    first = sum(1 for _ in space.grid())
+    if first > settings.MOST_POINTS:
         raise UserError(
-            f"--tunable: makes {len(asked)} points with the residencies; give fewer values, for "
-            f"{settings.MOST_POINTS} points at most"
+            f"--tunable: makes {first} points with the residencies; give fewer values, for {settings.MOST_POINTS} "
+            "points at most"
         )
-    if progress is not None:
-        progress.total = len(asked)
-    numbers = grid.numbers(replay, asked, progress)
-    found = [
-        Tuned(point, **{name: row[name] for name in Tuned._fields[1:]})
-        for point, row in zip(asked, numbers, strict=True)
-    ]
-    within = sorted((one for one in found if one.latency_p99_us <= bound_us), key=lambda one: one.energy_j)
-    if not within:
-        least = min(one.latency_p99_us for one in found)
+    known: dict[Candidate, Tuned] = {}
+
+    def ask(asked: Sequence[Candidate]) -> dict[Candidate, Outcome]:
+        new = {one: words for one in asked if one not in known and (words := _allowed(replay, one)) is not None}
+        if progress is not None:
+            progress.total = progress.done + len(new)
+        rows = grid.numbers(replay, list(new.values()), progress) if new else []
+        for (one, words), row in zip(new.items(), rows, strict=True):
+            known[one] = Tuned(words, **{name: row[name] for name in Tuned._fields[1:]})
+        return {one: (known[one].energy_j, known[one].latency_p99_us) for one in asked if one in known}
+
+    found = search.descend(space, ask, bound_us)
+    answers = search.answers(found, ask, bound_us, most)
+    if not answers:
+        least = min(late for _, late in found.values())
         raise UserError(f"--p99-us {bound_us:g}: no candidate is within it; the least is {least:.4g}")
-    # Many residencies choose alike: one of each outcome is enough, the first.
-    distinct = {(one.energy_j, one.latency_p99_us): one for one in reversed(within)}
-    return list(reversed(distinct.values()))[:most]
+    return Tuning([known[one] for one in answers], search.matters(space, ask, answers[0]))
 
 
 def spec_of(replay: Replay, asked: Sequence[str]) -> RunSpec:
