@@ -363,7 +363,7 @@ def run(
     )  # fmt: skip
     if count < 0:
         raise UserError("the settings make more wake-ups than ticks and events together; choose longer residencies")
-    return wakes[:count]
+    return wakes[:count].copy()  # the room for all ticks is much larger
 
 
 def _fill(row: _CpuChain, chains: Chains, cpu: int, cluster: int, states: Sequence[CState]) -> None:
@@ -386,10 +386,8 @@ def _fill(row: _CpuChain, chains: Chains, cpu: int, cluster: int, states: Sequen
 
 def _alone(states: Sequence[CState], number: int) -> int:
     """The state whose costs a CPU pays while another one keeps its cluster on. The hardware has none that is new."""
-    if states[number].kind != "cluster-off":
-        return number
-    own = [at for at in _recorded(states) if 0 < at < number and states[at].kind != "cluster-off"]
-    return max(own, default=number)
+    cores = (at for at in _recorded(states) if 0 < at < number and states[at].kind != "cluster-off")
+    return max(cores, default=number) if states[number].kind == "cluster-off" else number
 
 
 def _like(states: Sequence[CState], number: int) -> int:
