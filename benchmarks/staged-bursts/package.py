@@ -13,14 +13,15 @@ import pyarrow as pa
 
 from lull.energy.occupancy import common
 from lull.figures import repetitions, waiting
+from lull.platform.cstates import STATE_NAMES
 from lull.plotting.markdown import markdown_table
 from lull.rundir.run import Run
 from lull.trace import recording, spans
 from lull.trace.clock import TICK_HZ
 from lull.trace.events import Numbers
 
-OFF = ("core-off", "cluster-off")
-"""The kinds of idle states in which a package can sleep."""
+OFF = (STATE_NAMES["core-off"], STATE_NAMES["cluster-off"])
+"""The idle states in which a package can sleep."""
 PACKAGES_W = (0.84, 2.6, 36)
 """What a package could take, in W, by the results of `multicore-power`: with 36 W its first step has the paper's watts,
 and with the other two the paper's ratio, at the threshold and in full."""
@@ -46,15 +47,10 @@ def awake(sleeps: Iterable[Numbers], edges: Numbers) -> Row:
 def _asleep(run: Run) -> Iterator[Numbers]:
     """For each CPU but the shadow core, which is outside of the package: pairs of start and end of its deep sleeps."""
     platform = run.spec.platform
-    deep = {
-        cpu: {state.name for state in cluster.cstates if state.kind in OFF}
-        for cpus, cluster in platform.cpu_ranges()
-        if platform.role(cluster) == "main"
-        for cpu in cpus
-    }
+    main = {cpu for cpus, cluster in platform.cpu_ranges() if platform.role(cluster) == "main" for cpu in cpus}
     for track in spans.by_cpu(recording.load(run.rundir()), platform):
-        if track.cpu in deep:
-            off = np.isin(track.state, [place for place, name in enumerate(track.states) if name in deep[track.cpu]])
+        if track.cpu in main:
+            off = np.isin(track.state, [place for place, name in enumerate(track.states) if name in OFF])
             yield np.stack([track.start[off], track.end[off]], axis=1)
 
 
