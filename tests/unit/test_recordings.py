@@ -134,14 +134,14 @@ def test_a_processor_answers_a_hundred_points_a_second_of_a_run_of_ten_seconds(r
 def test_tuning_finds_no_worse_than_the_recorded_settings_within_the_bound(replays: dict[str, Replay]) -> None:
     replay = replays["poll"]
     own = tune.as_run(replay)
-    found = tune.best(replay, 1.1 * own.latency_p99_us, 3)
+    found = tune.searched(replay, 1.1 * own.latency_p99_us, 3).answers
     assert len(found) == 3
     assert found[0].energy_j <= found[1].energy_j <= found[2].energy_j
     assert found[0].energy_j <= 1.001 * own.energy_j
     assert all(one.latency_p99_us <= 1.1 * own.latency_p99_us for one in found)
     assert all(one.energy_j_error > 0 and one.latency_p99_us_error > 0 for one in found)
     with pytest.raises(UserError, match=r"--p99-us 1: no candidate is within it; the least is \d"):
-        tune.best(replay, 1, 3)
+        tune.searched(replay, 1, 3)
 
 
 def test_tuning_looks_through_the_parameters_of_haltpoll_alone(replays: dict[str, Replay]) -> None:
@@ -241,7 +241,7 @@ def test_the_notebook_has_the_same_tables(replays: dict[str, Replay]) -> None:
     with pytest.raises(UserError, match="what_if: nothing asked; name a setting"):
         run.what_if()
     tuned = run.tune(p99_us=200, top=2)
-    best = tune.best(replays["drags"], 200, 2, of_haltpoll=tune.tunables(None))
+    best = tune.searched(replays["drags"], 200, 2, of_haltpoll=tune.tunables(None)).answers
     assert list(tuned["settings"]) == [" ".join(one.settings) for one in best]
     assert list(tuned["energy_j_error"]) == [one.energy_j_error for one in best]
     assert list(tuned["sure"]) == [one.surely_within(200) for one in best]
@@ -251,7 +251,7 @@ def test_the_notebook_has_the_same_tables(replays: dict[str, Replay]) -> None:
     words = ["haltpoll.guest_halt_poll_ns=0,800000"]
     for tunable, of_haltpoll in ((words, tune.tunables(words)), ([], [()])):
         asked = run.tune(p99_us=200, top=2, tunable=tunable)
-        found = tune.best(replays["drags"], 200, 2, of_haltpoll=of_haltpoll)
+        found = tune.searched(replays["drags"], 200, 2, of_haltpoll=of_haltpoll).answers
         assert list(asked["settings"]) == [" ".join(one.settings) for one in found]
     with pytest.raises(UserError, match="--tunable governor=teo: not a parameter of haltpoll"):
         run.tune(p99_us=200, tunable=["governor=teo"])

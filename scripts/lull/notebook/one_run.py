@@ -169,7 +169,7 @@ class RunView(Opened):
         `tunable=["haltpoll.guest_halt_poll_ns=0,50000"]`. Without `tunable`, the longest and the first poll are varied.
         With an empty list, haltpoll keeps its parameters, as with `--verify`.
         """
-        found = tuning.best(self._replay, p99_us, top, of_haltpoll=tuning.tunables(tunable))
+        found = tuning.searched(self._replay, p99_us, top, of_haltpoll=tuning.tunables(tunable)).answers
         rows = [
             {**one._asdict(), "settings": " ".join(one.settings), "sure": one.surely_within(p99_us)} for one in found
         ]

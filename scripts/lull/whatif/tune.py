@@ -134,17 +134,6 @@ def _checked(replay: Replay, own: tuple[str, ...]) -> None:
         raise UserError(str(error).replace("--set", "--tunable", 1)) from None
 
 
-def best(
-    replay: Replay,
-    bound_us: float,
-    most: int,
-    progress: Progress | None = None,
-    of_haltpoll: Sequence[tuple[str, ...]] = ((),),
-) -> list[Tuned]:
-    """The best answers alone."""
-    return searched(replay, bound_us, most, progress, of_haltpoll).answers
-
-
 def searched(
     replay: Replay,
     bound_us: float,
