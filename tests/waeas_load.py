@@ -5,9 +5,11 @@
 table in `waeas_load_reference.h`, which is this module's answer.
 """
 
+from collections import defaultdict
 from dataclasses import dataclass
+from typing import NamedTuple
 
-from lull.figures.load_trackers import ONE, Load, Worked, predicted
+from lull.figures.load_trackers import ONE, REMEMBERED
 from lull.files.paths import ROOT
 
 TABLE = ROOT / "kernel-patches" / "waeas" / "waeas_load_reference.h"
@@ -26,6 +28,26 @@ class Draws:
         return (self.state >> 8) % bound
 
 
+class Worked(NamedTuple):
+    """A piece of work: a CPU of a certain speed, of `ONE`, worked from one moment to another, in µs."""
+
+    start: int
+    end: int
+    speed: int
+    slept: bool = True
+    """True if the task went to sleep then. False if it had to leave its CPU, or if its CPU changed its speed."""
+
+
+@dataclass(frozen=True)
+class Load:
+    window: int
+    alpha: int
+    """The weight of the newest window, of `ONE`; 0 for WALT's mean."""
+    idle_counts: bool
+    pieces: tuple[Worked, ...]
+    now: int
+
+
 def drawn(seed: int) -> Load:
     draws = Draws(seed)
     window = WINDOWS_US[seed % len(WINDOWS_US)]
@@ -37,6 +59,30 @@ def drawn(seed: int) -> Load:
         time = start + 1 + draws.below(window * 2)
         pieces.append(Worked(start, time, 64 + draws.below(ONE - 63)))
     return Load(window, alpha, idle_counts, tuple(pieces), time + draws.below(window * 3))
+
+
+def predicted(load: Load) -> float:
+    """Equations 1 to 5 of the paper, of `ONE`.
+
+    A task's windows without work are not remembered. A CPU's are, from boot on.
+    """
+    work: dict[int, float] = defaultdict(float)
+    for piece in load.pieces:
+        for number in range(piece.start // load.window, (piece.end - 1) // load.window + 1):
+            start, end = max(piece.start, number * load.window), min(piece.end, (number + 1) * load.window)
+            work[number] += (end - start) * piece.speed / ONE
+    current = load.now // load.window
+    before = range(current) if load.idle_counts else [number for number in sorted(work) if number < current]
+    windows = [work.get(number, 0.0) for number in before[-REMEMBERED:]]
+    if not windows:
+        return work[current] / load.window * ONE
+    expected = sum(windows) / len(windows)
+    if load.alpha:
+        alpha = load.alpha / ONE
+        expected = sum(windows[:2]) / len(windows[:2])
+        for window in windows:
+            expected = alpha * window + (1 - alpha) * expected
+    return min(max(expected, windows[-1], work[current]) / load.window, 1) * ONE
 
 
 def table() -> str:

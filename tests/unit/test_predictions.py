@@ -12,19 +12,7 @@ import pyarrow as pa
 import pytest
 
 from lull.figures import predictions, repetitions, throughput
-from lull.figures.load_trackers import (
-    HALF_LIFE,
-    ONE,
-    SETTLED,
-    TRACKERS,
-    WINDOW,
-    Worked,
-    answers,
-    errors,
-    predicted,
-    upstream,
-    work_in,
-)  # fmt: skip
+from lull.figures.load_trackers import HALF_LIFE, ONE, TRACKERS, WINDOW
 from lull.figures.predictions import Speeds, TaskWork
 from lull.files.paths import ROOT
 from lull.rundir.folder import RunDir
@@ -35,8 +23,18 @@ from lull.trace.datfile import TraceFile
 from lull.trace.running_tasks import LEAVES, RUNS, SLEEPS, WAKING, TaskRuns
 from tests.recordings import CLOCK
 from tests.recordings import recording as made_recording
-from tests.waeas_errors import PROGRAM, RECORDINGS, STARTS_US, periodic
-from tests.waeas_load import CASES, Draws, drawn
+from tests.waeas_errors import (
+    PROGRAM,
+    RECORDINGS,
+    SETTLED,
+    STARTS_US,
+    answers,
+    errors,
+    periodic,
+    upstream,
+    work_in,
+)  # fmt: skip
+from tests.waeas_load import CASES, Draws, Worked, drawn, predicted
 
 TINY = ROOT / "tests" / "unit" / "data" / "trace" / "tiny-gem5"
 

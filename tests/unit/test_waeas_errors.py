@@ -3,9 +3,10 @@
 
 import pytest
 
-from lull.figures.load_trackers import HALF_LIFE, ONE, WINDOW, Worked, errors, upstream
+from lull.figures.load_trackers import HALF_LIFE, ONE, WINDOW
 from lull.files.paths import ROOT
-from tests.waeas_errors import RECORDINGS, periodic, recorded
+from tests.waeas_errors import RECORDINGS, errors, periodic, recorded, upstream
+from tests.waeas_load import Worked
 
 MS = 1000
 

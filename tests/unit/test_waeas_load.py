@@ -3,8 +3,8 @@
 
 import pytest
 
-from lull.figures.load_trackers import ONE, Load, Worked, predicted
-from tests.waeas_load import CASES, TABLE, drawn, table
+from lull.figures.load_trackers import ONE
+from tests.waeas_load import CASES, TABLE, Load, Worked, drawn, predicted, table
 
 
 def test_the_table_of_the_kernel_is_what_floating_point_gives() -> None:
