@@ -1284,22 +1284,53 @@ static void stop_all(pid_t *pids, int count)
 	clock_sleep(200 * MS);
 }
 
-/* Three tasks that never sleep use two CPUs, and no other one. */
+/*
+ * While the root's flag is set, upstream balances, and a cluster by itself never does. The task
+ * that was there before may have left the flag set. So each load has some tries.
+ */
+#define LOCAL_TRIES 5
+
+/* Two tasks that never sleep have a CPU each, and the root has no flag for them. */
+static bool is_balanced_alone(void)
+{
+	unsigned long before;
+	bool alone = false;
+	pid_t pids[2];
+
+	for (int tries = 0; tries < LOCAL_TRIES && !alone; tries++) {
+		is_once_clear();
+		before = stat_of("local");
+		roam(pids, 2, first_little, last_little);
+		tap_note("on CPUs %d and %d, balanced %lu times", seats[0], seats[1],
+			 stat_of("local") - before);
+		alone = seats[0] != seats[1] && stat_of("local") > before && is_once_clear();
+		stop_all(pids, 2);
+	}
+	return alone;
+}
+
+/* Three tasks that never sleep use two CPUs, and never another one. */
 static void test_balance_by(int last, const char *what)
 {
-	unsigned long before = stat_of("local");
-	bool kept = true, used[2] = {false, false};
+	bool kept = true, spread = false, used[2];
+	unsigned long before;
 	pid_t pids[3];
 
-	roam(pids, 3, first_little, last);
-	for (int i = 0; i < 3; i++) {
-		kept &= seats[i] <= first_little + 1;
-		used[seats[i] != first_little] = true;
+	for (int tries = 0; tries < LOCAL_TRIES && kept && !spread; tries++) {
+		is_once_clear();
+		before = stat_of("local");
+		used[0] = used[1] = false;
+		roam(pids, 3, first_little, last);
+		for (int i = 0; i < 3; i++) {
+			kept &= seats[i] <= first_little + 1;
+			used[seats[i] != first_little] = true;
+		}
+		tap_note("on CPUs %d, %d and %d, balanced %lu times", seats[0], seats[1], seats[2],
+			 stat_of("local") - before);
+		spread = used[0] && used[1] && stat_of("local") > before;
+		stop_all(pids, 3);
 	}
-	tap_note("on CPUs %d, %d and %d", seats[0], seats[1], seats[2]);
-	tap_ok(kept && used[0] && used[1] && stat_of("local") > before, "balance keeps to %s",
-	       what);
-	stop_all(pids, 3);
+	tap_ok(kept && spread, "balance keeps to %s", what);
 }
 
 /* Tasks that may run on little CPUs only are never too large for them. */
@@ -1307,7 +1338,6 @@ static void test_balance(void)
 {
 	unsigned long before;
 	pid_t pids[64];
-	bool alone;
 
 	if (littles < 4 || last_little - first_little + 1 != littles) {
 		tap_ok(true, "a cluster is balanced by itself # SKIP too few little CPUs");
@@ -1320,13 +1350,8 @@ static void test_balance(void)
 	set("select", "1");
 	for (size_t i = 0; i < sizeof(trackings) / sizeof(*trackings); i++) {
 		set("tracking", trackings[i]);
-		before = stat_of("local");
-		roam(pids, 2, first_little, last_little);
-		alone = seats[0] != seats[1];
-		tap_note("on CPUs %d and %d", seats[0], seats[1]);
-		tap_ok(alone && stat_of("local") > before && is_once_clear(),
-		       "%s: a cluster with room is balanced by itself", trackings[i]);
-		stop_all(pids, 2);
+		tap_ok(is_balanced_alone(), "%s: a cluster with room is balanced by itself",
+		       trackings[i]);
 		roam(pids, littles + 1, first_little, last_little);
 		tap_ok(is_root_flagged(), "%s: one without room is a matter of the root",
 		       trackings[i]);
