@@ -2,17 +2,12 @@
 """Algorithm 2 in C, beside the same in Python; and what is no model."""
 
 import math
-import re
 import subprocess
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 import pytest
-import yaml
 
-from lull.files.paths import ROOT
-
-HERE = Path(__file__).parent
 ROOM, SAVES = 0.8, 0.1
 
 
@@ -139,19 +134,3 @@ def test_a_time_that_no_clock_shortens_takes_cores_and_no_clock(program: Path, t
 )
 def test_a_line_that_is_wrong_is_named(program: Path, tmp_path: Path, model: str, line: int) -> None:
     assert said(program, tmp_path, model, 1000) == [f"line {line}"]
-
-
-def test_the_scenario_s_model_is_the_platform_s() -> None:
-    """Its operating points and coefficients of power, in the script's own order."""
-    script = (HERE / "eanem-model").read_text().replace("\\\n", " ")
-    tables = [words.split() for words in re.findall(r"^set -- ([0-9 \t]+)\n", script, re.MULTILINE)]
-    platform = yaml.safe_load((ROOT / "platforms/exynos5422.yaml").read_text())
-    first = 0
-    for cluster, words in zip(platform["clusters"], tables, strict=True):
-        expected = [(opp["mhz"], math.floor(opp["mv"] + 0.5)) for opp in cluster["opps"]["table"]]
-        assert list(zip(map(int, words[::2]), map(int, words[1::2]), strict=True)) == expected
-        watts = cluster["dynamic_power_coefficient"]["value"] / 1e3
-        place = rf'echo "cluster {cluster["name"]} {first} {cluster["cpus"]} \$\d \$\d \$\d {watts:g} \$\d"'
-        assert re.search(place, script)
-        assert f'echo "speed {cluster["name"]} {cluster["capacity_dmips_mhz"]["value"]}"' in script
-        first += cluster["cpus"]

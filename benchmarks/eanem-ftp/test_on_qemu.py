@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """The experiment on QEMU: every way downloads, and the manager decides."""
 
+import math
+import re
 from pathlib import Path
 
 import pyarrow.parquet as pq
@@ -11,6 +13,9 @@ from lull.platform.load import load_platform
 from tests.conftest import Lull
 
 pytestmark = pytest.mark.guest
+
+KEYS = ("cluster", "speed", "opp", "limit")
+"""The first words of the lines of a model."""
 
 
 def test_every_way_downloads(lull: Lull, tmp_path: Path) -> None:
@@ -36,6 +41,30 @@ def test_every_way_downloads(lull: Lull, tmp_path: Path) -> None:
     clusters = load_platform("exynos5422").cpu_ranges()
     (packets,) = [cpus[: decisions[0][cluster.name]] for cpus, cluster in clusters if decisions[0].get(cluster.name)]
     assert usual in packets, "the manager is where the packets are"
+
+
+@pytest.mark.parametrize("platform", ["exynos5422", "rk3399"])
+def test_the_model_is_of_the_platform(lull: Lull, platform: str) -> None:
+    ran = lull("boot", "-e", "qemu", "-p", platform, "--exec", "eanem-model 1.5 -2 3 0.4 5 6 7 0.8 4.5")
+    assert ran.returncode == 0, ran.stderr
+    expected = []
+    numbers = iter(("1.5 -2 3", "0.4", "5 6 7", "0.8"))
+    for name, (cpus, cluster) in zip(("little", "big"), load_platform(platform).cpu_ranges(), strict=True):
+        packet, static = next(numbers), next(numbers)
+        watts = cluster.dynamic_power_coefficient.value / 1e3
+        expected += [
+            f"cluster {name} {cpus.start} {len(cpus)} {packet} {watts:g} {static}",
+            f"speed {name} {cluster.capacity_dmips_mhz.value}",
+            *(f"opp {name} {opp.mhz:g} {math.floor(opp.mv + 0.5)}" for opp in cluster.opps.table),
+        ]
+    assert [line for line in ran.stdout.splitlines() if line.split()[0] in KEYS] == [*expected, "limit 4.5"]
+
+
+def test_a_machine_that_is_not_of_two_clusters_has_no_model(lull: Lull) -> None:
+    ran = lull("boot", "-e", "qemu", "-p", "tiny", "--exec", "eanem-model 1 0 0 0 1 0 0 0 1")
+    assert ran.returncode == 2
+    said = ran.stdout + ran.stderr
+    assert re.search("^eanem-model: this machine has [13] clusters .*; the model is of two", said, re.MULTILINE)
 
 
 WAYS = """
