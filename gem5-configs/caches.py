@@ -18,25 +18,23 @@ RETURN_CYCLES = 2
 
 def level1(core: dict[str, Any]) -> tuple[Any, Any]:
     """Instruction and data cache of one CPU."""
-    # A second level that holds only what the first has evicted must be given clean lines too.
-    inclusive = core["l2"]["inclusive"]
-    instruction = objects.Cache(is_read_only=True, writeback_clean=not inclusive, **_geometry(core["l1i"]))
-    data = objects.Cache(
-        write_buffers=core["l1d"]["write_buffers"], writeback_clean=not inclusive, **_geometry(core["l1d"])
-    )
+    instruction = objects.Cache(is_read_only=True, **_geometry(core["l1i"]))
+    data = objects.Cache(write_buffers=core["l1d"]["write_buffers"], **_geometry(core["l1d"]))
     _prefetch(data, core["l1d"]["prefetch_degree"])
     return instruction, data
 
 
 def level2(cluster: Cluster) -> Any:
-    """The cluster's cache: the SoC chose its size, the core's design its policy."""
-    policy = cluster.core["l2"]
-    cache = objects.Cache(
-        clusivity="mostly_incl" if policy["inclusive"] else "mostly_excl",
-        write_buffers=16,
-        **_geometry(vars(cluster.l2)),
-    )
-    _prefetch(cache, policy["prefetch_degree"])
+    """The cluster's cache. The SoC chose its size, and the core's design its prefetcher.
+
+    The cache is filled with each line that a CPU fetches, which is gem5's default (mostly inclusive). A Cortex-A7 or A53
+    does that for instructions only: data comes when the first level evicts it. gem5 has one policy for both. The other
+    policy, mostly exclusive, would be worse: it drops each line that a CPU takes, and the bus drops the line when this
+    CPU evicts it while the first level of another CPU, which may sleep, has a copy. Each CPU would then fetch the
+    kernel's code from DRAM again and again: 200 times for a packet of the network, in place of never.
+    """
+    cache = objects.Cache(write_buffers=16, **_geometry(vars(cluster.l2)))
+    _prefetch(cache, cluster.core["l2"]["prefetch_degree"])
     return cache
 
 

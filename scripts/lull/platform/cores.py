@@ -84,8 +84,6 @@ class DataCache(Cache):
 class L2Policy(Block):
     """The part of a cluster's cache that the core's design decides; the size is the SoC's choice."""
 
-    inclusive: bool
-    """True if the cache includes the first level. If not, it is filled with the lines that the first level evicts."""
     prefetch_degree: Degree
     source: Source
 
