@@ -18,7 +18,7 @@ from lull.results.result import Check, Result
 from lull.rundir.run import Run
 from lull.scenario.runs import Runs
 
-from . import line
+from . import batches, line
 
 LOAD = "load.jsonl"
 PLACE = ("cpu", "mhz", "mss", "interval_us")
@@ -29,8 +29,8 @@ Row = dict[str, Any]
 
 
 def analyse(runs: Runs) -> Result:
-    table = df_intervals(runs)
-    return conclude({"intervals": table}, [run.name for run in runs.runs], runs.timed)
+    tables = {"intervals": df_intervals(runs), "batches": df_batches(runs)}
+    return conclude(tables, [run.name for run in runs.runs], runs.timed)
 
 
 def conclude(tables: Mapping[str, pa.Table], points: Sequence[str], timed: bool = True) -> Result:
@@ -54,7 +54,9 @@ def conclude(tables: Mapping[str, pa.Table], points: Sequence[str], timed: bool 
         "Base: what the CPU does without packets. alpha_t and beta_t say cycles and base as equation 1 does: load = "
         "(packets/s - beta_t) / alpha_t / frequency + packets/s · τ. They belong to τ, and alpha and beta of the first "
         "table do not. Their intervals are to first order. The last column is of the same numbers as the first table's "
-        "R²: the packets of all intervals, here told from load and frequency.\n\n" + _prices_text(coefficients),
+        "R²: the packets of all intervals, here told from load and frequency.\n\n"
+        + _prices_text(coefficients)
+        + _batches_text(tables.get("batches")),
         tables={**tables, "coefficients": coefficients, "lines": lines},
         checks=checks(coefficients) if timed else [],
     )
@@ -84,8 +86,23 @@ def df_intervals(runs: Runs) -> pa.Table:
     return pa.Table.from_pylist([row for run in runs.runs for row in _intervals(run)])
 
 
+def df_batches(runs: Runs) -> pa.Table:
+    """A row per run."""
+    return pa.Table.from_pylist([_batch(run) for run in runs.runs], schema=batches.SCHEMA)
+
+
+def _batch(run: Run) -> Row:
+    with run.understanding(LOAD):
+        lines = run.lines(LOAD)
+        return batches.row(run, _place(run), lines, _mean_bytes([line for line in lines if line["settled"]]))
+
+
+def _place(run: Run) -> Row:
+    return waiting.place(run, PLACE) | {"group": run.group.partition("-")[0]}
+
+
 def _intervals(run: Run) -> list[Row]:
-    place = waiting.place(run, PLACE) | {"group": run.group.partition("-")[0]}
+    place = _place(run)
     with run.understanding(LOAD):
         lines = [line for line in run.lines(LOAD) if line["settled"]]
         sizes = {phase: _mean_bytes([line for line in lines if line["phase"] == phase])
@@ -227,6 +244,16 @@ def _prices_text(coefficients: pa.Table) -> str:
             if row["r2_t"] is not None
         ],
     )  # fmt: skip
+
+
+def _batches_text(table: pa.Table | None) -> str:
+    if table is None:
+        return ""
+    return (
+        "\n## Packets that come together\n\nAn interrupt of the network card and a wake-up of the program "
+        "cost the same for one packet as for ten. Counted in the trace, over all intervals of a run.\n\n"
+        + batches.text(table)
+    )
 
 
 def checks(coefficients: pa.Table) -> list[Check]:

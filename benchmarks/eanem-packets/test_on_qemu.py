@@ -31,3 +31,7 @@ def test_packets_are_counted(lull: Lull, tmp_path: Path) -> None:
         assert abs(sum(got) - rate * len(got)) < 0.1 * sum(got) + WRITE_MBIT_S
     for row in pq.read_table(tables / "coefficients.parquet").to_pylist():
         assert row["alpha"] > 0
+    for row in pq.read_table(tables / "batches.parquet").to_pylist():
+        assert row["packets"] > 4 * row["an_interrupt"] >= 4, "several interrupts, and none without a packet"
+        assert row["a_wake"] >= 1
+        assert 0 < row["softirq_us"] < row["busy_us"]
