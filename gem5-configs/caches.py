@@ -27,11 +27,11 @@ def level1(core: dict[str, Any]) -> tuple[Any, Any]:
 def level2(cluster: Cluster) -> Any:
     """The cluster's cache. The SoC chose its size, and the core's design its prefetcher.
 
-    The cache is filled with each line that a CPU fetches, which is gem5's default (mostly inclusive). A Cortex-A7 or A53
-    does that for instructions only: data comes when the first level evicts it. gem5 has one policy for both. The other
-    policy, mostly exclusive, would be worse: it drops each line that a CPU takes, and the bus drops the line when this
-    CPU evicts it while the first level of another CPU, which may sleep, has a copy. Each CPU would then fetch the
-    kernel's code from DRAM again and again: 200 times for a packet of the network, in place of never.
+    The cache is filled with each line that a CPU fetches, which is gem5's default (mostly inclusive). A Cortex-A7 or
+    A53 does that for instructions only: data comes when the first level evicts it. gem5 has one policy for both. The
+    other policy, mostly exclusive, would be worse: it drops each line that a CPU takes, and the bus drops the line when
+    this CPU evicts it while the first level of another CPU, which may sleep, has a copy. Each CPU would then fetch the
+    kernel's code from DRAM again and again: 200 times for a packet of the network, in place of about 30 times.
     """
     cache = objects.Cache(write_buffers=16, **_geometry(vars(cluster.l2)))
     _prefetch(cache, cluster.core["l2"]["prefetch_degree"])
