@@ -1290,20 +1290,30 @@ static void stop_all(pid_t *pids, int count)
  */
 #define LOCAL_TRIES 5
 
+/* Whether a cluster is balanced by itself while such tasks roam. */
+static bool roam_by_cluster(pid_t *pids, int count, int last)
+{
+	unsigned long before, after;
+
+	is_once_clear();
+	before = stat_of("local");
+	roam(pids, count, first_little, last);
+	after = stat_of("local");
+	for (int i = 0; i < count; i++)
+		tap_note("on CPU %d", seats[i]);
+	tap_note("balanced %lu times", after - before);
+	return after > before;
+}
+
 /* Two tasks that never sleep have a CPU each, and the root has no flag for them. */
 static bool is_balanced_alone(void)
 {
-	unsigned long before;
 	bool alone = false;
 	pid_t pids[2];
 
 	for (int tries = 0; tries < LOCAL_TRIES && !alone; tries++) {
-		is_once_clear();
-		before = stat_of("local");
-		roam(pids, 2, first_little, last_little);
-		tap_note("on CPUs %d and %d, balanced %lu times", seats[0], seats[1],
-			 stat_of("local") - before);
-		alone = seats[0] != seats[1] && stat_of("local") > before && is_once_clear();
+		alone = roam_by_cluster(pids, 2, last_little) && seats[0] != seats[1] &&
+			is_once_clear();
 		stop_all(pids, 2);
 	}
 	return alone;
@@ -1312,22 +1322,17 @@ static bool is_balanced_alone(void)
 /* Three tasks that never sleep use two CPUs, and never another one. */
 static void test_balance_by(int last, const char *what)
 {
-	bool kept = true, spread = false, used[2];
-	unsigned long before;
+	bool kept = true, spread = false;
 	pid_t pids[3];
 
 	for (int tries = 0; tries < LOCAL_TRIES && kept && !spread; tries++) {
-		is_once_clear();
-		before = stat_of("local");
-		used[0] = used[1] = false;
-		roam(pids, 3, first_little, last);
+		bool local = roam_by_cluster(pids, 3, last), used[2] = {false, false};
+
 		for (int i = 0; i < 3; i++) {
 			kept &= seats[i] <= first_little + 1;
 			used[seats[i] != first_little] = true;
 		}
-		tap_note("on CPUs %d, %d and %d, balanced %lu times", seats[0], seats[1], seats[2],
-			 stat_of("local") - before);
-		spread = used[0] && used[1] && stat_of("local") > before;
+		spread = local && used[0] && used[1];
 		stop_all(pids, 3);
 	}
 	tap_ok(kept && spread, "balance keeps to %s", what);
