@@ -56,7 +56,7 @@ def conclude(tables: Mapping[str, pa.Table], points: Sequence[str], timed: bool 
         "table do not. Their intervals are to first order. The last column is of the same numbers as the first table's "
         "R²: the packets of all intervals, here told from load and frequency.\n\n"
         + _prices_text(coefficients)
-        + _batches_text(tables.get("batches")),
+        + batches.text(tables.get("batches")),
         tables={**tables, "coefficients": coefficients, "lines": lines},
         checks=checks(coefficients) if timed else [],
     )
@@ -244,16 +244,6 @@ def _prices_text(coefficients: pa.Table) -> str:
             if row["r2_t"] is not None
         ],
     )  # fmt: skip
-
-
-def _batches_text(table: pa.Table | None) -> str:
-    if table is None:
-        return ""
-    return (
-        "\n## Packets that come together\n\nAn interrupt of the network card and a wake-up of the program "
-        "cost the same for one packet as for ten. Counted in the trace, over all intervals of a run.\n\n"
-        + batches.text(table)
-    )
 
 
 def checks(coefficients: pa.Table) -> list[Check]:
