@@ -48,9 +48,8 @@ def test_the_model_is_of_the_platform(lull: Lull, platform: str) -> None:
     ran = lull("boot", "-e", "qemu", "-p", platform, "--exec", "eanem-model 1.5 -2 3 0.4 5 6 7 0.8 4.5")
     assert ran.returncode == 0, ran.stderr
     expected = []
-    numbers = iter(("1.5 -2 3", "0.4", "5 6 7", "0.8"))
-    for name, (cpus, cluster) in zip(("little", "big"), load_platform(platform).cpu_ranges(), strict=True):
-        packet, static = next(numbers), next(numbers)
+    given = (("little", "1.5 -2 3", "0.4"), ("big", "5 6 7", "0.8"))
+    for (name, packet, static), (cpus, cluster) in zip(given, load_platform(platform).cpu_ranges(), strict=True):
         watts = cluster.dynamic_power_coefficient.value / 1e3
         expected += [
             f"cluster {name} {cpus.start} {len(cpus)} {packet} {watts:g} {static}",
