@@ -36,7 +36,7 @@ def analyse(runs: Runs) -> Result:
 def conclude(tables: Mapping[str, pa.Table], points: Sequence[str], timed: bool = True) -> Result:
     """From the intervals of those points that have run, of all."""
     intervals = tables["intervals"]
-    coefficients, lines = df_coefficients(intervals), df_lines(intervals)
+    coefficients, lines, wakes = df_coefficients(intervals), df_lines(intervals), df_wakes(intervals)
     return Result(
         summary="## Packets a second = alpha · load · GHz + beta\n\n"
         + waiting.so_far(intervals, points)
@@ -56,8 +56,9 @@ def conclude(tables: Mapping[str, pa.Table], points: Sequence[str], timed: bool 
         "table do not. Their intervals are to first order. The last column is of the same numbers as the first table's "
         "R²: the packets of all intervals, here told from load and frequency.\n\n"
         + _prices_text(coefficients)
-        + batches.text(tables.get("batches")),
-        tables={**tables, "coefficients": coefficients, "lines": lines},
+        + batches.text(tables.get("batches"))
+        + _wakes_text(wakes),
+        tables={**tables, "coefficients": coefficients, "lines": lines, "wakes": wakes},
         checks=checks(coefficients) if timed else [],
     )
 
@@ -125,6 +126,7 @@ def _interval(place: Row, line: Row, mean_bytes: float) -> Row:
         "rate_mbit_s": int(line["rate_kbit_s"]) / 1e3,
         "load": load,
         "load_ghz": load * place["mhz"] / 1e3,
+        "wakes_s": int(line["wakes"]) / ns * 1e9,
         "packets_s": int(line["bytes"]) / mean_bytes / ns * 1e9 if mean_bytes else 0.0,
         "mean_bytes": mean_bytes,
         "mbit_s": int(line["bytes"]) * 8e3 / ns,
@@ -167,6 +169,23 @@ def df_lines(intervals: pa.Table) -> pa.Table:
     return pa.Table.from_pylist(found, schema=line.LINES)
 
 
+def df_wakes(intervals: pa.Table) -> pa.Table:
+    """A row per kind of core and size of packets, if there is more than one frequency.
+
+    No row if the result was published before wake-ups were counted.
+    """
+    counted = "wakes_s" in intervals.column_names
+    every = [row for row in intervals.to_pylist() if row["load"] < line.FULL] if counted else []
+    found = []
+    for (group, mss), own in _by(every, "group", "mss").items():
+        phases = _phases(own)
+        told = line.woken(*_wakes(phases))
+        if not math.isnan(told["r2_w"]):
+            judged = line.judge_woken(*_wakes(own), told)
+            found.append({"group": group, "mss": mss, "phases": len(phases), **told, "r2_w_intervals": judged})
+    return pa.Table.from_pylist(found, schema=line.WAKES)
+
+
 def _by(rows: Sequence[Row], *names: str) -> dict[tuple[Any, ...], list[Row]]:
     found: dict[tuple[Any, ...], list[Row]] = {}
     for row in rows:
@@ -187,10 +206,17 @@ def _loads(rows: Sequence[Row]) -> tuple[list[float], list[float], list[float]]:
     return _column(rows, "packets_s"), [mhz / 1e3 for mhz in _column(rows, "mhz")], _column(rows, "load")
 
 
+def _wakes(rows: Sequence[Row]) -> tuple[list[float], list[float], list[float], list[float]]:
+    """Packets, wake-ups, clocks in GHz, loads."""
+    packets, clocks, loads = _loads(rows)
+    return packets, _column(rows, "wakes_s"), clocks, loads
+
+
 def _phases(rows: Sequence[Row]) -> list[Row]:
     """The means of each phase of each point. Its intervals are no measurements of their own: they have one load."""
+    names = [name for name in ("load", "load_ghz", "packets_s", "wakes_s", "mhz") if rows and name in rows[0]]
     return [
-        {name: float(np.mean([row[name] for row in own])) for name in ("load", "load_ghz", "packets_s", "mhz")}
+        {name: float(np.mean([row[name] for row in own])) for name in names}
         for own in _by(rows, "point", "phase").values()
     ]
 
@@ -243,6 +269,28 @@ def _prices_text(coefficients: pa.Table) -> str:
             for row in coefficients.to_pylist()
             if row["r2_t"] is not None
         ],
+    )  # fmt: skip
+
+
+def _wakes_text(wakes: pa.Table) -> str:
+    if not wakes.num_rows:
+        return ""
+    return (
+        "\n## What a wake-up costs\n\n"
+        "load = packets/s · (cycles / frequency + τ) + wake-ups/s · wake cycles / frequency, "
+        "through the means of phases. Wake-ups: how often the CPU left an idle state, for packets or anything else. "
+        "What is left of τ here is no matter of how many packets come together. The last column is as in the table "
+        "before: packets of all intervals, told from load, frequency and wake-ups.\n\n"
+        + markdown_table(
+            ("core", "payload of a packet, bytes", "cycles", "τ, µs", "wake cycles", "R² of the phases' loads", "R²"),
+            [
+                (
+                    row["group"], row["mss"], *(waiting.mean_text(row, name) for name in line.WOKEN),
+                    *(f"{row[name]:.4f}" for name in ("r2_w", "r2_w_intervals")),
+                )
+                for row in wakes.to_pylist()
+            ],
+        )
     )  # fmt: skip
 
 

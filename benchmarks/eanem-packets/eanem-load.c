@@ -55,10 +55,15 @@ static const struct option_to options[] = {
 	{0},
 };
 
-/* The CPU's idle states, open to be read again and again. */
+/* Files of the CPU's idle states, open to be read again and again. */
 static struct {
-	int fds[IDLE_MAX_STATES], count;
+	int times[IDLE_MAX_STATES], usages[IDLE_MAX_STATES], count;
 } idle;
+
+/* What the CPU has slept since boot, and how often. */
+struct rest {
+	uint64_t slept_ns, wakes;
+};
 
 static struct eanem eanem;
 
@@ -71,21 +76,25 @@ static int fail(const char *what, int error)
 static void open_idle(void)
 {
 	for (idle.count = 0; idle.count < IDLE_MAX_STATES; idle.count++) {
-		idle.fds[idle.count] = idle_open((int)cpu, idle.count, "time");
-		if (idle.fds[idle.count] < 0)
+		idle.times[idle.count] = idle_open((int)cpu, idle.count, "time");
+		idle.usages[idle.count] = idle_open((int)cpu, idle.count, "usage");
+		if (idle.times[idle.count] < 0 || idle.usages[idle.count] < 0)
 			break;
 	}
 }
 
-/* For how long the CPU has slept since boot. */
-static uint64_t slept_ns(void)
+static struct rest rest_now(void)
 {
-	uint64_t sum = 0, us = 0;
+	struct rest rest = {0};
+	uint64_t number;
 
-	for (int i = 0; i < idle.count; i++)
-		if (!read_number_of(idle.fds[i], &us))
-			sum += us;
-	return sum * 1000;
+	for (int i = 0; i < idle.count; i++) {
+		if (!read_number_of(idle.times[i], &number))
+			rest.slept_ns += number * 1000;
+		if (!read_number_of(idle.usages[i], &number))
+			rest.wakes += number;
+	}
+	return rest;
 }
 
 static bool seen(uint64_t id, struct lull_eanem_socket *record)
@@ -151,13 +160,15 @@ static int hold(int fd, uint64_t kbit_s)
 
 static int run_phase(FILE *out, int number, const struct phase *phase, int fd)
 {
-	uint64_t id = source_id(fd), began = clock_ns(), slept = slept_ns();
+	uint64_t id = source_id(fd), began = clock_ns();
+	struct rest before = rest_now();
 
 	if (hold(fd, phase->target_kbit_s))
 		return -EPROTO;
 	for (uint64_t i = 0; i < settle + intervals; i++) {
 		int64_t bytes = source_read_until(fd, began + interval_us * 1000);
-		uint64_t now = clock_ns(), idle_now = slept_ns();
+		uint64_t now = clock_ns();
+		struct rest rest = rest_now();
 		struct jsonl line;
 
 		if (bytes < 0)
@@ -170,11 +181,12 @@ static int run_phase(FILE *out, int number, const struct phase *phase, int fd)
 		jsonl_bool(&line, "settled", i >= settle);
 		jsonl_int(&line, "ns", (int64_t)(now - began));
 		jsonl_int(&line, "bytes", bytes);
-		jsonl_int(&line, "slept_ns", (int64_t)(idle_now - slept));
+		jsonl_int(&line, "slept_ns", (int64_t)(rest.slept_ns - before.slept_ns));
+		jsonl_int(&line, "wakes", (int64_t)(rest.wakes - before.wakes));
 		tell_monitor(&line, id);
 		jsonl_end(&line);
 		began = now;
-		slept = idle_now;
+		before = rest;
 	}
 	return 0;
 }

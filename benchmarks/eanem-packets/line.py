@@ -29,6 +29,14 @@ SCHEMA = pa.schema(
 `r2_t` is of the loads of phases that this fit goes through; `r2_t_intervals` and `r2_intervals` are of the packets of
 intervals.
 """
+WOKEN = ("cycles_w", "tau_w_us", "wake_cycles")
+WAKES = pa.schema(
+    [("group", pa.string()), ("mss", pa.int64()), ("phases", pa.int64())]
+    + [(f"{name}{end}", pa.float64()) for name in WOKEN for end in ("", "_pm")]
+    + [(name, pa.float64()) for name in ("r2_w", "r2_w_intervals")]
+)
+"""The fit that counts the CPU's wake-ups. `r2_w` is of the loads of phases that the fit goes through, `r2_w_intervals`
+of the packets of intervals, as `r2_t_intervals`."""
 LINES = pa.schema(
     [("group", pa.string()), ("mss", pa.int64()), ("mhz", pa.int64())]
     + [(name, pa.float64()) for name in (*FIT, "r2_intervals", "error", "packet_us")]
@@ -68,6 +76,35 @@ def judge_price(
     """Return the share of the spread of these packets that `price` tells from their loads."""
     clock, busy = np.asarray(ghz, np.float64), np.asarray(load, np.float64)
     said = (busy - price["base_mhz"] / clock / 1e3) / (price["cycles"] / clock / 1e9 + price["tau_us"] / 1e6)
+    return judge(said.tolist(), packets_s, 1, 0)["r2_intervals"]
+
+
+def woken(
+    packets_s: Sequence[float], wakes_s: Sequence[float], ghz: Sequence[float], load: Sequence[float]
+) -> dict[str, float]:
+    """Return what a packet costs, and what a wake-up of the CPU costs, however many packets this wake-up brings.
+
+    load = packets/s · (cycles / frequency + tau) + wake-ups/s · wake cycles / frequency.
+    """
+    clock, rate, wakes = (np.asarray(values, np.float64) for values in (ghz, packets_s, wakes_s))
+    found, squares, r2 = _solve([rate / clock / 1e9, rate / 1e6, wakes / clock / 1e9], load)
+    told: dict[str, float] = {}
+    for name, value, half in zip(WOKEN, found, np.sqrt(np.diag(squares)), strict=True):
+        told |= {name: float(value), f"{name}_pm": float(half)}
+    return told | {"r2_w": r2}
+
+
+def judge_woken(
+    packets_s: Sequence[float],
+    wakes_s: Sequence[float],
+    ghz: Sequence[float],
+    load: Sequence[float],
+    told: Mapping[str, float],
+) -> float:
+    """Return the share of the spread of these packets that `told` tells from their loads and wake-ups."""
+    clock, wakes, busy = (np.asarray(values, np.float64) for values in (ghz, wakes_s, load))
+    packet = told["cycles_w"] / clock / 1e9 + told["tau_w_us"] / 1e6
+    said = (busy - wakes * told["wake_cycles"] / clock / 1e9) / packet
     return judge(said.tolist(), packets_s, 1, 0)["r2_intervals"]
 
 

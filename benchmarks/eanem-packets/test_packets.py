@@ -19,18 +19,22 @@ NS = 10_000_000
 SIZE = 1000
 
 
-def run(folder: Path, mhz: int, packets: Sequence[int], alpha: float = 50000.0, phase_of: int = 4) -> Run:
+def run(
+    folder: Path, mhz: int, packets: Sequence[int], alpha: float = 50000.0, phase_of: int = 4, together: int = 1
+) -> Run:
     """A run whose packets take their time, and whose monitor closes its interval a little before each of ours.
 
-    So what the monitor tells is of the interval before. A load is what the packets take, and 1 % of 1 GHz.
+    So what the monitor tells is of the interval before. A load is what the packets take, and 1 % of 1 GHz, which is
+    100000 cycles of each of 100 wake-ups a second. If packets come `together`, so many share a wake-up.
     """
     lines = []
     for number, (now, before) in enumerate(zip(packets, (packets[0], *packets), strict=False)):
-        load = (0.01 + now / (NS / 1e9) / alpha) / (mhz / 1e3)
+        wakes = 1 + (now // together if together > 1 else 0)
+        load = (0.01 * wakes + now / (NS / 1e9) / alpha) / (mhz / 1e3)
         lines.append(
             {
                 "phase": number // phase_of, "rate_kbit_s": 1, "settled": True, "ns": NS, "bytes": SIZE * now,
-                "slept_ns": round((1 - load) * NS),
+                "slept_ns": round((1 - load) * NS), "wakes": wakes,
                 "monitor": {"ns": NS, "packets": before, "bytes": SIZE * before, "mean": SIZE * 1000},
             }
         )  # fmt: skip
@@ -99,6 +103,22 @@ def test_one_frequency_cannot_tell_cycles_from_time(tmp_path: Path) -> None:
     (price,) = analysis.df_coefficients(intervals).to_pylist()
     assert all(price[name] is None for name in ("cycles", "tau_us", "alpha_t", "beta_t", "beta_t_pm", "r2_t"))
     assert "nan" not in analysis.conclude({"intervals": intervals}, ["little/800-1000"]).summary
+
+
+def test_packets_that_come_together_share_a_wake_up(tmp_path: Path) -> None:
+    """20000 cycles a packet, 100000 a wake-up. At 400 MHz four packets share a wake-up, and 30 at 1400 MHz."""
+    few = run(tmp_path / "400", 400, (2, 4, 6, 8), 1e9 / 20000, 1, 4)
+    many = run(tmp_path / "1400", 1400, PACKETS, 1e9 / 20000, 4, 30)
+    runs: Any = SimpleNamespace(runs=[few, many])
+    intervals = analysis.df_intervals(runs)
+    (told,) = analysis.df_wakes(intervals).to_pylist()
+    assert told["cycles_w"] == pytest.approx(20000, rel=0.01)
+    assert told["wake_cycles"] == pytest.approx(100000, rel=0.01)
+    assert told["tau_w_us"] == pytest.approx(0, abs=0.1)
+    assert told["r2_w_intervals"] > 0.999
+    assert "What a wake-up costs" in analysis.conclude({"intervals": intervals}, ["little/800-1000"]).summary
+    older = intervals.drop_columns(["wakes_s"])
+    assert "What a wake-up costs" not in analysis.conclude({"intervals": older}, ["little/800-1000"]).summary
 
 
 def test_groups_of_one_kind_of_core_belong_together(tmp_path: Path) -> None:
