@@ -54,6 +54,12 @@ class TaskWork:
         done[::2] = np.append(0.0, done[1:-1:2])
         return np.interp(at, edges, done, left=0.0) if edges.size else np.zeros(at.size)
 
+    def cut(self, at: Floats) -> "TaskWork":
+        """The same work, in pieces that end at these moments, too."""
+        piece, _, start, end = _cut(self.start, self.end, np.concatenate([[-np.inf], at, [np.inf]]))
+        is_last = np.append(piece[1:] != piece[:-1], np.ones(min(piece.size, 1), bool))
+        return TaskWork(start, end, self.speed[piece], self.slept[piece] & is_last)
+
 
 def came(work: TaskWork, at: Floats, length: float = WINDOW) -> Floats:
     """The load in so many µs after each of these moments, of `ONE`."""
@@ -61,7 +67,7 @@ def came(work: TaskWork, at: Floats, length: float = WINDOW) -> Floats:
 
 
 def windowed(work: TaskWork, at: Floats, window: float = WINDOW, alpha: float = 0) -> Floats:
-    """What windows predict at these moments, in which the task is asleep. `alpha` is 0 for WALT's mean."""
+    """What windows predict at these moments. `alpha` is 0 for WALT's mean."""
     if not work.start.size:
         return np.zeros(at.size)
     first, last = int(work.start[0] // window), int(work.end[-1] // window) + 1
@@ -89,18 +95,22 @@ def windowed(work: TaskWork, at: Floats, window: float = WINDOW, alpha: float = 
 
 
 def of_linux(work: TaskWork, at: Floats) -> tuple[Floats, Floats]:
-    """What PELT and util_est say at these moments, in which the task is asleep."""
+    """What PELT and util_est say at these moments. A piece in which the task works has none of them inside it."""
     pieces = zip(work.start.tolist(), work.end.tolist(), work.speed.tolist(), work.slept.tolist(), strict=True)
     states = np.array([(0.0, 0.0, 0.0), *tracked(pieces)])
     last = np.searchsorted(work.end, at, side="right")
     util, behind, kept = states[last].T
-    pelt = util * 2 ** (-(at - np.append(0.0, work.end)[last] + behind) / HALF_LIFE)
+    since = at - np.append(0.0, work.end)[last]
+    # While a task waits for its CPU, PELT's clock stays behind and is as slow as the CPU.
+    waited = since * np.append(ONE, work.speed)[last] / ONE
+    passed = np.where(np.append(True, work.slept)[last], since + behind, waited)
+    pelt = util * 2 ** (-passed / HALF_LIFE)
     return pelt, np.maximum(pelt, kept)
 
 
-def predicted_at(work: TaskWork, at: Floats) -> dict[str, Floats]:
-    """What each tracker predicts at these moments, in which the task is asleep, of `ONE`."""
-    found = (windowed(work, at), windowed(work, at, alpha=ONE / 2), *of_linux(work, at))
+def predicted_at(work: TaskWork, at: Floats, window: float = WINDOW, alpha: float = ONE / 2) -> dict[str, Floats]:
+    """What each tracker predicts at these moments, of `ONE`. A piece in which the task works has none inside it."""
+    found = (windowed(work, at, window), windowed(work, at, window, alpha), *of_linux(work, at))
     return dict(zip(TRACKERS, found, strict=True))
 
 
@@ -184,16 +194,22 @@ def _row(tracker: str, load: Floats, guess: Floats) -> Row:
 
 
 def df_predictions(runs: Runs, place: Callable[[Run], Row], program: str) -> pa.Table | None:
-    """A row per point and tracker; None if no point was timed and traced without losing events.
+    """A row per point and tracker; None if no point was timed and traced without losing events."""
+    return df_of(runs, place, lambda rundir, begin, end: asked(rundir, program, begin, end))
 
-    The part of a run that counts is that of its windows, as long as the program kept up its load.
+
+def df_of(runs: Runs, place: Callable[[Run], Row], rows: Callable[[RunDir, int, int], list[Row]]) -> pa.Table | None:
+    """The rows of all points that were timed and traced, from the part of each run that counts; None without rows.
+
+    The part of a run that counts is that of its windows, as long as the program kept up its load. `rows` gets the ticks
+    between which it lies.
     """
     found = []
     for run in runs.runs:
         if runs.timed and (run.path / TRACE).is_file():
             windows = repetitions.windows(run, waiting.WINDOWS)
             begin, end = int(windows.edges[0]), int(windows.edges[sum(windows.loaded)])
-            found += [{**place(run), **row} for row in asked(run.rundir(), program, begin, end)]
+            found += [{**place(run), **row} for row in rows(run.rundir(), begin, end)]
     return pa.Table.from_pylist(found) if found else None
 
 
