@@ -21,6 +21,8 @@ from lull.statistics import bootstrap, student
 from lull.trace import recording, waiting_tasks
 from lull.trace.datfile import TraceFile
 
+from . import by_window
+
 SAMPLES = "samples.jsonl"
 SAME = ("sensors", "governor", "boot")
 """What two points share that are compared by their way."""
@@ -30,7 +32,7 @@ PLACE = ("way", *SAME, "pack_percent", "track_us", "alpha")
 TODAY = ("smp", "eas", "one", "two", "capped")
 """What Linux has without WAEAS."""
 ONE_BOOT = {"sensors": "all", "governor": "menu", "boot": 0}
-PROGRAM = "wearable"
+PROGRAM = by_window.PROGRAM
 OVER_BOOTS = {
     "cpus_saved": "saved by CPUs and L2s", "saved": "by the machine", "sooner": "median sooner by",
     "p99_later": "p99 later by",
@@ -47,9 +49,11 @@ Row = dict[str, Any]
 def analyse(runs: Runs) -> Result:
     samples, windows = df_samples(runs), waiting.df_windows(runs, _place)
     tables = {"samples": samples, "windows": windows, "points": df_points(runs, samples, windows)}
-    off = predictions.df_predictions(runs, _place, PROGRAM)
-    if off is not None:
-        tables[predictions.NAME] = off
+    off = {
+        predictions.NAME: predictions.df_predictions(runs, _place, PROGRAM),
+        by_window.NAME: predictions.df_of(runs, _place, by_window.asked),
+    }
+    tables |= {name: table for name, table in off.items() if table is not None}
     return conclude(tables, [run.name for run in runs.runs])
 
 
@@ -73,7 +77,8 @@ def conclude(tables: Mapping[str, pa.Table], points: Sequence[str]) -> Result:
         + _verdict_text(verdict, best_boots)
         + tradeoff.text(pareto)
         + _crowds_text(crowds)
-        + predictions.text(tables.get(predictions.NAME)),
+        + predictions.text(tables.get(predictions.NAME))
+        + by_window.text(tables.get(by_window.NAME)),
         tables={
             **tables,
             **({"crowds": crowds} if crowds is not None else {}),
