@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The switches of staged bursts. What they do is in bursts_sched.c.
+ * The switches of staged bursts, and what a thread says of those whom it wakes. What becomes of
+ * both is in bursts_sched.c.
  *
  *   /sys/kernel/lull/bursts/spread   1: a burst's tasks are spread over idle CPUs
  *   /sys/kernel/lull/bursts/eager    1: a CPU without work takes a burst's waiting tasks
@@ -13,6 +14,30 @@
 
 #define CREATE_TRACE_POINTS
 #include "bursts_trace.h"
+
+/**
+ * lull_bursts_set_deadline - prctl(PR_SET_BURST_DEADLINE)
+ * @us: how long those are held at most whom the calling thread wakes from now on; 0 for no such
+ *	time
+ * @arg3: 0, and so are the others
+ * @arg4: as @arg3
+ * @arg5: as @arg3
+ *
+ * Whose stage heeds it is not known here. So any thread may say what it likes, and a stage has its
+ * own least deadline.
+ *
+ * Return: 0, or -EINVAL.
+ */
+int lull_bursts_set_deadline(unsigned long us, unsigned long arg3, unsigned long arg4,
+			     unsigned long arg5)
+{
+	if (us > BURST_DEADLINE_MOST_US || arg3 || arg4 || arg5)
+		return -EINVAL;
+
+	/* Read by this thread only. */
+	current->bursts_deadline_us = us;
+	return 0;
+}
 
 static int lull_bursts_enable(struct lull_system *system)
 {

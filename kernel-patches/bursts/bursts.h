@@ -3,9 +3,12 @@
 #ifndef _LULL_BURSTS_H
 #define _LULL_BURSTS_H
 
+#include <linux/errno.h>
 #include <linux/jump_label.h>
 #include <linux/sched.h>
 #include <linux/types.h>
+
+#include "bursts_abi.h"
 
 struct rq;
 struct task_group;
@@ -27,15 +30,21 @@ int __lull_bursts_place(struct task_struct *p, int cpu);
 bool __lull_bursts_eager(struct rq *this_rq);
 void lull_bursts_unlink(struct task_group *tg);
 void lull_bursts_free(struct task_group *tg);
+int lull_bursts_set_deadline(unsigned long us, unsigned long arg3, unsigned long arg4,
+			     unsigned long arg5);
 
 /* For bursts.c */
 int lull_bursts_add_files(void);
 void lull_bursts_start(void);
 void lull_bursts_stop(void);
 
-/* A child is not held, even if its parent is: a signal may have woken that meanwhile. */
+/*
+ * A child is not held, even if its parent is: a signal may have woken that meanwhile. And whom
+ * the child wakes has no deadline.
+ */
 static inline void lull_bursts_fork(struct task_struct *child)
 {
+	child->bursts_deadline_us = 0;
 	child->bursts_next = NULL;
 	child->bursts_since = 0;
 }
@@ -110,6 +119,12 @@ static inline void lull_bursts_unlink(struct task_group *tg)
 
 static inline void lull_bursts_free(struct task_group *tg)
 {
+}
+
+static inline int lull_bursts_set_deadline(unsigned long us, unsigned long arg3,
+					   unsigned long arg4, unsigned long arg5)
+{
+	return -EINVAL;
 }
 
 #endif

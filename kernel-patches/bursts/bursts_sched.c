@@ -6,12 +6,17 @@
  *
  *   cpu.bursts.period_us   bursts begin at multiples of it; 0: nothing is held
  *   cpu.bursts.bound_us    the longest that a wake-up is held; 0: one period
+ *   cpu.bursts.deadline_us the least deadline that is heeded; 0: none is
  *   cpu.bursts.parallel    a burst of fewer tasks is put off until a bound ends
  *   cpu.bursts.stat        counts
  *
  * A group with a period is a stage, for its own tasks and for those of groups
  * below it that are no stage themselves. A group below it may have a bound of its
  * own, which holds for its tasks if it is the shorter one.
+ *
+ * Who wakes a task may have said by prctl() until when, as the request that it passes on has a
+ * deadline. Only the stage says whether it heeds deadlines, and how short ones, because its
+ * tasks are held for less then, all of them.
  *
  * What is held is a wake-up of an interruptible sleep that comes from outside:
  * from an interrupt, or from a task that belongs to another stage or to none.
@@ -67,7 +72,8 @@ struct lull_burst_list {
  * @given: CPUs that tasks of the burst in progress were sent to
  * @wakes: wake-ups that were held
  * @bursts: times that all were released
- * @early: of which a bound ended
+ * @early: of which a bound or a deadline ended
+ * @deadlines: wake-ups that were held with a deadline
  * @held_sum_ns: how long wake-ups were held, in all
  * @held_most_ns: and at most
  */
@@ -85,6 +91,7 @@ struct lull_burst_group {
 	u64 wakes;
 	u64 bursts;
 	u64 early;
+	u64 deadlines;
 	u64 held_sum_ns;
 	u64 held_most_ns;
 };
@@ -318,6 +325,24 @@ static bool lull_bursts_may_hold(struct task_struct *p, unsigned int state)
 	return !signal_pending(p) && !lull_bursts_must_wake(p);
 }
 
+/* The deadline of the request that a wake-up is for, in ns; 0 if it has none. */
+static u64 lull_bursts_deadline(void)
+{
+	/* An interrupt does not work for the task that it interrupts. */
+	return in_task() ? (u64)current->bursts_deadline_us * NSEC_PER_USEC : 0;
+}
+
+/* A task that is held was to wake once more, for a request that has a deadline. */
+static void lull_bursts_hurry(struct lull_burst_group *group, u64 deadline)
+{
+	u64 now;
+
+	guard(raw_spinlock)(&group->lock);
+	now = ktime_get_ns();
+	lull_stage_hurry(&group->stage, now, deadline);
+	lull_bursts_set_timer(group, now);
+}
+
 /**
  * __lull_bursts_hold - whether a wake-up is held
  * @p: the task that is to wake, its pi_lock held; it has left its run queue
@@ -328,7 +353,7 @@ static bool lull_bursts_may_hold(struct task_struct *p, unsigned int state)
 bool __lull_bursts_hold(struct task_struct *p, unsigned int state)
 {
 	struct lull_burst_group *group;
-	u64 bound, unused, now;
+	u64 bound, deadline, unused, now;
 
 	lockdep_assert_held(&p->pi_lock);
 
@@ -341,9 +366,13 @@ bool __lull_bursts_hold(struct task_struct *p, unsigned int state)
 		return false;
 	if (in_task() && lull_bursts_stage_of(task_group(current), &unused) == group)
 		return false;
+	deadline = lull_bursts_deadline();
 	/* It slept again before its release came round. Pairs with lull_bursts_take(). */
-	if (smp_load_acquire(&p->bursts_since))
+	if (smp_load_acquire(&p->bursts_since)) {
+		if (deadline)
+			lull_bursts_hurry(group, deadline);
 		return true;
+	}
 
 	guard(raw_spinlock)(&group->lock);
 	if (!READ_ONCE(lull_bursts_on) || !group->stage.period_ns)
@@ -354,8 +383,9 @@ bool __lull_bursts_hold(struct task_struct *p, unsigned int state)
 	get_task_struct(p);
 	WRITE_ONCE(p->bursts_since, now);
 	lull_bursts_append(&group->held, &(struct lull_burst_list){ p, p });
-	lull_stage_hold(&group->stage, now, bound);
+	lull_stage_hold(&group->stage, now, lull_stage_limit(&group->stage, bound, deadline));
 	group->wakes++;
+	group->deadlines += deadline && group->stage.least_ns;
 	trace_lull_bursts_hold(p);
 	lull_bursts_set_timer(group, now);
 	return true;
@@ -549,6 +579,29 @@ static int bound_us_write(struct cgroup_subsys_state *css, struct cftype *file, 
 	return 0;
 }
 
+static u64 deadline_us_read(struct cgroup_subsys_state *css, struct cftype *file)
+{
+	struct lull_burst_group *group = lull_bursts_group(lull_bursts_tg(css));
+
+	return group ? READ_ONCE(group->stage.least_ns) / NSEC_PER_USEC : 0;
+}
+
+static int deadline_us_write(struct cgroup_subsys_state *css, struct cftype *file, u64 us)
+{
+	struct lull_burst_group *group, *before = lull_bursts_stage(css);
+
+	if (!lull_bursts_is_time(us))
+		return -EINVAL;
+	group = lull_bursts_of(lull_bursts_tg(css));
+	if (!group)
+		return -ENOMEM;
+
+	scoped_guard(raw_spinlock_irqsave, &group->lock)
+		WRITE_ONCE(group->stage.least_ns, us * NSEC_PER_USEC);
+	lull_bursts_renew(group, before);
+	return 0;
+}
+
 static u64 parallel_read(struct cgroup_subsys_state *css, struct cftype *file)
 {
 	struct lull_burst_group *group = lull_bursts_group(lull_bursts_tg(css));
@@ -575,7 +628,7 @@ static int parallel_write(struct cgroup_subsys_state *css, struct cftype *file, 
 static int lull_bursts_stat_show(struct seq_file *file, void *unused)
 {
 	struct lull_burst_group *group = lull_bursts_group(lull_bursts_tg(seq_css(file)));
-	u64 wakes = 0, bursts = 0, early = 0, sum = 0, most = 0;
+	u64 wakes = 0, bursts = 0, early = 0, deadlines = 0, sum = 0, most = 0;
 	unsigned int count = 0;
 
 	if (group) {
@@ -584,11 +637,12 @@ static int lull_bursts_stat_show(struct seq_file *file, void *unused)
 		wakes = group->wakes;
 		bursts = group->bursts;
 		early = group->early;
+		deadlines = group->deadlines;
 		sum = group->held_sum_ns;
 		most = group->held_most_ns;
 	}
-	seq_printf(file, "held %u\nwakes %llu\nbursts %llu\nearly %llu\n", count, wakes, bursts,
-		   early);
+	seq_printf(file, "held %u\nwakes %llu\nbursts %llu\nearly %llu\ndeadlines %llu\n", count,
+		   wakes, bursts, early, deadlines);
 	seq_printf(file, "held_sum_us %llu\nheld_most_us %llu\n", div_u64(sum, NSEC_PER_USEC),
 		   div_u64(most, NSEC_PER_USEC));
 	return 0;
@@ -606,6 +660,12 @@ static struct cftype lull_bursts_files[] = {
 		.flags = CFTYPE_NOT_ON_ROOT,
 		.read_u64 = bound_us_read,
 		.write_u64 = bound_us_write,
+	},
+	{
+		.name = "bursts.deadline_us",
+		.flags = CFTYPE_NOT_ON_ROOT,
+		.read_u64 = deadline_us_read,
+		.write_u64 = deadline_us_write,
 	},
 	{
 		.name = "bursts.parallel",

@@ -7,6 +7,37 @@
 #include "bursts_stage.h"
 
 /**
+ * lull_stage_limit - how long a wake-up may be held by a bound and by a deadline
+ * @stage: the stage, which may heed deadlines
+ * @bound_ns: the bound of the groups; 0 if they have none
+ * @deadline_ns: the deadline of the request; 0 if it has none
+ *
+ * Return: the shorter one of both; 0 for as long as the stage says.
+ */
+u64 lull_stage_limit(const struct lull_stage *stage, u64 bound_ns, u64 deadline_ns)
+{
+	if (!stage->least_ns || !deadline_ns)
+		return bound_ns;
+
+	deadline_ns = max(deadline_ns, stage->least_ns);
+	return bound_ns ? min(bound_ns, deadline_ns) : deadline_ns;
+}
+
+/**
+ * lull_stage_hurry - what is held has a deadline from now on
+ * @stage: the stage
+ * @now: the time, in ns
+ * @deadline_ns: the deadline of the request; 0 if it has none
+ */
+void lull_stage_hurry(struct lull_stage *stage, u64 now, u64 deadline_ns)
+{
+	u64 most = lull_stage_limit(stage, 0, deadline_ns);
+
+	if (stage->count && most)
+		stage->last = min(stage->last, now + most);
+}
+
+/**
  * lull_stage_hold - a wake-up is held from now on
  * @stage: the stage; its period is not 0
  * @now: the time, in ns

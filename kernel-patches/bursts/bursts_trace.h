@@ -19,7 +19,10 @@ TRACE_EVENT(lull_bursts_hold,
 	    TP_printk("comm=%s pid=%d", __entry->comm, __entry->pid)
 );
 
-/* A burst begins: so many tasks are woken, of which the first was held for so long. */
+/*
+ * A burst begins: so many tasks are woken, of which the first was held for so long. Early: because
+ * a bound or a deadline ended.
+ */
 TRACE_EVENT(lull_bursts_release,
 	    TP_PROTO(unsigned int tasks, u64 held_ns, bool early),
 	    TP_ARGS(tasks, held_ns, early),

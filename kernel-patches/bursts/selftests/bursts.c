@@ -11,10 +11,12 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/prctl.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "bursts_abi.h"
 #include "clock.h"
 #include "sysfs.h"
 #include "tap.h"
@@ -42,6 +44,9 @@
 #define PULLS 20
 /* How long a bound may be missed on a slow machine. */
 #define LATE_MS 500
+/* The deadlines of requests. */
+#define DEADLINE_MS (3 * PERIOD_MS)
+#define DEADLINE_US (DEADLINE_MS * 1000UL)
 /* 2^64 */
 #define TOO_MUCH "18446744073709551616"
 
@@ -60,6 +65,13 @@ struct answer {
 /* Asked so, a process forks, and its child answers to the heir's pipes. */
 #define FORK "f"
 static struct worker heir;
+
+/* Asked so, a process sleeps before it answers. */
+#define SLEEP "s"
+#define SLEEP_MS 100
+
+/* Run so, this program asks the worker that reads from FD. */
+#define ASKER "ask"
 
 static void must(int error, const char *what)
 {
@@ -127,6 +139,8 @@ static void work(int from, int to)
 			from = heir.to;
 			to = heir.from;
 		}
+		if (byte == *SLEEP)
+			clock_sleep(SLEEP_MS * MS);
 		answer = (struct answer){getpid(), sched_getcpu(), clock_ns()};
 		if (write(to, &answer, sizeof(answer)) != sizeof(answer))
 			_exit(3);
@@ -219,6 +233,17 @@ static void rules(const char *group, unsigned long period_us, unsigned long boun
 	put_number(path, period_us);
 }
 
+static int set_deadline(unsigned long us)
+{
+	return prctl(PR_SET_BURST_DEADLINE, us, 0UL, 0UL, 0UL) ? -errno : 0;
+}
+
+/* Whom this program wakes from now on has a deadline, or none. */
+static void deadline(unsigned long us)
+{
+	must(set_deadline(us), "set a deadline");
+}
+
 static void test_files(void)
 {
 	static const char *const times[] = {"999", "10000001", "-1", "x", "1 2"};
@@ -233,20 +258,24 @@ static void test_files(void)
 		       !strcmp(text, "0") &&
 		       !read_text(GROUP "/cpu.bursts.bound_us", text, sizeof(text)) &&
 		       !strcmp(text, "0") &&
+		       !read_text(GROUP "/cpu.bursts.deadline_us", text, sizeof(text)) &&
+		       !strcmp(text, "0") &&
 		       !read_text(GROUP "/cpu.bursts.parallel", text, sizeof(text)) &&
 		       !strcmp(text, "1"),
-	       "a new group holds nothing");
+	       "a new group holds nothing, and heeds no deadline");
 	tap_ok(access(ROOT "/cpu.bursts.period_us", F_OK) != 0, "the root group has no stage");
 
 	for (size_t i = 0; i < sizeof(times) / sizeof(*times); i++)
 		refused &= write_text(GROUP "/cpu.bursts.period_us", times[i]) == -EINVAL &&
-			   write_text(GROUP "/cpu.bursts.bound_us", times[i]) == -EINVAL;
+			   write_text(GROUP "/cpu.bursts.bound_us", times[i]) == -EINVAL &&
+			   write_text(GROUP "/cpu.bursts.deadline_us", times[i]) == -EINVAL;
 	for (size_t i = 0; i < sizeof(counts) / sizeof(*counts); i++)
 		refused &= write_text(GROUP "/cpu.bursts.parallel", counts[i]) == -EINVAL;
 	tap_ok(refused,
 	       "EINVAL: times below 1 ms or above 10 s, fewer than 1 or more than 1024 tasks");
 	tap_ok(write_text(GROUP "/cpu.bursts.period_us", TOO_MUCH) == -ERANGE &&
 		       write_text(GROUP "/cpu.bursts.bound_us", TOO_MUCH) == -ERANGE &&
+		       write_text(GROUP "/cpu.bursts.deadline_us", TOO_MUCH) == -ERANGE &&
 		       write_text(GROUP "/cpu.bursts.parallel", TOO_MUCH) == -ERANGE,
 	       "ERANGE: numbers of 2^64 or more");
 
@@ -268,10 +297,25 @@ static void test_files(void)
 			write_text(SYSTEM "eager", "0") == -EACCES &&
 			write_text(GROUP "/cpu.bursts.period_us", "0") == -EACCES &&
 			write_text(GROUP "/cpu.bursts.parallel", "1") == -EACCES &&
+			write_text(GROUP "/cpu.bursts.deadline_us", "0") == -EACCES &&
+			set_deadline(1) == 0 &&
 			write_text(GROUP "/cpu.bursts.bound_us", "0") == 0));
 	}
 	tap_ok(waitpid(pid, &status, 0) == pid && WIFEXITED(status) && !WEXITSTATUS(status),
-	       "EACCES: only root, or whom a file was given to");
+	       "EACCES: only root, or whom a file was given to; a deadline is anybody's");
+
+	tap_ok(set_deadline(BURST_DEADLINE_MOST_US + 1) == -EINVAL &&
+		       set_deadline((unsigned long)-1) == -EINVAL,
+	       "EINVAL: deadlines above 10 s");
+	refused = true;
+	for (size_t i = 0; i < 3; i++)
+		refused &= prctl(PR_SET_BURST_DEADLINE, 1000UL, i == 0 ? 1UL : 0UL,
+				 i == 1 ? 1UL : 0UL, i == 2 ? 1UL : 0UL) == -1 &&
+			   errno == EINVAL;
+	tap_ok(refused, "EINVAL: an argument that has to be 0");
+	/* While the system is off, too. */
+	tap_ok(!set_deadline(BURST_DEADLINE_MOST_US) && !set_deadline(1) && !set_deadline(0),
+	       "a thread may have any other deadline, or none");
 }
 
 static void test_removed(void)
@@ -813,6 +857,184 @@ static void test_vain_release(void)
 	rules(GROUP, 0, 0, 1);
 }
 
+/* Until its wake-up is held. */
+static void wait_for_held(const char *group, unsigned long tasks)
+{
+	for (int i = 0; i < 5000 && stat_of(group, "held") != tasks; i++)
+		clock_sleep(MS);
+	if (stat_of(group, "held") != tasks)
+		tap_bail("%lu tasks are held", stat_of(group, "held"));
+}
+
+/* As long as no bound and no period ends, a burst begins because a deadline ends, or a rule is new.
+ */
+static void test_deadline(void)
+{
+	struct worker first = start(GROUP, SCHED_OTHER), second = start(GROUP, SCHED_OTHER);
+	unsigned long early, bursts, counted;
+	struct answer answer;
+	uint64_t asked;
+
+	/* So many that they would wait until a bound ends. */
+	rules(GROUP, FOREVER_US, FOREVER_US, 3);
+	early = stat_of(GROUP, "early");
+	counted = stat_of(GROUP, "deadlines");
+	deadline(DEADLINE_US);
+	ask(&first);
+	tap_ok(!answers_within(&first, 2 * DEADLINE_MS) && stat_of(GROUP, "deadlines") == counted,
+	       "a stage heeds no deadline unless its file says so");
+	put_number(GROUP "/cpu.bursts.deadline_us", 1000);
+	tap_ok(answers_within(&first, 5000) && stat_of(GROUP, "early") == early,
+	       "a write to this file releases whom the stage holds");
+	hear(&first);
+	clock_sleep(2 * MS);
+
+	/* A task without a deadline goes along. */
+	bursts = stat_of(GROUP, "bursts");
+	deadline(0);
+	ask(&second);
+	tap_ok(!answers_within(&second, 2 * DEADLINE_MS), "a request without a deadline waits");
+	deadline(DEADLINE_US);
+	asked = clock_ns();
+	ask(&first);
+	answer = hear(&first);
+	hear(&second);
+	tap_ok(answer.ns - asked >= DEADLINE_MS * MS, "until the deadline of another one ends");
+	tap_ok(stat_of(GROUP, "bursts") == bursts + 1 && stat_of(GROUP, "early") == early + 1 &&
+		       stat_of(GROUP, "deadlines") == counted + 1,
+	       "they leave in one burst, which is counted, and so is the deadline");
+	clock_sleep(2 * MS);
+
+	put_number(GROUP "/cpu.bursts.deadline_us", DEADLINE_US);
+	deadline(1);
+	asked = clock_ns();
+	ask(&first);
+	answer = hear(&first);
+	tap_ok(answer.ns - asked >= DEADLINE_MS * MS && stat_of(GROUP, "early") == early + 2,
+	       "a shorter deadline than the stage's least is the least");
+
+	put_number(GROUP "/cpu.bursts.deadline_us", 1000);
+	put_number(GROUP "/cpu.bursts.bound_us", DEADLINE_US);
+	deadline(BURST_DEADLINE_MOST_US);
+	ask(&first);
+	tap_ok(answers_within(&first, 5000) && stat_of(GROUP, "early") == early + 3,
+	       "a longer deadline than the bound puts nothing off");
+	hear(&first);
+
+	deadline(0);
+	stop(&first);
+	stop(&second);
+	put(GROUP "/cpu.bursts.deadline_us", "0");
+	rules(GROUP, 0, 0, 1);
+}
+
+/* Whether this program runs on a CPU while a timer of the same CPU wakes a member. */
+static void test_deadline_of_nobody(void)
+{
+	struct worker worker;
+	cpu_set_t usable, one;
+	char number[16];
+	uint64_t end;
+	pid_t pid;
+
+	if (sched_getaffinity(0, sizeof(usable), &usable))
+		tap_bail("cannot get the CPUs: %s", strerror(errno));
+	one = only(sched_getcpu());
+	bind_to(0, &one);
+	/* It inherits the CPU. */
+	worker = start(GROUP, SCHED_OTHER);
+	put_number(GROUP "/cpu.bursts.deadline_us", 1000);
+	if (write(worker.to, SLEEP, 1) != 1)
+		tap_bail("cannot ask: %s", strerror(errno));
+	clock_sleep(SLEEP_MS / 10 * MS);
+	rules(GROUP, FOREVER_US, 0, 2);
+	deadline(1000);
+	for (end = clock_ns() + 2 * SLEEP_MS * MS; clock_ns() < end;)
+		;
+	deadline(0);
+	tap_ok(!answers_within(&worker, PERIOD_MS) && stat_of(GROUP, "held") == 1,
+	       "an interrupt has no deadline, whomever it comes upon");
+	rules(GROUP, 0, 0, 1);
+	hear(&worker);
+	bind_to(0, &usable);
+	bind_to(worker.pid, &usable);
+	clock_sleep(2 * MS);
+
+	rules(GROUP, FOREVER_US, 0, 2);
+	deadline(1000);
+	pid = fork();
+	if (!pid) {
+		ask(&worker);
+		_exit(0);
+	}
+	deadline(0);
+	waitpid(pid, NULL, 0);
+	tap_ok(!answers_within(&worker, PERIOD_MS) && stat_of(GROUP, "held") == 1,
+	       "a child does not inherit its parent's");
+	rules(GROUP, FOREVER_US, 0, 2);
+	hear(&worker);
+	clock_sleep(2 * MS);
+
+	snprintf(number, sizeof(number), "%d", worker.to);
+	pid = fork();
+	if (!pid) {
+		deadline(1000);
+		execl("/proc/self/exe", "bursts", ASKER, number, NULL);
+		_exit(127);
+	}
+	waitpid(pid, NULL, 0);
+	tap_ok(answers_within(&worker, 5000), "a program that a thread executes does");
+	hear(&worker);
+	stop(&worker);
+	put(GROUP "/cpu.bursts.deadline_us", "0");
+	rules(GROUP, 0, 0, 1);
+}
+
+/* A member that waits for two pipes, of which each wakes it. */
+static void test_deadline_comes_later(void)
+{
+	struct worker worker = {0};
+	int to[2], also[2], from[2];
+
+	if (pipe(to) || pipe(also) || pipe(from))
+		tap_bail("no pipe: %s", strerror(errno));
+	worker.pid = fork();
+	if (!worker.pid) {
+		struct pollfd both[] = {{.fd = to[0], .events = POLLIN},
+					{.fd = also[0], .events = POLLIN}};
+		struct answer answer = {0};
+
+		if (write_text(GROUP "/cgroup.procs", "0") ||
+		    write(from[1], &answer, sizeof(answer)) != sizeof(answer) ||
+		    poll(both, 2, -1) < 1)
+			_exit(2);
+		_exit(write(from[1], &answer, sizeof(answer)) != sizeof(answer));
+	}
+	worker.from = from[0];
+	hear(&worker);
+	/* Until it has gone to sleep. */
+	clock_sleep(2 * MS);
+	put_number(GROUP "/cpu.bursts.deadline_us", 1000);
+	rules(GROUP, FOREVER_US, FOREVER_US, 2);
+	worker.to = to[1];
+	ask(&worker);
+	wait_for_held(GROUP, 1);
+	deadline(1000);
+	worker.to = also[1];
+	ask(&worker);
+	deadline(0);
+	tap_ok(answers_within(&worker, 5000),
+	       "a held task takes the deadline of who wakes it once more");
+	rules(GROUP, 0, 0, 1);
+	hear(&worker);
+	stop(&worker);
+	close(to[0]);
+	close(to[1]);
+	close(also[0]);
+	close(from[1]);
+	put(GROUP "/cpu.bursts.deadline_us", "0");
+}
+
 static void test_inner(void)
 {
 	struct worker outer, inner;
@@ -841,6 +1063,20 @@ static void test_inner(void)
 
 	/* Alone it waits for the bound, which is far away. */
 	rules(INNER, 0, 0, 1);
+	put_number(INNER "/cpu.bursts.deadline_us", 1000);
+	deadline(1000);
+	ask(&inner);
+	tap_ok(!answers_within(&inner, PERIOD_MS) && stat_of(GROUP, "held") == 1,
+	       "a group inside cannot say that deadlines are heeded");
+	put_number(GROUP "/cpu.bursts.deadline_us", 1000);
+	hear(&inner);
+	clock_sleep(2 * MS);
+	ask(&inner);
+	tap_ok(answers_within(&inner, 5000), "the stage can");
+	hear(&inner);
+	clock_sleep(2 * MS);
+	deadline(0);
+	put(GROUP "/cpu.bursts.deadline_us", "0");
 	ask(&inner);
 	clock_sleep(5 * MS);
 	put_number(INNER "/cpu.bursts.parallel", 1);
@@ -880,16 +1116,20 @@ static void test_storm(int rounds)
 			      1 + rand_r(&seed) % 4);
 			if (rand_r(&seed) % 4 == 0)
 				put(SYSTEM "enabled", rand_r(&seed) % 2 ? "1" : "0");
+			put_number(STORM "/cpu.bursts.deadline_us", 1000 * (rand_r(&seed) % 4));
 			put(SYSTEM "spread", rand_r(&seed) % 2 ? "1" : "0");
 			put(SYSTEM "eager", rand_r(&seed) % 2 ? "1" : "0");
 		}
 	}
 	for (int round = 0; round < rounds; round++) {
-		for (int i = 0; i < WORKERS; i++)
+		for (int i = 0; i < WORKERS; i++) {
+			deadline(1000 * (unsigned long)((round + i) % 5));
 			ask(&workers[i]);
+		}
 		for (int i = 0; i < WORKERS; i++)
 			hear(&workers[i]);
 	}
+	deadline(0);
 	kill(storm, SIGKILL);
 	waitpid(storm, NULL, 0);
 	put(SYSTEM "spread", "1");
@@ -910,6 +1150,8 @@ int main(int argc, char **argv)
 	int rounds = argc > 1 ? atoi(argv[1]) : 100;
 	char was[8];
 
+	if (argc == 3 && !strcmp(argv[1], ASKER))
+		return write(atoi(argv[2]), "", 1) != 1;
 	must(read_text(SYSTEM "enabled", was, sizeof(was)), "read the switch");
 	put(SYSTEM "enabled", "0");
 	put(ROOT "/cgroup.subtree_control", "+cpu");
@@ -930,6 +1172,9 @@ int main(int argc, char **argv)
 	test_mutex();
 	test_fork();
 	test_vain_release();
+	test_deadline();
+	test_deadline_of_nobody();
+	test_deadline_comes_later();
 	test_inner();
 	test_storm(rounds);
 
