@@ -10,7 +10,6 @@ from matplotlib.figure import Figure
 from numpy.typing import NDArray
 
 from lull.figures import boots, savings, waiting
-from lull.plotting import style
 from lull.plotting.markdown import markdown_table
 from lull.results.against import Against
 from lull.results.drawing import Drawing, Stored
@@ -19,15 +18,15 @@ from lull.rundir.run import Run
 from lull.scenario.runs import Runs
 from lull.statistics import bootstrap, student
 
-from . import package, parts
+from . import package, parts, plots, urgent
 
 REQUESTS, STAGE = "requests.jsonl", "stage.jsonl"
 PLACE = ("way", "rate", "period_us", "governor", "cpufreq", "client", "terms", "window_us", "windows")
-LOAD = ("rate", "terms", "client", "window_us", "windows", "shadow", "powerdown", "boot")
+LOAD = ("rate", "terms", "client", "window_us", "windows", "shadow", "powerdown", "boot", "one_in")
 """The requests, and the machine's settings: points that differ here are never compared."""
 SAME = (*LOAD, "governor", "cpufreq")
 """What two points share that are compared by their way. The period is no part: without bursts it means nothing."""
-BURSTS = ("staged", "near", "released")
+BURSTS = ("staged", "near", "released", "heeded", "shorter")
 TODAY = ("none", "packed", "idle", "capped", "max", "slack", "proxy")
 """What one can do with today's Linux. A proxy is a program."""
 WAYS = "ways"
@@ -48,6 +47,9 @@ Row = dict[str, Any]
 def analyse(runs: Runs) -> Result:
     requests, windows = df_requests(runs), waiting.df_windows(runs, _place)
     tables = {"requests": requests, "windows": windows, "points": df_points(runs, requests, windows)}
+    hurried = urgent.df_urgent(runs.runs, _place, requests)
+    if hurried is not None:
+        tables["urgent"] = hurried
     if runs.timed:
         tables["parts"] = parts.df_parts(runs.runs, _place)
         tables["package"] = package.df_package(runs.runs, _place)
@@ -56,7 +58,7 @@ def analyse(runs: Runs) -> Result:
 
 def conclude(tables: Mapping[str, pa.Table], points: Sequence[str]) -> Result:
     """From the tables of those points that have run, of all."""
-    table = waiting.with_defaults(tables["points"], {"boot": 0})
+    table = waiting.with_defaults(tables["points"], {"boot": 0, "one_in": 0})
     saved, best = _savings(table, tables["windows"]), df_best(table, tables["windows"])
     with_package = package.df_with_package(saved, table, tables.get("package"))
     over_boots = df_boots(saved)
@@ -70,6 +72,7 @@ def conclude(tables: Mapping[str, pa.Table], points: Sequence[str]) -> Result:
         + _points_text(table)
         + _savings_text(saved)
         + _best_text(best)
+        + urgent.text(tables.get("urgent"))
         + boots.text(over_boots, {"client": "requests are received by", "powerdown": "memory powers down"}, OVER_BOOTS)
         + parts.text(tables.get("parts"))
         + package.text(tables.get("package"), with_package),
@@ -78,7 +81,9 @@ def conclude(tables: Mapping[str, pa.Table], points: Sequence[str]) -> Result:
             **{name: pa.Table.from_pylist(rows) for name, rows in told if rows},
             **({"boots": over_boots} if over_boots is not None else {}),
         },
-        checks=[*checks(table), *best_checks(best)] if waiting.is_timed(table) else [],
+        checks=[*checks(table), *best_checks(best), *urgent.checks(tables.get("urgent"))]
+        if waiting.is_timed(table)
+        else [],
     )
 
 
@@ -92,7 +97,7 @@ def draw(stored: Stored) -> list[Drawing]:
         return []
     drawn = [
         Drawing(
-            "ways", plot_ways(points, stored.label),
+            "ways", plots.plot_ways(points, stored.label),
             "Power of the machine and response times (median, 99 %, longest), by what is done about sleep.",
         )
     ]  # fmt: skip
@@ -140,6 +145,7 @@ def _requests(run: Run) -> list[Row]:
                 **_place(run), "came_us": int(line["came_ns"]) / 1e3,
                 "waited_us": (int(line["began_ns"]) - int(line["came_ns"])) / 1e3,
                 "response_us": (int(line["done_ns"]) - int(line["came_ns"])) / 1e3, "cpu": int(line["cpu"]),
+                "urgent": bool(line.get("urgent", 0)),
             }
             for line in run.lines(REQUESTS)
             if int(line["came_ns"]) >= 1000 * settle_us
@@ -149,7 +155,11 @@ def _requests(run: Run) -> list[Row]:
 def _place(run: Run) -> Row:
     platform = run.spec.platform
     machine = {"shadow": platform.shadow.enabled, "powerdown": platform.memory.powerdown}
-    return {**waiting.place(run, PLACE), **machine, "boot": int(run.values.get("boot", 0))}
+    return {
+        **waiting.place(run, PLACE),
+        **machine,
+        **{name: int(run.values.get(name, 0)) for name in ("boot", "one_in")},
+    }
 
 
 def df_points(runs: Runs, requests: pa.Table, windows: pa.Table) -> pa.Table:
@@ -376,26 +386,3 @@ def plot_curves(points: pa.Table, saved: Sequence[Row], label: str) -> Figure | 
             for name, at, about in axes
         ],
     )  # fmt: skip
-
-
-def plot_ways(points: pa.Table, label: str) -> Figure:
-    rows = points.to_pylist()
-    figure, axes = style.panels(2, 2, 3.2)
-    at = range(len(rows))
-    axes[0].barh(at, [1e3 * row["power_w"] for row in rows], color=style.GREYS[0], edgecolor="black", label="machine")
-    axes[0].barh(at, [1e3 * row["cpus_w"] for row in rows], color=style.GREYS[1], edgecolor="black", label="CPUs, L2s")
-    axes[0].set_xlabel("power (mW)")
-    for marker, (name, what) in zip(
-        style.MARKERS, (("median_us", "median"), ("p99_us", "99 %"), ("longest_us", "longest")), strict=False
-    ):
-        axes[1].plot(
-            [row[name] / 1e3 for row in rows], at, linestyle="none", marker=marker, color="black",
-            markerfacecolor="white", label=what,
-        )  # fmt: skip
-    axes[1].set_xscale("log")
-    axes[1].set_xlabel("response (ms)")
-    waiting.label_points(axes, [row["point"] for row in rows])
-    for axis in axes:
-        axis.legend()
-    figure.suptitle(f"A search server\n{label}")
-    return figure

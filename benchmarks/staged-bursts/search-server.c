@@ -8,6 +8,8 @@
  *   none     nothing: a thread is woken for each query
  *   staged   the kernel holds the group's wake-ups, and releases them every period
  *   near     the same, but the group may only run on the CPUs of one socket
+ *   heeded   as staged, and the stage heeds the deadlines of urgent queries
+ *   shorter  as staged, and no query waits for longer than urgent ones may
  *   released as staged, but no task is sent to a CPU of its own, and CPUs do not look for tasks
  *   proxy    the client holds queries back, as the paper's proxy does on another machine
  *   packed   the group may only run on as many CPUs as it needs
@@ -15,6 +17,10 @@
  *   capped   the group asks for slow clocks (cpu.uclamp.max)
  *   max      the group has a part of a CPU's time in each period (cpu.max)
  *   slack    timers of the server's threads may be late (PR_SET_TIMERSLACK)
+ *
+ * Queries are packets over the loopback device, or come through a local socket. The kernel passes
+ * packets on by itself, and does not know for whom it works then. Through the local socket the
+ * client wakes the server's threads, and says which query is urgent.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -33,6 +39,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "bursts_abi.h"
 #include "clock.h"
 #include "counter.h"
 #include "cpulist.h"
@@ -55,24 +62,28 @@
 #define GRACE_PERIODS 8
 
 static const char usage[] =
-	"usage: search-server --way none|staged|near|released|proxy|packed|idle|capped|max|slack "
+	"usage: search-server --way "
+	"none|staged|near|heeded|shorter|released|proxy|packed|idle|capped|max|slack "
 	"--client-cpu N [--rate HZ] [--period-us N]\n"
 	"                     [--bound-us N] [--parallel N] [--packed-cpus LIST] [--cap PERCENT] "
 	"[--quota PERCENT] [--slack-us N] [--threads N]\n"
 	"                     [--terms N] [--pages FILE] [--seed N]\n"
+	"                     [--through udp|local] [--one-in N] [--deadline-us N]\n"
 	"                     [--settle-us N] [--window-us N] [--windows N] [--out FILE] [--totals "
 	"FILE] [--stage FILE]\n"
 	"  --rate: queries a second, on average\n"
 	"  --terms: words of a query; a page that has any of them is a result\n"
 	"  --pages: the database that is searched\n"
-	"  --quota: of max, in percent of one CPU's time\n";
+	"  --quota: of max, in percent of one CPU's time\n"
+	"  --one-in: one query in N is urgent, and has the deadline; 0: none\n";
 
 static const char *way, *packed_cpus = "0", *out = "/out/requests.jsonl",
 			*totals = "/out/windows.jsonl", *stage = "/out/stage.jsonl",
-			*database = "/usr/share/lull/pages.db";
+			*database = "/usr/share/lull/pages.db", *through = "udp";
 static uint64_t client_cpu, rate = 1000, period_us = 25000, bound_us, parallel = 1, cap = 50,
 			    quota = 30, slack_us = 25000, threads = 24, terms = 3, seed = 1,
-			    settle_us = 50000, window_us = 50000, windows = 4;
+			    settle_us = 50000, window_us = 50000, windows = 4, one_in,
+			    deadline_us = 50000;
 
 static const struct option_to options[] = {
 	{.name = "way", .text = &way},
@@ -88,6 +99,12 @@ static const struct option_to options[] = {
 	{.name = "threads", .number = &threads, .least = 1, .most = MOST_THREADS},
 	{.name = "terms", .number = &terms, .least = 1, .most = PAGES_WORDS},
 	{.name = "pages", .text = &database},
+	{.name = "through", .text = &through},
+	{.name = "one-in", .number = &one_in, .most = MOST_REQUESTS},
+	{.name = "deadline-us",
+	 .number = &deadline_us,
+	 .least = 1000,
+	 .most = BURST_DEADLINE_MOST_US},
 	{.name = "seed", .number = &seed, .most = UINT32_MAX},
 	{.name = "settle-us", .number = &settle_us, .least = 1, .most = 10000000},
 	{.name = "window-us", .number = &window_us, .least = 20, .most = 10000000},
@@ -98,8 +115,8 @@ static const struct option_to options[] = {
 	{0},
 };
 
-static const char *const ways[] = {"none",   "staged", "near",	 "released", "proxy",
-				   "packed", "idle",   "capped", "max",	     "slack"};
+static const char *const ways[] = {"none",  "staged", "near", "heeded", "shorter", "released",
+				   "proxy", "packed", "idle", "capped", "max",	   "slack"};
 
 /* What a query was and what became of it; client and server share all of them. */
 struct request {
@@ -134,6 +151,11 @@ static int fail(const char *what, int error)
 static bool is(const char *name)
 {
 	return !strcmp(way, name);
+}
+
+static bool is_urgent(uint32_t number)
+{
+	return one_in && number % one_in == one_in - 1;
 }
 
 static struct sockaddr_in address(void)
@@ -249,7 +271,7 @@ static int prepare(void)
 			 (unsigned long long)period_us);
 		return write_text(GROUP "/cpu.max", text);
 	}
-	if (!is("staged") && !is("near") && !is("released"))
+	if (!is("staged") && !is("near") && !is("heeded") && !is("shorter") && !is("released"))
 		return 0;
 
 	if (is("released")) {
@@ -257,8 +279,11 @@ static int prepare(void)
 		if (!error)
 			error = write_text(BURSTS "eager", "0");
 	}
+	if (is("heeded"))
+		error = put_number(GROUP "/cpu.bursts.deadline_us", deadline_us);
 	if (!error)
-		error = put_number(GROUP "/cpu.bursts.bound_us", bound_us);
+		error = put_number(GROUP "/cpu.bursts.bound_us",
+				   is("shorter") ? deadline_us : bound_us);
 	if (!error)
 		error = put_number(GROUP "/cpu.bursts.parallel", parallel);
 	if (!error)
@@ -286,17 +311,34 @@ static uint64_t exponential(uint64_t *random)
 	}
 }
 
+/* Before a query is sent, which wakes a thread. Others than urgent ones have no deadline. */
+static int say_deadline(uint32_t number)
+{
+	static uint64_t said;
+	uint64_t us = is_urgent(number) ? deadline_us : 0;
+
+	if (us == said)
+		return 0;
+	said = us;
+	return prctl(PR_SET_BURST_DEADLINE, us, 0UL, 0UL, 0UL) ? -errno : 0;
+}
+
 static int client(int socket, uint64_t start, uint64_t end)
 {
 	uint64_t random = seed, at = start, period_ns = period_us * 1000;
 
 	for (;;) {
+		int error;
+
 		at += exponential(&random) * (1000000000 / rate) >> 16;
 		if (at >= end || count == MOST_REQUESTS)
 			return 0;
 		shared->requests[count].came_ns = at;
 		/* Its timer is as late as a packet's interrupt is. */
 		clock_sleep_until(is("proxy") ? (at / period_ns + 1) * period_ns : at);
+		error = say_deadline(count);
+		if (error)
+			return error;
 		if (send(socket, &count, sizeof(count), 0) != sizeof(count))
 			return -errno;
 		count++;
@@ -328,6 +370,8 @@ static int save_requests(uint64_t start)
 		jsonl_int(&line, "done_ns", (int64_t)(request->done_ns - start));
 		jsonl_int(&line, "cpu", request->cpu);
 		jsonl_int(&line, "best", request->best);
+		if (one_in)
+			jsonl_int(&line, "urgent", is_urgent(i));
 		jsonl_end(&line);
 	}
 	return jsonl_finish(file);
@@ -398,10 +442,30 @@ static int ask(int socket, int cpus)
 	return error ? fail(out, error) : 0;
 }
 
-int main(int argc, char **argv)
+/* A pair of local sockets has no limit but the sender's room. */
+static bool open_sockets(int *receiver, int *sender)
 {
 	struct sockaddr_in to = address();
-	int receiver, sender, error, room = 1 << 22, status;
+	int pair[2], room = 1 << 22;
+
+	if (!strcmp(through, "local")) {
+		if (socketpair(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0, pair))
+			return false;
+		*receiver = pair[0];
+		*sender = pair[1];
+		return !setsockopt(*sender, SOL_SOCKET, SO_SNDBUFFORCE, &room, sizeof(room));
+	}
+	*receiver = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+	*sender = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+	return *receiver >= 0 && *sender >= 0 &&
+	       !bind(*receiver, (struct sockaddr *)&to, sizeof(to)) &&
+	       !setsockopt(*receiver, SOL_SOCKET, SO_RCVBUFFORCE, &room, sizeof(room)) &&
+	       !connect(*sender, (struct sockaddr *)&to, sizeof(to));
+}
+
+int main(int argc, char **argv)
+{
+	int receiver, sender, error, status;
 	bool known = false;
 	const char *why;
 	cpu_set_t usable;
@@ -411,15 +475,11 @@ int main(int argc, char **argv)
 	options_parse(argv, options, usage);
 	for (size_t i = 0; way && i < sizeof(ways) / sizeof(*ways); i++)
 		known |= is(ways[i]);
-	if (!known) {
+	if (!known || (strcmp(through, "udp") && strcmp(through, "local"))) {
 		fputs(usage, stderr);
 		return 2;
 	}
-	receiver = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
-	sender = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
-	if (receiver < 0 || sender < 0 || bind(receiver, (struct sockaddr *)&to, sizeof(to)) ||
-	    setsockopt(receiver, SOL_SOCKET, SO_RCVBUFFORCE, &room, sizeof(room)) ||
-	    connect(sender, (struct sockaddr *)&to, sizeof(to)))
+	if (!open_sockets(&receiver, &sender))
 		return fail("a socket", -errno);
 	shared = mmap(NULL, sizeof(*shared), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1,
 		      0);

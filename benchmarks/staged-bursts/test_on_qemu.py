@@ -56,6 +56,30 @@ def test_more_words_are_more_work_and_a_limit_of_cpu_time_limits(lull: Lull, tmp
     assert limited["longest_us"] > 25000 > points["ways/none"]["longest_us"]
 
 
+def test_an_urgent_request_waits_no_longer_than_its_deadline(lull: Lull, tmp_path: Path) -> None:
+    """One request in five is urgent, and has 5 ms. A burst begins every 25 ms."""
+    words = [*SHORT, "--set", "windows=6", "--set", "rate=500", "--set", "deadline_us=5000", "--set", "one_in=5"]
+    ran = lull("run", "staged-bursts", "-e", "qemu", *words, "--points", "deadlines/*", "--out", "out")
+    assert ran.returncode == 0, ran.stderr
+    figures = lull("figures", "out")
+    assert figures.returncode == 0, figures.stderr
+    tables = {
+        name: pq.read_table(tmp_path / "out" / "figures" / f"{name}.parquet").to_pylist()
+        for name in ("points", "urgent")
+    }
+    early = {row["way"]: row["early"] for row in tables["points"]}
+    assert (early["none"], early["staged"]) == (0, 0)
+    assert early["heeded"] > 0
+    assert early["shorter"] > 0
+    urgent = {(row["way"], row["kind"]): row for row in tables["urgent"]}
+    assert len(urgent) == 8
+    assert urgent["staged", "urgent"]["longest_us"] > 10000
+    assert urgent["heeded", "urgent"]["longest_us"] < 10000 < urgent["heeded", "others"]["longest_us"]
+    assert urgent["shorter", "others"]["longest_us"] < 10000
+    told = json.loads((tmp_path / "out/deadlines/heeded/files/stage.jsonl").read_text())
+    assert 0 < told["deadlines"] <= told["wakes"] / 2
+
+
 def test_the_best_page_is_the_one_that_sqlite_finds_here(lull: Lull, tmp_path: Path) -> None:
     """The same queries to the image's own database. Pages of the same rank may come in any order."""
     words = [*SHORT, "--set", "windows=2", "--set", "rate=300", "--points", "ways/none"]

@@ -8,10 +8,11 @@ import pyarrow as pa
 import pytest
 
 from lull.trace.clock import TICK_HZ
-from lull_experiments.staged_bursts import analysis, package, parts
+from lull_experiments.staged_bursts import analysis, package, parts, urgent
 
 SAME = {"group": "ways", "rate": 1000, "period_us": 25000, "governor": "menu", "cpufreq": "schedutil", "client": "main",
-        "terms": 12, "window_us": 50000, "windows": 4, "shadow": False, "powerdown": False, "boot": 0}  # fmt: skip
+        "terms": 12, "window_us": 50000, "windows": 4, "shadow": False, "powerdown": False, "boot": 0,
+        "one_in": 0}  # fmt: skip
 
 
 def saved(none: list[float], staged: list[float]) -> dict[str, Any]:
@@ -86,7 +87,7 @@ def test_the_none_of_the_own_group_comes_first() -> None:
 @pytest.mark.parametrize(
     "other", [{"rate": 250}, {"terms": 24}, {"governor": "teo"}, {"cpufreq": "performance"}, {"client": "shadow"},
               {"shadow": True},
-              {"powerdown": True}, {"boot": 1}, {"windows": 22}, {"window_us": 500000}],
+              {"powerdown": True}, {"boot": 1}, {"windows": 22}, {"window_us": 500000}, {"one_in": 10}],
 )  # fmt: skip
 def test_another_load_or_machine_is_not_compared(other: dict[str, Any]) -> None:
     assert compared(point("ways/none"), point("memory/staged", **other)) == {}
@@ -196,3 +197,39 @@ def test_a_saving_is_averaged_over_boots_of_one_machine_only() -> None:
     (row,) = result.to_pylist()
     assert (row["way"], row["client"], row["boots"]) == ("staged", "shadow", 2)
     assert row["power"] == pytest.approx(0.15)
+
+
+def requests_of(urgent_us: list[float], others_us: list[float]) -> list[dict[str, Any]]:
+    return [
+        {"point": "deadlines/heeded", "urgent": kind, "response_us": value}
+        for kind, values in ((True, urgent_us), (False, others_us))
+        for value in values
+    ]
+
+
+def table_of(requests: list[dict[str, Any]], way: str = "heeded") -> pa.Table:
+    about = {"point": f"deadlines/{way}", "way": way, "one_in": 10, "deadline_us": 50000}
+    return pa.Table.from_pylist([about | row for row in urgent.of_requests(requests)])
+
+
+def test_urgent_requests_stand_beside_the_others() -> None:
+    table = table_of(requests_of([100.0, 200.0, 300.0], [1000.0, 2000.0]))
+    ours, others = table.to_pylist()
+    assert (ours["kind"], ours["events"], ours["median_us"], ours["longest_us"]) == ("urgent", 3, 200, 300)
+    assert (others["kind"], others["events"], others["median_us"], others["longest_us"]) == ("others", 2, 1500, 2000)
+    assert "| deadlines/heeded | 10 | 50000 | urgent | 3 | 200 [100, 300] |" in urgent.text(table)
+    (check,) = urgent.checks(table)
+    assert check.passed
+    assert "3 urgent requests" in check.says
+
+
+def test_urgent_requests_that_take_as_long_as_others_are_a_miss() -> None:
+    (check,) = urgent.checks(table_of(requests_of([1000.0, 2000.0], [1000.0, 2000.0])))
+    assert not check.passed
+
+
+def test_where_no_deadline_is_heeded_nothing_is_checked() -> None:
+    assert urgent.checks(table_of(requests_of([1.0], [2.0]), way="staged")) == []
+    assert urgent.checks(table_of(requests_of([], [2.0]))) == []
+    assert urgent.checks(None) == []
+    assert urgent.text(None) == ""
