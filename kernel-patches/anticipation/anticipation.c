@@ -481,6 +481,34 @@ bool wake_ahead_planned(struct wake_ahead *ahead)
 }
 
 /**
+ * wake_ahead_exit_ns - how late a CPU may be that no plan has woken
+ * @cpu: the CPU
+ *
+ * Context: as wake_ahead_begin().
+ * Return: the exit latency of the deepest state that it may use, as its plan has it; 0 if it has
+ * none but the first.
+ */
+u64 wake_ahead_exit_ns(int cpu)
+{
+	struct lull_ahead_cpu *own = per_cpu_ptr(&lull_ahead_cpus, cpu);
+	struct cpuidle_device *dev = per_cpu(cpuidle_devices, cpu);
+	struct cpuidle_driver *drv = dev ? cpuidle_get_cpu_driver(dev) : NULL;
+	struct lull_plan_state states[CPUIDLE_STATE_MAX];
+	int i;
+
+	if (!drv)
+		return 0;
+
+	scoped_guard(raw_spinlock_irqsave, &own->lock)
+		lull_ahead_states(own, drv, dev, states);
+	for (i = drv->state_count - 1; i > 0; i--)
+		if (states[i].usable)
+			return states[i].exit_ns;
+
+	return 0;
+}
+
+/**
  * wake_ahead_arrival - when the interrupt that is being handled came
  *
  * @dated: is set to whether the time is right, and not too late by an exit latency

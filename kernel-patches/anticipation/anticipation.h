@@ -58,6 +58,7 @@ DECLARE_STATIC_KEY_FALSE(lull_ahead_on);
 int wake_ahead_begin(struct wake_ahead *ahead, int cpu, u64 start, u64 duration_ns, u32 bound_ns);
 bool wake_ahead_end(struct wake_ahead *ahead);
 bool wake_ahead_planned(struct wake_ahead *ahead);
+u64 wake_ahead_exit_ns(int cpu);
 u64 wake_ahead_arrival(bool *dated);
 
 /* For routed.c */
