@@ -55,6 +55,7 @@
 #include <linux/sysfs.h>
 #include <linux/workqueue.h>
 
+#include "../anticipation/anticipation.h"
 #include "hotplug.h"
 #include "hotplug_governor.h"
 #include "hotplug_mask.h"
@@ -168,6 +169,27 @@ int lull_pseudo_idle_state(const struct cpuidle_driver *drv, const struct cpuidl
 			break;
 
 	return max(index, 0);
+}
+
+/**
+ * lull_pseudo_sleep - how a CPU that is out is to sleep now
+ * @drv: the CPU's driver
+ * @dev: the CPU's device
+ *
+ * As deep as it can. But the keeper of a pause sleeps by its plan, if it has one: whoever has
+ * paused the CPUs needs this one when what it waits for is there. The CPU stays out meanwhile.
+ *
+ * Context: the idle loop of the CPU, with its tick stopped.
+ * Return: the index of a state.
+ */
+int lull_pseudo_sleep(struct cpuidle_driver *drv, struct cpuidle_device *dev)
+{
+	int state;
+
+	if (lull_pseudo_keeps_timers(dev->cpu) && lull_ahead_select(drv, dev, &state))
+		return state;
+
+	return lull_pseudo_idle_state(drv, dev);
 }
 
 /*
@@ -474,8 +496,9 @@ EXPORT_SYMBOL_GPL(pseudo_cpu_up);
 /**
  * pseudo_cpu_pause - CPUs leave for a moment, and no file says so
  * @mask: the CPUs; those that are out already do not count
- * @keeper: the one of them whose timers stay with it, or -1. Whoever pauses the
- * CPUs may wait for one of these timers, and needs this CPU when it fires.
+ * @keeper: the one of them whose timers stay with it, and which sleeps by its plan of anticipation,
+ * if it has one; or -1. Whoever pauses the CPUs may wait for one of these timers, and needs this
+ * CPU when it fires.
  *
  * The pause ends with pseudo_cpu_resume(), or when somebody else says which CPUs
  * are out, by a file or by pseudo_cpu_down() and pseudo_cpu_up(). There is one at a time.

@@ -142,6 +142,7 @@ bool lull_pseudo_keeps_timers(unsigned int cpu);
 void lull_hrtimers_leave(void);
 
 int lull_pseudo_idle_state(const struct cpuidle_driver *drv, const struct cpuidle_device *dev);
+int lull_pseudo_sleep(struct cpuidle_driver *drv, struct cpuidle_device *dev);
 u64 __lull_pseudo_hand_over(u64 expires);
 
 /*
@@ -227,8 +228,7 @@ static inline void lull_hrtimers_leave(void)
 {
 }
 
-static inline int lull_pseudo_idle_state(const struct cpuidle_driver *drv,
-					 const struct cpuidle_device *dev)
+static inline int lull_pseudo_sleep(struct cpuidle_driver *drv, struct cpuidle_device *dev)
 {
 	return 0;
 }
