@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* What is remembered: how long the waits of an action were, and how long tasks were held. */
 #include <linux/limits.h>
+#include <linux/math.h>
 #include <linux/minmax.h>
 #include <linux/string.h>
+#include <linux/time64.h>
 
 #include "quiescence_memory.h"
 
@@ -46,18 +48,30 @@ static struct lull_action *lull_memory_place(struct lull_memory *memory)
 	return action;
 }
 
+/* Half of what is remembered of an error is the last one. */
+static u32 lull_memory_blend(u32 error_us, u32 last_us)
+{
+	return error_us == LULL_ERROR_UNKNOWN ? last_us : ((u64)error_us + last_us) / 2;
+}
+
 /* Half of what is remembered of a wait is the last time. */
 static void lull_memory_keep(struct lull_memory *memory)
 {
 	struct lull_action *action = lull_memory_place(memory);
+	u32 us, error_us;
 	unsigned int i;
-	u32 us;
 
 	for (i = 0; i < memory->now.count; i++) {
 		us = memory->now.waits_us[i];
-		if (i < action->count)
+		if (i < action->count) {
+			error_us = abs_diff(us, action->waits_us[i]);
+			error_us = lull_memory_blend(action->errors_us[i], error_us);
 			us = ((u64)us + action->waits_us[i]) / 2;
+		} else {
+			error_us = LULL_ERROR_UNKNOWN;
+		}
 		action->waits_us[i] = us;
+		action->errors_us[i] = error_us;
 	}
 	action->count = memory->now.count;
 	action->times++;
@@ -91,6 +105,12 @@ void lull_memory_begin(struct lull_memory *memory, u64 key)
 	memory->now = (struct lull_action){ .key = key };
 }
 
+/* The action in progress as it was the last times, or NULL. */
+static struct lull_action *lull_memory_known(struct lull_memory *memory)
+{
+	return memory->now.key ? lull_memory_find(memory, memory->now.key) : NULL;
+}
+
 /**
  * lull_memory_expect - a wait of the action begins
  * @memory: the memory
@@ -103,13 +123,59 @@ s64 lull_memory_expect(struct lull_memory *memory)
 	const struct lull_action *action;
 
 	memory->user = false;
-	if (!memory->now.key)
-		return LULL_WAIT_UNKNOWN;
-	action = lull_memory_find(memory, memory->now.key);
+	action = lull_memory_known(memory);
 	if (!action)
 		return LULL_WAIT_UNKNOWN;
 
 	return memory->now.count < action->count ? action->waits_us[memory->now.count] : 0;
+}
+
+/**
+ * lull_memory_error - by how much the expected length of this wait was wrong the last times
+ * @memory: the memory, in which a wait has begun
+ *
+ * Return: in µs, on average; LULL_ERROR_UNKNOWN if it was there once at most.
+ */
+u32 lull_memory_error(struct lull_memory *memory)
+{
+	const struct lull_action *action = lull_memory_known(memory);
+
+	return action && memory->now.count < action->count ? action->errors_us[memory->now.count] :
+							     LULL_ERROR_UNKNOWN;
+}
+
+/**
+ * lull_wait_is_sure - whether the end of a wait can be foreseen
+ * @us: the expected length
+ * @error_us: by how much it was wrong the last times
+ *
+ * Return: false if a CPU that is awake around the end would burn for too long, or in vain.
+ */
+bool lull_wait_is_sure(u64 us, u32 error_us)
+{
+	return error_us != LULL_ERROR_UNKNOWN && error_us <= us / LULL_WAIT_PART;
+}
+
+/**
+ * lull_wait_foresee - when a CPU has to be awake for the end of a wait
+ * @us: the expected length
+ * @error_us: by how much it was wrong the last times
+ * @exit_ns: the exit latency of the CPU, which the length may include: a path whose CPU slept
+ * deeply woke so much later than what it waited for
+ * @window: is filled in
+ *
+ * Return: whether there is time to sleep before.
+ */
+bool lull_wait_foresee(u64 us, u32 error_us, u64 exit_ns, struct lull_wait_window *window)
+{
+	u64 lead_ns = exit_ns + error_us * (u64)NSEC_PER_USEC + LULL_WAIT_MARGIN_NS;
+	u64 ns = us * NSEC_PER_USEC;
+
+	if (lead_ns >= ns)
+		return false;
+	window->start_ns = ns - lead_ns;
+	window->end_ns = ns + lead_ns;
+	return true;
 }
 
 /**

@@ -68,7 +68,7 @@ static void lull_path_forgets_who_slept_longest(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, path.active, 1);
 }
 
-/* A path without room, all of whose members run or sleep. Returns who is on it, and one who is not. */
+/* A path without room, whose members all run or sleep. Returns them, and one who is not on it. */
 static char *lull_path_fill(struct lull_path *path, bool active)
 {
 	static char ids[LULL_PATH_MEMBERS + 1];
@@ -180,6 +180,79 @@ static void lull_memory_goes_half_way(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, lull_memory_expect(memory), 0);
 }
 
+/* One action with one wait, which is known by how much it was wrong before. */
+static u32 lull_memory_error_after(struct lull_memory *memory, u64 us)
+{
+	u32 error_us;
+
+	lull_memory_begin(memory, 7);
+	lull_memory_expect(memory);
+	error_us = lull_memory_error(memory);
+	lull_memory_waited(memory, us, LEAST, false);
+	return error_us;
+}
+
+static void lull_memory_knows_its_error(struct kunit *test)
+{
+	struct lull_memory *memory = lull_memory_of(test);
+
+	/* Not done before; once; and then by half, from the mean as it was before. */
+	KUNIT_EXPECT_EQ(test, lull_memory_error_after(memory, 100000), LULL_ERROR_UNKNOWN);
+	KUNIT_EXPECT_EQ(test, lull_memory_error_after(memory, 104000), LULL_ERROR_UNKNOWN);
+	KUNIT_EXPECT_EQ(test, lull_memory_error_after(memory, 102000), 4000);
+	KUNIT_EXPECT_EQ(test, lull_memory_error_after(memory, 92000), 2000);
+	KUNIT_EXPECT_EQ(test, lull_memory_error_after(memory, 97000), (2000 + 10000) / 2);
+	/* A second wait has an error of its own. */
+	lull_memory_expect(memory);
+	KUNIT_EXPECT_EQ(test, lull_memory_error(memory), LULL_ERROR_UNKNOWN);
+	lull_memory_waited(memory, 5000, LEAST, false);
+	KUNIT_EXPECT_EQ(test, lull_memory_error_after(memory, 97000), 3000);
+	lull_memory_expect(memory);
+	KUNIT_EXPECT_EQ(test, lull_memory_error(memory), LULL_ERROR_UNKNOWN);
+	/* Which is forgotten with the wait. */
+	KUNIT_EXPECT_EQ(test, lull_memory_error_after(memory, 97000), 1500);
+	lull_memory_expect(memory);
+	KUNIT_EXPECT_EQ(test, lull_memory_expect(memory), 0);
+	KUNIT_EXPECT_EQ(test, lull_memory_error(memory), LULL_ERROR_UNKNOWN);
+}
+
+static void lull_memory_of_no_action_has_no_error(struct kunit *test)
+{
+	KUNIT_EXPECT_EQ(test, lull_memory_error(lull_memory_of(test)), LULL_ERROR_UNKNOWN);
+}
+
+static void lull_wait_is_sure_up_to_an_eighth(struct kunit *test)
+{
+	KUNIT_EXPECT_TRUE(test, lull_wait_is_sure(80000, 0));
+	KUNIT_EXPECT_TRUE(test, lull_wait_is_sure(80000, 10000));
+	KUNIT_EXPECT_FALSE(test, lull_wait_is_sure(80000, 10001));
+	KUNIT_EXPECT_FALSE(test, lull_wait_is_sure(7, 1));
+	KUNIT_EXPECT_TRUE(test, lull_wait_is_sure(0, 0));
+	KUNIT_EXPECT_FALSE(test, lull_wait_is_sure(U32_MAX, LULL_ERROR_UNKNOWN));
+	KUNIT_EXPECT_FALSE(test, lull_wait_is_sure(U64_MAX, LULL_ERROR_UNKNOWN));
+}
+
+static void lull_wait_is_foreseen_by_exit_and_error(struct kunit *test)
+{
+	struct lull_wait_window window;
+
+	KUNIT_EXPECT_TRUE(test, lull_wait_foresee(100000, 2000, 900000, &window));
+	KUNIT_EXPECT_EQ(test, window.start_ns, 97050000);
+	KUNIT_EXPECT_EQ(test, window.end_ns, 102950000);
+	/* Never empty. */
+	KUNIT_EXPECT_TRUE(test, lull_wait_foresee(100000, 0, 0, &window));
+	KUNIT_EXPECT_EQ(test, window.start_ns, 99950000);
+	KUNIT_EXPECT_EQ(test, window.end_ns, 100050000);
+	/* The CPU could not sleep before. */
+	KUNIT_EXPECT_FALSE(test, lull_wait_foresee(1000, 100, 850000, &window));
+	KUNIT_EXPECT_TRUE(test, lull_wait_foresee(1000, 100, 849999, &window));
+	KUNIT_EXPECT_EQ(test, window.start_ns, 1);
+	KUNIT_EXPECT_FALSE(test, lull_wait_foresee(0, 0, 0, &window));
+	/* The longest wait that is remembered, and the greatest error. */
+	KUNIT_EXPECT_TRUE(test, lull_wait_foresee(U32_MAX, U32_MAX / 8, U32_MAX, &window));
+	KUNIT_EXPECT_EQ(test, window.start_ns + window.end_ns, 2 * 1000ULL * U32_MAX);
+}
+
 /* The key is released while the network is waited for, and read at once. */
 static void lull_memory_leaves_out_the_user(struct kunit *test)
 {
@@ -270,6 +343,10 @@ static struct kunit_case lull_quiet_cases[] = {
 	KUNIT_CASE(lull_memory_tells_the_waits_of_last_time),
 	KUNIT_CASE(lull_memory_keeps_actions_apart),
 	KUNIT_CASE(lull_memory_goes_half_way),
+	KUNIT_CASE(lull_memory_knows_its_error),
+	KUNIT_CASE(lull_memory_of_no_action_has_no_error),
+	KUNIT_CASE(lull_wait_is_sure_up_to_an_eighth),
+	KUNIT_CASE(lull_wait_is_foreseen_by_exit_and_error),
 	KUNIT_CASE(lull_memory_leaves_out_the_user),
 	KUNIT_CASE(lull_memory_forgets_the_oldest),
 	KUNIT_CASE(lull_memory_has_an_end),
