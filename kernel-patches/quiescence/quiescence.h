@@ -35,6 +35,14 @@ enum lull_quiet_end {
  * @by_path: holds that the path ended
  * @by_deadline: that ended because their time was over
  * @refused: holds for which no CPU could leave, or no time was left
+ * @planned: holds with a CPU that was to be awake when the path wakes
+ * @unsure: holds without, because that could not be foreseen
+ * @declined: holds without, because that was too soon, not before the end of the hold, or
+ * no plan took it
+ * @plan_hits: of planned ones, those in whose window the path woke
+ * @plan_early: it woke before
+ * @plan_misses: it did not wake by the end of the window
+ * @plan_dropped: the hold ended otherwise, or the CPU or its plan went off, before that
  * @tasks: tasks that were held, or that had to leave big CPUs
  * @mistaken: holds that delayed the path
  * @held_ns: how long holds were, in all
@@ -52,6 +60,13 @@ struct lull_quiet_counts {
 	u64 by_path;
 	u64 by_deadline;
 	u64 refused;
+	u64 planned;
+	u64 unsure;
+	u64 declined;
+	u64 plan_hits;
+	u64 plan_early;
+	u64 plan_misses;
+	u64 plan_dropped;
 	u64 tasks;
 	u64 mistaken;
 	u64 held_ns;
@@ -76,6 +91,9 @@ int lull_quiet_start(void);
 void lull_quiet_stop(void);
 int lull_quiet_set_hold(enum lull_quiet_hold hold);
 enum lull_quiet_hold lull_quiet_get_hold(void);
+int lull_quiet_set_plans(bool plans);
+bool lull_quiet_get_plans(void);
+void lull_quiet_cpu_leaves(unsigned int cpu);
 void lull_quiet_count(struct lull_quiet_counts *counts);
 void lull_quiet_show(struct seq_file *file);
 

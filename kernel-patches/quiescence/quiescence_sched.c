@@ -18,10 +18,14 @@
  *         by the same rules; and those that run are stopped on their way back to
  *         their programs, where they have no lock of the kernel
  *
+ * If "ahead" is set, and it is known well enough when the wait will end, the CPU on
+ * which the path fell asleep has a window around that time in its plan (anticipation),
+ * so that it is awake when the event comes. The window ends with the hold.
+ *
  * Locking. lull_quiet_hold_lock makes beginnings and ends of holds one after the
  * other. It is taken where a task may be woken, never with a lock of the scheduler
- * held. Below it are those of pseudo hotplug and of the scheduler; and below these
- * lull_quiet_lock, of the path and what is remembered, and lull_quiet_held_lock, of
+ * held. Below it are those of pseudo hotplug, of plans and of the scheduler; and below
+ * these lull_quiet_lock, of the path and what is remembered, and lull_quiet_held_lock, of
  * who is held. Probes of trace points take only these two.
  *
  * No task on the path is followed by its address, which is only compared: the
@@ -37,6 +41,7 @@
 #include <linux/task_work.h>
 #include <trace/events/workqueue.h>
 
+#include "../anticipation/anticipation.h"
 #include "../platform/lull.h"
 #include "../platform/probes.h"
 #include "quiescence.h"
@@ -55,6 +60,8 @@ unsigned int lull_quiet_bound_ms = 200;
 unsigned int lull_quiet_least_us = 2000;
 
 static unsigned int lull_quiet_kind = LULL_QUIET_ALL;
+/* Whether the end of a wait is planned for. */
+static bool lull_quiet_plans;
 
 static DEFINE_RAW_SPINLOCK(lull_quiet_lock);
 
@@ -76,8 +83,10 @@ static bool lull_quiet_again[LULL_PATH_MEMBERS];
 /* The number of the wait, the first is 1; and since when it is, 0 if nobody waits. */
 static u64 lull_quiet_wait;
 static u64 lull_quiet_wait_since;
-/* The number of the last wait in which others are to be held. */
+/* The number of the last wait in which others are to be held, and what is known of its length. */
 static u64 lull_quiet_wanted;
+static u64 lull_quiet_wanted_us;
+static u32 lull_quiet_error_us;
 /* Who has read the key press; only compared. */
 static const struct task_struct *lull_quiet_consumer;
 
@@ -91,6 +100,9 @@ static u64 lull_quiet_hold_until;
 static struct cpumask lull_quiet_cpus;
 static struct lull_budget lull_quiet_budget;
 static struct hrtimer lull_quiet_timer;
+/* The window of this hold, and the CPU that has it; -1 if there is none. */
+static struct wake_ahead lull_quiet_ahead = { .owner = "quiescence" };
+static int lull_quiet_ahead_cpu = -1;
 
 static DEFINE_RAW_SPINLOCK(lull_quiet_held_lock);
 
@@ -171,6 +183,8 @@ static void lull_quiet_begin_wait(void)
 		lull_quiet_counts.brief++;
 	} else {
 		lull_quiet_wanted = lull_quiet_wait;
+		lull_quiet_wanted_us = expected;
+		lull_quiet_error_us = lull_memory_error(&lull_quiet_memory);
 		irq_work_queue(&lull_quiet_begin_work);
 	}
 }
@@ -508,6 +522,84 @@ static void lull_quiet_let_go(void)
 	lull_quiet_held = (struct lull_quiet_list){};
 }
 
+/*
+ * The CPU on which the path fell asleep, which is this one, is to be awake when the wait is over.
+ * Also if the big CPUs have left: who keeps its timers in a pause sleeps by its plan. A window
+ * in vain costs energy, so there is one only if the end of the wait is foreseen, and comes
+ * before that of the hold.
+ */
+static void lull_quiet_plan(void)
+{
+	struct lull_wait_window window;
+	int cpu = smp_processor_id();
+	bool sure, planned = false;
+	u64 since, us;
+	u32 error_us;
+
+	lockdep_assert_held(&lull_quiet_hold_lock);
+
+	if (!READ_ONCE(lull_quiet_plans))
+		return;
+	scoped_guard(raw_spinlock, &lull_quiet_lock) {
+		/* 0 if the path was woken just now: then the hold is about to end. */
+		since = lull_quiet_wait_since;
+		us = lull_quiet_wanted_us;
+		error_us = lull_quiet_error_us;
+	}
+	sure = lull_wait_is_sure(us, error_us);
+	/* One that goes offline is not active from before lull_quiet_cpu_leaves() on. */
+	if (sure && since && cpu_active(cpu) &&
+	    lull_wait_foresee(us, error_us, wake_ahead_exit_ns(cpu), &window) &&
+	    since + window.start_ns > ktime_get_ns() &&
+	    since + window.start_ns < lull_quiet_hold_until)
+		planned = !wake_ahead_begin(&lull_quiet_ahead, cpu, since + window.start_ns,
+					    window.end_ns - window.start_ns, 0);
+	lull_quiet_ahead_cpu = planned ? cpu : -1;
+
+	guard(raw_spinlock)(&lull_quiet_lock);
+	lull_quiet_counts.planned += planned;
+	lull_quiet_counts.unsure += !sure;
+	lull_quiet_counts.declined += sure && !planned;
+}
+
+/* The window ends, if there is one: the path was woken, or nobody waits for that any more. */
+static void lull_quiet_unplan(bool by_path)
+{
+	const struct lull_window *window = &lull_quiet_ahead.window;
+	bool in_force;
+	u64 now;
+
+	lockdep_assert_held(&lull_quiet_hold_lock);
+
+	if (lull_quiet_ahead_cpu < 0)
+		return;
+	lull_quiet_ahead_cpu = -1;
+	in_force = wake_ahead_end(&lull_quiet_ahead);
+	/* If its CPU has seen that it is over, it is. */
+	now = ktime_get_ns();
+
+	guard(raw_spinlock)(&lull_quiet_lock);
+	if (now >= window->end)
+		lull_quiet_counts.plan_misses++;
+	else if (!by_path || !in_force)
+		lull_quiet_counts.plan_dropped++;
+	else if (now < window->start)
+		lull_quiet_counts.plan_early++;
+	else
+		lull_quiet_counts.plan_hits++;
+}
+
+/**
+ * lull_quiet_cpu_leaves - a CPU goes offline, and will not be awake for anything
+ * @cpu: the CPU
+ */
+void lull_quiet_cpu_leaves(unsigned int cpu)
+{
+	guard(raw_spinlock_irqsave)(&lull_quiet_hold_lock);
+	if (lull_quiet_ahead_cpu == cpu)
+		lull_quiet_unplan(false);
+}
+
 /* Returns whether there was a hold. */
 static bool lull_quiet_end_locked(enum lull_quiet_end why)
 {
@@ -529,6 +621,7 @@ static bool lull_quiet_end_locked(enum lull_quiet_end why)
 		lull_budget_spend(&lull_quiet_budget, now, held);
 		lull_quiet_let_go();
 	}
+	lull_quiet_unplan(why == LULL_QUIET_BY_PATH);
 
 	guard(raw_spinlock)(&lull_quiet_lock);
 	lull_quiet_counts.by_path += why == LULL_QUIET_BY_PATH;
@@ -675,6 +768,7 @@ static void lull_quiet_begin(struct irq_work *work)
 	lull_quiet_hold_since = now;
 	lull_quiet_hold_until = now + bound;
 	hrtimer_start(&lull_quiet_timer, ns_to_ktime(now + bound), HRTIMER_MODE_ABS_HARD);
+	lull_quiet_plan();
 }
 
 /**
@@ -797,6 +891,8 @@ int lull_quiet_start(void)
 
 	if (READ_ONCE(lull_quiet_kind) == LULL_QUIET_BIG && !lull_quiet_can_hold_big())
 		return -EOPNOTSUPP;
+	if (READ_ONCE(lull_quiet_plans) && !static_key_enabled(&lull_ahead_on.key))
+		return -EOPNOTSUPP;
 
 	hrtimer_init(&lull_quiet_timer, CLOCK_MONOTONIC, HRTIMER_MODE_ABS_HARD);
 	lull_quiet_timer.function = lull_quiet_expired;
@@ -851,6 +947,20 @@ enum lull_quiet_hold lull_quiet_get_hold(void)
 	return READ_ONCE(lull_quiet_kind);
 }
 
+int lull_quiet_set_plans(bool plans)
+{
+	if (plans && static_key_enabled(&lull_quiet_key.key) &&
+	    !static_key_enabled(&lull_ahead_on.key))
+		return -EOPNOTSUPP;
+	WRITE_ONCE(lull_quiet_plans, plans);
+	return 0;
+}
+
+bool lull_quiet_get_plans(void)
+{
+	return READ_ONCE(lull_quiet_plans);
+}
+
 void lull_quiet_count(struct lull_quiet_counts *counts)
 {
 	unsigned long flags;
@@ -871,6 +981,17 @@ static void lull_quiet_show_member(struct seq_file *file, unsigned int slot)
 	seq_putc(file, '\n');
 }
 
+/* The error of a wait that was there once is not known. */
+static void lull_quiet_show_wait(struct seq_file *file, const struct lull_action *action,
+				 unsigned int number)
+{
+	seq_printf(file, "wait %016llx %u %u ", action->key, number, action->waits_us[number]);
+	if (action->errors_us[number] == LULL_ERROR_UNKNOWN)
+		seq_puts(file, "-\n");
+	else
+		seq_printf(file, "%u\n", action->errors_us[number]);
+}
+
 /* A line for each task or work item on the path, and one for what is remembered of a wait. */
 void lull_quiet_show(struct seq_file *file)
 {
@@ -884,8 +1005,7 @@ void lull_quiet_show(struct seq_file *file)
 	for (i = 0; i < LULL_MEMORY_ACTIONS; i++) {
 		action = &lull_quiet_memory.actions[i];
 		for (k = 0; action->key && k < action->count; k++)
-			seq_printf(file, "wait %016llx %u %u\n", action->key, k,
-				   action->waits_us[k]);
+			lull_quiet_show_wait(file, action, k);
 	}
 }
 

@@ -30,6 +30,7 @@
 
 #define SYSTEM "/sys/kernel/lull/quiescence/"
 #define HOTPLUG "/sys/kernel/lull/hotplug/enabled"
+#define PLANS "/sys/kernel/lull/anticipation/"
 #define OUT CPU_DIR "/pseudo_offline"
 #define PATH "/sys/kernel/debug/lull/quiescence/path"
 #define TRACING "/sys/kernel/tracing/"
@@ -497,6 +498,7 @@ static void test_files(void)
 	static const char *const bounds[] = {"0", "10001", "-1", "x", "1 2"};
 	static const char *const leasts[] = {"1000001", "-1", "x"};
 	static const char *const switches[] = {"2x", "-1", "\n"};
+	static const char *const aheads[] = {"2", "-1", "x", "\n"};
 	bool refused = true;
 	char text[32];
 	pid_t pid;
@@ -504,7 +506,8 @@ static void test_files(void)
 
 	tap_ok(!read_text(SYSTEM "hold", text, sizeof(text)) && !strcmp(text, "all") &&
 		       !read_text(SYSTEM "bound_ms", text, sizeof(text)) && !strcmp(text, "200") &&
-		       !read_text(SYSTEM "least_us", text, sizeof(text)) && !strcmp(text, "2000"),
+		       !read_text(SYSTEM "least_us", text, sizeof(text)) && !strcmp(text, "2000") &&
+		       !read_text(SYSTEM "ahead", text, sizeof(text)) && !strcmp(text, "0"),
 	       "the settings after boot");
 	for (size_t i = 0; i < sizeof(holds) / sizeof(*holds); i++)
 		refused &= write_text(SYSTEM "hold", holds[i]) == -EINVAL;
@@ -512,6 +515,8 @@ static void test_files(void)
 		refused &= write_text(SYSTEM "bound_ms", bounds[i]) == -EINVAL;
 	for (size_t i = 0; i < sizeof(leasts) / sizeof(*leasts); i++)
 		refused &= write_text(SYSTEM "least_us", leasts[i]) == -EINVAL;
+	for (size_t i = 0; i < sizeof(aheads) / sizeof(*aheads); i++)
+		refused &= write_text(SYSTEM "ahead", aheads[i]) == -EINVAL;
 	for (size_t i = 0; i < sizeof(switches) / sizeof(*switches); i++)
 		refused &= write_text(SYSTEM "enabled", switches[i]) == -EINVAL;
 	tap_ok(refused, "EINVAL: other words, numbers out of range, no number");
@@ -524,6 +529,7 @@ static void test_files(void)
 			write_text(SYSTEM "hold", "all") == -EACCES &&
 			write_text(SYSTEM "bound_ms", "1") == -EACCES &&
 			write_text(SYSTEM "least_us", "1") == -EACCES &&
+			write_text(SYSTEM "ahead", "0") == -EACCES &&
 			read_text(SYSTEM "stats", text, sizeof(text)) == -EACCES &&
 			read_text(PATH, text, sizeof(text)) == -EACCES));
 	}
@@ -534,7 +540,17 @@ static void test_files(void)
 	tap_ok(!write_text(SYSTEM "enabled", "1"), "by itself it can be turned on");
 	tap_ok(write_text(SYSTEM "hold", "big") == -EOPNOTSUPP,
 	       "EOPNOTSUPP: big CPUs cannot leave without pseudo hotplug");
+	put(PLANS "enabled", "0");
+	tap_ok(write_text(SYSTEM "ahead", "1") == -EOPNOTSUPP,
+	       "EOPNOTSUPP: no CPU wakes ahead without anticipation");
 	put(SYSTEM "enabled", "0");
+	put(SYSTEM "ahead", "1");
+	tap_ok(write_text(SYSTEM "enabled", "1") == -EOPNOTSUPP, "nor when that was chosen before");
+	put(PLANS "enabled", "1");
+	tap_ok(!write_text(SYSTEM "enabled", "1"), "with it one does");
+	put(SYSTEM "enabled", "0");
+	put(SYSTEM "ahead", "0");
+	put(PLANS "enabled", "0");
 	put(SYSTEM "hold", "big");
 	tap_ok(write_text(SYSTEM "enabled", "1") == -EOPNOTSUPP,
 	       "nor when they were chosen before");
@@ -1037,6 +1053,267 @@ static void test_big(void)
 	stop(watcher);
 }
 
+/* A number of all CPUs' lines in the statistics of anticipation, or of some CPUs' lines. */
+static uint64_t plans_count(const char *word, const struct cpulist *cpus)
+{
+	char text[4096], pattern[32], *line, *found;
+	uint64_t sum = 0;
+
+	must(read_text(PLANS "stats", text, sizeof(text)), PLANS "stats");
+	snprintf(pattern, sizeof(pattern), " %s ", word);
+	for (line = strtok(text, "\n"); line; line = strtok(NULL, "\n")) {
+		found = strstr(line, pattern);
+		if (found && (!cpus || cpus->has[atoi(line)]))
+			sum += strtoull(found + strlen(pattern), NULL, 10);
+	}
+	return sum;
+}
+
+/* Does the same until a count has risen. Short holds have to be allowed again meanwhile. */
+static bool do_until(const char *word, int tries)
+{
+	unsigned long before = stat_of(word);
+
+	for (int i = 0; i < tries && stat_of(word) == before; i++) {
+		do_all(CHAIN);
+		clock_sleep(WAIT_MS * MS);
+	}
+	return stat_of(word) > before;
+}
+
+/* Each hold has a plan or none, and each plan that is over has ended in one way. */
+static bool all_counted(unsigned long holds)
+{
+	return stat_of("planned") + stat_of("unsure") + stat_of("declined") == holds &&
+	       stat_of("plan_hits") + stat_of("plan_early") + stat_of("plan_misses") +
+			       stat_of("plan_dropped") ==
+		       stat_of("planned");
+}
+
+/* Learns a wait, and presses. Whether the end of the wait has been planned for, and is yet to come.
+ */
+static bool press_planned(const char *hold, enum act act, uint32_t ms)
+{
+	unsigned long planned;
+
+	/* What a test before has turned off. */
+	put(PLANS "enabled", "1");
+	atomic_store(&shared->wait_ms, LONG_MS);
+	/* Holds are half of the time at most, but for one bound. */
+	restart(hold, "10000", "2000");
+	do_all(CHAIN);
+	do_all(CHAIN);
+	planned = stat_of("planned");
+	atomic_store(&shared->wait_ms, ms);
+	press(act);
+	for (int i = 0; i < LONG_MS / 2; i++) {
+		if (stat_of("planned") > planned)
+			return true;
+		clock_sleep(MS);
+	}
+	return false;
+}
+
+static void answer_soon(void)
+{
+	/* A shorter wait would not count, and another one would be taken for it. */
+	clock_sleep(SLACK_MS * MS);
+	tell(to_ui[1]);
+}
+
+static void wait_on(void)
+{
+}
+
+static void turn_off(void)
+{
+	put(SYSTEM "enabled", "0");
+}
+
+static void turn_plans_off(void)
+{
+	put(PLANS "enabled", "0");
+}
+
+static int leaves;
+
+static void go_offline(void)
+{
+	char file[64];
+
+	snprintf(file, sizeof(file), CPU_DIR "/cpu%d/online", leaves);
+	must(write_text(file, "0"), file);
+	must(write_text(file, "1"), file);
+}
+
+/*
+ * Whether a plan ends in this way, and in no other one, if this is done before its time. On a slow
+ * machine it may be done too late.
+ */
+static bool ends_as(const char *word, const char *hold, enum act act, uint32_t ms,
+		    void (*then)(void))
+{
+	unsigned long before = stat_of(word);
+	bool planned = false;
+
+	for (int i = 0; i < 5 && stat_of(word) == before; i++) {
+		planned = press_planned(hold, act, ms);
+		if (planned)
+			then();
+		else if (act == STRAY)
+			tell(to_ui[1]);
+		finish();
+	}
+	atomic_store(&shared->wait_ms, WAIT_MS);
+	return planned && stat_of(word) == before + 1;
+}
+
+static void test_offline(const char *hold)
+{
+	struct cpulist online;
+	cpu_set_t one;
+
+	must(cpulist_read(&online, "online"), "read the CPUs");
+	for (int cpu = 1; cpu < CPULIST_MAX; cpu++)
+		if (online.has[cpu])
+			leaves = cpu;
+	if (!leaves) {
+		tap_ok(true, "%s: a CPU goes offline # SKIP there is one", hold);
+		return;
+	}
+	CPU_ZERO(&one);
+	CPU_SET((size_t)leaves, &one);
+	if (sched_setaffinity(net, sizeof(one), &one) || sched_setaffinity(ui, sizeof(one), &one))
+		tap_bail("cannot bind the path: %s", strerror(errno));
+	tap_ok(ends_as("plan_dropped", hold, CHAIN, LONG_MS, go_offline),
+	       "%s: a plan ends when its CPU goes offline", hold);
+	allow_all(net);
+	allow_all(ui);
+}
+
+/* The end of a wait is planned for if it is known, and only then. */
+static void test_ahead(const char *hold)
+{
+	unsigned long planned = stat_of("planned"), unsure = stat_of("unsure"), holds, declined;
+	uint64_t hits;
+
+	restart(hold, "200", "2000");
+	do_all(CHAIN);
+	do_all(CHAIN);
+	tap_ok(stat_of("planned") == planned && stat_of("unsure") == unsure,
+	       "%s: nothing is planned if that is off", hold);
+
+	put(PLANS "enabled", "1");
+	put(SYSTEM "ahead", "1");
+	restart(hold, "200", "2000");
+	holds = stat_of("holds") - planned - unsure - stat_of("declined");
+	clock_sleep(WAIT_MS * MS);
+	do_all(CHAIN);
+	clock_sleep(WAIT_MS * MS);
+	do_all(CHAIN);
+	tap_ok(stat_of("planned") == planned && stat_of("unsure") == unsure + 1,
+	       "%s: nor for a wait that was there once", hold);
+	hits = plans_count("hits", NULL);
+	tap_ok(do_until("plan_hits", 10) && plans_count("hits", NULL) > hits,
+	       "%s: then a CPU is awake when the path wakes", hold);
+
+	planned = stat_of("planned");
+	unsure = stat_of("unsure");
+	restart(hold, "200", "2000");
+	for (int i = 0; i < 6; i++) {
+		atomic_store(&shared->wait_ms, i % 2 ? WAIT_MS / 2 : WAIT_MS);
+		clock_sleep(WAIT_MS * MS);
+		do_all(CHAIN);
+	}
+	atomic_store(&shared->wait_ms, LONG_MS);
+	tap_ok(stat_of("planned") == planned && stat_of("unsure") >= unsure + 4,
+	       "%s: no wait is planned for whose length differs from time to time", hold);
+
+	restart(hold, "40", "2000");
+	do_all(CHAIN);
+	tap_ok(do_until("declined", 10) && stat_of("planned") == planned,
+	       "%s: nor is a wait whose end comes after that of the hold", hold);
+	atomic_store(&shared->wait_ms, WAIT_MS);
+
+	tap_ok(ends_as("plan_early", hold, STRAY, LONG_MS, answer_soon),
+	       "%s: a path that wakes before its plan is counted", hold);
+	tap_ok(ends_as("plan_misses", hold, CHAIN, 2 * LONG_MS, wait_on),
+	       "%s: so is a plan in vain", hold);
+	tap_ok(ends_as("plan_dropped", hold, CHAIN, LONG_MS, turn_off),
+	       "%s: a plan ends when the system is turned off", hold);
+	/* The path wakes before the window, so that this would not have been in vain. */
+	tap_ok(ends_as("plan_dropped", hold, CHAIN, 3 * LONG_MS / 4, turn_plans_off),
+	       "%s: or when anticipation is", hold);
+	declined = stat_of("declined");
+	atomic_store(&shared->wait_ms, LONG_MS);
+	/* Until the error is small again. */
+	tap_ok(do_until("declined", 10) && stat_of("declined") == declined + 1,
+	       "%s: of which there are no plans then", hold);
+	atomic_store(&shared->wait_ms, WAIT_MS);
+	put(PLANS "enabled", "1");
+	test_offline(hold);
+	put(SYSTEM "enabled", "0");
+	tap_ok(all_counted(stat_of("holds") - holds), "%s: each hold and each plan is counted once",
+	       hold);
+	put(SYSTEM "ahead", "0");
+}
+
+/* Where one of the others was from one moment to another. */
+static bool was_on(const struct cpulist *cpus, uint64_t from, uint64_t to)
+{
+	struct log *log = &shared->logs[HOG];
+	uint32_t count = atomic_load(&log->count), first = count > LOG ? count - LOG : 0;
+	bool was = false;
+
+	for (uint32_t i = first; i < count; i++)
+		was |= log->ns[i % LOG] > from && log->ns[i % LOG] < to &&
+		       cpus->has[log->cpu[i % LOG]];
+	return was;
+}
+
+/* The CPU with the path's timer is out with the other big ones, and wakes alone. */
+static void test_keeper(void)
+{
+	unsigned long holds, by_path, hits;
+	bool woken = false, out = false;
+	struct cpulist big;
+	uint64_t wakes, begun;
+	cpu_set_t set;
+
+	if (system("lull-policy idle.deepest=C3"))
+		tap_bail("cannot allow C3");
+	find_big(&big, &set);
+	if (sched_setaffinity(net, sizeof(set), &set) || sched_setaffinity(ui, sizeof(set), &set))
+		tap_bail("cannot bind the path: %s", strerror(errno));
+	atomic_store(&shared->widen, 1);
+	put(SYSTEM "ahead", "1");
+	restart("big", "200", "2000");
+	do_all(CHAIN);
+	do_all(CHAIN);
+	for (int i = 0; i < 10 && !(woken && out); i++) {
+		holds = stat_of("holds");
+		by_path = stat_of("by_path");
+		hits = stat_of("plan_hits");
+		wakes = plans_count("wakes", &big);
+		if (sched_setaffinity(net, sizeof(set), &set))
+			tap_bail("cannot bind the network: %s", strerror(errno));
+		do_all(CHAIN);
+		begun = atomic_load(&shared->begun);
+		woken = plans_count("wakes", &big) > wakes && stat_of("plan_hits") > hits;
+		out = stat_of("holds") == holds + 1 && stat_of("by_path") == by_path + 1 &&
+		      !was_on(&big, begun + SLACK_MS * MS, begun + (WAIT_MS - 1) * MS);
+	}
+	tap_ok(woken, "big: a CPU that is out wakes for the end of the path's wait");
+	tap_ok(out, "and all stay out until the path wakes");
+	put(SYSTEM "enabled", "0");
+	put(SYSTEM "ahead", "0");
+	atomic_store(&shared->widen, 0);
+	allow_all(net);
+	allow_all(ui);
+	if (system("lull-policy idle.deepest=C1"))
+		tap_bail("cannot allow C1 only");
+}
+
 /* Settings and the switch change while actions go on. */
 static void test_storm(int rounds)
 {
@@ -1051,10 +1328,13 @@ static void test_storm(int rounds)
 			write_text(SYSTEM "hold", rand_r(&seed) % 2 ? "all" : "big");
 			write_text(SYSTEM "bound_ms", bounds[rand_r(&seed) % 4]);
 			write_text(SYSTEM "least_us", leasts[rand_r(&seed) % 3]);
+			write_text(SYSTEM "ahead", rand_r(&seed) % 4 ? "1" : "0");
 			if (rand_r(&seed) % 4 == 0)
 				write_text(SYSTEM "enabled", rand_r(&seed) % 2 ? "1" : "0");
 			if (rand_r(&seed) % 16 == 0)
 				write_text(HOTPLUG, rand_r(&seed) % 4 ? "1" : "0");
+			if (rand_r(&seed) % 16 == 0)
+				write_text(PLANS "enabled", rand_r(&seed) % 4 ? "1" : "0");
 			if (rand_r(&seed) % 4 == 0)
 				clock_sleep(rand_r(&seed) % 10 * MS);
 		}
@@ -1073,12 +1353,14 @@ int main(int argc, char **argv)
 {
 	struct sched_param param = {.sched_priority = 2};
 	int rounds = argc > 1 ? atoi(argv[1]) : 20;
-	char was[8], hotplug[8];
+	char was[8], hotplug[8], plans[8];
 
 	must(read_text(SYSTEM "enabled", was, sizeof(was)), "read the switch");
 	must(read_text(HOTPLUG, hotplug, sizeof(hotplug)), "read that of pseudo hotplug");
+	must(read_text(PLANS "enabled", plans, sizeof(plans)), "read that of anticipation");
 	put(SYSTEM "enabled", "0");
 	put(SYSTEM "hold", "all");
+	put(SYSTEM "ahead", "0");
 	put(EVENTS_DIR "enabled", "0");
 	put(EVENTS_DIR "schedule", "1000 1 30 1\n2000 1 30 0\nend\n");
 	shared = mmap(NULL, sizeof(*shared), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1,
@@ -1113,6 +1395,7 @@ int main(int argc, char **argv)
 	test_order();
 	test_chain();
 	test_kinds();
+	test_ahead("all");
 	start_other(HOG);
 	put(SYSTEM "enabled", "0");
 	put(HOTPLUG, "1");
@@ -1120,6 +1403,8 @@ int main(int argc, char **argv)
 	if (!write_text(SYSTEM "enabled", "1")) {
 		test_big();
 		test_mistake("big");
+		test_keeper();
+		test_ahead("big");
 	} else {
 		tap_ok(write_text(SYSTEM "enabled", "1") == -EOPNOTSUPP,
 		       "EOPNOTSUPP: no CPU is bigger than another");
@@ -1133,7 +1418,9 @@ int main(int argc, char **argv)
 	put(EVENTS_DIR "enabled", "0");
 	put(SYSTEM "enabled", "0");
 	put(HOTPLUG, hotplug);
+	put(PLANS "enabled", plans);
 	put(SYSTEM "hold", "all");
+	put(SYSTEM "ahead", "0");
 	put(SYSTEM "bound_ms", "200");
 	put(SYSTEM "least_us", "2000");
 	put(SYSTEM "enabled", was);
