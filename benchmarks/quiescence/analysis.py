@@ -19,17 +19,20 @@ from lull.rundir.run import Run
 from lull.scenario.runs import Runs
 from lull.statistics import student
 
-from . import causes, parts
+from . import ahead, causes, parts
 
+PLACED = ("loads", "windows", "points")
 LOADS, OTHERS, COUNTS = "loads.jsonl", "others.jsonl", "counts.jsonl"
-SAME = ("page", "background", "wait_us", "pause_us", "governor", "helpers", "boot")
+SAME = ("page", "background", "wait_us", "pause_us", "governor", "helpers", "boot", "windows")
 """What two points share that are compared by their way."""
 PLACE = ("way", *SAME)
 LOAD = tuple(name for name in SAME if name != "governor")
 """The idle governor is a choice that today's Linux has, so the best of today may be with another one."""
 QUIET = ("big", "all")
+DEFAULTS = {"windows": 4}
+"""Of points that ran before their tables told it."""
 TODAY = ("none", "capped", "idle", "max", "slack")
-KERNEL = ("waits", "holds", "by_path", "by_deadline", "mistaken", "tasks", "held_sum_us")
+KERNEL = ("waits", "holds", "by_path", "by_deadline", "mistaken", "tasks", "held_sum_us", *ahead.COUNTS)
 """What the kernel counted; 0 where nothing is held."""
 OVER_BOOTS = {"saved": "energy saved", "cpus_saved": "of CPUs and L2s", "slower": "load is slower by"}
 PAPER_ENERGY = 0.06
@@ -53,8 +56,10 @@ def analyse(runs: Runs) -> Result:
 
 def conclude(tables: Mapping[str, pa.Table], points: Sequence[str]) -> Result:
     """From the tables of those points that have run, of all."""
+    tables = {**tables, **{name: waiting.with_defaults(tables[name], DEFAULTS) for name in PLACED}}
     table = tables["points"]
     saved, best = df_savings(tables), df_best(tables)
+    planned = ahead.df_ahead(tables, SAME)
     over_boots = boots.df_boots([row for row in saved if row["way"] in QUIET], SAME, OVER_BOOTS)
     return Result(
         summary="## Energy, and time of a load\n\n"
@@ -65,15 +70,26 @@ def conclude(tables: Mapping[str, pa.Table], points: Sequence[str]) -> Result:
         + _points_text(table)
         + _savings_text(saved)
         + _best_text(best)
+        + ahead.text(planned)
         + boots.text(over_boots, {"background": "updates"}, OVER_BOOTS)
         + parts.text(tables.get("parts"))
         + causes.text(tables.get("chains")),
         tables={
             **tables,
-            **{name: pa.Table.from_pylist(rows) for name, rows in (("savings", saved), ("best", best)) if rows},
+            **{
+                name: pa.Table.from_pylist(rows)
+                for name, rows in (("savings", saved), ("best", best), ("ahead", planned))
+                if rows
+            },
             **({"boots": over_boots} if over_boots is not None else {}),
         },
-        checks=[*kernel_checks(table), *checks(saved), *best_checks(best), *boots_checks(over_boots)]
+        checks=[
+            *kernel_checks(table),
+            *checks(saved),
+            *best_checks(best),
+            *boots_checks(over_boots),
+            *ahead.checks(planned),
+        ]
         if waiting.is_timed(table)
         else [],
     )
@@ -329,7 +345,7 @@ def kernel_checks(points: pa.Table) -> list[Check]:
         found.append(
             Check(f"{row['point']}: all jobs are done", row["undone"] == 0, f"{row['undone']} jobs are not")
         )  # fmt: skip
-        if row["way"] in QUIET:
+        if row["way"] in (*QUIET, *ahead.BESIDE):
             none = waiting.beside(rows, row, "none", SAME) or row
             longest_us = row["slack_us"] + none["late_us"]
             found.append(

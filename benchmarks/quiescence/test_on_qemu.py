@@ -39,6 +39,27 @@ def test_others_are_held_while_the_network_is_waited_for(lull: Lull, tmp_path: P
         assert row["found"] == row["right"], "the tracker names all tasks that the user waits for"
 
 
+def test_a_cpu_is_awake_when_the_wait_ends(lull: Lull, tmp_path: Path) -> None:
+    """From the third load on; the first one is known by no other, and the second one's error by none."""
+    ran = lull("run", "quiescence", "-e", "qemu", "--points", "ahead/*", "--out", "out")
+    assert ran.returncode == 0, ran.stderr
+    assert lull("figures", "out").returncode == 0
+    figures = tmp_path / "out" / "figures"
+    points = {row["way"]: row for row in pq.read_table(figures / "points.parquet").to_pylist()}
+    for way, row in points.items():
+        planned = 7 if way.endswith("_ahead") else 0
+        assert row["planned"] == planned
+        assert row["unsure"] == (1 if planned else 0)
+        assert row["declined"] == row["plan_dropped"] == 0
+        assert row["plan_hits"] + row["plan_early"] + row["plan_misses"] == planned
+        assert row["mistaken"] == row["by_deadline"] == 0
+    rows = pq.read_table(figures / "ahead.parquet").to_pylist()
+    assert [(row["point"], row["other"], row["loads"]) for row in rows] == [
+        ("ahead/big_ahead", "ahead/big", 7),
+        ("ahead/all_ahead", "ahead/all", 7),
+    ]
+
+
 def test_the_path_of_other_pages_is_found(lull: Lull, tmp_path: Path) -> None:
     """A search waits for the network twice. In a feed, the user interface itself waits, and the network process sleeps.
 

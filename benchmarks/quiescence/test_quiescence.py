@@ -15,7 +15,7 @@ from lull.results.drawing import Stored
 from lull.rundir.origin import Origin
 from lull.trace import events
 from lull.trace.datfile import TraceFile
-from lull_experiments.quiescence import analysis, causes, parts
+from lull_experiments.quiescence import ahead, analysis, causes, parts
 from lull_experiments.quiescence.causes import Action, Waking
 
 UI, NETWORK, PARSER, HELPER, LOGGER = 10, 11, 12, 20, 21
@@ -90,7 +90,7 @@ def test_the_way_back_goes_through_a_new_process(monkeypatch: pytest.MonkeyPatch
 def point(way: str) -> dict[str, Any]:
     return {"point": f"ways/0-{way}", "group": "ways", "way": way, "page": "page", "background": 0, "wait_us": 100000,
             "pause_us": 30000,
-            "governor": "menu", "helpers": 1, "boot": 0, "power_w": 1.0}  # fmt: skip
+            "governor": "menu", "helpers": 1, "boot": 0, "windows": 4, "power_w": 1.0}  # fmt: skip
 
 
 def verdicts(watts: list[float], responses: list[float]) -> dict[str, bool]:
@@ -204,6 +204,47 @@ def test_loads_without_a_partner_are_told_of() -> None:
     rows = [{"point": "ways/0-big", "power_w": 1.0}] * 2 + [{"point": "ways/0-none", "power_w": 1.0}]
     with pytest.raises(UserError, match="ways/0-big: has 2 loads and ways/0-none 1; run both with the same `windows`"):
         analysis._ratios(pa.Table.from_pylist(rows), "power_w", point("big"), point("none"))
+
+
+def planned(timed: bool = True, **counted: int) -> list[dict[str, Any]]:
+    """Of `all_ahead`, whose answers are taken 500 µs sooner than those of `all` from the third load on."""
+    counts = dict.fromkeys(ahead.COUNTS, 0) | {"planned": 3, "plan_hits": 3, "unsure": 1} | counted
+    watts = {"power_w": 1.0, "cpus_w": 0.5} if timed else {}
+    points = [{**point(way), **counts} for way in ("none", "all", "all_ahead")]
+    loads, windows = [], []
+    for row in points:
+        for load in range(1, 5):
+            soon = 500.0 if row["way"] == "all_ahead" and load >= ahead.FIRST else 0.0
+            loads.append(
+                {"point": row["point"], "load": load, "response_us": 101000.0 + load - soon, "late_us": 600.0 - soon}
+            )
+            more = {name: value * (1.1 if load == 1 else 0.98 if soon else 1.0) for name, value in watts.items()}
+            windows.append({"point": row["point"], "window": load - 1, **more})
+    tables = {
+        name: pa.Table.from_pylist(rows) for name, rows in (("points", points), ("loads", loads), ("windows", windows))
+    }
+    if not timed:
+        tables["points"] = tables["points"].drop_columns(["power_w"])
+    return ahead.df_ahead(tables, analysis.SAME)
+
+
+def test_plans_are_compared_over_the_loads_that_have_one() -> None:
+    (row,) = planned()
+    assert (row["point"], row["other"], row["loads"]) == ("ways/0-all_ahead", "ways/0-all", 3)
+    assert (row["late_us"], row["other_late_us"]) == (100.0, 600.0)
+    assert (row["faster_us"], row["faster_us_pm"]) == (pytest.approx(500.0), pytest.approx(0.0))
+    assert row["saved"] == row["cpus_saved"] == pytest.approx(0.02)
+    assert "| ways/0-all_ahead | ways/0-all | 3 | 3 | 3 | 0 | 0 | 0 | 1 | 0 | 100 | 600 |" in ahead.text([row])
+    assert [check.passed for check in ahead.checks([row])] == [True, True]
+    assert [check.passed for check in ahead.checks(planned(plan_hits=2, plan_misses=1))] == [False, True]
+    assert [check.passed for check in ahead.checks(planned(planned=0, plan_hits=0))] == [False, True]
+
+
+def test_plans_without_watts_have_counts_and_no_joules() -> None:
+    (row,) = planned(timed=False)
+    assert "saved" not in row
+    assert "energy" not in ahead.text([row]).partition("| point |")[2]
+    assert ahead.text([]) == ""
 
 
 def kernel_verdicts(**counted: int) -> dict[str, bool]:

@@ -13,6 +13,7 @@
 #define CGROUPS "/sys/fs/cgroup/"
 #define QUIESCENCE "/sys/kernel/lull/quiescence/"
 #define HOTPLUG "/sys/kernel/lull/hotplug/enabled"
+#define ANTICIPATION "/sys/kernel/lull/anticipation/enabled"
 #define QUOTA_PERIOD_US 100000
 
 bool ways_known(const char *way)
@@ -30,9 +31,23 @@ static bool is(const struct ways *ways, const char *name)
 	return !strcmp(ways->way, name);
 }
 
-static bool is_quiet(const struct ways *ways)
+static bool leaves_big(const struct ways *ways)
 {
-	return is(ways, "big") || is(ways, "all");
+	return is(ways, "big") || is(ways, "big_ahead");
+}
+
+/* The CPUs that others are held from; NULL if nobody is held. */
+static const char *held_from(const struct ways *ways)
+{
+	if (leaves_big(ways))
+		return "big";
+	return is(ways, "all") || is(ways, "all_ahead") ? "all" : NULL;
+}
+
+/* Whether a CPU is awake when the path's wait is expected to end. */
+static bool is_ahead(const struct ways *ways)
+{
+	return is(ways, "big_ahead") || is(ways, "all_ahead");
 }
 
 static int put(const char *group, const char *file, const char *text)
@@ -111,13 +126,17 @@ int ways_begin(const struct ways *ways)
 
 	if (!error)
 		error = restrain(ways, BACKGROUND);
-	if (error || !is_quiet(ways))
+	if (error || !held_from(ways))
 		return error;
 
-	if (is(ways, "big"))
+	if (leaves_big(ways))
 		error = write_text(HOTPLUG, "1");
+	if (!error && is_ahead(ways))
+		error = write_text(ANTICIPATION, "1");
 	if (!error)
-		error = write_text(QUIESCENCE "hold", ways->way);
+		error = write_text(QUIESCENCE "ahead", is_ahead(ways) ? "1" : "0");
+	if (!error)
+		error = write_text(QUIESCENCE "hold", held_from(ways));
 	if (!error)
 		error = put_number(QUIESCENCE "bound_ms", ways->bound_ms);
 	if (!error)
@@ -130,7 +149,7 @@ int ways_counts(const struct ways *ways, struct jsonl *line)
 	char text[1024];
 	int error;
 
-	if (!is_quiet(ways))
+	if (!held_from(ways))
 		return 0;
 	error = read_text(QUIESCENCE "stats", text, sizeof(text));
 	if (!error)
@@ -140,7 +159,9 @@ int ways_counts(const struct ways *ways, struct jsonl *line)
 
 int ways_end(const struct ways *ways)
 {
-	int error = is_quiet(ways) ? write_text(QUIESCENCE "enabled", "0") : 0;
+	int error = held_from(ways) ? write_text(QUIESCENCE "enabled", "0") : 0;
 
-	return error || !is(ways, "big") ? error : write_text(HOTPLUG, "0");
+	if (!error && is_ahead(ways))
+		error = write_text(ANTICIPATION, "0");
+	return error || !leaves_big(ways) ? error : write_text(HOTPLUG, "0");
 }

@@ -6,7 +6,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#define WAYS "none|big|all|capped|idle|max|slack"
+#define WAYS "none|big|all|big_ahead|all_ahead|capped|idle|max|slack"
 
 /* Control groups: what the user waits for, what helps it, and what nobody waits for. */
 #define BROWSER "browser"
@@ -15,7 +15,7 @@
 
 struct ways {
 	const char *way;
-	/* Of big and all. */
+	/* Of big and all, also with ahead. */
 	uint64_t bound_ms, least_us;
 	/* The browser's least speed; and of the others in capped, max and slack. */
 	uint64_t boost, cap, quota, slack_us;
