@@ -53,6 +53,7 @@
 #include <linux/spinlock.h>
 #include <linux/string.h>
 #include <linux/sysfs.h>
+#include <linux/tick.h>
 #include <linux/workqueue.h>
 
 #include "../anticipation/anticipation.h"
@@ -179,17 +180,22 @@ int lull_pseudo_idle_state(const struct cpuidle_driver *drv, const struct cpuidl
  * As deep as it can. But the keeper of a pause sleeps by its plan, if it has one: whoever has
  * paused the CPUs needs this one when what it waits for is there. The CPU stays out meanwhile.
  *
- * Context: the idle loop of the CPU, with its tick stopped.
+ * The tick is stopped. By a plan it may be kept, for a window that begins or ends so soon.
+ *
+ * Context: the idle loop of the CPU.
  * Return: the index of a state.
  */
 int lull_pseudo_sleep(struct cpuidle_driver *drv, struct cpuidle_device *dev)
 {
+	bool keeper = lull_pseudo_keeps_timers(dev->cpu);
 	int state;
 
-	if (lull_pseudo_keeps_timers(dev->cpu) && lull_ahead_select(drv, dev, &state))
+	if (keeper && lull_ahead_select(drv, dev, &state))
 		return state;
 
-	return lull_pseudo_idle_state(drv, dev);
+	tick_nohz_idle_stop_tick();
+	state = lull_pseudo_idle_state(drv, dev);
+	return keeper ? lull_ahead_most(state) : state;
 }
 
 /*
