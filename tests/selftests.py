@@ -3,11 +3,13 @@
 
 import re
 import subprocess
+from pathlib import Path
 
 import pytest
 
 from lull.artifacts.rootfs import selftest_folders
 from lull.files.paths import ROOT
+from tests.complaints import complaints
 
 SHARED = ROOT / "benchmarks" / "selftests"
 """The folder of the files that all selftests share, and of what builds them."""
@@ -31,7 +33,8 @@ def reached_its_end(ran: subprocess.CompletedProcess[str]) -> None:
 
 
 def judge(ran: subprocess.CompletedProcess[str]) -> None:
-    """Fail on a failed test, on fewer or more tests than planned, and on a status that says otherwise."""
+    """Fail on a failed test, on fewer or more tests than planned, on a status that says otherwise, and if the kernel
+    has complained on its console meanwhile."""
     output = f"{ran.stdout}{ran.stderr}"
     plans = re.findall(r"^1\.\.(\d+)(?: # SKIP (.*))?$", ran.stdout, re.MULTILINE)
     assert len(plans) == 1, f"no plan, or more than one: it did not reach its end\n{output}"
@@ -41,6 +44,9 @@ def judge(ran: subprocess.CompletedProcess[str]) -> None:
     assert not failed, output
     assert [int(number) for _, number in verdicts] == list(range(1, planned + 1)), output
     assert ran.returncode == 0, output
+    for run in re.findall(r"^run: (.+)$", ran.stderr, re.MULTILINE):
+        found = complaints((Path(run) / "console.log").read_text(errors="replace"))
+        assert not found, "\n".join(found)
     if planned == 0:
         assert why, output
         pytest.skip(why)

@@ -50,6 +50,15 @@ def test_a_status_that_contradicts_the_verdicts(tmp_path: Path) -> None:
         judge(ran("ok one; echo 1..1; exit 3", tmp_path))
 
 
+def test_a_kernel_that_complains_meanwhile(tmp_path: Path) -> None:
+    passes = f"ok one; echo run: {tmp_path} >&2; finish"
+    (tmp_path / "console.log").write_text("[    0.120451] Run /init as init process\n")
+    judge(ran(passes, tmp_path))
+    (tmp_path / "console.log").write_text("[    1.2] WARNING: CPU: 1 PID: 0 at kernel/time/tick-sched.c:1463\n")
+    with pytest.raises(AssertionError, match="tick-sched"):
+        judge(ran(passes, tmp_path))
+
+
 def test_a_failed_check_shows_what_the_command_said(tmp_path: Path) -> None:
     done = ran("complain() { echo first; echo second >&2; return 4; }; check text complain; finish", tmp_path)
     assert done.returncode == 1
