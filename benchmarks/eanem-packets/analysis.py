@@ -58,7 +58,12 @@ def conclude(tables: Mapping[str, pa.Table], points: Sequence[str], timed: bool 
         + _prices_text(coefficients)
         + batches.text(tables.get("batches"))
         + _wakes_text(wakes),
-        tables={**tables, "coefficients": coefficients, "lines": lines, "wakes": wakes},
+        tables={
+            **tables,
+            "coefficients": coefficients,
+            "lines": lines,
+            **({"wakes": wakes} if wakes.num_rows else {}),
+        },
         checks=checks(coefficients) if timed else [],
     )
 
