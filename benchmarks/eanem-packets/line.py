@@ -2,7 +2,7 @@
 """A straight line through points, with intervals. Assumed: the points' spread is normal and the same everywhere."""
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 import numpy as np
 import pyarrow as pa
@@ -64,10 +64,7 @@ def price(packets_s: Sequence[float], ghz: Sequence[float], load: Sequence[float
     slopes = np.array([[-1e9 / cycles**2, 0, 0], [1e6 * base / cycles**2, 0, -1e6 / cycles]])
     values = (*found, 1e9 / cycles, -1e6 * base / cycles)
     halves = np.sqrt([*np.diag(squares), *np.diag(slopes @ squares @ slopes.T)])
-    priced: dict[str, float] = {}
-    for name, value, half in zip(PRICE, values, halves, strict=True):
-        priced |= {name: float(value), f"{name}_pm": float(half)}
-    return priced | {"r2_t": r2}
+    return _with_halves(PRICE, values, halves) | {"r2_t": r2}
 
 
 def judge_price(
@@ -88,10 +85,7 @@ def woken(
     """
     clock, rate, wakes = (np.asarray(values, np.float64) for values in (ghz, packets_s, wakes_s))
     found, squares, r2 = _solve([rate / clock / 1e9, rate / 1e6, wakes / clock / 1e9], load)
-    told: dict[str, float] = {}
-    for name, value, half in zip(WOKEN, found, np.sqrt(np.diag(squares)), strict=True):
-        told |= {name: float(value), f"{name}_pm": float(half)}
-    return told | {"r2_w": r2}
+    return _with_halves(WOKEN, found, np.sqrt(np.diag(squares))) | {"r2_w": r2}
 
 
 def judge_woken(
@@ -106,6 +100,14 @@ def judge_woken(
     packet = told["cycles_w"] / clock / 1e9 + told["tau_w_us"] / 1e6
     said = (busy - wakes * told["wake_cycles"] / clock / 1e9) / packet
     return judge(said.tolist(), packets_s, 1, 0)["r2_intervals"]
+
+
+def _with_halves(names: Sequence[str], values: Iterable[float], halves: Iterable[float]) -> dict[str, float]:
+    """Each value by its name, and half of its interval by `name_pm`."""
+    told: dict[str, float] = {}
+    for name, value, half in zip(names, values, halves, strict=True):
+        told |= {name: float(value), f"{name}_pm": float(half)}
+    return told
 
 
 def _solve(columns: Sequence[ArrayLike], y: ArrayLike) -> tuple[Floats, Floats, float]:

@@ -6,13 +6,11 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
-from numpy.typing import NDArray
 
 from lull.figures import waiting
 from lull.plotting.markdown import markdown_table
 from lull.results.result import Check
 from lull.rundir.run import Run
-from lull.statistics import bootstrap
 
 HEEDED = "heeded"
 """The way by which the kernel knows which requests are urgent."""
@@ -39,14 +37,7 @@ def of_requests(requests: Sequence[Mapping[str, Any]]) -> list[Row]:
     for urgent, kind in KINDS.items():
         responses = [row["response_us"] for row in requests if row["urgent"] == urgent]
         if responses:
-            found.append({"kind": kind, **_point(np.array(responses)), "longest_us": max(responses)})
-    return found
-
-
-def _point(responses: NDArray[np.float64]) -> Row:
-    found: Row = {"events": responses.size}
-    for name, quantile in zip(("median", "p99"), bootstrap.quantiles(responses, [0.5, 0.99]), strict=True):
-        found |= {f"{name}{end}_us": value for end, value in zip(("", "_low", "_high"), quantile, strict=True)}
+            found.append({"kind": kind, **waiting.quantiles(np.array(responses)), "longest_us": max(responses)})
     return found
 
 

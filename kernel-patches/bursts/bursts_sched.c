@@ -63,8 +63,7 @@ struct lull_burst_list {
  * @lock: protects all of it
  * @tg: the group
  * @node: in the list of all
- * @stage: when to release
- * @own_bound_ns: its bound as it was written, for groups without a period too
+ * @stage: when to release; its bound is for groups without a period, too
  * @held: the tasks that are held, in order
  * @leaving: those of the burst that is in progress
  * @timer: releases them
@@ -82,7 +81,6 @@ struct lull_burst_group {
 	struct task_group *tg;
 	struct list_head node;
 	struct lull_stage stage;
-	u64 own_bound_ns;
 	struct lull_burst_list held;
 	struct lull_burst_list leaving;
 	struct hrtimer timer;
@@ -137,7 +135,7 @@ static struct lull_burst_group *lull_bursts_stage_of(struct task_group *tg, u64 
 		group = lull_bursts_group(tg);
 		if (!group)
 			continue;
-		bound = READ_ONCE(group->own_bound_ns);
+		bound = READ_ONCE(group->stage.bound_ns);
 		if (bound && (!*bound_ns || bound < *bound_ns))
 			*bound_ns = bound;
 		if (READ_ONCE(group->stage.period_ns))
@@ -526,78 +524,31 @@ static void lull_bursts_renew(struct lull_burst_group *group, struct lull_burst_
 		lull_bursts_release_all(before);
 }
 
-static bool lull_bursts_is_time(u64 us)
+/* A file's private is the place of its number in the stage. */
+static u64 *lull_bursts_time(struct lull_burst_group *group, const struct cftype *file)
 {
-	return !us || (us >= LULL_BURSTS_LEAST && us <= LULL_BURSTS_MOST);
+	return (void *)&group->stage + file->private;
 }
 
-static u64 period_us_read(struct cgroup_subsys_state *css, struct cftype *file)
+static u64 time_us_read(struct cgroup_subsys_state *css, struct cftype *file)
 {
 	struct lull_burst_group *group = lull_bursts_group(lull_bursts_tg(css));
 
-	return group ? READ_ONCE(group->stage.period_ns) / NSEC_PER_USEC : 0;
+	return group ? READ_ONCE(*lull_bursts_time(group, file)) / NSEC_PER_USEC : 0;
 }
 
-static int period_us_write(struct cgroup_subsys_state *css, struct cftype *file, u64 us)
+static int time_us_write(struct cgroup_subsys_state *css, struct cftype *file, u64 us)
 {
 	struct lull_burst_group *group, *before = lull_bursts_stage(css);
 
-	if (!lull_bursts_is_time(us))
+	if (us && (us < LULL_BURSTS_LEAST || us > LULL_BURSTS_MOST))
 		return -EINVAL;
 	group = lull_bursts_of(lull_bursts_tg(css));
 	if (!group)
 		return -ENOMEM;
 
 	scoped_guard(raw_spinlock_irqsave, &group->lock)
-		WRITE_ONCE(group->stage.period_ns, us * NSEC_PER_USEC);
-	lull_bursts_renew(group, before);
-	return 0;
-}
-
-static u64 bound_us_read(struct cgroup_subsys_state *css, struct cftype *file)
-{
-	struct lull_burst_group *group = lull_bursts_group(lull_bursts_tg(css));
-
-	return group ? READ_ONCE(group->own_bound_ns) / NSEC_PER_USEC : 0;
-}
-
-static int bound_us_write(struct cgroup_subsys_state *css, struct cftype *file, u64 us)
-{
-	struct lull_burst_group *group, *before = lull_bursts_stage(css);
-
-	if (!lull_bursts_is_time(us))
-		return -EINVAL;
-	group = lull_bursts_of(lull_bursts_tg(css));
-	if (!group)
-		return -ENOMEM;
-
-	scoped_guard(raw_spinlock_irqsave, &group->lock) {
-		WRITE_ONCE(group->own_bound_ns, us * NSEC_PER_USEC);
-		group->stage.bound_ns = us * NSEC_PER_USEC;
-	}
-	lull_bursts_renew(group, before);
-	return 0;
-}
-
-static u64 deadline_us_read(struct cgroup_subsys_state *css, struct cftype *file)
-{
-	struct lull_burst_group *group = lull_bursts_group(lull_bursts_tg(css));
-
-	return group ? READ_ONCE(group->stage.least_ns) / NSEC_PER_USEC : 0;
-}
-
-static int deadline_us_write(struct cgroup_subsys_state *css, struct cftype *file, u64 us)
-{
-	struct lull_burst_group *group, *before = lull_bursts_stage(css);
-
-	if (!lull_bursts_is_time(us))
-		return -EINVAL;
-	group = lull_bursts_of(lull_bursts_tg(css));
-	if (!group)
-		return -ENOMEM;
-
-	scoped_guard(raw_spinlock_irqsave, &group->lock)
-		WRITE_ONCE(group->stage.least_ns, us * NSEC_PER_USEC);
+		WRITE_ONCE(*lull_bursts_time(group, file), us * NSEC_PER_USEC);
 	lull_bursts_renew(group, before);
 	return 0;
 }
@@ -651,21 +602,24 @@ static int lull_bursts_stat_show(struct seq_file *file, void *unused)
 static struct cftype lull_bursts_files[] = {
 	{
 		.name = "bursts.period_us",
+		.private = offsetof(struct lull_stage, period_ns),
 		.flags = CFTYPE_NOT_ON_ROOT,
-		.read_u64 = period_us_read,
-		.write_u64 = period_us_write,
+		.read_u64 = time_us_read,
+		.write_u64 = time_us_write,
 	},
 	{
 		.name = "bursts.bound_us",
+		.private = offsetof(struct lull_stage, bound_ns),
 		.flags = CFTYPE_NOT_ON_ROOT,
-		.read_u64 = bound_us_read,
-		.write_u64 = bound_us_write,
+		.read_u64 = time_us_read,
+		.write_u64 = time_us_write,
 	},
 	{
 		.name = "bursts.deadline_us",
+		.private = offsetof(struct lull_stage, least_ns),
 		.flags = CFTYPE_NOT_ON_ROOT,
-		.read_u64 = deadline_us_read,
-		.write_u64 = deadline_us_write,
+		.read_u64 = time_us_read,
+		.write_u64 = time_us_write,
 	},
 	{
 		.name = "bursts.parallel",

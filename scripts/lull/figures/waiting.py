@@ -66,11 +66,16 @@ def _names(row: Mapping[str, Any]) -> tuple[str, ...]:
 
 def point(latencies: NDArray[np.float64], windows: list[Row]) -> Row:
     """Quantiles of the latency with bootstrap intervals, and the mean power of the windows."""
+    return quantiles(latencies) | means(windows, ("power_w", "cpus_w"))
+
+
+def quantiles(latencies: NDArray[np.float64]) -> Row:
+    """The number of latencies, and their median and p99 with the ends of bootstrap intervals."""
     row: Row = {"events": int(latencies.size)}
-    quantiles = bootstrap.quantiles(latencies, [0.5, 0.99])
-    for name, (value, low, high) in zip(("median", "p99"), quantiles, strict=True):
+    found = bootstrap.quantiles(latencies, [0.5, 0.99])
+    for name, (value, low, high) in zip(("median", "p99"), found, strict=True):
         row |= {f"{name}_us": value, f"{name}_low_us": low, f"{name}_high_us": high}
-    return row | means(windows, ("power_w", "cpus_w"))
+    return row
 
 
 def df_points(
