@@ -177,12 +177,13 @@ def df_lines(intervals: pa.Table) -> pa.Table:
 def df_wakes(intervals: pa.Table) -> pa.Table:
     """A row per kind of core and size of packets, if there is more than one frequency.
 
-    No row if the result was published before wake-ups were counted.
+    No row if some of its points were published before wake-ups were counted.
     """
-    counted = "wakes_s" in intervals.column_names
-    every = [row for row in intervals.to_pylist() if row["load"] < line.FULL] if counted else []
+    every = [row for row in intervals.to_pylist() if row["load"] < line.FULL]
     found = []
     for (group, mss), own in _by(every, "group", "mss").items():
+        if any(row.get("wakes_s") is None for row in own):
+            continue
         phases = _phases(own)
         told = line.woken(*_wakes(phases))
         if not math.isnan(told["r2_w"]):
@@ -219,7 +220,10 @@ def _wakes(rows: Sequence[Row]) -> tuple[list[float], list[float], list[float], 
 
 def _phases(rows: Sequence[Row]) -> list[Row]:
     """The means of each phase of each point. Its intervals are no measurements of their own: they have one load."""
-    names = [name for name in ("load", "load_ghz", "packets_s", "wakes_s", "mhz") if rows and name in rows[0]]
+    names = [
+        name for name in ("load", "load_ghz", "packets_s", "wakes_s", "mhz")
+        if all(row.get(name) is not None for row in rows)
+    ]  # fmt: skip
     return [
         {name: float(np.mean([row[name] for row in own])) for name in names}
         for own in _by(rows, "point", "phase").values()

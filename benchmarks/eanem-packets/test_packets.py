@@ -8,6 +8,7 @@ from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
+import pyarrow as pa
 import pytest
 
 from lull.results.drawing import Stored
@@ -119,6 +120,10 @@ def test_packets_that_come_together_share_a_wake_up(tmp_path: Path) -> None:
     assert "What a wake-up costs" in analysis.conclude({"intervals": intervals}, ["little/800-1000"]).summary
     older = intervals.drop_columns(["wakes_s"])
     assert "What a wake-up costs" not in analysis.conclude({"intervals": older}, ["little/800-1000"]).summary
+    some = pa.concat_tables(
+        [intervals.slice(0, 3).drop_columns(["wakes_s"]), intervals.slice(3)], promote_options="default"
+    )
+    assert "What a wake-up costs" not in analysis.conclude({"intervals": some}, ["little/800-1000"]).summary
 
 
 def test_groups_of_one_kind_of_core_belong_together(tmp_path: Path) -> None:
