@@ -20,19 +20,6 @@ FIRST = {"governor": "menu", "exit_us": 300.0, "residency_us": 2000}
 MOST = 5.0
 """The exit of a run is asked of another one if it is so many times as long or as short at most."""
 EVENTS = "events.jsonl"
-LOOKED_AT = frozenset(
-    f"{group}/{name}"
-    for group, names in {
-        "first": ("tiny-menu-300", "tiny-menu-1500", "tiny-teo-300", "tiny-teo-1500"),
-        "exits": ("tiny-300", "tiny-60", "tiny-1500"),
-        "timers": ("tegra-k1-menu-300", "tegra-k1-menu-1500", "tegra-k1-teo-60"),
-        "governors": tuple(f"tiny-{state}-{name}" for state in ("C3", "C4") for name in ("menu", "teo", "haltpoll")),
-        "short": ("rk3399-menu-300", "rk3399-teo-60", "rk3399-haltpoll-300", "tiny-menu-300", "tiny-teo-300"),
-        "pairs": ("tiny-300", "tiny-60", "tiny-1500"),
-    }.items()
-    for name in names
-)
-"""Runs whose errors showed faults of the replay, which were then mended: of these the errors are no surprise."""
 TIMES = 20
 """A point is answered so often for its time to be measured."""
 _SETTINGS = ("load", "governor", "state", "exit_us", "residency_us", "cpufreq")
@@ -157,7 +144,6 @@ def part(run: Run) -> tuple[float, float]:
 def _settings(before: Run, run: Run) -> Row:
     return {
         "of_first": is_first(before.values),
-        "looked_at": run.name in LOOKED_AT,
         "from_ms": part(run)[0],
         **{name: run.values[name] for name in _SETTINGS},
         "factor": _factor(before, run),
@@ -181,6 +167,16 @@ def _point(recorded: Replay, truth: Replay, run: Run, rows: Sequence[Row]) -> Ro
         "choices": recorded.again.share(),
         "before_cores_j": cores["recorded"], "said_cores_j": cores["predicted"], "true_cores_j": cores["true"],
         "before_p99_us": p99["recorded"], "said_p99_us": p99["predicted"], "true_p99_us": p99["true"],
-        "rests_pp": sum(rests) / len(rests), "worst_rest_pp": max(rests),
+        "rests_pp": sum(rests) / len(rests), "worst_rest_pp": max(rests), "strangers": strangers(rows),
         "gem5_s": float(run.manifest["wall_s"]), "what_if_s": (time.process_time() - begun) / TIMES,
     }  # fmt: skip
+
+
+def strangers(rows: Sequence[Row]) -> int:
+    """Return how many CPUs wake up in one of the two runs only. No replay can know of these wake-ups."""
+    woken: dict[int, list[float]] = {}
+    for row in rows:
+        if row["what"] == "wake-ups" and row["cpu"] != ALL:
+            before, true = woken.setdefault(row["cpu"], [0.0, 0.0])
+            woken[row["cpu"]] = [before + row["recorded"], true + row["true"]]
+    return sum((before > 0) != (true > 0) for before, true in woken.values())

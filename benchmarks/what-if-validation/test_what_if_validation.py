@@ -21,7 +21,7 @@ from lull.scenario.load import load_scenario
 from lull.scenario.points import Wishes, resolve
 from lull.scenario.runs import Runs
 from lull.whatif import bars, version
-from lull_experiments.what_if_validation import analysis, held_out, means
+from lull_experiments.what_if_validation import analysis, held_out, judging, means
 from tests import drawn
 
 pytestmark = pytest.mark.usefixtures("governors")
@@ -129,7 +129,7 @@ def _made(**changes: object) -> pa.Table:
     row: dict[str, object] = {
         "point": "first/a", "recorded": "first/b", "platform": "tiny", "load": "events", "cpufreq": "performance",
         "governor": "teo", "state": "C3", "factor": 5.0, "other_governor": True, "other_state": False,
-        "other_residency": False, "of_first": True, "looked_at": False, "choices": 1.0,
+        "other_residency": False, "of_first": True, "from_ms": 120.0, "strangers": 0, "choices": 1.0,
         "before_cores_j": 1.0, "said_cores_j": 2.0, "true_cores_j": 2.0,
         "before_p99_us": 10.0, "said_p99_us": 20.0, "true_p99_us": 20.0, "rests_pp": 0.5, "gem5_s": 20.0,
         "what_if_s": 0.002, **changes,
@@ -192,25 +192,25 @@ def test_a_what_if_is_compared_with_the_recorded_run_in_its_place() -> None:
 def _published() -> tuple[pa.Table, list[str]]:
     folder = ROOT / "results" / "what-if-validation"
     rows, numbers = (pq.read_table(folder / f"{name}.parquet") for name in ("points", "numbers"))
-    return numbers, analysis.circumstances(rows.to_pylist(), numbers)
+    return numbers, judging.circumstances(rows.to_pylist(), numbers)
 
 
-@pytest.mark.parametrize("case", list(analysis.CIRCUMSTANCES))
+@pytest.mark.parametrize("case", list(judging.CIRCUMSTANCES))
 def test_of_the_published_numbers_95_of_100_lie_inside_their_bars(case: str) -> None:
     numbers, of = _published()
-    held = analysis._off(numbers) <= analysis.own_bars(numbers, of)
+    held = judging.off_by(numbers) <= judging.own_bars(numbers, of)
     kinds, mine = np.array(numbers["kind"].to_pylist()), np.array(of) == case
     assert mine.any()
     for kind in bars.FACTORS:
         own = held[mine & (kinds == kind)]
-        assert not own.size or own.mean() >= analysis.COVERED, kind
+        assert not own.size or own.mean() >= judging.COVERED, kind
 
 
 def test_cpus_wake_each_other_in_the_published_loads_with_tasks_that_do() -> None:
     """And in no other. The share is far from the limit, so that one more wake-up changes nothing."""
     numbers, of = _published()
     groups = zip(numbers["group"].to_pylist(), of, strict=True)
-    assert {group for group, case in groups if case == analysis.TURNS} == {"pairs", "watch"}
+    assert {group for group, case in groups if case == judging.TURNS} == {"pairs", "pairs-fixed", "watch"}
 
 
 def test_errors_and_bars_are_drawn(found: Result) -> None:
@@ -227,12 +227,12 @@ def test_runs_of_qemu_are_refused() -> None:
 def test_a_group_does_not_judge_its_own_bars() -> None:
     """Its numbers are twice as far off as those of the other group, whose factor they get."""
     numbers = _numbers([0.2] * 20)
-    fixed = [analysis.FIXED] * 40
-    assert analysis.factors(numbers, fixed)["sums", analysis.FIXED] == pytest.approx(2)
-    assert analysis.factors(numbers, fixed, "first")["sums", analysis.FIXED] == pytest.approx(1)
-    assert analysis.judge(numbers, fixed).within.tolist() == [False] * 20 + [True] * 20
+    fixed = [judging.FIXED] * 40
+    assert judging.factors(numbers, fixed)["sums", judging.FIXED] == pytest.approx(2)
+    assert judging.factors(numbers, fixed, "first")["sums", judging.FIXED] == pytest.approx(1)
+    assert judging.judge(numbers, fixed).within.tolist() == [False] * 20 + [True] * 20
     alone = numbers.slice(0, 20)
-    assert not analysis.judge(alone, fixed[:20]).within.any()
+    assert not judging.judge(alone, fixed[:20]).within.any()
     checks = analysis.conclude({"points": _made(), "numbers": alone}, ["first/a", "first/b"]).checks
     assert not any(check.name.startswith("the error bar") for check in checks)
 
@@ -240,18 +240,18 @@ def test_a_group_does_not_judge_its_own_bars() -> None:
 def test_runs_whose_cpus_wake_each_other_do_not_widen_the_bars_of_others() -> None:
     """Where no other group is like its own, a group gets the factors of a worse one."""
     numbers = _numbers([0.3] * 20)
-    apart = [analysis.TURNS] * 20 + [analysis.FREE] * 20
-    known = analysis.factors(numbers, apart)
-    assert known["sums", analysis.TURNS] == pytest.approx(3)
-    assert known["sums", analysis.FREE] == pytest.approx(1)
-    assert known["sums", analysis.FIXED] == pytest.approx(1), "no group has fixed clocks"
-    assert analysis.factors(numbers, apart, "exits")["sums", analysis.FREE] == pytest.approx(3)
+    apart = [judging.TURNS] * 20 + [judging.FREE] * 20
+    known = judging.factors(numbers, apart)
+    assert known["sums", judging.TURNS] == pytest.approx(3)
+    assert known["sums", judging.FREE] == pytest.approx(1)
+    assert known["sums", judging.FIXED] == pytest.approx(1), "no group has fixed clocks"
+    assert judging.factors(numbers, apart, "exits")["sums", judging.FREE] == pytest.approx(3)
 
 
-@pytest.mark.parametrize(("by_cpus", "case"), [(24.0, analysis.FREE), (25.0, analysis.TURNS)])
+@pytest.mark.parametrize(("by_cpus", "case"), [(24.0, judging.FREE), (25.0, judging.TURNS)])
 def test_a_quarter_of_the_wake_ups_by_other_cpus_makes_turns(by_cpus: float, case: str) -> None:
     asked = [{"recorded": "first/b", "cpufreq": "schedutil"}]
-    assert analysis.circumstances(asked, pa.Table.from_pylist(_wake_ups("first/a", by_cpus))) == [case] * 2
+    assert judging.circumstances(asked, pa.Table.from_pylist(_wake_ups("first/a", by_cpus))) == [case] * 2
 
 
 def _wake_ups(point: str, by_cpus: float) -> list[dict[str, object]]:
@@ -268,11 +268,22 @@ def test_two_runs_with_one_name_are_told_apart(swapped: bool) -> None:
     asked = [
         {"recorded": "first/b", "point": point, "cpufreq": "schedutil", "choices": share} for point, _, share in order
     ]
-    cases = analysis.circumstances(asked, numbers)
+    cases = judging.circumstances(asked, numbers)
     assert dict(zip(numbers["point"].to_pylist(), cases, strict=True)) == {
-        "first/a": analysis.FREE, "first/c": analysis.TURNS,
+        "first/a": judging.FREE, "first/c": judging.TURNS,
     }  # fmt: skip
     assert analysis.df_choices(asked).to_pylist()[0]["least"] == 0.5
+
+
+def test_a_cpu_that_wakes_up_in_one_of_two_runs_only_is_a_stranger() -> None:
+    woken = {0: (5.0, 4.0), 1: (0.0, 1.0), 2: (1.0, 0.0), 3: (0.0, 0.0), held_out.ALL: (6.0, 5.0)}
+    rows = [
+        {"what": "wake-ups", "cpu": cpu, "of": of, "recorded": before if of == "ipi" else 0.0, "true": true}
+        for cpu, (before, true) in woken.items()
+        for of in ("timer", "ipi")
+    ]
+    assert held_out.strangers(rows) == 2
+    assert held_out.strangers([{**row, "what": "entries"} for row in rows]) == 0
 
 
 def test_a_group_waits_for_its_second_run() -> None:
