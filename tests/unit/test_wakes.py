@@ -20,6 +20,7 @@ NAMES = [
     *("softirq:TIMER",),
 ]
 IDLE, SLEEPER, WAKER, TIMER_IRQ, IPI, DEVICE, WHEEL = range(len(NAMES))
+US = 1_000_000
 
 
 def recording(cpus: Sequence[Rows], events: Events) -> Recording:
@@ -105,6 +106,24 @@ def test_an_ipi_is_of_the_task_that_sent_it() -> None:
         "ipi_raise": [(50, 1, 0b1, REASON), (790, 1, 0b10, REASON), (800, 1, 0b1, REASON), (850, 1, 0b1, REASON)],
     }
     assert only(recording([BY_IPI, AWAKE_ALL_ALONG], events)) == ("ipi:1", "task:waker/8", (1, 800))
+
+
+@pytest.mark.parametrize(
+    ("due_us", "source"),
+    [(90, "ipi:1"), (110, "timer:sleeper/7"), (790, "timer:sleeper/7"), (810, "ipi:1"), (905, "ipi:1")],
+)
+def test_a_timer_that_was_due_before_an_ipi_was_sent_woke_the_cpu(due_us: int, source: str) -> None:
+    """Linux handles the IPI first, because both are there when hardware has turned the CPU on."""
+    events: Events = {
+        "hrtimer_start": [(50 * US, 0, 0xA, 1000 * due_us)],
+        "irq_handler_entry": [(910 * US, 0, IPI_LINE), (940 * US, 0, TIMER_LINE)],
+        "ipi_raise": [(800 * US, 1, 0b1, REASON)],
+        "hrtimer_expire_entry": [(950 * US, 0, 0xA)],
+        "hrtimer_expire_exit": [(960 * US, 0)],
+    }
+    sleeps = [(US * time, *what) for time, *what in BY_IPI]
+    record = recordings.recording([sleeps, AWAKE_ALL_ALONG], NAMES, 0, 10_000 * US, events)
+    assert only(record)[0] == source
 
 
 @pytest.mark.parametrize(

@@ -74,6 +74,9 @@ class Waker:
         self._timer = self._starter("hrtimer", over)
         self._wheel = self._starter("timer", self._until)
         self._sender = self._first_sender()
+        others = [line for line, name in record.irqs.items() if origins.is_ipi(IRQ + name)]
+        self._ipi = np.isin(self._irq, others)
+        self._timer = self._sooner()
         self._ahead = self._first("lull_ahead_wake")
         windows = record.tables["lull_ahead_wake"]
         self._ahead[(self._ahead == NOBODY) | (np.append(windows.time, NEVER)[self._ahead] >= over)] = NOBODY
@@ -91,10 +94,8 @@ class Waker:
 
     def interrupted(self) -> Numbers:
         """For each sleep the tick at which its interrupt came: the timer was due, or the IPI was sent; or NOBODY."""
-        others = [line for line, name in self.record.irqs.items() if self.origins.is_ipi(IRQ + name)]
-        by_ipi = (self._timer == _NO_TIMER) & (self._sender != NOBODY) & np.isin(self._irq, others)
-        due = self.record.clock.monotonic_ticks(np.append(self.record.tables["hrtimer_start"]["expires"], 0))
-        at = np.where(self._timer >= 0, due[np.maximum(self._timer, NOBODY)], NOBODY)
+        by_ipi = (self._timer == _NO_TIMER) & (self._sender != NOBODY) & self._ipi
+        at = self._due(self._timer)
         at[by_ipi] = self.origins.time[self._sender[by_ipi]]
         at[(at < self._asleep) | (at > self._back)] = NOBODY  # a timer of another clock
         found = np.full(self._ended.size, NOBODY, np.int64)
@@ -117,6 +118,21 @@ class Waker:
         found = np.full(expiry.size, _NO_TIMER, np.int64)
         found[expired] = self.origins.starts_of(kind, expiry[expired])
         return found
+
+    def _due(self, timer: Numbers) -> Numbers:
+        """For each sleep, the tick at which its timer is due, or NOBODY."""
+        due = self.record.clock.monotonic_ticks(np.append(self.record.tables["hrtimer_start"]["expires"], 0))
+        return np.where(timer >= 0, due[np.maximum(timer, NOBODY)], NOBODY)
+
+    def _sooner(self) -> Numbers:
+        """For each sleep its timer, also if an IPI is handled first that was sent after the timer was due.
+
+        Hardware takes a millisecond to turn a CPU on, and other interrupts may come meanwhile.
+        """
+        later = self._starter("hrtimer", self._until)
+        due, sent = self._due(later), np.append(self.origins.time, NEVER)[self._sender]
+        sooner = self._ipi & (self._timer == _NO_TIMER) & (self._asleep <= due) & (due < np.minimum(sent, self._back))
+        return np.where(sooner, later, self._timer)
 
     def _first_sender(self) -> Numbers:
         """The first IPI that was sent to the CPU in each sleep."""
