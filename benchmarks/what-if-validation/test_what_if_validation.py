@@ -21,7 +21,9 @@ from lull.scenario.load import load_scenario
 from lull.scenario.points import Wishes, resolve
 from lull.scenario.runs import Runs
 from lull.whatif import bars, version
+from lull.whatif.prediction import ALL
 from lull_experiments.what_if_validation import analysis, held_out, judging, means
+from lull_experiments.what_if_validation.errors import NAMES
 from tests import drawn
 
 pytestmark = pytest.mark.usefixtures("governors")
@@ -216,7 +218,7 @@ def test_cpus_wake_each_other_in_the_published_loads_with_tasks_that_do() -> Non
 def test_errors_and_bars_are_drawn(found: Result) -> None:
     figure = drawn.figures("what-if-validation", found)["errors"]
     assert len(figure.axes) == 2
-    assert len(figure.axes[0].lines) == len(analysis.NAMES)
+    assert len(figure.axes[0].lines) == len(NAMES)
 
 
 def test_runs_of_qemu_are_refused() -> None:
@@ -276,7 +278,7 @@ def test_two_runs_with_one_name_are_told_apart(swapped: bool) -> None:
 
 
 def test_a_cpu_that_wakes_up_in_one_of_two_runs_only_is_a_stranger() -> None:
-    woken = {0: (5.0, 4.0), 1: (0.0, 1.0), 2: (1.0, 0.0), 3: (0.0, 0.0), held_out.ALL: (6.0, 5.0)}
+    woken = {0: (5.0, 4.0), 1: (0.0, 1.0), 2: (1.0, 0.0), 3: (0.0, 0.0), ALL: (6.0, 5.0)}
     rows = [
         {"what": "wake-ups", "cpu": cpu, "of": of, "recorded": before if of == "ipi" else 0.0, "true": true}
         for cpu, (before, true) in woken.items()

@@ -48,7 +48,7 @@ def test_the_bar_of_all_wake_ups_holds_in_the_runs_that_were_held_out() -> None:
                 own[at] += row[name]
     held = []
     for before, said, true in sums.values():
-        scale = Scale(tick_s=0.004, length_s=1.0, cores_j=0.0, wakes={}, watts={})
+        scale = Scale(tick_s=0.004, length_s=1.0, cores_j=0.0, wakes={}, watts={}, one_more={})
         change = bars.SHARE_OF_CHANGE * abs(said - before)
         held.append(abs(said - true) <= bars.bar("wake-ups", ALL, "all", said, 0.0, change, scale))
     assert len(held) > 20

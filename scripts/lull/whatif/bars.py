@@ -2,9 +2,10 @@
 """The error bar of each number of a what-if.
 
 A bar adds up what the model is off by without any change, a share of the predicted difference, and what two boots with
-the same settings may differ by. The third follows from counts: one more tick is a sleep of 4 ms in another state, and
-of so many wake-ups about the root more or less come. Each kind of number has a factor on this sum, from runs that were
-held out: benchmarks/what-if-validation says how often the bars hold, each group of runs by the factors of the others.
+the same settings may differ by. The third follows from counts: one more tick is a sleep of 4 ms in another state; of so
+many wake-ups about the root more or less come; and a CPU that had none may have one. Each kind of number has a factor
+on this sum, from runs that were held out: benchmarks/what-if-validation says how often the bars hold, each group of
+runs by the factors of the others.
 """
 
 import math
@@ -68,6 +69,9 @@ class Scale:
     """Of each CPU."""
     watts: dict[int, dict[str, float]]
     """Of each CPU and state."""
+    one_more: dict[int, float]
+    """Joules of each CPU's ways into and out of its deepest state, once. A CPU that did not wake up in the recorded run
+    may do so in another boot."""
     circumstances: Circumstances = BEST
 
 
@@ -118,7 +122,8 @@ def _chance(which: str, cpu: int, of: str, said: float, scale: Scale) -> float:
         "asleep": scale.tick_s * scale.watts.get(cpu, {}).get(of, 0.0),
         "L2": OF_L2 * said,
         "active": one_in * said + OF_WORK * scale.cores_j,
-        "sums": (OF_SUM * one_in + OF_CORES) * scale.cores_j,
+        "sums": (OF_SUM * one_in + OF_CORES) * scale.cores_j + max(scale.one_more.values(), default=0.0),
+        "ways": max(one_in * said, scale.one_more.get(cpu, 0.0)) + OF_CORES * scale.cores_j,
     }
-    # Of joules of ways in and out, and of a cause: each wake-up's differ, and there may be some more or less.
+    # Of the joules of a cause: each wake-up's differ, and there may be some more or less.
     return chances.get(which, one_in * said + OF_CORES * scale.cores_j)

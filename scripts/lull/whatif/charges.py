@@ -5,6 +5,7 @@ As the ledger has it (`lull.energy.transitions`): full caches' worth, by how lon
 last. A run that never left a state says nothing of these joules, so they are the model's, and not the recorded run's.
 """
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
@@ -13,6 +14,7 @@ import numpy.typing as npt
 
 from lull.energy import mcpat, states, transitions
 from lull.energy.occupancy import Caches
+from lull.platform.cstates import KEEPING_CACHES, StateKind
 from lull.platform.schema import Platform
 
 DIRTY, RAIL = "transition.dirty_share", "transition.rail_nf_per_mm2"
@@ -39,6 +41,12 @@ class Charge:
     def of_cluster(self, worked_ns: float) -> float:
         """What it is more if the cluster loses its cache, too."""
         return (self.l2_flush + self.l2_refill) * min(1.0, worked_ns / (self.l2_fill_ns or 1.0)) + self.cluster_rail
+
+    def most(self, kind: StateKind) -> float:
+        """Of one sleep in a state of this kind, after work that filled all caches."""
+        if kind in KEEPING_CACHES:
+            return 0.0
+        return self.of_core(math.inf) + (self.of_cluster(math.inf) if kind == "cluster-off" else 0.0)
 
     def of(self, wakes: npt.NDArray[np.void]) -> tuple[Joules, Joules]:
         """Joules of each wake-up's way in, and of its way out."""

@@ -19,7 +19,8 @@ from lull.whatif.bars import Scale
 from lull.whatif.differ import OtherChoice
 from lull.whatif.settings import Setup
 from lull.whatif.source import Replay
-from lull.whatif.spent import ACTIVE
+from lull.whatif.spent import ACTIVE, SWITCH
+from lull.whatif.watts import STATIC, Watts
 
 ALL = -1
 """In place of a CPU's number."""
@@ -152,8 +153,20 @@ def _scale(source: Replay, machine: Setup, wakes: npt.NDArray[np.void], cores_j:
         cores_j=cores_j,
         wakes=dict(zip(cpus.tolist(), counts.tolist(), strict=True)),
         watts={cpu: power.of(cpu) for cpu in source.cpus},
+        one_more=_one_more(source, machine, power),
         circumstances=source.circumstances,
     )
+
+
+def _one_more(source: Replay, machine: Setup, power: Watts) -> dict[int, float]:
+    """Joules of one sleep in the deepest state of each CPU, beside those of the time asleep."""
+    deepest, found = source.deepest(machine), {}
+    for (cpus, cluster), charge in zip(machine.platform.cpu_ranges(), source.charges(machine), strict=True):
+        for cpu in source.chains.sleeps.keys() & set(cpus):
+            state = cluster.cstates[deepest[cpu]]
+            hardware_s = (state.actual.entry_us + state.actual.exit_us) / 1e6
+            found[cpu] = charge.most(state.kind) + power.kinds[cpu][SWITCH].get(STATIC, 0.0) * hardware_s
+    return found
 
 
 def unseen(source: Replay, machine: Setup, wakes: npt.NDArray[np.void]) -> set[int]:
