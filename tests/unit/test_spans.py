@@ -131,6 +131,40 @@ def test_a_cluster_pays_with_the_last_to_sleep_and_the_first_to_wake(pair: Platf
     assert {state for _, _, state, _ in shown(record, pair, 0)} == {"active", *moves, "C4"}
 
 
+def _second_sleep(platform: Platform, state: str) -> list[float]:
+    """Of a sleep after 10 µs of work, the eighths of flush and refill. Before the first one caches are full."""
+    number = [item.name for item in platform.clusters[0].cstates].index(state)
+    rows = [(0, AWAKE, TASK), (1000, number, IDLE), (9000, AWAKE, TASK), (9010, number, IDLE), (19000, AWAKE, TASK)]
+    flush, _, _, refill = ways(platform, state)
+    found = shown(recording(0, 20000, rows), platform)
+    entries, exits = ([end - start for start, end, kind, _ in found if kind == way] for way in ("entry", "exit"))
+    assert (entries[0], exits[0]) == (flush, refill)
+    return [8 * entries[1] / flush, 8 * exits[1] / refill]
+
+
+def test_caches_that_were_lost_a_while_ago_are_partly_full(tiny: Platform) -> None:
+    """C3 loses caches that fill in 66 µs. The firmware counts each eighth that is begun."""
+    assert tiny.clusters[0].cstates[2].actual.fill_us == 66
+    assert _second_sleep(tiny, "C3") == pytest.approx([2, 2])
+
+
+@pytest.mark.parametrize(("refill_us", "eighths"), [(1147, 8), (240, 2)])
+def test_an_l2_also_fills_while_it_fetches_what_it_lost(refill_us: float, eighths: int) -> None:
+    """It fills in 1049 µs: after a refill of 1147 it is full again, and after one of 240 and 10 of work 1.9 eighths."""
+    platform = load_platform("tiny", [f"clusters.little.cstates.C4.actual.refill_us={refill_us}"])
+    assert platform.clusters[0].cstates[3].actual.fill_us == 1049
+    assert _second_sleep(platform, "C4") == pytest.approx([eighths, eighths])
+
+
+def test_the_first_to_be_back_fetches_what_the_last_to_sleep_had_lost() -> None:
+    platform = load_platform("tiny", ["clusters.little.cpus=2", "clusters.little.cstates.C4.actual.refill_us=240"])
+    first = [(0, AWAKE, TASK), (1000, 3, IDLE), (9000, AWAKE, TASK), (9010, 3, IDLE), (30000, AWAKE, TASK)]
+    second = [(0, AWAKE, TASK), (500, 3, IDLE), (20000, AWAKE, TASK)]
+    found = shown(recording(0, 40000, first, second), platform, 1)
+    (refill,) = [end - start for start, end, state, _ in found if state == "exit"]
+    assert refill == pytest.approx(60), "two eighths"
+
+
 def test_any_trace_is_covered_without_gap_or_overlap(pair: Platform) -> None:
     chance = random.Random(4)
     for _ in range(200):

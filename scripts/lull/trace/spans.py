@@ -2,12 +2,13 @@
 """Each CPU's time without gap or overlap: at work and for whom, in an idle state, on the way in, on the way out.
 
 Linux's trace says when a CPU asked for an idle state and when it was back. The way in is as long as the platform file
-says of the state: the flush of full caches (`entry`), then the wait until the core or its rail is off (`switch`). What
-the firmware's own instructions take on the way in, some tens of microseconds in states that lose the core, counts as
-the state. The way out begins with the interrupt: when the timer was due or the IPI was sent; where that is not known it
-is as long as exit and refill. It is a wait for power (`switch`), as long as the platform file says of `exit`, and then
-the firmware's and the kernel's instructions and the refill (`exit`). A sleep whose interrupt came on the way in was
-given up, and is nothing but `entry`.
+says of the state: the flush of what the caches hold (`entry`), then the wait until the core or its rail is off
+(`switch`). As the firmware does, a flush and a refill are counted in eighths of the caches, by the time since they were
+lost last. What the firmware's own instructions take on the way in, some tens of microseconds in states that lose the
+core, counts as the state. The way out begins with the interrupt: when the timer was due or the IPI was sent; where that
+is not known it is as long as exit and refill. It is a wait for power (`switch`), as long as the platform file says of
+`exit`, and then the firmware's and the kernel's instructions and the refill (`exit`). A sleep whose interrupt came on
+the way in was given up, and is nothing but `entry`.
 
 Work is what Linux takes for it: a CPU that waits in WFE for another one's answer is at work here, and gated to gem5.
 
@@ -22,7 +23,7 @@ from typing import NamedTuple
 import numpy as np
 
 from lull.errors import UserError
-from lull.platform.cstates import CState
+from lull.platform.cstates import KEEPING_CACHES, CState
 from lull.platform.schema import Cluster, Platform
 from lull.rundir.folder import RunDir
 from lull.trace import recording
@@ -31,11 +32,14 @@ from lull.trace.clock import TICKS_PER_US
 from lull.trace.events import Numbers
 from lull.trace.origins import NOBODY, Origins
 from lull.trace.recording import Recording
-from lull.trace.sleeps import sleeps
+from lull.trace.sleeps import NEVER, sleeps
 from lull.trace.wakes import Waker
 
 ACTIVE, ENTRY, EXIT, SWITCH = "active", "entry", "exit", "switch"
 FIRMWARE = "firmware"
+SLICES = 8
+"""The firmware charges lost caches in so many parts."""
+Mask = np.ndarray[tuple[int], np.dtype[np.bool_]]
 
 
 class Span(NamedTuple):
@@ -100,7 +104,7 @@ def _of_cpu(cluster: Cluster, on: Mapping[int, Changes], waker: Waker) -> CpuSpa
     start, end, index = sleeps(changes)
     if index.size and int(index.max()) >= len(cluster.cstates):
         raise UserError(f"{record.path}: CPU {cpu} enters idle state {int(index.max())}, which {cluster.name} lacks")
-    ways = _ways(cpu, cluster, on)
+    ways = _ways(cpu, cluster, {one: _moves(one, cluster, on) for one in on})
     interrupted = waker.interrupted()
     woken = np.where(interrupted == NOBODY, end - ways.exit - ways.refill, interrupted)
     given_up = woken < start + ways.flush + ways.entry
@@ -139,30 +143,99 @@ class _Ways(NamedTuple):
     refill: Numbers
 
 
-def _ways(cpu: int, cluster: Cluster, on: Mapping[int, Changes]) -> _Ways:
+class _Moves(NamedTuple):
+    """Each sleep of a CPU: the states whose costs it pays on its way in and out, and whether its cluster goes off with
+    it and comes on with it."""
+
+    start: Numbers
+    end: Numbers
+    state: Numbers
+    going: Numbers
+    coming: Numbers
+    last: Mask
+    first: Mask
+
+
+def _moves(cpu: int, cluster: Cluster, on: Mapping[int, Changes]) -> _Moves:
     start, end, index = sleeps(on[cpu])
     light = _light(cluster.cstates)
-    last, first = np.ones(start.size, bool), np.ones(start.size, bool)
     whole = [number for number, state in enumerate(cluster.cstates) if state.kind == "cluster-off"]
+    last, first = np.isin(index, whole), np.isin(index, whole)
     for other, changes in on.items():
         if other != cpu:
             last &= _asleep_at(start, changes, whole)
             first &= _asleep_at(end, changes, whole)
-    going, coming = np.where(last, index, light[index]), np.where(first, index, light[index])
-    actual = [state.actual for state in cluster.cstates]
-    return _Ways(
-        _ticks([cost.flush_us for cost in actual])[going],
-        _ticks([cost.entry_us for cost in actual])[going],
-        _ticks([cost.exit_us for cost in actual])[coming],
-        _ticks([cost.refill_us for cost in actual])[coming],
+    return _Moves(
+        start, end, index, np.where(last, index, light[index]), np.where(first, index, light[index]), last, first
     )
+
+
+def _ways(cpu: int, cluster: Cluster, moves: Mapping[int, _Moves]) -> _Ways:
+    own, lost = moves[cpu], _lost(cpu, cluster, moves)
+    actual = [state.actual for state in cluster.cstates]
+    flush, entry, back, refill = (
+        _ticks([getattr(cost, f"{name}_us") for cost in actual]) for name in ("flush", "entry", "exit", "refill")
+    )
+    return _Ways(
+        flush[own.going] * lost.flushed // SLICES, entry[own.going],
+        back[own.coming], refill[own.coming] * lost.again // SLICES,
+    )  # fmt: skip
+
+
+class _Lost(NamedTuple):
+    """For each sleep of a CPU the eighths of caches that are written back on the way in, and fetched on the way out."""
+
+    flushed: Numbers
+    again: Numbers
+
+
+def _lost(cpu: int, cluster: Cluster, moves: Mapping[int, _Moves]) -> _Lost:
+    """Caches fill from the end of the last sleep that lost them; before the first one they are taken to be full."""
+    own = moves[cpu]
+    deep = [number for number, state in enumerate(cluster.cstates) if state.kind not in KEEPING_CACHES]
+    fills = _ticks([state.actual.fill_us for state in cluster.cstates])
+    lost = own.end[np.isin(own.state, deep)]
+    at = np.searchsorted(lost, own.start, side="right") - 1
+    worked = np.where(at < 0, NEVER // SLICES, own.start - np.append(lost, 0)[np.maximum(at, 0)])
+    flushed = np.where(worked >= fills[own.going], SLICES, -(-worked * SLICES // np.maximum(fills[own.going], 1)))
+    again = flushed.copy()
+    if own.last.any() or own.first.any():
+        gone, come = _of_cluster(cluster, moves)
+        flushed[own.last] = [gone[time, cpu] for time in own.start[own.last].tolist()]
+        again[own.first] = [come[time, cpu] for time in own.end[own.first].tolist()]
+    return _Lost(flushed, again)
+
+
+_Eighths = dict[tuple[int, int], int]
+"""By time and CPU."""
+
+
+def _of_cluster(cluster: Cluster, moves: Mapping[int, _Moves]) -> tuple[_Eighths, _Eighths]:
+    """The eighths of the L2 that are lost each time when the cluster goes off, and fetched when it comes on.
+
+    The firmware takes the L2 to fill also while it fetches what was lost: if that takes long, the L2 is full again.
+    """
+    (actual,) = [state.actual for state in cluster.cstates if state.kind == "cluster-off"]
+    fill, refill = _ticks([actual.fill_us, actual.refill_us]).tolist()
+    events = [(time, cpu, True) for cpu, own in moves.items() for time in own.start[own.last].tolist()]
+    events += [(time, cpu, False) for cpu, own in moves.items() for time in own.end[own.first].tolist()]
+    gone: _Eighths = {}
+    come: _Eighths = {}
+    lost, since = SLICES, -fill
+    for time, cpu, goes in sorted(events):
+        if goes:
+            lost = gone[time, cpu] = min(SLICES, -(-(time - since) * SLICES // fill)) if fill else SLICES
+        else:
+            come[time, cpu] = lost
+            since = time - refill * lost // SLICES
+    return gone, come
 
 
 def _ticks(microseconds: Sequence[float]) -> Numbers:
     return np.array([round(us * TICKS_PER_US) for us in microseconds], np.int64)
 
 
-def _asleep_at(time: Numbers, changes: Changes, states: Sequence[int]) -> "np.ndarray[tuple[int], np.dtype[np.bool_]]":
+def _asleep_at(time: Numbers, changes: Changes, states: Sequence[int]) -> Mask:
     at = np.searchsorted(changes.time, time, side="right") - 1
     return np.isin(changes.state[np.maximum(at, 0)], states) & (at >= 0)
 
