@@ -90,7 +90,7 @@ def by_cpu(record: Recording, platform: Platform, allow_lost: bool = False) -> I
     for cpus, cluster in platform.cpu_ranges():
         on = {cpu: record.changes[cpu] for cpu in cpus if cpu in record.changes}
         for cpu in on:
-            yield _of_cpu(cluster, on, Waker(record, origins, cpu))
+            yield _of_cpu(cluster, on, Waker(record, origins, cpu, cluster.cstates))
 
 
 def _of_cpu(cluster: Cluster, on: Mapping[int, Changes], waker: Waker) -> CpuSpans:

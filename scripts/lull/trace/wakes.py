@@ -6,9 +6,11 @@ from typing import NamedTuple
 
 import numpy as np
 
+from lull.platform.cstates import CState
 from lull.platform.schema import Platform
 from lull.rundir.folder import RunDir
 from lull.trace import recording
+from lull.trace.clock import TICKS_PER_US
 from lull.trace.events import Numbers
 from lull.trace.origins import CPU_TIMER, DEVICE, IRQ, NOBODY, TASK, Origins
 from lull.trace.recording import Recording
@@ -16,6 +18,9 @@ from lull.trace.sleeps import NEVER, sleeps
 
 AHEAD = "ahead:"
 """The timer of anticipatory wakeup: no work has come yet, and what the wake-up costs is its owner's."""
+
+SOFTWARE_US = 200
+"""What firmware and Linux take on the way out of the deepest state at most, about."""
 
 KERNEL_TIMER = "timer:kernel"
 """The tick, or a timer that was started before the trace began."""
@@ -53,14 +58,14 @@ def of_recording(record: Recording, platform: Platform) -> list[Wake]:
         names = [state.name for state in cluster.cstates]
         for cpu in cpus:
             if cpu in record.changes:
-                found += Waker(record, origins, cpu).wakes(names)
+                found += Waker(record, origins, cpu, cluster.cstates).wakes(names)
     return found
 
 
 class Waker:
     """The wake-ups of one CPU: what ended each sleep. Sleeps that ended outside the traced time have none."""
 
-    def __init__(self, record: Recording, origins: Origins, cpu: int) -> None:
+    def __init__(self, record: Recording, origins: Origins, cpu: int, cstates: Sequence[CState]) -> None:
         self.record, self.origins, self.cpu = record, origins, cpu
         own = sleeps(record.changes[cpu])
         self._ended = (own.end > record.begin) & (own.end <= record.end)
@@ -76,7 +81,8 @@ class Waker:
         self._sender = self._first_sender()
         others = [line for line, name in record.irqs.items() if origins.is_ipi(IRQ + name)]
         self._ipi = np.isin(self._irq, others)
-        self._timer = self._sooner()
+        out = [SOFTWARE_US + state.actual.exit_us + state.actual.refill_us for state in cstates]
+        self._timer = self._sooner(np.array([round(us * TICKS_PER_US) for us in out], np.int64)[self._state])
         self._ahead = self._first("lull_ahead_wake")
         windows = record.tables["lull_ahead_wake"]
         self._ahead[(self._ahead == NOBODY) | (np.append(windows.time, NEVER)[self._ahead] >= over)] = NOBODY
@@ -124,15 +130,17 @@ class Waker:
         due = self.record.clock.monotonic_ticks(np.append(self.record.tables["hrtimer_start"]["expires"], 0))
         return np.where(timer >= 0, due[np.maximum(timer, NOBODY)], NOBODY)
 
-    def _sooner(self) -> Numbers:
-        """For each sleep its timer, also if an IPI is handled first that was sent after the timer was due.
+    def _sooner(self, out: Numbers) -> Numbers:
+        """For each sleep its timer, also if an IPI is handled first that was sent after the timer was due: hardware may
+        take a millisecond to turn a CPU on, and other interrupts come meanwhile.
 
-        Hardware takes a millisecond to turn a CPU on, and other interrupts may come meanwhile.
+        `out`: how long the way out takes. A timer that was due longer ago did not wake the CPU, such as one of a CPU
+        that is off for Linux's scheduler.
         """
         later = self._starter("hrtimer", self._until)
         due, sent = self._due(later), np.append(self.origins.time, NEVER)[self._sender]
-        sooner = self._ipi & (self._timer == _NO_TIMER) & (self._asleep <= due) & (due < np.minimum(sent, self._back))
-        return np.where(sooner, later, self._timer)
+        sooner = (self._asleep <= due) & (due < sent) & (sent < self._back) & (self._back <= due + out)
+        return np.where(self._ipi & (self._timer == _NO_TIMER) & sooner, later, self._timer)
 
     def _first_sender(self) -> Numbers:
         """The first IPI that was sent to the CPU in each sleep."""
