@@ -4,10 +4,9 @@
 import dataclasses
 import math
 import shutil
-import tracemalloc
 from collections.abc import Callable, Sequence
 from functools import partial
-from itertools import pairwise, product
+from itertools import product
 from pathlib import Path
 
 import numpy as np
@@ -25,15 +24,13 @@ from lull.platform.schema import Platform
 from lull.rundir import cpuidle
 from lull.rundir.folder import RunDir
 from lull.runspec import policy
-from lull.trace.clock import Clock
-from lull.trace.datfile import TraceFile
 from lull.whatif import chain, charges, clues, entries, grid, hindsight, prediction, recorded, settings, source, watts
 from lull.whatif.chain import AS_RECORDED, BY_HINDSIGHT, MAX_STATES, Chains
 from lull.whatif.library import NEVER, Governor, Knowledge, State
-from lull.whatif.recorded import Made
 from lull.whatif.settings import Setup
-from lull.whatif.sleeps import ChosenSleep
+from lull.whatif.sleeps import ChosenSleep, Columns, packed
 from lull.whatif.source import TICK_NS, Replay
+from tests import choices
 
 pytestmark = pytest.mark.usefixtures("governors")
 
@@ -132,8 +129,8 @@ def found() -> entries.Entries:
 def test_each_sleep_of_the_recorded_run_is_there(found: entries.Entries) -> None:
     assert sorted(found.by_cpu) == [0, 1, 2]
     for own in found.by_cpu.values():
-        assert all(one.now <= one.start < one.end for one in own)
-        assert all(one.end <= other.start for one, other in pairwise(own))
+        assert ((own["now"] <= own["start"]) & (own["start"] < own["end"])).all()
+        assert (own["end"][:-1] <= own["start"][1:]).all()
 
 
 def test_a_trace_of_other_idle_states_is_refused() -> None:
@@ -142,92 +139,11 @@ def test_a_trace_of_other_idle_states_is_refused() -> None:
         entries.read(RUN / "trace.dat", few, TICK_NS)
 
 
-def test_events_of_a_trace_are_made_while_they_are_read() -> None:
-    """Three names by turns on one CPU, as columns: of 150000 events at most a few thousand are there at once."""
-    clock = Clock(hz=10**9, mult=1, shift=0, epoch_ns=0, epoch_count=0, monotonic_ns=0, monotonic_count=0)
-    names, many = ("cpu_idle", "tick_stop", "ipi_exit"), 50_000
-    columns: clues.Columns = {name: [] for name in clues._FIELDS}
-    for number, name in enumerate(names):
-        values = (np.arange(many),) if name != "ipi_exit" else ()
-        stamps = 1000 * (3 * np.arange(many) + number)
-        columns[name] = [(1, stamps, values)]
-    (stream,) = clues.streams(columns, clock, RUN)
-    tracemalloc.start()
-    seen = last = 0
-    for event in stream:
-        assert event.name == names[seen % 3]
-        assert event.values == ((seen // 3,) if event.name != "ipi_exit" else ())
-        assert event.time >= last
-        seen, last = seen + 1, event.time
-    most = tracemalloc.get_traced_memory()[1]
-    tracemalloc.stop()
-    assert seen == 3 * many
-    assert most < 5_000_000
-
-
-LONGER = 4
-"""Times that a recording is repeated, one after the other, to tell what a sleep takes from what a run takes anyway."""
-
-
-def repeated(columns: clues.Columns, marks: clues.Marks, times: int) -> tuple[clues.Columns, clues.Marks]:
-    """A trace again and again. Its stamps become nanoseconds of CLOCK_MONOTONIC, which no clock has to convert."""
-    assert marks.clock is not None
-    clock, path = marks.clock, RUN
-    mine = {
-        name: [(cpu, clues.monotonic(clock, stamps, path), values) for cpu, stamps, values in own]
-        for name, own in columns.items()
-    }
-    ends = [(int(stamps[0]), int(stamps[-1])) for own in mine.values() for _, stamps, _ in own]
-    length = (max(end for _, end in ends) - min(begin for begin, _ in ends)) // TICK_NS * TICK_NS + TICK_NS
-    moves = {
-        ("hrtimer_start", 1): length, ("hrtimer_expire_entry", 2): length,
-        ("timer_start", 1): length // TICK_NS, ("timer_expire_entry", 1): length // TICK_NS,
-    }  # fmt: skip
-    found: clues.Columns = {
-        name: [
-            (
-                cpu,
-                stamps + time * length,
-                tuple(column + time * moves.get((name, at), 0) for at, column in enumerate(values)),
-            )
-            for time in range(times)
-            for cpu, stamps, values in own
-        ]
-        for name, own in mine.items()
-    }
-    begin, end = clues.monotonic(clock, np.array([marks.begin, marks.end]), path).tolist()
-    return found, clues.Marks(Clock(10**9, 1, 0, 0, 0, 0, 0), begin, end + (times - 1) * length)
-
-
-def test_a_sleep_of_a_trace_takes_less_than_700_bytes(monkeypatch: pytest.MonkeyPatch) -> None:
-    """With all columns of the events around it, of which there are ten, while they are read."""
-    path = ROOT / "results" / "recordings" / "poll"
-    platform = RunDir.open(path).spec().platform
-    states = source._told(cpuidle.read(path / "cpuidle.jsonl"), path, platform)
-    residencies = {cpu: [state.residency_ns for state in own] for cpu, own in states.items()}
-    real = clues.columns_of
-    seen = []
-    for times in (1, LONGER):
-
-        def columns_of(trace: TraceFile, times: int = times) -> tuple[clues.Columns, clues.Marks, int]:
-            columns, marks, lost = real(trace)
-            return *repeated(columns, marks, times), lost
-
-        monkeypatch.setattr(clues, "columns_of", columns_of)
-        tracemalloc.start()
-        own = entries.read(path / "trace.dat", residencies, TICK_NS)
-        seen.append((sum(map(len, own.by_cpu.values())), tracemalloc.get_traced_memory()[1]))
-        tracemalloc.stop()
-    (few, least), (many, most) = seen
-    assert many > 0.9 * LONGER * few
-    assert (most - least) / (many - few) < 700
-
-
 @pytest.mark.parametrize("started_again", [True, False])
 def test_a_tick_that_no_event_stops_goes_on_if_its_handler_starts_it_again(started_again: bool) -> None:
     """Of a CPU whose sleeps are all short the trace has neither `tick_stop` nor `timer_base_idle`."""
     tick, timer = 7, 1
-    events = [clues.Clue(1 * MS, 0, "cpu_idle", (entries._EXIT,))]
+    events = [clues.Clue(1 * MS, 0, "cpu_idle", (clues.EXIT,))]
     for due in (4 * MS, 8 * MS):
         events.append(clues.Clue(due, 0, "hrtimer_expire_entry", (timer, tick, due)))
         again = clues.Clue(due + US, 0, "hrtimer_start", (timer, due + TICK_NS, tick))
@@ -240,8 +156,8 @@ def test_a_tick_that_no_event_stops_goes_on_if_its_handler_starts_it_again(start
 
 def test_the_recorded_choices_come_out_again(found: entries.Entries) -> None:
     again = recorded.again(found, "menu", told())
-    assert sum(len(own) for own in again.made.values()) == 110
-    assert len(again.counted()) > 70
+    assert sum(own.choice.size for own in again.made.values()) == 110
+    assert again.agrees().size > 70
     assert again.share() == 1
 
 
@@ -264,7 +180,7 @@ C4 = PLATFORM.clusters[0].cstates[3]
 
 
 def chains(*own: ChosenSleep) -> Chains:
-    made = {0: [Made(one, one.state, one.wheel, True) for one in own]}
+    made = {0: choices.made(own)}
     return chain.of_run(made, PLATFORM, TICK_NS, own[0].start, own[-1].end + MS)
 
 
@@ -311,7 +227,7 @@ def test_a_cpu_that_sleeps_through_an_end_of_the_command_is_not_at_work_then() -
 def over_both_ends() -> Chains:
     """From 10 to 40 ms: a sleep from before, one inside, one to after, and 3 ms of work between them."""
     every = [entry(0, 15 * MS, 2), entry(16 * MS, 14 * MS, 2, timer=29 * MS), entry(32 * MS, 20 * MS, 1)]
-    made = {0: [Made(one, one.state, one.wheel, True) for one in every[:2]]}
+    made = {0: choices.made(every[:2])}
     return chain.of_run(made, PLATFORM, TICK_NS, 10 * MS, 40 * MS, {0: every[2]})
 
 
@@ -328,14 +244,14 @@ def test_a_longer_exit_takes_no_work_away() -> None:
     assert before.slept[0]["C2"] - after.slept[0]["C2"] == pytest.approx(1 * MS)
 
 
-def _given_before(time: int, how: int, one: ChosenSleep) -> int:
-    return how if one.start < time else 0
+def _given_before(time: int, how: int, _cpu: int, own: Columns) -> npt.ArrayLike:
+    return np.where(own["start"] < time, how, 0)
 
 
 def test_a_sleep_from_before_is_not_chosen_again() -> None:
     """It stays in its state, and moves with the deepest state if it is in that one."""
     own = [entry(0, 10 * MS, 2, timer=9 * MS), entry(11 * MS, 10 * MS, 1, timer=20 * MS)]
-    made = {0: [Made(one, one.state, one.wheel, True) for one in own]}
+    made = {0: choices.made(own)}
     states = {}
     for given, deepest in ((1, 3), (1, 1), (2, 3), (2, 1)):
         run = chain.of_run(made, PLATFORM, TICK_NS, 5 * MS, 30 * MS, None, partial(_given_before, 5 * MS, given))
@@ -347,9 +263,10 @@ def test_a_sleep_from_before_is_not_chosen_again() -> None:
 def test_an_interrupt_that_the_run_tells_of_is_known() -> None:
     """Of two sleeps that no timer ended the run tells of one; in the other the way out is the hardware's alone."""
     own = [entry(0, 10 * MS, 2), entry(11 * MS, 10 * MS, 2), entry(22 * MS, 10 * MS, 2, timer=31 * MS)]
-    entries.tell_interrupts(own, [9 * MS, 31 * MS])
-    assert [one.sent_at for one in own] == [9 * MS, NEVER, NEVER]
-    run = chains(*own)
+    made = choices.made(own)
+    entries.tell_interrupts(made.sleeps, [9 * MS, 31 * MS])
+    assert made.sleeps["sent_at"].tolist() == [9 * MS, NEVER, NEVER]
+    run = chain.of_run({0: made}, PLATFORM, TICK_NS, own[0].start, own[-1].end + MS)
     assert run.told[0].tolist() == [True, False, True]
     wakes = chain.run(run, PLATFORM, AS_RECORDED)
     assert wakes["woken"].tolist()[0] == 9 * MS
@@ -381,7 +298,7 @@ def test_a_replay_counts_the_work_between_losses_of_a_cache() -> None:
 
 
 def test_a_cpu_that_sleeps_all_the_time_is_there() -> None:
-    made = {0: [Made(entry(0, 90 * MS, 2), 2, NEVER, True)]}
+    made = {0: choices.made([entry(0, 90 * MS, 2)])}
     replay = dataclasses.replace(made_up(), chains=chain.of_run(made, PLATFORM, TICK_NS, 10 * MS, 40 * MS))
     found = prediction.measures(replay, replay.machine, replay.as_recorded)
     assert found["residency", 0, "C3"] == 100
@@ -485,12 +402,12 @@ def made_up() -> Replay:
     run = periodic()
     own = [State(state.name, 1000 * state.advertised.latency_us, 1000 * state.advertised.residency_us, False)
            for state in PLATFORM.clusters[0].cstates]  # fmt: skip
-    listed = [Made(entry(1, 1, 2), 2, NEVER, True)]
+    listed = choices.made([entry(1, 1, 2)])
     return Replay(
         path=Path("made-up"),
         machine=Setup(PLATFORM, "menu", {0: own[-1].name}),
         told={0: own},
-        entries=entries.Entries({0: []}, run.first, run.last, TICK_NS, 0),
+        entries=entries.Entries({0: packed([])}, run.first, run.last, TICK_NS, 0),
         again=recorded.Again({0: listed}, {0: recorded.PASTS[0]}, 0),
         chains=run,
         watts=watts.Watts(
@@ -538,7 +455,7 @@ def asleep(lengths: Sequence[int], works: Sequence[int]) -> Chains:
     for length, work in zip(lengths, works, strict=True):
         own.append(entry(begin, length + 20 * US, 0, timer=begin + length))
         begin = own[-1].end + work
-    made = {0: [Made(one, one.state, one.wheel, True) for one in own]}
+    made = {0: choices.made(own)}
     return chain.of_run(made, PLATFORM, TICK_NS, own[0].start, begin + 20 * MS, {0: entry(begin, NEVER - begin, 0)})
 
 
@@ -550,7 +467,8 @@ def under_ticks(needed: int, works: Sequence[int]) -> Chains:
         one = entry(begin, due - begin + 20 * US, 0, timer=due)
         own.append(dataclasses.replace(one, stopped=False, stops=False, got_tick=True, tick=due))
         begin = own[-1].end + work
-    made = {0: [Made(one, one.state, one.now if at < needed else NEVER, False) for at, one in enumerate(own)]}
+    wheels = [one.now if at < needed else NEVER for at, one in enumerate(own)]
+    made = {0: choices.made(own, False, wheels)}
     last = dataclasses.replace(entry(begin, NEVER - begin, 0), stopped=False)
     return chain.of_run(made, PLATFORM, TICK_NS, own[0].start, begin + 20 * MS, {0: last})
 

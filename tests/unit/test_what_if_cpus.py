@@ -11,9 +11,9 @@ from lull.platform.load import load_platform
 from lull.whatif import chain
 from lull.whatif.chain import AS_RECORDED, Chains
 from lull.whatif.library import NEVER
-from lull.whatif.recorded import Made
 from lull.whatif.sleeps import ChosenSleep
 from lull.whatif.source import TICK_NS
+from tests import choices
 
 pytestmark = pytest.mark.usefixtures("governors")
 
@@ -37,9 +37,10 @@ def asleep(cpu: int, start: int, woken: int, state: int, sender: int = -1) -> Ch
 
 
 def chains(*own: ChosenSleep) -> Chains:
-    made: dict[int, list[Made]] = {}
+    by_cpu: dict[int, list[ChosenSleep]] = {}
     for one in own:
-        made.setdefault(one.cpu, []).append(Made(one, one.state, one.wheel, True))
+        by_cpu.setdefault(one.cpu, []).append(one)
+    made = {cpu: choices.made(sleeps) for cpu, sleeps in by_cpu.items()}
     return chain.of_run(made, PLATFORM, TICK_NS, min(one.start for one in own), max(one.end for one in own) + MS)
 
 

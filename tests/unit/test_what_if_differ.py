@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Choices that come out again because of what was mended, and the reason of each that does not."""
 
+from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
@@ -15,7 +16,8 @@ from lull.whatif.entries import Entries
 from lull.whatif.library import NEVER, Governor, Knowledge, State
 from lull.whatif.recorded import Again, Made, Past
 from lull.whatif.several import Question
-from lull.whatif.sleeps import ChosenSleep
+from lull.whatif.sleeps import ChosenSleep, chosen_at, packed
+from tests import choices
 
 pytestmark = pytest.mark.usefixtures("governors")
 
@@ -39,15 +41,24 @@ def sleep(begin: int, length: int, state: int, **told: int | bool) -> ChosenSlee
     return ChosenSleep(cpu=0, now=begin, start=start, state=state, end=start + length, **given)  # type: ignore[arg-type]
 
 
+def chosen(own: Sequence[ChosenSleep], governor: str = "menu") -> Made:
+    """With each wheel as the trace tells."""
+    sleeps = packed(own)
+    found = Governor(governor, {0: STATES}).live(0, recorded.lived_of(sleeps, sleeps["wheel"]))
+    return Made(sleeps, found["state"], sleeps["wheel"], found["stop_tick"] == 1)
+
+
+def differing(made: Made, begin: int, governor: str = "menu") -> list[OtherChoice]:
+    found = Again({0: made}, {0: Past(0, 0)}, begin)
+    return differ.of_run(Entries({0: made.sleeps}, begin, NEVER, TICK_NS, 0), found, governor, {0: STATES})
+
+
 def reason(*own: ChosenSleep, governor: str = "menu") -> tuple[Reason, str]:
-    """Of the last one, with each wheel as the trace tells."""
-    engine, made = Governor(governor, {0: STATES}), []
-    for one in own:
-        made.append(recorded._choose(engine, 0, one, one.wheel))
-    assert not made[-1].agrees
-    found = Again({0: made}, {0: Past(0, 0)}, own[-1].start)
-    (only,) = differ.of_run(Entries({0: list(own)}, 0, own[-1].end, TICK_NS, 0), found, governor, {0: STATES})
-    assert (only.cpu, only.state, only.again) == (0, own[-1].state, made[-1].choice)
+    """Of the last one."""
+    made = chosen(own, governor)
+    assert not made.agrees[-1]
+    (only,) = differing(made, own[-1].start, governor)
+    assert (only.cpu, only.state, only.again) == (0, own[-1].state, made.choice[-1])
     assert str(only.reason) in str(only)
     return only.reason, only.evidence
 
@@ -113,41 +124,38 @@ def test_the_idle_loop_begins_as_long_before_the_entry_as_after_an_interrupt() -
     switched = sleep(20 * MS, 50 * US, 0, after_task=True)
     switched.now -= 10 * US
     stops = sleep(30 * MS, 50 * US, 0, after_task=True, stops=True)
-    begins.tell([*after, switched, stops])
-    assert switched.chosen_at == BASE + 20 * MS
-    assert stops.chosen_at == stops.now, "no other one stopped the tick"
-    assert after[0].chosen_at == after[0].now
+    own = packed([*after, switched, stops])
+    begins.tell(own)
+    *others, second, third = chosen_at(own).tolist()
+    assert second == BASE + 20 * MS
+    assert third == stops.now, "no other one stopped the tick"
+    assert others == [one.now for one in after]
 
 
 def test_a_single_kept_tick_is_tried_where_a_choice_differs() -> None:
     """Of a row of twelve the last choice comes out again only if the kernel kept the tick at the eighth."""
-    own = [sleep(TICK_NS * at, MS, 2) for at in range(12)]
+    own = packed(sleep(TICK_NS * at, MS, 2) for at in range(12))
+
     asked = []
 
-    def tried(wheels: tuple[int, ...]) -> recorded._Tried:
+    def tried(wheels: Numbers) -> recorded.Tried:
         asked.append(wheels)
-        right = wheels[7] == own[7].now
-        made = [
-            Made(one, 2 if at < 11 or right else 3, wheel, False)
-            for at, (one, wheel) in enumerate(zip(own, wheels, strict=True))
-        ]
-        return recorded._Tried((recorded._fit(made, 0), 0), wheels, made, [], b"")
+        choice = np.full(12, 2, np.int8)
+        choice[11] = 2 if wheels[7] == own["now"][7] else 3
+        made = Made(own, choice, wheels, np.zeros(12, np.bool_))
+        return recorded.Tried((recorded._fit(made, 0), 0), wheels, made)
 
-    best = tried(tuple(one.wheel for one in own))
+    best = tried(own["wheel"])
     better = recorded._better(best, tried)
     assert better is not None
-    assert [at for at in range(12) if better.wheels[at] != best.wheels[at]] == [7]
+    assert np.flatnonzero(better.wheels != best.wheels).tolist() == [7]
     assert recorded._better(better, tried) is None, "all agree"
-    near = {at for wheels in asked for at in range(12) if wheels[at] != best.wheels[at]}
+    near = {at for wheels in asked for at in np.flatnonzero(wheels != best.wheels).tolist()}
     assert near == set(range(11 - recorded.SETTLING, 12))
 
 
 def test_the_table_of_a_what_if_has_each_choice_that_differs() -> None:
-    engine = Governor("menu", {0: STATES})
-    one = sleep(0, 4 * MS, 2)
-    made = recorded._choose(engine, 0, one, one.wheel)
-    found = Again({0: [made]}, {0: Past(0, 0)}, BASE)
-    listed = differ.of_run(Entries({0: [one]}, BASE, one.end, TICK_NS, 0), found, "menu", {0: STATES})
+    listed = differing(chosen([sleep(0, 4 * MS, 2)]), BASE)
     (row,) = prediction.table([], Path("run"), listed).to_pylist()
     assert (row["what"], row["cpu"], row["recorded"], row["predicted"]) == ("choice", 0, 2, 3)
     assert row["of"] == f"0.008 ms: unknown is {Reason.WHEEL}, it does if the kernel keeps it"
@@ -156,11 +164,9 @@ def test_the_table_of_a_what_if_has_each_choice_that_differs() -> None:
 def test_reasons_are_counted_and_looked_for_only_so_often(monkeypatch: pytest.MonkeyPatch) -> None:
     """Of three choices that differ the last one is not made again."""
     monkeypatch.setattr(differ, "MOST", 2)
-    engine, own = Governor("menu", {0: STATES}), [sleep(20 * MS * at, 4 * MS, 2) for at in range(3)]
-    made = [recorded._choose(engine, 0, one, one.wheel) for one in own]
-    assert not any(one.agrees for one in made)
-    found = Again({0: made}, {0: Past(0, 0)}, BASE)
-    listed = differ.of_run(Entries({0: own}, BASE, own[-1].end, TICK_NS, 0), found, "menu", {0: STATES})
+    made = chosen([sleep(20 * MS * at, 4 * MS, 2) for at in range(3)])
+    assert not made.agrees.any()
+    listed = differing(made, BASE)
     assert [one.reason for one in listed] == [Reason.WHEEL, Reason.WHEEL, Reason.MORE]
     first, rest = differ.notes(listed)
     assert first == (
@@ -203,18 +209,15 @@ def test_a_timer_from_before_the_trace_is_pending_until_its_first_event() -> Non
     """Timer 1 is cancelled, and then started 950 ms ahead; timer 2 expires; 3 was started in the trace; 4 is a tick."""
     ahead, tick = 950 * MS, 9
     columns = {
-        "cpu_idle": [column([[5 * MS], [0]])],
         "hrtimer_start": [
             column([[8 * MS, 20 * MS, 30 * MS], [3, 1, 4], [8 * MS + 7, 20 * MS + ahead, 32 * MS], [7, 7, tick]])
         ],
         "hrtimer_cancel": [column([[10 * MS, 11 * MS], [1, 3]])],
         "hrtimer_expire_entry": [column([[15 * MS, 16 * MS], [2, 4], [8, tick], [14 * MS, 16 * MS]])],
     }
-    found = pending.of_trace(columns, CLOCK, Path("trace.dat"), tick)
+    found = pending.of_trace(columns, CLOCK, Path("trace.dat"), tick, 5 * MS)
     assert found == {1: (0, 5 * MS + ahead), 2: (0, 14 * MS)}
 
 
 def test_made_choices_that_agree_have_no_reason() -> None:
-    one = sleep(0, MS, 3, stops=True)
-    found = Again({0: [Made(one, 3, NEVER, True)]}, {0: Past(0, 0)}, 0)
-    assert differ.of_run(Entries({0: [one]}, 0, one.end, TICK_NS, 0), found, "menu", {0: STATES}) == []
+    assert differing(choices.made([sleep(0, MS, 3, stops=True)]), 0) == []

@@ -38,8 +38,8 @@ def tables(study: str, governors: None) -> dict[str, pa.Table]:
 
 def _choices(replays: dict[str, Replay]) -> pa.Table:
     rows: list[dict[str, Any]] = [
-        {"of": name, "counted": len(made), "again": sum(one.agrees for one in made)}
-        for name, made in ((name, replay.again.counted()) for name, replay in replays.items())
+        {"of": name, "counted": own.size, "again": int(own.sum())}
+        for name, own in ((name, replay.again.agrees()) for name, replay in replays.items())
     ]
     whole = {"of": "all", **{key: sum(row[key] for row in rows) for key in ("counted", "again")}}
     return pa.Table.from_pylist([*rows, whole])

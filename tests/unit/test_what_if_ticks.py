@@ -2,7 +2,6 @@
 """`lull what-if`: what the tick and the software's ways take of a CPU's work, on small made-up runs."""
 
 import dataclasses
-from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -16,13 +15,13 @@ from lull.whatif import chain, entries, prediction, recorded, source, spent, tic
 from lull.whatif.chain import AS_RECORDED, Chains
 from lull.whatif.entries import Entries
 from lull.whatif.library import NEVER, Governor, Knowledge, State
-from lull.whatif.recorded import Made
 from lull.whatif.settings import Setup
-from lull.whatif.sleeps import ChosenSleep
+from lull.whatif.sleeps import ChosenSleep, packed
 from lull.whatif.source import TICK_NS, Replay
 from lull.whatif.spent import Spending
 from lull.whatif.ticks import TickCost
 from lull.whatif.watts import Watts
+from tests import choices
 
 pytestmark = pytest.mark.usefixtures("governors")
 
@@ -63,8 +62,9 @@ def every_millisecond(stopping: bool) -> list[ChosenSleep]:
 
 
 def chains(own: list[ChosenSleep], cost: TickCost = COST) -> Chains:
-    made = {0: [Made(each, each.state, each.wheel, each.stops) for each in own]}
-    return chain.of_run(made, PLATFORM, TICK_NS, own[0].start - MS // 2, own[-1].end, tick_cost={0: cost})
+    return chain.of_run(
+        {0: choices.made(own)}, PLATFORM, TICK_NS, own[0].start - MS // 2, own[-1].end, tick_cost={0: cost}
+    )
 
 
 def haltpoll() -> Governor:
@@ -145,7 +145,11 @@ def test_a_tick_that_is_kept_is_handled_if_the_cpu_is_still_at_work() -> None:
 
 
 def found(own: dict[int, list[ChosenSleep]]) -> dict[int, TickCost]:
-    return ticks.of_cpus(Entries(own, 0, NEVER, TICK_NS, 0), PLATFORM)
+    return ticks.of_cpus(entries_of(own), PLATFORM)
+
+
+def entries_of(own: dict[int, list[ChosenSleep]]) -> Entries:
+    return Entries({cpu: packed(sleeps) for cpu, sleeps in own.items()}, 0, NEVER, TICK_NS, 0)
 
 
 def test_what_the_tick_takes_is_the_difference_that_it_makes() -> None:
@@ -164,7 +168,7 @@ def test_ways_after_a_task_and_after_an_interrupt_are_not_compared() -> None:
 def test_a_cpu_that_does_one_thing_only_takes_its_types_difference() -> None:
     two = load_platform("rk3399")
     own = {0: every_millisecond(False), 1: every_millisecond(True)}
-    told = ticks.of_cpus(Entries(own, 0, NEVER, TICK_NS, 0), two)
+    told = ticks.of_cpus(entries_of(own), two)
     assert {told[cpu][:2] for cpu in (0, 1, 2)} == {(COST.stop, COST.restart)}
     assert not told[4].measured, "of the other type nothing is known"
 
@@ -176,7 +180,7 @@ def test_a_run_that_never_stops_the_tick_says_how_long_its_handler_takes() -> No
 
 def test_what_the_tick_took_is_no_longer_than_what_it_is_a_part_of() -> None:
     own = [one(0, 2 * MS, MS, stops=True, restarted=True, handler=MS), one(2 * MS + 5 * US, 3 * MS, 3 * MS - US)]
-    parts = ticks.apart(own, TickCost(40 * US, 40 * US, 0, True))
+    parts = ticks.apart(packed(own), TickCost(40 * US, 40 * US, 0, True))
     assert {name: ns.tolist() for name, ns in parts.items()} == {
         "stop": [LEAD, 0], "restart": [0, 0], "handled": [5 * US, 0],
     }  # fmt: skip
@@ -186,16 +190,18 @@ def test_the_trace_tells_of_ticks_stopped_started_and_handled() -> None:
     told = source._told(cpuidle.read(RUN / "cpuidle.jsonl"), RUN, PLATFORM)
     asked = {cpu: [state.residency_ns for state in own] for cpu, own in told.items()}
     by_cpu = entries.read(RUN / "trace.dat", asked, TICK_NS).by_cpu
-    every = [each for own in by_cpu.values() for each in own]
-    assert any(each.restarted for each in every)
+    every = np.concatenate(list(by_cpu.values()))
+    assert every["restarted"].any()
     for own in by_cpu.values():
-        for each, after in pairwise(own):
-            assert not each.restarted or each.stops, "nobody starts a tick that is not stopped"
-            assert not (each.restarted and after.stopped)
-            assert each.handler + each.softirqs <= after.start - each.end
-            assert each.left_after == NEVER or 0 < each.left_after < after.start - each.end
-    assert all(each.handler for each in every if each.got_tick and each.timer == each.end)
-    assert any(each.handler for each in every)
+        each, after = own[:-1], own[1:]
+        work = after["start"] - each["end"]
+        assert (~each["restarted"] | each["stops"]).all(), "nobody starts a tick that is not stopped"
+        assert not (each["restarted"] & after["stopped"]).any()
+        assert (each["handler"] + each["softirqs"] <= work).all()
+        left = each["left_after"]
+        assert ((left == NEVER) | ((left > 0) & (left < work))).all()
+    assert every["handler"][every["got_tick"] & (every["timer"] == every["end"])].all()
+    assert every["handler"].any()
 
 
 def test_the_kernel_is_said_to_keep_a_tick_no_longer_than_it_must() -> None:
@@ -210,9 +216,9 @@ def test_the_kernel_is_said_to_keep_a_tick_no_longer_than_it_must() -> None:
         sleep = ChosenSleep(0, now, now, choice.state, tick, due, NEVER, NEVER, False, end=min(due, tick))
         sleep.got_tick = sleep.end == tick
         own.append(sleep)
-        recorded.tell(engine, 0, sleep)
-    again = recorded.again(Entries({0: own}, 0, own[-1].end, TICK_NS, 0), "teo", {0: STATES}, recorded.PASTS[:1])
-    kept = [number for number, made in enumerate(again.made[0]) if made.wheel == made.entry.now]
+        engine.reflect(0, sleep.end, sleep.state, sleep.end - sleep.start, sleep.got_tick)
+    again = recorded.again(entries_of({0: own}), "teo", {0: STATES}, recorded.PASTS[:1])
+    kept = np.flatnonzero(again.made[0].wheel == again.made[0].sleeps["now"]).tolist()
     assert again.share() == 1
     assert set(kept) >= {100, 101, 102}
     assert len(kept) < 3 + recorded.SETTLING
@@ -249,8 +255,8 @@ def _replay(run: Chains) -> Replay:
     power = Watts(kinds, {}, {}, {name: {"on": 0.0, "off": 0.0} for name in ("little", "big", "shadow")}, set())
     return Replay(
         Path("made-up"), Setup(PLATFORM, "menu", {0: "C3"}), {0: [*STATES, STATES[2]._replace(name="C4")]},
-        Entries({0: []}, run.first, run.last, TICK_NS, 0), recorded.Again({0: []}, {0: recorded.PASTS[0]}, 0), run,
-        power, (),
+        Entries({0: packed([])}, run.first, run.last, TICK_NS, 0),
+        recorded.Again({0: choices.made([])}, {0: recorded.PASTS[0]}, 0), run, power, (),
     )  # fmt: skip
 
 

@@ -20,8 +20,8 @@ from lull.trace import formats
 from lull.trace.formats import Format
 
 MAGIC = b"\x17\x08\x44tracing7\0"
-BATCH_PAGES = 1 << 12
-"""16 MiB of a trace at a time."""
+BATCH_PAGES = 1 << 7
+"""Half a MiB of a trace at a time."""
 
 _COMPRESSED = 1
 _DONE, _CPUSTAT, _BUFFER, _EVENT_FORMATS, _FTRACE_FORMATS, _PRINTK = 0, 2, 3, 18, 17, 20

@@ -7,30 +7,22 @@ interrupt's end, so that the median of those ways in is taken away from the time
 100 us to the tick at the switch has 93 us when it chooses, and a state that is worth 100 us is then too deep.
 """
 
-from collections.abc import Sequence
+from itertools import product
 
 import numpy as np
 
-from lull.whatif.sleeps import ChosenSleep
+from lull.whatif.sleeps import Sleeps
 
 FEWEST = 4
 """Ways in that make a median."""
 
-_Kind = tuple[bool, bool]
-"""Whether the tick was stopped before the choice, and after it: stopping it takes time."""
 
-
-def tell(own: Sequence[ChosenSleep]) -> None:
-    """Each of a CPU's choices after a task when it began."""
-    ways: dict[_Kind, list[int]] = {}
-    for one in own:
-        if not one.after_task:
-            ways.setdefault(_kind(one), []).append(one.start - one.now)
-    usual = {kind: int(np.median(took)) for kind, took in ways.items() if len(took) >= FEWEST}
-    for one in own:
-        if one.after_task and _kind(one) in usual:
-            one.began = max(one.now, one.start - usual[_kind(one)])
-
-
-def _kind(one: ChosenSleep) -> _Kind:
-    return one.stopped, one.stops
+def tell(own: Sleeps) -> None:
+    """Each of a CPU's choices after a task when it began. Ways in on which the tick is stopped are compared among
+    themselves, because stopping it takes time."""
+    for stopped, stops in product((False, True), repeat=2):
+        alike = (own["stopped"] == stopped) & (own["stops"] == stops)
+        others, late = alike & ~own["after_task"], alike & own["after_task"]
+        ways = own["start"][others] - own["now"][others]
+        if ways.size >= FEWEST:
+            own["began"][late] = np.maximum(own["now"][late], own["start"][late] - int(np.median(ways)))

@@ -2,7 +2,7 @@
 """A recorded run as chains of sleep, wake-up and work, and the same chains with other idle states."""
 
 import ctypes
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import NamedTuple
 
@@ -12,15 +12,14 @@ import numpy.typing as npt
 from lull.errors import UserError
 from lull.platform.cstates import KEEPING_CACHES, CState
 from lull.platform.schema import Platform
-from lull.whatif import added, ticks
+from lull.whatif import added, streams, ticks
 from lull.whatif.library import NEVER, Governor, library
 from lull.whatif.recorded import Made
-from lull.whatif.sleeps import ChosenSleep
+from lull.whatif.sleeps import ChosenSleep, Columns, chosen_at
+from lull.whatif.streams import STREAMS
 from lull.whatif.ticks import NOTHING, TickCost
 
 MAX_STATES = 10
-STREAMS = 9
-"""Of a CPU: the sleeps that no drifting timer ends, and those of eight such timers."""
 _NOT_YET = np.iinfo(np.int64).min
 """In place of the shift of a sleep that has not ended."""
 _RESERVE = 0.25
@@ -35,15 +34,18 @@ _ABOUT_NS = 60_000
 _USUAL_NS = {"wfi": 4_000, "retention": 4_000, "core-off": 40_000, "cluster-off": 40_000}
 """Assumed: the software's way out of a kind of state that the run never left. The error bar is then wider."""
 _GIVEN_UP_NS = 9_000
+_BLOCK = 1 << 12
+"""Wake-ups that are replayed at a time."""
 
 _SLEEP = np.dtype(
     [(name, np.int64) for name in ("lead", "hrtimer", "fixed", "wheel", "qos", "woken", "end", "length", "software",
                                    "work", "stop", "restart", "handled", "beside")]
+    + [(name, np.int32) for name in ("set_after", "next")]
     + [
-        (name, np.int32)
+        (name, np.int8)
         for name in (
             "state", "sender", "only_tick", "got_tick", "leaves", "kept", "stops", "by_timer", "refused", "given",
-            "stream", "set_after", "next",
+            "stream",
         )
     ],
     align=True,
@@ -118,7 +120,11 @@ class Chains:
 
     def ended(self, wakes: npt.NDArray[np.void]) -> npt.NDArray[np.void]:
         """The wake-ups that ended between `first` and `last`."""
-        return wakes[(wakes["end"] > self.first) & (wakes["end"] <= self.last)]
+        return wakes[self._ends(wakes)]
+
+    def _ends(self, wakes: npt.NDArray[np.void]) -> npt.NDArray[np.bool_]:
+        found: npt.NDArray[np.bool_] = (wakes["end"] > self.first) & (wakes["end"] <= self.last)
+        return found
 
     def woken_from(self, cpu: int) -> npt.NDArray[np.void]:
         """The recorded sleeps of a CPU that it woke up from between `first` and `last`: neither refused nor open."""
@@ -129,8 +135,8 @@ class Chains:
 
     def woken(self, wakes: npt.NDArray[np.void]) -> npt.NDArray[np.void]:
         """The same without those whose interrupt came while the CPU was at work: one wake-up handled both."""
-        ended = self.ended(wakes)
-        return ended[ended["state"] >= 0]
+        found: npt.NDArray[np.void] = wakes[self._ends(wakes) & (wakes["state"] >= 0)]
+        return found
 
     def causes(self, cpu: int, woken: npt.NDArray[np.void]) -> dict[str, int]:
         """Of wake-ups of one CPU, how many each cause has."""
@@ -154,106 +160,77 @@ class Chains:
 
 
 def of_run(
-    made: Mapping[int, Sequence[Made]],
+    made: Mapping[int, Made],
     platform: Platform,
     period: int,
     begin: int,
     end: int,
     unfinished: Mapping[int, ChosenSleep] | None = None,
-    given: Callable[[ChosenSleep], int] = lambda _: 0,
+    given: Callable[[int, Columns], npt.ArrayLike] = lambda _cpu, _own: 0,
     tick_cost: Mapping[int, TickCost] | None = None,
     known_until: int | None = None,
 ) -> Chains:
     """The chains of the choices of a run on this platform, between two times, with the sleeps over these times.
 
-    `given`: 1 for a sleep that no governor chooses again, 2 for one that is in the deepest state allowed.
+    `given`: of a CPU's sleeps, 1 for one that no governor chooses again, 2 for one that is in the deepest state
+    allowed.
     `known_until`: the end of the traced command; not given, `end`.
     """
-    drifts = any(one.entry.set_at != NEVER for own in made.values() for one in own)
+    drifts = any((own.sleeps["set_at"] != NEVER).any() for own in made.values())
     until = min(known_until or end, end + round(_RESERVE * (end - begin))) if drifts else end
     chains = Chains({}, {}, {}, {}, {}, {}, period, begin, end, until, tick_cost=dict(tick_cost or {}))
-    entries = {}
     for number, (cpus, cluster) in enumerate(platform.cpu_ranges()):
         for cpu in cpus:
-            own = [one for one in made.get(cpu, ()) if one.entry.end > begin and one.entry.start < until]
-            if unfinished and cpu in unfinished and unfinished[cpu].start < until:
+            if cpu not in made:
+                continue
+            own, last = made[cpu].between(begin, until), (unfinished or {}).get(cpu)
+            if last is not None and last.start < until:
                 chains.open.add(cpu)
-                last = replace(unfinished[cpu], end=until)
-                own.append(Made(last, last.state, last.wheel, last.stops))
-            if own:
-                _add(chains, cpu, own, len(cluster.cstates))
-                chains.sleeps[cpu]["given"] = [given(one.entry) for one in own]
-                chains.cluster[cpu], entries[cpu] = number, [one.entry for one in own]
+                columns = Columns(own.sleeps, replace(last, end=until))
+            else:
+                columns = Columns(own.sleeps)
+            if len(columns):
+                _add(chains, cpu, columns, own.wheel, len(cluster.cstates))
+                chains.sleeps[cpu]["given"] = given(cpu, columns)
+                chains.cluster[cpu] = number
     if not chains.sleeps:
         raise UserError("the trace has no sleep of any CPU; record a longer run")
-    _tell_ways_out(chains, entries, platform)
+    _tell_ways_out(chains, platform)
     return chains
 
 
-def _add(chains: Chains, cpu: int, own: Sequence[Made], count: int) -> None:
-    """The sleeps of a CPU as far as they can be told without knowledge of the hardware's way out."""
-    entries = [one.entry for one in own]
+def _add(chains: Chains, cpu: int, own: Columns, wheels: npt.NDArray[np.int64], count: int) -> None:
+    """The sleeps of a CPU as far as they can be told without knowledge of the hardware's way out. `wheels`: when the
+    wheel was taken to be due at the choices."""
     sleeps = np.zeros(len(own), _SLEEP)
-    for at, (one, entry) in enumerate(zip(own, entries, strict=True)):
-        known = _woken(one.entry)
-        row = sleeps[at]
-        row["lead"], row["hrtimer"], row["qos"] = entry.start - entry.chosen_at, entry.hrtimer, entry.qos
-        row["fixed"] = entry.fixed_hrtimer
-        row["wheel"], row["kept"], row["stops"] = entry.wheel, one.wheel == entry.now, entry.stops
-        row["end"], row["length"] = entry.end, entry.end - entry.start
-        row["woken"] = (
-            entry.start if entry.refused else max(entry.start, entry.end - _ABOUT_NS) if known is None else known
-        )
-        row["work"] = entries[at + 1].start - entry.end if at + 1 < len(entries) else max(0, chains.until - entry.end)
-        row["state"], row["sender"] = entry.state, entry.sent_by if entry.timer == NEVER else -1
-        restarts = entry.stops and at + 1 < len(entries) and not entries[at + 1].stopped
-        row["got_tick"], row["leaves"] = entry.got_tick, entry.leaves or restarts
-        row["refused"], row["beside"] = entry.refused, entry.beside
-        row["by_timer"] = entry.timer != NEVER and not entry.got_tick
-        row["only_tick"] = entry.got_tick and not row["leaves"] and not entry.stops
+    start, end, refused = own["start"], own["end"], own["refused"]
+    at_work = np.append(start[1:], max(chains.until, int(end[-1])))  # from then on
+    stopped_next = np.append(own["stopped"][1:], True)
+    sleeps["end"], sleeps["length"], sleeps["work"] = end, end - start, at_work - end
+    sleeps["lead"], sleeps["fixed"] = start - chosen_at(own), own["fixed_hrtimer"]
+    for name in ("hrtimer", "wheel", "qos", "state", "stops", "got_tick", "refused", "beside"):
+        sleeps[name] = own[name]
+    sleeps["kept"][: wheels.size] = wheels == own["now"][: wheels.size]
+    sleeps["kept"][wheels.size :] = (own["wheel"] == own["now"])[wheels.size :]
+    no_timer, known = own["timer"] == NEVER, _woken(own)
+    told = known != NEVER
+    sleeps["woken"] = np.where(refused, start, np.where(told, known, np.maximum(start, end - _ABOUT_NS)))
+    sleeps["sender"] = np.where(no_timer, own["sent_by"], -1)
+    sleeps["leaves"] = own["leaves"] | (own["stops"] & ~stopped_next)
+    sleeps["by_timer"] = ~no_timer & ~own["got_tick"]
+    sleeps["only_tick"] = own["got_tick"] & (sleeps["leaves"] == 0) & ~own["stops"]
     if cpu in chains.open:
         sleeps["woken"][-1] = chains.until
-    sleeps["stream"], sleeps["set_after"], sleeps["next"], chains.heads[cpu] = _streams(entries)
-    for name, ns in ticks.apart(entries, chains.tick_cost.get(cpu, NOTHING)).items():
+    sleeps["stream"], sleeps["set_after"], sleeps["next"], chains.heads[cpu] = streams.of_sleeps(own)
+    for name, ns in ticks.apart(own, chains.tick_cost.get(cpu, NOTHING)).items():
         sleeps[name] = ns
     sleeps["lead"] -= sleeps["stop"]
     sleeps["work"] -= sleeps["handled"] + sleeps["restart"] + np.append(sleeps["stop"][1:], 0)
     of_ticks = sleeps["work"][sleeps["only_tick"] == 1]
-    chains.sleeps[cpu] = sleeps
-    chains.begin[cpu], chains.stopped[cpu] = entries[0].start - int(sleeps["stop"][0]), entries[0].stopped
+    chains.sleeps[cpu], chains.told[cpu] = sleeps, told & ~refused
+    chains.begin[cpu], chains.stopped[cpu] = int(start[0] - sleeps["stop"][0]), bool(own["stopped"][0])
     chains.tick_work[cpu] = int(np.median(of_ticks)) if of_ticks.size else _tick_work(sleeps["work"])
     chains.usual[cpu] = [Usual(None, None)] * count
-
-
-class _Streams(NamedTuple):
-    """Of each of a CPU's sleeps its stream, the sleep after which its timer was set, and the next sleep of its stream;
-    and the first sleep of each stream."""
-
-    stream: npt.NDArray[np.int32]
-    set_after: npt.NDArray[np.int32]
-    following: npt.NDArray[np.int32]
-    heads: list[int]
-
-
-def _streams(entries: Sequence[ChosenSleep]) -> _Streams:
-    """Timers beyond the first eight that drift keep their time, and so does one that was set before the first sleep."""
-    count = len(entries)
-    places = {entry.start: at for at, entry in enumerate(entries)}
-    numbers: dict[int, int] = {}
-    found = _Streams(
-        np.zeros(count, np.int32), np.full(count, -1, np.int32), np.zeros(count, np.int32), [count] * STREAMS
-    )
-    for at, entry in enumerate(entries):
-        place = places.get(entry.set_at, count)
-        if place >= at:
-            continue
-        number = numbers.setdefault(entry.set_by, len(numbers) + 1)
-        if number < STREAMS:
-            found.stream[at], found.set_after[at] = number, place
-    for at in reversed(range(count)):
-        stream = found.stream[at]
-        found.following[at], found.heads[stream] = found.heads[stream], at
-    return found
 
 
 def _tick_work(work: npt.NDArray[np.int64]) -> int:
@@ -261,18 +238,16 @@ def _tick_work(work: npt.NDArray[np.int64]) -> int:
     return min(30_000, int(np.median(work)) // 3)
 
 
-def _tell_ways_out(chains: Chains, entries: Mapping[int, Sequence[ChosenSleep]], platform: Platform) -> None:
+def _tell_ways_out(chains: Chains, platform: Platform) -> None:
     """Divide each way out into the hardware's part, as the model has it, and the software's, the rest.
 
     The model needs the order of all wake-ups, which needs the ways out: the second round has those of the first.
     """
     for _ in range(2):
-        wakes = run(chains, platform, _RECORD)
+        ways = [(block["cpu"].copy(), block["hardware"].copy()) for block in blocks(chains, platform, _RECORD)]
+        cpus, hardwares = (np.concatenate(column) for column in zip(*ways, strict=True))
         for cpu, sleeps in chains.sleeps.items():
-            hardware = wakes["hardware"][wakes["cpu"] == cpu]
-            known = [_woken(entry) for entry in entries[cpu]]
-            told = np.array([woken is not None for woken in known]) & (sleeps["refused"] == 0)
-            chains.told[cpu] = told
+            hardware, told = hardwares[cpus == cpu], chains.told[cpu]
             ended = np.ones(sleeps.size, bool)
             ended[-1] = cpu not in chains.open
             software = np.maximum(0, sleeps["end"] - sleeps["woken"] - hardware)
@@ -317,13 +292,11 @@ def _was_whole(
     return found
 
 
-def _woken(entry: ChosenSleep) -> int | None:
-    """When the interrupt came that ended a sleep, where an event tells."""
-    if entry.timer != NEVER and entry.start <= entry.timer <= entry.end:
-        return entry.timer
-    if entry.timer == NEVER and entry.start <= entry.sent_at <= entry.end:
-        return entry.sent_at
-    return None
+def _woken(own: Columns) -> npt.NDArray[np.int64]:
+    """When the interrupt came that ended each sleep; NEVER where no event tells."""
+    came = np.where(own["timer"] == NEVER, own["sent_at"], own["timer"])
+    found: npt.NDArray[np.int64] = np.where((own["start"] <= came) & (came <= own["end"]), came, NEVER)
+    return found
 
 
 def _median(values: npt.NDArray[np.int64]) -> int | None:
@@ -341,6 +314,20 @@ def run(
 
     `deepest`: of each CPU, the number of the deepest state allowed.
     """
+    found = bytearray()
+    for block in blocks(chains, platform, governor, ideal, deepest):
+        found += block.data
+    return np.frombuffer(found, WAKE)
+
+
+def blocks(
+    chains: Chains,
+    platform: Platform,
+    governor: Governor | int,
+    ideal: npt.NDArray[np.int64] | None = None,
+    deepest: Mapping[int, int] | None = None,
+) -> Iterator[npt.NDArray[np.void]]:
+    """The same, so many at a time. The next block is in the place of the last one."""
     cpus = max(chains.sleeps) + 1
     table = (_CpuChain * cpus)()
     shifts = {cpu: np.full(own.size, _NOT_YET, np.int64) for cpu, own in chains.sleeps.items()}
@@ -352,18 +339,21 @@ def run(
                 table[cpu].deepest = (deepest or {}).get(cpu, len(cluster.cstates) - 1)
     sleeps = sum(own.size for own in chains.sleeps.values())
     ticks = (chains.until - chains.first) // chains.period * len(chains.sleeps)
-    wakes = np.zeros(2 * sleeps + ticks + 64, WAKE)
+    left = 2 * sleeps + ticks + 64
+    wakes = np.zeros(min(left, _BLOCK), WAKE)
     by_hindsight = ideal if ideal is not None else np.zeros(cpus * MAX_STATES, np.int64)
-    call = library().chain_run
-    call.restype = ctypes.c_int64
-    count = call(
-        ctypes.c_int(governor.number if isinstance(governor, Governor) else governor), ctypes.c_int(cpus), table,
-        ctypes.c_int64(chains.period), ctypes.c_int64(wakes.size), ctypes.c_void_p(wakes.ctypes.data),
-        ctypes.c_void_p(by_hindsight.ctypes.data),
-    )  # fmt: skip
-    if count < 0:
-        raise UserError("the settings make more wake-ups than ticks and events together; choose longer residencies")
-    return wakes[:count].copy()  # the room for all ticks is much larger
+    how = governor.number if isinstance(governor, Governor) else governor
+    replay = ctypes.create_string_buffer(library().chain_size())
+    library().chain_begin(replay, cpus, table)
+    count = wakes.size
+    while count == wakes.size:
+        count = library().chain_run(
+            replay, how, cpus, table, chains.period, wakes.size, wakes.ctypes.data, by_hindsight.ctypes.data
+        )
+        left -= count
+        if left < 0:
+            raise UserError("the settings make more wake-ups than ticks and events together; choose longer residencies")
+        yield wakes[:count]
 
 
 def _fill(row: _CpuChain, chains: Chains, cpu: int, cluster: int, states: Sequence[CState]) -> None:

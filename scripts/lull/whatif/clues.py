@@ -2,9 +2,7 @@
 """The events of a trace that tell of sleeps, timers and ticks, in the order of CLOCK_MONOTONIC's nanoseconds."""
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
-from heapq import merge
-from itertools import repeat
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import NamedTuple
 
@@ -16,6 +14,7 @@ from lull.trace.clock import Clock
 from lull.trace.datfile import TraceFile
 from lull.trace.events import Batch, Numbers
 from lull.trace.recording import BEGIN
+from lull.whatif.library import NEVER
 
 _FIELDS: dict[str, tuple[str, ...]] = {
     "cpu_idle": ("state",),
@@ -36,15 +35,16 @@ _FIELDS: dict[str, tuple[str, ...]] = {
     "pm_qos_update_target": ("curr_value",),
     "ipi_raise": ("target_cpus",),
 }
-_BESIDE = {"cpu_frequency": ("cpu_id",), "sched_migrate_task": ()}
+BESIDE = {"cpu_frequency": ("cpu_id",), "sched_migrate_task": ()}
 """Events that a replay cannot move: that there are any is told."""
+_WHOLE = ("hrtimer_start", "hrtimer_cancel", "hrtimer_expire_entry", "timer_expire_entry", *BESIDE)
+"""Events whose columns are in memory at once, because they tell what holds for the whole trace."""
 _SETS = ("target_cpus",)
-_IN_FOUR_BYTES = {
-    "state": np.uint32, "flags": np.uint32, "is_idle": np.uint32, "prev_pid": np.int32, "next_pid": np.int32,
-    "success": np.int32, "curr_value": np.int32, "cpu_id": np.uint32,
-}  # fmt: skip
+_MOST_FIELDS = max(map(len, _FIELDS.values()))
 _AT_ONCE = 4096
-"""Events of one name whose numbers are made into Python's."""
+"""Events whose numbers are made into Python's."""
+EXIT = 0xFFFFFFFF
+"""In place of a state, of a `cpu_idle` that ends a sleep."""
 FEWEST_STARTS = 8
 """Of a timer of which it is told whether it drifts."""
 NEEDED = ("cpu_idle", "sched_switch", "irq_handler_exit", "hrtimer_start", "timer_start", "tick_stop", "cpu_idle_miss")
@@ -62,39 +62,46 @@ Columns = dict[str, list[tuple[int, Numbers, tuple[Numbers, ...]]]]
 
 @dataclass
 class Marks:
-    """What the guest wrote into its trace: when its command began, how the clock runs, when the trace ended."""
+    """What a trace tells in a few places: when its command began, how the clock runs, when the trace ended."""
 
     clock: Clock | None = None
     begin: int | None = None
     end: int = 0
+    first: int = NEVER
+    """The stamp of the first event."""
+    names: set[str] = field(default_factory=set)
+    deepest: dict[int, int] = field(default_factory=dict)
+    """Of each CPU, the deepest state that it entered."""
+    sleeps: int = 0
+    lost: int = 0
 
 
-def columns_of(trace: TraceFile) -> tuple[Columns, Marks, int]:
-    wanted = {**_FIELDS, **_BESIDE}
-    columns: Columns = {name: [] for name in wanted}
-    marks, lost = Marks(), 0
+def columns_of(trace: TraceFile) -> tuple[Columns, Marks]:
+    """What has to be known before the events are read one after the other."""
+    columns: Columns = {name: [] for name in _WHOLE}
+    marks = Marks()
     for cpu in trace.cpus:
         missed = 0
         for batch in events.batches(trace, cpu):
             missed += batch.lost
             _mark(marks, batch)
-            for name, fields in wanted.items():
+            for name, fields in {**_FIELDS, **BESIDE}.items():
                 which = batch.of(name)
-                if which.size:
+                if not which.size:
+                    continue
+                marks.names.add(name)
+                marks.first = min(marks.first, int(batch.time[which[0]]))
+                if name in columns:
                     values = tuple(_column(batch, name, one, which) for one in fields)
                     columns[name].append((cpu, batch.time[which].astype(np.int64), values))
-        lost += max(missed, trace.dropped.get(cpu, 0))
+        marks.lost += max(missed, trace.dropped.get(cpu, 0))
     if marks.clock is None:
         raise UserError(f"{trace.path}: does not say how its clock runs; record it by `lull boot --trace`")
-    return columns, marks, lost
+    return columns, marks
 
 
 def _column(batch: Batch, name: str, field: str, which: Numbers) -> Numbers:
-    """The columns of a whole trace are in memory at once, so that what the kernel has in four bytes is in four here."""
-    if field in _SETS:
-        return batch.bits(name, field, which)
-    values = batch.numbers(name, field, which)
-    return values.astype(_IN_FOUR_BYTES[field]) if field in _IN_FOUR_BYTES else values
+    return batch.bits(name, field, which) if field in _SETS else batch.numbers(name, field, which)
 
 
 def rows(*columns: Numbers) -> Iterator[tuple[int, ...]]:
@@ -110,6 +117,11 @@ def _mark(marks: Marks, batch: Batch) -> None:
             marks.begin = int(batch.time[at])
         elif clock := Clock.of_marker(text):
             marks.clock, marks.end = clock, int(batch.time[at])
+    which = batch.of("cpu_idle")
+    states = batch.numbers("cpu_idle", "state", which)
+    entered = states[states != EXIT]
+    marks.sleeps += entered.size
+    marks.deepest[batch.cpu] = max(marks.deepest.get(batch.cpu, 0), int(entered.max(initial=0)))
 
 
 def monotonic(clock: Clock, stamps: Numbers, path: Path) -> Numbers:
@@ -120,38 +132,47 @@ def monotonic(clock: Clock, stamps: Numbers, path: Path) -> Numbers:
 
 @dataclass(frozen=True)
 class Stream:
-    """The events of a CPU in the order in which the CPU wrote them, made while they are read: of a long trace only
-    the columns are in memory."""
+    """The events of a CPU in the order in which the CPU wrote them. They are read from the file again each time, so
+    that of a long trace one batch is in memory."""
 
-    columns: Columns
+    trace: TraceFile
     clock: Clock
-    path: Path
     cpu: int
 
     def __iter__(self) -> Iterator[Clue]:
-        return merge(*(self._of(name) for name in _FIELDS), key=lambda one: one.time)
+        names = list(_FIELDS)
+        for batch in events.batches(self.trace, self.cpu):
+            rows = self._rows(batch)
+            for begin in range(0, len(rows), _AT_ONCE):
+                for time, number, *values in rows[begin : begin + _AT_ONCE].tolist():
+                    name = names[number]
+                    yield Clue(time, self.cpu, name, tuple(values[: len(_FIELDS[name])]))
 
-    def _of(self, name: str) -> Iterator[Clue]:
-        for cpu, stamps, values in self.columns[name]:
-            for begin in range(0, stamps.size if cpu == self.cpu else 0, _AT_ONCE):
-                piece = slice(begin, begin + _AT_ONCE)
-                times = monotonic(self.clock, stamps[piece], self.path).tolist()
-                rows = zip(*(column[piece].tolist() for column in values), strict=True) if values else repeat(())
-                for time, row in zip(times, rows, strict=False):
-                    yield Clue(time, cpu, name, row)
+    def _rows(self, batch: Batch) -> Numbers:
+        """Of each event its time, the number of its name, and its values; of events at one time that number tells
+        the order."""
+        found = []
+        for number, (name, fields) in enumerate(_FIELDS.items()):
+            which = batch.of(name)
+            rows = np.zeros((which.size, 2 + _MOST_FIELDS), np.int64)
+            rows[:, 0], rows[:, 1] = monotonic(self.clock, batch.time[which].astype(np.int64), self.trace.path), number
+            for at, one in enumerate(fields if which.size else ()):
+                rows[:, 2 + at] = _column(batch, name, one, which)
+            found.append(rows)
+        every = np.concatenate(found)
+        return every[np.argsort(every[:, 0], kind="stable")]
 
 
-def streams(columns: Columns, clock: Clock, path: Path) -> list[Stream]:
+def streams(trace: TraceFile, clock: Clock) -> list[Stream]:
     """One of each CPU."""
-    cpus = sorted({cpu for name in _FIELDS for cpu, _, _ in columns[name]})
-    return [Stream(columns, clock, path, cpu) for cpu in cpus]
+    return [Stream(trace, clock, cpu) for cpu in trace.cpus]
 
 
 def beside(columns: Columns, clock: Clock, path: Path, begin: int, end: int) -> tuple[int, int]:
     """How often Linux changed the frequency of the CPU of which it did most often, and moved a task to another CPU."""
     changed: dict[int, int] = {}
     moved = 0
-    for name in _BESIDE:
+    for name in BESIDE:
         for _, stamps, values in columns[name]:
             times = monotonic(clock, stamps, path)
             inside = (times >= begin) & (times <= end)

@@ -8,17 +8,21 @@ itself, of one choice before, of all of them, of the sleeps before the trace.
 
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from ctypes import Array
 from dataclasses import dataclass
 from enum import StrEnum
 from itertools import product
 
+import numpy as np
+
 from lull.platform.cstates import STATE_NAMES
 from lull.whatif import recorded
 from lull.whatif.entries import Entries
-from lull.whatif.library import Governor, Knowledge, Lived, State
-from lull.whatif.recorded import Again, Made, Past
+from lull.whatif.library import Governor, Lived, State
+from lull.whatif.recorded import Again, Made, Past, wheels_of
+from lull.whatif.sleeps import chosen_at
 
+_AT_ONCE = 4096
+"""Sleeps that a governor lives through at a time."""
 MOST = 64
 """Choices of a run whose reason is looked for. A run of a minute may have thousands that differ, for few reasons."""
 _DEPTHS = tuple(STATE_NAMES.values())
@@ -74,15 +78,16 @@ def of_run(entries: Entries, found: Again, governor: str, states: Mapping[int, S
     """Of each choice from the command's begin on that differs, in the order of CPUs and time."""
     listed: list[OtherChoice] = []
     for cpu, made in found.made.items():
-        differ = [at for at, one in enumerate(made) if not one.agrees and one.entry.start >= found.begin]
+        starts = made.sleeps["start"]
+        differ = np.flatnonzero(~made.agrees & (starts >= found.begin)).tolist()
         cases = _Cases(entries, governor, states, cpu, made, found.pasts[cpu]) if differ else None
         for at in differ:
-            one = made[at]
             reason, evidence = Reason.MORE, f"only the first {MOST} choices that differ are made again"
             if cases is not None and len(listed) < MOST:
                 reason, evidence = cases.reason(at)
-            at_ms = (one.entry.start - found.begin) / 1e6
-            listed.append(OtherChoice(cpu, at_ms, one.entry.state, one.choice, reason, evidence))
+            at_ms = (int(starts[at]) - found.begin) / 1e6
+            state, choice = int(made.sleeps["state"][at]), int(made.choice[at])
+            listed.append(OtherChoice(cpu, at_ms, state, choice, reason, evidence))
     return listed
 
 
@@ -95,13 +100,12 @@ class _Cases:
         governor: str,
         states: Mapping[int, Sequence[State]],
         cpu: int,
-        made: Sequence[Made],
+        made: Made,
         past: Past,
     ) -> None:
         self._engine = Governor(governor, states)
         self._fresh = self._engine.save()
         self._entries, self._cpu, self._made, self._past = entries, cpu, made, past
-        self._lived = recorded.array([recorded.of_entry(one.entry, one.wheel) for one in made])
         self._live_history(past)
         self._known, self._reached = self._engine.save(), 0
         """What the governor knows before the choice `_reached`."""
@@ -116,49 +120,47 @@ class _Cases:
         return Reason.OTHER, "it does with no single one otherwise"
 
     def _begin(self, at: int) -> Iterator[tuple[Reason, str]]:
-        one = self._made[at].entry
-        for moment in (one.now, one.start):
+        (told,) = chosen_at(self._made.sleeps[at : at + 1]).tolist()
+        for name in ("now", "start"):
+            moment = int(self._made.sleeps[name][at])
             self._before(at)
-            if self._comes(at, begin=moment):
-                yield Reason.BEGIN, f"it does if that is {abs(moment - one.chosen_at) / 1000:.1f} us off"
+            if self._comes(at, now=moment):
+                yield Reason.BEGIN, f"it does if that is {abs(moment - told) / 1000:.1f} us off"
 
     def _wheel(self, at: int) -> Iterator[tuple[Reason, str]]:
-        one = self._made[at]
-        for wheel, word in zip(
-            recorded.wheels_of(one.entry), ("trace tells", "kernel keeps it", "wheel is empty"), strict=True
-        ):
-            if not one.entry.stops and wheel != one.wheel:
+        one = self._made.sleeps[at]
+        for wheel, word in zip(wheels_of(one), ("trace tells", "kernel keeps it", "wheel is empty"), strict=True):
+            if not one["stops"] and wheel != self._made.wheel[at]:
                 self._before(at)
                 if self._comes(at, wheel=wheel):
                     yield Reason.WHEEL, f"it does if the {word}"
 
     def _left(self, at: int) -> Iterator[tuple[Reason, str]]:
         self._before(at)
-        self._engine.select(self._cpu, self._view(at))
-        self._engine.rejected(self._cpu)
+        self._ask(at, refused=1)
         if self._comes(at):
             yield Reason.LEFT, "it does after one that a task cut short"
 
     def _earlier(self, at: int) -> Iterator[tuple[Reason, str]]:
         for other in range(max(0, at - recorded.SETTLING), at):
-            one = self._made[other]
-            for wheel in recorded.wheels_of(one.entry) if not one.entry.stops and not one.entry.stopped else ():
-                if wheel != one.wheel:
+            one = self._made.sleeps[other]
+            for wheel in wheels_of(one) if not one["stops"] and not one["stopped"] else ():
+                if wheel != self._made.wheel[other]:
                     self._before(at, {other: wheel})
                     if self._comes(at):
                         yield Reason.EARLIER, f"it does if that of {at - other} before was otherwise"
 
     def _length(self, at: int) -> Iterator[tuple[Reason, str]]:
         """The kernel measures between the events. The shortest sleep near by was hardly one."""
-        near = self._made[max(0, at - recorded.SETTLING) : at]
-        shortest = min((one.entry.end - one.entry.start for one in near), default=0)
-        if not near:
+        near = self._made.sleeps[max(0, at - recorded.SETTLING) : at]
+        if not near.size:
             return
-        shorter = self._part(0, at)
-        for one in shorter:
-            one.residency = max(0, one.residency - shortest)
+        shortest = int((near["end"] - near["start"]).min())
         self._live_history(self._past)
-        self._engine.live(self._cpu, shorter)
+        for first in range(0, at, _AT_ONCE):
+            shorter = self._part(first, min(at, first + _AT_ONCE))
+            shorter["residency"] = np.maximum(0, shorter["residency"] - shortest)
+            self._engine.live(self._cpu, shorter)
         if self._comes(at):
             yield Reason.LENGTH, f"it does if the events took {shortest / 1000:.1f} us"
 
@@ -178,29 +180,32 @@ class _Cases:
     def _reach(self, at: int) -> None:
         """Remember what the governor knows before a choice, which is never before the last one."""
         self._engine.restore(self._known)
-        self._engine.live(self._cpu, self._part(self._reached, at))
+        for first in range(self._reached, at, _AT_ONCE):
+            self._engine.live(self._cpu, self._part(first, min(at, first + _AT_ONCE)))
         self._known, self._reached = self._engine.save(), at
 
     def _before(self, at: int, wheels: Mapping[int, int] | None = None) -> None:
         """Bring the governor to before a choice, of which a few before may have had another wheel."""
         own = self._part(self._reached, at)
         for other, wheel in (wheels or {}).items():
-            own[other - self._reached] = recorded.of_entry(self._made[other].entry, wheel)
+            own["wheel"][other - self._reached] = wheel
         self._engine.restore(self._known)
         self._engine.live(self._cpu, own)
 
     def _live_history(self, past: Past) -> None:
         self._engine.restore(self._fresh)
-        self._engine.live(self._cpu, recorded.sleeps_of(self._entries, self._cpu, past, ()))
+        self._engine.live(self._cpu, recorded.history(past, self._entries, self._cpu))
 
-    def _part(self, first: int, last: int) -> Array[Lived]:
+    def _part(self, first: int, last: int) -> Lived:
         """A copy of some of the sleeps."""
-        return recorded.array(self._lived[first:last])
+        return recorded.lived_of(self._made.sleeps[first:last], self._made.wheel[first:last])
 
-    def _view(self, at: int, begin: int | None = None, wheel: int | None = None) -> Knowledge:
-        one = self._made[at]
-        return one.entry.knowledge(one.wheel if wheel is None else wheel, begin)
+    def _ask(self, at: int, **otherwise: int) -> int:
+        """What the governor chooses with an input otherwise."""
+        one = self._part(at, at + 1)
+        for name, value in otherwise.items():
+            one[name] = value
+        return int(self._engine.live(self._cpu, one)["state"][0])
 
-    def _comes(self, at: int, begin: int | None = None, wheel: int | None = None) -> bool:
-        state: int = self._engine.select(self._cpu, self._view(at, begin, wheel)).state
-        return state == self._made[at].entry.state
+    def _comes(self, at: int, **otherwise: int) -> bool:
+        return self._ask(at, **otherwise) == int(self._made.sleeps["state"][at])

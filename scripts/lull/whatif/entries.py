@@ -16,8 +16,7 @@ No event tells what a governor was told. Each input is derived from other events
 Times are nanoseconds of CLOCK_MONOTONIC.
 """
 
-from bisect import bisect_left
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from heapq import merge
 from pathlib import Path
@@ -26,12 +25,11 @@ import numpy as np
 
 from lull.errors import UserError
 from lull.trace.datfile import TraceFile
-from lull.whatif import clues, pending
-from lull.whatif.clues import Clue
+from lull.whatif import clues, pending, sleeps
+from lull.whatif.clues import EXIT, Clue
 from lull.whatif.library import NEVER
-from lull.whatif.sleeps import ChosenSleep
+from lull.whatif.sleeps import ChosenSleep, Sleeps
 
-_EXIT = 0xFFFFFFFF
 _ANY = 10**9
 """Linux's latency request where nobody has one: 2000 s, in microseconds; anything from here on is none."""
 TIMER_CPU = 0x3FFFF
@@ -41,7 +39,7 @@ TIMER_PINNED = 0x100000
 
 @dataclass
 class Entries:
-    by_cpu: dict[int, list[ChosenSleep]]
+    by_cpu: Mapping[int, Sleeps]
     begin: int
     end: int
     period: int
@@ -66,35 +64,39 @@ def read(
     trace = TraceFile(path)
     if missing := [name for name in clues.NEEDED if name not in trace.formats]:
         raise UserError(f"{path}: its kernel has no event {missing[0]}; record it by lull's kernel")
-    columns, marks, lost = clues.columns_of(trace)
+    columns, marks = clues.columns_of(trace)
+    sleeps.check_room(path, marks.sleeps)
     clock = marks.clock
     assert clock is not None
+    if not {"hrtimer_start", "tick_stop"} <= marks.names:
+        raise UserError(f"{path}: has no event of a timer or of the tick; record a longer run")
+    for cpu, state in marks.deepest.items():
+        if cpu in residency_ns and state >= len(residency_ns[cpu]):
+            raise UserError(f"{path}: CPU {cpu} enters an idle state that it does not have; run the command again")
+    stamps = np.array([marks.begin or 0, marks.end, marks.first], np.int64)
+    begin, end, first = clues.monotonic(clock, np.maximum(stamps, clock.epoch_ns), path).tolist()
     tick = clues.tick_function(columns)
     owners = clues.owners(columns)
     found = _Watcher(residency_ns, period, owners, tick, clues.drifting(columns, clock, path, tick, owners))
-    if not columns["hrtimer_start"] or not columns["tick_stop"]:
-        raise UserError(f"{path}: has no event of a timer or of the tick; record a longer run")
-    for cpu, _, (states,) in columns["cpu_idle"]:
-        if cpu in residency_ns and ((states != _EXIT) & (states >= len(residency_ns[cpu]))).any():
-            raise UserError(f"{path}: CPU {cpu} enters an idle state that it does not have; run the command again")
     found.jiffy = clues.first_jiffy(columns, clock, path, period)
-    for timer, (cpu, due) in pending.of_trace(columns, clock, path, tick).items():
+    for timer, (cpu, due) in pending.of_trace(columns, clock, path, tick, first).items():
         if cpu in found.cpus:
             found.cpus[cpu].timers[timer] = due
-    streams = clues.streams(columns, clock, path)
+    columns = {name: columns[name] for name in clues.BESIDE}  # the memory of the others is for the sleeps
+    streams = clues.streams(trace, clock)
     for stream in streams:
         found.begin_with(stream)
     for event in merge(*streams, key=lambda one: one.time):
         found.take(event)
-    stamps = np.array([marks.begin or 0, marks.end], np.int64)
-    begin, end = clues.monotonic(clock, np.maximum(stamps, clock.epoch_ns), path).tolist()
     begin = max(begin, found.begin) if marks.begin else found.begin
     known_until = end
     if within_ms is not None:
         begin, end = _part(path, begin, end, within_ms)
-    first, last = clock.monotonic_ticks(np.array([begin, end], np.int64)).tolist()
+    begin_tick, end_tick = clock.monotonic_ticks(np.array([begin, end], np.int64)).tolist()
     beside = clues.beside(columns, clock, path, begin, end)
-    return Entries(found.done(), begin, end, period, lost, found.unfinished(), (first, last), *beside, known_until)
+    return Entries(
+        found.done(), begin, end, period, marks.lost, found.unfinished(), (begin_tick, end_tick), *beside, known_until
+    )
 
 
 def _part(path: Path, begin: int, end: int, within_ms: tuple[float, float]) -> tuple[int, int]:
@@ -107,13 +109,12 @@ def _part(path: Path, begin: int, end: int, within_ms: tuple[float, float]) -> t
     return start, stop
 
 
-def tell_interrupts(sleeps: Sequence[ChosenSleep], times: Sequence[int]) -> None:
+def tell_interrupts(own: Sleeps, times: Sequence[int]) -> None:
     """Of sleeps that neither a timer nor an IPI ended: the first of the times in each is when its interrupt came."""
-    for one in sleeps:
-        if one.timer == NEVER and not one.start <= one.sent_at <= one.end:
-            at = bisect_left(times, one.start)
-            if at < len(times) and times[at] <= one.end:
-                one.sent_at = times[at]
+    came = np.append(np.array(times, np.int64), NEVER)[np.searchsorted(times, own["start"])]
+    sent = (own["start"] <= own["sent_at"]) & (own["sent_at"] <= own["end"])
+    told = (own["timer"] == NEVER) & ~sent & (came <= own["end"])
+    own["sent_at"][told] = came[told]
 
 
 @dataclass
@@ -166,13 +167,21 @@ class _Watcher:
         """Timers of the wheel: CPU, when due, pinned."""
         self.qos = NEVER
         self.begin, self.last = NEVER, 0
-        self._found: dict[int, list[ChosenSleep]] = {cpu: [] for cpu in residency_ns}
+        self._rows = {cpu: bytearray() for cpu in residency_ns}
+        """The sleeps that no further event tells of."""
 
-    def done(self) -> dict[int, list[ChosenSleep]]:
-        return {cpu: [one for one in own if one.end != NEVER] for cpu, own in self._found.items()}
+    def done(self) -> dict[int, Sleeps]:
+        for number, cpu in self.cpus.items():
+            self._keep(number, cpu)
+        return {cpu: sleeps.unpacked(rows) for cpu, rows in self._rows.items()}
+
+    def _keep(self, number: int, cpu: _CpuSeen) -> None:
+        if cpu.last is not None:
+            sleeps.pack(self._rows[number], cpu.last)
+            cpu.last = None
 
     def unfinished(self) -> dict[int, ChosenSleep]:
-        return {cpu: own[-1] for cpu, own in self._found.items() if own and own[-1].end == NEVER}
+        return {number: cpu.asleep for number, cpu in self.cpus.items() if cpu.asleep is not None}
 
     def take(self, event: Clue) -> None:
         cpu = self.cpus.get(event.cpu)
@@ -230,8 +239,9 @@ class _Watcher:
 
     def _cpu_idle(self, cpu: _CpuSeen, event: Clue) -> None:
         (state,) = event.values
-        if state == _EXIT:
+        if state == EXIT:
             if cpu.asleep is not None:
+                self._keep(event.cpu, cpu)
                 cpu.asleep.end = event.time
                 cpu.last, cpu.asleep, cpu.fresh, cpu.handled = cpu.asleep, None, True, False
                 cpu.interrupted = NEVER
@@ -242,9 +252,7 @@ class _Watcher:
             self._before(cpu, event.time)
             return
         stops = cpu.stopped
-        wheel, known = self._next_wheel(event.cpu, cpu), False
-        if stops:
-            wheel, known = cpu.tick, True
+        wheel = cpu.tick if stops else self._next_wheel(event.cpu, cpu)
         pending = {timer: at for timer, at in cpu.timers.items() if at > cpu.now - self.period}
         hrtimer = min(pending.values(), default=NEVER)
         fixed = min((at for timer, at in pending.items() if timer not in cpu.drifting), default=NEVER)
@@ -253,11 +261,10 @@ class _Watcher:
             tick = cpu.now - cpu.now % self.period + self.period
         entry = ChosenSleep(
             cpu=event.cpu, now=cpu.now, start=event.time, state=state, tick=tick, hrtimer=hrtimer,
-            wheel=wheel, qos=self.qos, stopped=cpu.stopped_before, stops=stops, wheel_known=known,
+            wheel=wheel, qos=self.qos, stopped=cpu.stopped_before, stops=stops,
             after_task=cpu.after_task, fixed_hrtimer=fixed,
         )  # fmt: skip
         cpu.asleep, cpu.raised, cpu.after_tick = entry, (-1, NEVER), NEVER
-        self._found[event.cpu].append(entry)
 
     def _cpu_idle_miss(self, cpu: _CpuSeen, _event: Clue) -> None:
         if cpu.last is not None:

@@ -7,6 +7,9 @@ from functools import cache
 from pathlib import Path
 from typing import NamedTuple
 
+import numpy as np
+import numpy.typing as npt
+
 from lull.artifacts import governors
 from lull.errors import UserError
 
@@ -38,17 +41,15 @@ class Knowledge(ctypes.Structure):
     )
 
 
-class Lived(ctypes.Structure):
-    """A choice that is over, and how its sleep went. State -1 is the governor's own choice."""
-
-    _fields_ = (
-        ("view", Knowledge),
-        ("end", ctypes.c_int64),
-        ("residency", ctypes.c_int64),
-        ("state", ctypes.c_int32),
-        ("got_tick", ctypes.c_int32),
-        ("refused", ctypes.c_int32),
-    )
+LIVED = np.dtype(
+    [(name, np.int64) for name in ("clock", "now", "tick", "hrtimer", "wheel", "qos")]
+    + [("stopped", np.int32), ("end", np.int64), ("residency", np.int64)]
+    + [(name, np.int32) for name in ("state", "got_tick", "refused")],
+    align=True,
+)
+"""Choices that are over: the knowledge of each, and how its sleep went. State -1 is the governor's own choice."""
+Lived = npt.NDArray[np.void]
+CHOICE = np.dtype([(name, np.int32) for name in ("state", "stop_tick", "asked")] + [("length", np.int64)], align=True)
 
 
 class Choice(ctypes.Structure):
@@ -76,6 +77,12 @@ def library() -> ctypes.CDLL:
     found.shim_governor.argtypes = [ctypes.c_char_p]
     found.shim_size.restype = ctypes.c_size_t
     found.shim_reflect.argtypes = [ctypes.c_int, ctypes.c_int, time, ctypes.c_int, time, ctypes.c_int]
+    found.chain_size.restype = ctypes.c_size_t
+    found.chain_begin.argtypes = [ctypes.c_void_p, ctypes.c_int, ctypes.c_void_p]
+    found.chain_run.restype = time
+    found.chain_run.argtypes = [ctypes.c_void_p, ctypes.c_int, ctypes.c_int, ctypes.c_void_p, time, time,
+                                ctypes.c_void_p, ctypes.c_void_p]  # fmt: skip
+    found.shim_live.argtypes = [ctypes.c_int, ctypes.c_int, time, ctypes.c_void_p, ctypes.c_void_p]
     found.shim_select.argtypes = [ctypes.c_int, ctypes.c_int, ctypes.POINTER(Knowledge), ctypes.POINTER(Choice)]
     return found
 
@@ -111,9 +118,11 @@ class Governor:
         self._library.shim_select(self.number, cpu, ctypes.byref(view), ctypes.byref(choice))
         return choice
 
-    def live(self, cpu: int, lived: ctypes.Array[Lived]) -> None:
-        """Let the governor choose and learn, sleep after sleep."""
-        self._library.shim_live(self.number, cpu, ctypes.c_int64(len(lived)), lived)
+    def live(self, cpu: int, lived: Lived) -> npt.NDArray[np.void]:
+        """Let the governor choose and learn, sleep after sleep. What it chose."""
+        choices = np.empty(lived.size, CHOICE)
+        self._library.shim_live(self.number, cpu, lived.size, lived.ctypes.data, choices.ctypes.data)
+        return choices
 
     def save(self) -> bytes:
         """All that the governor knows."""

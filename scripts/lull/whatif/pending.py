@@ -9,15 +9,13 @@ next task.
 
 from pathlib import Path
 
-import numpy as np
-
 from lull.trace.clock import Clock
 from lull.whatif import clues
 from lull.whatif.clues import Columns
 
 
-def of_trace(columns: Columns, clock: Clock, path: Path, tick: int) -> dict[int, tuple[int, int]]:
-    """Of each such timer but the tick's, the function `tick`: its CPU, and when it is due."""
+def of_trace(columns: Columns, clock: Clock, path: Path, tick: int, begin: int) -> dict[int, tuple[int, int]]:
+    """Of each such timer but the tick's, the function `tick`: its CPU, and when it is due. `begin`: of the trace."""
     started, ahead = _starts(columns, clock, path)
     found: dict[int, tuple[int, int, int]] = {}
     """When its first event is, on which CPU, when it was due."""
@@ -25,7 +23,6 @@ def of_trace(columns: Columns, clock: Clock, path: Path, tick: int) -> dict[int,
         for timer, function, stamp, due in clues.rows(timers, functions, stamps, now):
             if function != tick:
                 found[timer] = min(found.get(timer, (stamp, cpu, due)), (stamp, cpu, due))
-    begin = _begin(columns, clock, path)
     for cpu, stamps, (timers,) in columns["hrtimer_cancel"]:
         for timer, stamp in clues.rows(timers, stamps):
             _, function = started.get(timer, (0, tick))  # of a timer that is never started, no event tells more
@@ -49,8 +46,3 @@ def _starts(columns: Columns, clock: Clock, path: Path) -> tuple[dict[int, tuple
             started[timer] = min(started.get(timer, (stamp, function)), (stamp, function))
             ahead[function] = max(ahead.get(function, 0), long)
     return started, ahead
-
-
-def _begin(columns: Columns, clock: Clock, path: Path) -> int:
-    first = min(int(stamps[0]) for batches in columns.values() for _, stamps, _ in batches)
-    return int(clues.monotonic(clock, np.array([max(first, clock.epoch_ns)], np.int64), path)[0])

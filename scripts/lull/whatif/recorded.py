@@ -12,15 +12,20 @@ Two inputs are in no event and are inferred:
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from ctypes import Array
 from dataclasses import dataclass
 from itertools import product
 from typing import NamedTuple
 
+import numpy as np
+import numpy.typing as npt
+
 from lull.whatif import begins
 from lull.whatif.entries import Entries
-from lull.whatif.library import NEVER, Governor, Knowledge, Lived, State
-from lull.whatif.sleeps import ChosenSleep
+from lull.whatif.library import LIVED, NEVER, Governor, Lived, State
+from lull.whatif.sleeps import Sleeps, chosen_at
+
+Times = npt.NDArray[np.int64]
+Flags = npt.NDArray[np.bool_]
 
 REMEMBERED = 64
 """Sleeps after which no history before the trace is seen any more: by then a factor of menu kept 1/5000 of it."""
@@ -71,39 +76,53 @@ SHORT_NS = 100_000
 EARLIER = 0.25
 
 
-class Made(NamedTuple):
-    """One choice made again."""
+@dataclass(frozen=True)
+class Made:
+    """The choices of one CPU made again."""
 
-    entry: ChosenSleep
-    choice: int
-    wheel: int
+    sleeps: Sleeps
+    choice: npt.NDArray[np.int8]
+    wheel: Times
     """When the wheel was taken to be due."""
-    stop_tick: bool
+    stop_tick: Flags
 
     @property
-    def agrees(self) -> bool:
-        return self.choice == self.entry.state
+    def agrees(self) -> Flags:
+        found: Flags = self.choice == self.sleeps["state"]
+        return found
 
     @property
-    def tick_agrees(self) -> bool:
+    def tick_agrees(self) -> Flags:
         """A tick that was let go is stopped, unless a timer is due before the next one."""
-        entry = self.entry
-        return entry.stopped or self.stop_tick == entry.stops or (self.stop_tick and self.wheel <= entry.tick)
+        own = self.sleeps
+        due = self.stop_tick & (self.wheel <= own["tick"])
+        found: Flags = own["stopped"] | (self.stop_tick == own["stops"]) | due
+        return found
+
+    def part(self, which: slice) -> "Made":
+        return Made(self.sleeps[which], self.choice[which], self.wheel[which], self.stop_tick[which])
+
+    def between(self, begin: int, end: int) -> "Made":
+        """The choices of sleeps that end after one time and begin before the other."""
+        first = int(np.searchsorted(self.sleeps["end"], begin, "right"))
+        return self.part(slice(first, int(np.searchsorted(self.sleeps["start"], end))))
 
 
 @dataclass
 class Again:
-    made: dict[int, list[Made]]
+    made: dict[int, Made]
     pasts: dict[int, Past]
     begin: int
     """Of the traced command. Before it the trace is being set up, and not all events are on."""
 
-    def counted(self) -> list[Made]:
-        return [made for own in self.made.values() for made in own if made.entry.start >= self.begin]
+    def agrees(self) -> Flags:
+        """Whether it comes out again, of each choice from the command's begin on."""
+        every = [own.agrees[own.sleeps["start"] >= self.begin] for own in self.made.values()]
+        return np.concatenate(every) if every else np.zeros(0, np.bool_)
 
     def share(self) -> float:
-        every = self.counted()
-        return sum(made.agrees for made in every) / len(every) if every else 1.0
+        every = self.agrees()
+        return int(every.sum()) / every.size if every.size else 1.0
 
 
 def again(
@@ -120,7 +139,7 @@ def again(
             fit = _fit(_after(engine, cpu, own[:REMEMBERED], past, entries), entries.begin)
             if cpu not in fits or fit > fits[cpu]:
                 fits[cpu], chosen[cpu] = fit, past
-    made: dict[int, list[Made]] = {}
+    made: dict[int, Made] = {}
     for cpu, own in entries.by_cpu.items():
         made[cpu] = _after(Governor(governor, states), cpu, own, chosen[cpu], entries)
         better = _other_past(governor, states, cpu, made[cpu], chosen[cpu], entries, pasts)
@@ -134,53 +153,50 @@ def _other_past(
     governor: str,
     states: Mapping[int, Sequence[State]],
     cpu: int,
-    made: list[Made],
+    made: Made,
     past: Past,
     entries: Entries,
     pasts: Iterable[Past],
 ) -> Past:
     """The history that fits best up to the last choice that differs, if that is not too late for a history."""
-    differs = [at for at, one in enumerate(made[:LATEST]) if not one.agrees and one.entry.start >= entries.begin]
-    if not differs:
+    early = made.part(slice(LATEST))
+    differs = np.flatnonzero(~early.agrees & (early.sleeps["start"] >= entries.begin))
+    if not differs.size:
         return past
-    until = differs[-1] + PIECE
+    until = int(differs[-1]) + PIECE
     own = entries.by_cpu[cpu][:until]
-    best = _fit(made[:until], entries.begin)
+    best = _fit(made.part(slice(until)), entries.begin)
     more = [past._replace(more=many, kind=kind) for kind, many in product(range(len(KINDS)), MORE)]
     for other in [*pasts, *more]:
         tried = _after(Governor(governor, states), cpu, own, other, entries)
         fit = _fit(tried, entries.begin)
         if fit > best:
             best, past = fit, other
-            if all(one.agrees for one in tried if one.entry.start >= entries.begin):
+            if tried.agrees[tried.sleeps["start"] >= entries.begin].all():
                 break
     return past
 
 
-def _after(engine: Governor, cpu: int, own: list[ChosenSleep], past: Past, entries: Entries) -> list[Made]:
+def _after(engine: Governor, cpu: int, own: Sleeps, past: Past, entries: Entries) -> Made:
     """The choices of a CPU that had this history."""
-    engine.live(cpu, array(_history(past, _first(entries, cpu), entries.period)))
+    engine.live(cpu, history(past, entries, cpu))
     return _cpu(engine, cpu, own, entries.begin)
 
 
-def lived(entries: Entries, found: Again) -> dict[int, Array[Lived]]:
+def lived(entries: Entries, found: Again) -> dict[int, Lived]:
     """The sleeps of each CPU that ended before the command: the history that fits, and those that the trace has."""
-    return {
-        cpu: sleeps_of(entries, cpu, past, [one for one in found.made[cpu] if one.entry.end <= entries.begin])
-        for cpu, past in found.pasts.items()
-    }
-
-
-def sleeps_of(entries: Entries, cpu: int, past: Past, made: Iterable[Made]) -> Array[Lived]:
-    """A history, and sleeps of the trace after it."""
-    own = [of_entry(one.entry, one.wheel) for one in made]
-    return array([*_history(past, _first(entries, cpu), entries.period), *own])
+    lives = {}
+    for cpu, past in found.pasts.items():
+        made = found.made[cpu]
+        before = made.part(slice(int(np.searchsorted(made.sleeps["end"], entries.begin, "right"))))
+        lives[cpu] = np.concatenate([history(past, entries, cpu), lived_of(before.sleeps, before.wheel)])
+    return lives
 
 
 def warmed(
     governor: str,
     states: Mapping[int, Sequence[State]],
-    before: Mapping[int, Array[Lived]],
+    before: Mapping[int, Lived],
     tunables: Mapping[str, int] | None = None,
 ) -> Governor:
     """The governor as it is when the traced command begins."""
@@ -190,131 +206,109 @@ def warmed(
     return engine
 
 
-def array(sleeps: Sequence[Lived]) -> Array[Lived]:
-    return (Lived * len(sleeps))(*sleeps)
-
-
-def _first(entries: Entries, cpu: int) -> int:
-    own = entries.by_cpu[cpu]
-    return own[0].now if own else 0
-
-
-def _history(past: Past, until: int, period: int) -> list[Lived]:
+def history(past: Past, entries: Entries, cpu: int) -> Lived:
     """Sleep as often as the history says, so that the last sleep ends before the trace begins."""
     kinds = (
         [PastSleep(SHORT_NS, NEVER)] * past.far
-        + [PastSleep(SHORT_NS, period)] * past.near
+        + [PastSleep(SHORT_NS, entries.period)] * past.near
         + [KINDS[past.kind]] * past.more
     )
-    now = until - sum(kind.length + SHORT_NS for kind in kinds)
+    own = entries.by_cpu[cpu]
+    now = (int(own["now"][0]) if own.size else 0) - sum(kind.length + SHORT_NS for kind in kinds)
     found = []
     for kind in kinds:
         due = NEVER if kind.timer == NEVER else now + kind.timer
-        view = Knowledge(now, now, due, NEVER, due, NEVER, due == NEVER)
-        found.append(Lived(view, now + kind.length, kind.length, -1, False, False))
+        found.append((now, now, due, NEVER, due, NEVER, due == NEVER, now + kind.length, kind.length, -1, 0, 0))
         now += kind.length + SHORT_NS
+    return np.array(found, LIVED)
+
+
+def lived_of(own: Sleeps, wheels: Times) -> Lived:
+    """Recorded sleeps, with the times when the wheel is taken to be due."""
+    found = np.empty(own.size, LIVED)
+    found["clock"], found["now"], found["wheel"] = own["start"], chosen_at(own), wheels
+    found["residency"] = own["end"] - own["start"]
+    for name in ("tick", "hrtimer", "qos", "stopped", "end", "state", "got_tick", "refused"):
+        found[name] = own[name]
     return found
 
 
-def of_entry(entry: ChosenSleep, wheel: int) -> Lived:
-    return Lived(entry.knowledge(wheel), entry.end, entry.end - entry.start, entry.state, entry.got_tick, entry.refused)
-
-
-def _cpu(engine: Governor, cpu: int, own: list[ChosenSleep], since: int) -> list[Made]:
+def _cpu(engine: Governor, cpu: int, own: Sleeps, since: int) -> Made:
     """The choices in their order."""
-    made: list[Made] = []
-    while len(made) < len(own):
-        begin = len(made)
-        most = min(len(own), begin + PIECE)
-        end = next((at for at in range(begin, most) if not _keeps(own[at])), most)
-        if begin == end:
-            made.append(_choose(engine, cpu, own[begin], own[begin].wheel))
-        else:
-            made += _kept(engine, cpu, own[begin:end], own[end : end + SETTLING], since)
+    made = Made(own, np.empty(own.size, np.int8), own["wheel"].copy(), np.empty(own.size, np.bool_))
+    keeps = ~own["stopped"] & ~own["stops"]
+    edges = np.append(np.flatnonzero(keeps[1:] != keeps[:-1]) + 1, own.size)
+    begin = 0
+    while begin < own.size:
+        end = min(begin + PIECE, int(edges[np.searchsorted(edges, begin, "right")]))
+        if keeps[begin]:
+            made.wheel[begin:end] = _kept(engine, cpu, own[begin : end + SETTLING], end - begin, since)
+        found = engine.live(cpu, lived_of(own[begin:end], made.wheel[begin:end]))
+        made.choice[begin:end], made.stop_tick[begin:end] = found["state"], found["stop_tick"]
+        begin = end
     return made
 
 
-class _Tried(NamedTuple):
+class Tried(NamedTuple):
     """A row of choices, with what may have kept the tick at each."""
 
     score: tuple[float, int]
-    wheels: tuple[int, ...]
+    wheels: Times
     """When the wheel was taken to be due at each."""
-    made: list[Made]
-    after: list[Made]
-    known: bytes
+    made: Made
+    """The row, and the choices after it."""
 
 
-def _kept(engine: Governor, cpu: int, row: list[ChosenSleep], after: list[ChosenSleep], since: int) -> list[Made]:
-    """A row of choices that kept the tick: the kernel kept it up to one of them, or from one of them on.
+def _kept(engine: Governor, cpu: int, own: Sleeps, count: int, since: int) -> Times:
+    """When the wheel was due in a row of choices that kept the tick: the kernel kept it up to one of them, or from one
+    of them on. `own`: the row of so many choices, and those after it.
 
     Where a choice still differs, the kernel may have kept a single tick, or another CPU may have served a timer: at
     this choice, or at one of the few before.
     """
     before = engine.save()
+    now, told = own["now"][:count], own["wheel"][:count]
+    asked = lived_of(own, own["wheel"])
 
-    def tried(wheels: tuple[int, ...]) -> _Tried:
+    def tried(wheels: Times) -> Tried:
         engine.restore(before)
-        made = [_choose(engine, cpu, entry, wheel) for entry, wheel in zip(row, wheels, strict=True)]
-        known = engine.save()
-        then = [_choose(engine, cpu, entry, entry.wheel) for entry in after]
-        guessed = sum(one.wheel == one.entry.now for one in made)
-        return _Tried((_fit(made, since) + _fit(then, since), -guessed), wheels, made, then, known)
+        asked["wheel"][:count] = wheels
+        found = engine.live(cpu, asked)
+        made = Made(own, found["state"], asked["wheel"].copy(), found["stop_tick"] == 1)
+        return Tried((_fit(made, since), -int((wheels == now).sum())), wheels, made)
 
-    splits = [(first, at) for first in (True, False) for at in range(len(row) + 1)]
-    every = (
-        tried(tuple(entry.now if (at < split) is first else entry.wheel for at, entry in enumerate(row)))
-        for first, split in splits
-    )
+    places = np.arange(count)
+    splits = [(first, at) for first in (True, False) for at in range(count + 1)]
+    every = (tried(np.where((places < split) == first, now, told)) for first, split in splits)
     best = max(every, key=lambda one: one.score)
     while (better := _better(best, tried)) is not None:
         best = better
-    engine.restore(best.known)
-    return best.made
+    engine.restore(before)
+    return best.wheels
 
 
-def _better(best: _Tried, tried: Callable[[tuple[int, ...]], _Tried]) -> _Tried | None:
+def _better(best: Tried, tried: Callable[[Times], Tried]) -> Tried | None:
     """The same row with another wheel at one choice, if more choices then come out as recorded."""
-    for wrong, one in enumerate([*best.made, *best.after]):
-        near = range(max(0, wrong - SETTLING), min(wrong + 1, len(best.made))) if not one.agrees else ()
-        others = [
-            tried((*best.wheels[:at], wheel, *best.wheels[at + 1 :]))
-            for at in near
-            for wheel in wheels_of(best.made[at].entry)
-            if wheel != best.wheels[at]
-        ]
+    for wrong in np.flatnonzero(~best.made.agrees).tolist():
+        others = []
+        for at in range(max(0, wrong - SETTLING), min(wrong + 1, best.wheels.size)):
+            for wheel in wheels_of(best.made.sleeps[at]):
+                if wheel != best.wheels[at]:
+                    others.append(tried(np.where(np.arange(best.wheels.size) == at, wheel, best.wheels)))
         better = max(others, key=lambda other: other.score, default=best)
         if better.score[0] > best.score[0]:
             return better
     return None
 
 
-def wheels_of(entry: ChosenSleep) -> tuple[int, ...]:
+def wheels_of(one: np.void) -> tuple[int, ...]:
     """What the wheel may have been at a choice that kept the tick: as the trace tells, at work for the kernel, or
     another CPU's to serve."""
-    return entry.wheel, entry.now, NEVER
+    return int(one["wheel"]), int(one["now"]), NEVER
 
 
-def _fit(made: list[Made], since: int) -> float:
+def _fit(made: Made, since: int) -> float:
     """The choices that agree; what they say of the tick counts half. Before the command not all events are on, so that
     a choice from there counts a quarter."""
-    return sum((one.agrees + 0.5 * one.tick_agrees) * (1 if one.entry.start >= since else EARLIER) for one in made)
-
-
-def _keeps(entry: ChosenSleep) -> bool:
-    return not entry.stopped and not entry.stops
-
-
-def tell(engine: Governor, cpu: int, entry: ChosenSleep) -> None:
-    """Tell the governor how the recorded sleep went."""
-    if entry.refused:
-        engine.rejected(cpu)
-    else:
-        engine.reflect(cpu, entry.end, entry.state, entry.end - entry.start, entry.got_tick)
-
-
-def _choose(engine: Governor, cpu: int, entry: ChosenSleep, wheel: int) -> Made:
-    """One choice, after which the governor is told how the recorded sleep went."""
-    choice = engine.select(cpu, entry.knowledge(wheel))
-    tell(engine, cpu, entry)
-    return Made(entry, choice.state, wheel, bool(choice.stop_tick))
+    weights = np.where(made.sleeps["start"] >= since, 1.0, EARLIER)
+    return float(((made.agrees + 0.5 * made.tick_agrees) * weights).sum())

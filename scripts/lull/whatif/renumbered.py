@@ -5,14 +5,12 @@ For example, C3 is state 2 of a CPU. If a what-if adds C2b between C2 and C3, th
 """
 
 from collections.abc import Mapping, Sequence
-from ctypes import Array
 from dataclasses import replace
 
 import numpy as np
 
 from lull.platform.cstates import CState
 from lull.platform.schema import Platform
-from lull.whatif import recorded
 from lull.whatif.chain import Chains, Usual
 from lull.whatif.library import Lived
 
@@ -41,16 +39,14 @@ def chains(own: Chains, before: Platform, now: Platform) -> Chains:
     return replace(own, sleeps=sleeps, usual=usual, new=new)
 
 
-def lived(own: Mapping[int, Array[Lived]], before: Platform, now: Platform) -> dict[int, Array[Lived]]:
+def lived(own: Mapping[int, Lived], before: Platform, now: Platform) -> dict[int, Lived]:
     """The sleeps before the command, of which -1 is the governor's own choice."""
     found = {}
     for cpu, (old, states) in _states(before, now).items():
         if cpu not in own:
             continue
-        numbers = _numbers(old, states)
-        found[cpu] = recorded.array(list(own[cpu]))
-        for one in found[cpu]:
-            one.state = numbers[one.state] if one.state >= 0 else one.state
+        found[cpu] = own[cpu].copy()
+        found[cpu]["state"] = np.array([*_numbers(old, states), -1])[own[cpu]["state"]]
     return found
 
 

@@ -2,7 +2,6 @@
 """A recorded run on gem5, made ready to be asked: its choices made again, its chains and its power."""
 
 from collections.abc import Mapping, Sequence
-from ctypes import Array
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -26,7 +25,7 @@ from lull.whatif.entries import Entries
 from lull.whatif.library import Lived, State
 from lull.whatif.recorded import Again
 from lull.whatif.settings import Setup
-from lull.whatif.sleeps import ChosenSleep
+from lull.whatif.sleeps import Columns
 from lull.whatif.spent import Spending
 from lull.whatif.watts import Watts
 
@@ -102,7 +101,7 @@ class Replay:
         return charges.with_model(self._charges, machine.model) if machine.model else self._charges
 
     @cached_property
-    def lived(self) -> dict[int, Array[Lived]]:
+    def lived(self) -> dict[int, Lived]:
         return recorded.lived(self.entries, self.again)
 
     def wakes(self, machine: Setup) -> npt.NDArray[np.void]:
@@ -113,10 +112,10 @@ class Replay:
         """The recorded chains with the numbers that states have on a machine."""
         return self._numbered(machine)[0]
 
-    def _lived_of(self, machine: Setup) -> Mapping[int, Array[Lived]]:
+    def _lived_of(self, machine: Setup) -> Mapping[int, Lived]:
         return self._numbered(machine)[1]
 
-    def _numbered(self, machine: Setup) -> tuple[Chains, Mapping[int, Array[Lived]]]:
+    def _numbered(self, machine: Setup) -> tuple[Chains, Mapping[int, Lived]]:
         """Points of a grid with the same states share what is made here."""
         if not added.of(machine.platform):
             return self.chains, self.lived
@@ -129,7 +128,7 @@ class Replay:
         return self._by_layout[layout]
 
     @cached_property
-    def _by_layout(self) -> dict[renumbered.Layout, tuple[Chains, Mapping[int, Array[Lived]]]]:
+    def _by_layout(self) -> dict[renumbered.Layout, tuple[Chains, Mapping[int, Lived]]]:
         return {}
 
     def deepest(self, machine: Setup) -> dict[int, int]:
@@ -214,7 +213,8 @@ def load(
     residencies = {cpu: [state.residency_ns for state in own] for cpu, own in told.items()}
     found = entries.read(rundir / TRACE, residencies, TICK_NS, within_ms)
     for cpu, times in (interrupts or {}).items():
-        entries.tell_interrupts(found.by_cpu.get(cpu, []), times)
+        if cpu in found.by_cpu:
+            entries.tell_interrupts(found.by_cpu[cpu], times)
     if found.lost:
         raise UserError(
             f"{rundir / TRACE}: lost {found.lost} events; trace less, or raise --trace-buffer, and run again"
@@ -222,10 +222,10 @@ def load(
     again = recorded.again(found, machine.governor, told)
     most = {cpu: _deepest(own) for cpu, own in told.items()}
 
-    def given(one: ChosenSleep) -> int:
+    def given(cpu: int, own: Columns) -> npt.ArrayLike:
         """Of a sleep from before the trace does not have all that it was chosen by, or another governor would have
         lived through other sleeps."""
-        return 0 if one.start >= found.begin else 2 if one.state == most[one.cpu] else 1
+        return np.where(own["start"] >= found.begin, 0, np.where(own["state"] == most[cpu], 2, 1))
 
     tick_cost = ticks.of_cpus(found, spec.platform)
     chains = chain.of_run(

@@ -20,6 +20,11 @@ has 140 to 250 instructions more than `states/C1` for each of these microseconds
 870 in each of its own."""
 
 
+Sums = npt.NDArray[np.float64]
+_AT_ONCE = 1 << 14
+"""Wake-ups that are added up at a time: what is made of them on the way is in memory for so many."""
+
+
 @dataclass(frozen=True)
 class Spending:
     """Nanoseconds of each CPU: `times` by what it did, `slept` by the state it had chosen."""
@@ -69,10 +74,41 @@ def of_wakes(chains: Chains, charges: Sequence[Charge], platform: Platform, wake
 
     `charges`: of each cluster.
     """
-    first, last = chains.first, chains.last
     places = [(list(cpus), cluster) for cpus, cluster in platform.cpu_ranges()]
-    cpus = max(chains.sleeps) + 1
     most = max(len(cluster.cstates) for _, cluster in places)
+    sums = _sums(chains, charges, most, wakes[:_AT_ONCE])
+    for begin in range(_AT_ONCE, wakes.size, _AT_ONCE):
+        more = _sums(chains, charges, most, wakes[begin : begin + _AT_ONCE])
+        sums = [one + other for one, other in zip(sums, more, strict=True)]
+    asleep, chosen, count, entry, switch, out, software, off_by_cpu, *joules = sums
+    found = Spending({}, {}, {}, {}, {}, {}, chains.last - chains.first)
+    for number, (members, cluster) in enumerate(places):
+        going, coming = joules[2 * number : 2 * number + 2]
+        inside = [one for one in members if one in chains.sleeps]
+        for one in inside:
+            names = [state.name for state in cluster.cstates]
+            found.times[one] = {
+                **dict(zip(names, asleep[one].tolist(), strict=False)), ENTRY: float(entry[one]),
+                SWITCH: float(switch[one]), EXIT: float(out[one]),
+                ACTIVE: max(0.0, found.length - float(chosen[one].sum())),
+            }  # fmt: skip
+            found.slept[one] = dict(zip(names, chosen[one].tolist(), strict=False))
+            found.charges[one] = {ENTRY: float(going[one]), EXIT: float(coming[one])}
+            found.ways[one] = AS_BUSY * (1 + WAY_IN) * float(software[one])
+            found.entries[one] = dict(zip(names, count[one].tolist(), strict=False))
+        if inside:
+            found.off[cluster.name] = float(off_by_cpu[inside].sum())
+    return found
+
+
+def _by(places: npt.NDArray[np.signedinteger], values: npt.NDArray[np.generic], count: int) -> Sums:
+    return np.bincount(places, values, count).astype(np.float64)
+
+
+def _sums(chains: Chains, charges: Sequence[Charge], most: int, wakes: npt.NDArray[np.void]) -> list[Sums]:
+    """Of some of the wake-ups: nanoseconds of each CPU and of each of its `most` states at most, and then joules of
+    each CPU's ways in and ways out by the charges of each cluster."""
+    first, last, cpus = chains.first, chains.last, max(chains.sleeps) + 1
     slept = wakes[wakes["state"] >= 0]
     cpu, given_up = slept["cpu"], slept["given_up"] == 1
     place = cpu * most + slept["state"]
@@ -90,37 +126,21 @@ def of_wakes(chains: Chains, charges: Sequence[Charge], platform: Platform, wake
         found: npt.NDArray[np.int64] = np.maximum(np.minimum(end, last) - np.maximum(start, first), 0)
         return found
 
-    def by_cpu(values: npt.NDArray[np.int64]) -> npt.NDArray[np.float64]:
-        return np.bincount(cpu, values, cpus).astype(np.float64)
+    def by_cpu(values: npt.NDArray[np.int64]) -> Sums:
+        return _by(cpu, values, cpus)
 
-    def by_state(values: npt.NDArray[np.generic]) -> npt.NDArray[np.float64]:
-        return np.bincount(place, values, cpus * most).reshape(cpus, most).astype(np.float64)
+    def by_state(values: npt.NDArray[np.generic]) -> Sums:
+        return _by(place, values, cpus * most).reshape(cpus, most)
 
-    asleep = by_state(np.where(given_up, 0, part(entered, late)))
-    chosen = by_state(part(slept["start"], slept["end"]))
-    count = by_state((slept["start"] >= first) & (slept["start"] < last))
-    entry = by_cpu(part(slept["start"], flushed))
-    switch = by_cpu(part(flushed, entered) + np.where(given_up, 0, part(late, powered)))
-    out = by_cpu(np.where(given_up, 0, part(powered, slept["end"])))
-    software = AS_BUSY * (1 + WAY_IN) * by_cpu(np.where(given_up, 0, part(back, slept["end"])))
-    off_by_cpu = np.bincount(wakes["cpu"], part(wakes["woken"] - wakes["cluster_off"], wakes["woken"]), cpus)
-    found = Spending({}, {}, {}, {}, {}, {}, last - first)
     ended = chains.ended(wakes)
-    for (members, cluster), charge in zip(places, charges, strict=True):
-        ways = charge.of(ended)
-        going, coming = (np.bincount(ended["cpu"], way, cpus) for way in ways)
-        inside = [one for one in members if one in chains.sleeps]
-        for one in inside:
-            names = [state.name for state in cluster.cstates]
-            found.times[one] = {
-                **dict(zip(names, asleep[one].tolist(), strict=False)), ENTRY: float(entry[one]),
-                SWITCH: float(switch[one]), EXIT: float(out[one]),
-                ACTIVE: max(0.0, last - first - float(chosen[one].sum())),
-            }  # fmt: skip
-            found.slept[one] = dict(zip(names, chosen[one].tolist(), strict=False))
-            found.charges[one] = {ENTRY: float(going[one]), EXIT: float(coming[one])}
-            found.ways[one] = float(software[one])
-            found.entries[one] = dict(zip(names, count[one].tolist(), strict=False))
-        if inside:
-            found.off[cluster.name] = float(off_by_cpu[inside].sum())
-    return found
+    return [
+        by_state(np.where(given_up, 0, part(entered, late))),
+        by_state(part(slept["start"], slept["end"])),
+        by_state((slept["start"] >= first) & (slept["start"] < last)),
+        by_cpu(part(slept["start"], flushed)),
+        by_cpu(part(flushed, entered) + np.where(given_up, 0, part(late, powered))),
+        by_cpu(np.where(given_up, 0, part(powered, slept["end"]))),
+        by_cpu(np.where(given_up, 0, part(back, slept["end"]))),
+        _by(wakes["cpu"], part(wakes["woken"] - wakes["cluster_off"], wakes["woken"]), cpus),
+        *(_by(ended["cpu"], way, cpus) for charge in charges for way in charge.of(ended)),
+    ]

@@ -24,7 +24,7 @@ import numpy.typing as npt
 from lull.platform.schema import Platform
 from lull.whatif.entries import Entries
 from lull.whatif.library import NEVER
-from lull.whatif.sleeps import ChosenSleep
+from lull.whatif.sleeps import SLEEP, Columns, Sleeps
 
 FEWEST = 4
 """Of ways with the tick kept, and of ways with the tick changed, that make a difference of medians."""
@@ -42,20 +42,21 @@ class TickCost(NamedTuple):
 
 NOTHING = TickCost(0, 0, 0, True)
 
-_Kind = Callable[[ChosenSleep], tuple[bool, bool, int] | None]
-"""Of a sleep: which ways compare with this one, whether the tick was changed on it, and how long it took."""
+Times = npt.NDArray[np.int64]
+Flags = npt.NDArray[np.bool_]
+_Ways = tuple[Flags, Flags, Times]
+"""Of sleeps: which ways compare with each other, on which the tick was changed, and how long they took."""
 
 
 def of_cpus(entries: Entries, platform: Platform) -> dict[int, TickCost]:
     found = {}
     for cpus, _ in platform.cpu_ranges():
-        own = {cpu: [one for one in entries.by_cpu.get(cpu, ()) if one.start >= entries.begin] for cpu in cpus}
-        alike = [one for sleeps in own.values() for one in sleeps]
-        ticked = [one for one in alike if one.handler]
-        usual = _median(one.handler for one in ticked)
-        handled = _median(one.handler + one.softirqs for one in ticked)
+        own = {cpu: _inside(entries, cpu) for cpu in cpus}
+        alike = list(own.values())
+        usual = _median([one["handler"][one["handler"] > 0] for one in alike])
+        handled = _median([(one["handler"] + one["softirqs"])[one["handler"] > 0] for one in alike])
         for cpu in cpus:
-            stop, restart = (_difference((own[cpu], alike), kind) for kind in (_way_in, _way_out))
+            stop, restart = (_difference(([own[cpu]], alike), kind) for kind in (_way_in, _way_out))
             found[cpu] = TickCost(
                 usual if stop is None else stop,
                 usual if restart is None else restart,
@@ -65,56 +66,48 @@ def of_cpus(entries: Entries, platform: Platform) -> dict[int, TickCost]:
     return found
 
 
-def stops(one: ChosenSleep) -> bool:
-    """Whether the tick is stopped on the way into a sleep."""
-    return one.stops and not one.stopped
+def _inside(entries: Entries, cpu: int) -> Sleeps:
+    """The sleeps that begin in the command."""
+    own = entries.by_cpu.get(cpu, np.zeros(0, SLEEP))
+    return own[np.searchsorted(own["start"], entries.begin) :]
 
 
-def alone(one: ChosenSleep) -> bool:
-    """Whether the tick ended a sleep, and no other timer did with it."""
-    return one.got_tick and one.beside == NEVER
+def _median(values: Sequence[Times]) -> int:
+    found = np.concatenate(values)
+    return round(float(np.median(found))) if found.size else 0
 
 
-def _median(values: Iterable[int]) -> int:
-    found = list(values)
-    return round(float(np.median(found))) if found else 0
+def _way_in(own: Sleeps) -> _Ways:
+    changes = ~own["stopped"]  # else the tick is neither stopped nor kept
+    took = own["start"] - own["now"]
+    return own["after_task"][changes], own["stops"][changes], took[changes]
 
 
-def _way_in(one: ChosenSleep) -> tuple[bool, bool, int] | None:
-    if one.stopped:
-        return None  # neither stopped nor kept
-    return one.after_task, one.stops, one.start - one.now
+def _way_out(own: Sleeps) -> _Ways:
+    told = own["left_after"] != NEVER
+    return np.ones(int(told.sum()), np.bool_), own["restarted"][told], own["left_after"][told]
 
 
-def _way_out(one: ChosenSleep) -> tuple[bool, bool, int] | None:
-    return None if one.left_after == NEVER else (True, one.restarted, one.left_after)
-
-
-def _difference(groups: Iterable[Sequence[ChosenSleep]], kind: _Kind) -> int | None:
+def _difference(groups: Iterable[Sequence[Sleeps]], kind: Callable[[Sleeps], _Ways]) -> int | None:
     """Of the first group that has enough sleeps."""
     for group in groups:
-        ways: dict[bool, tuple[list[int], list[int]]] = {}
-        for one in group:
-            told = kind(one)
-            if told is not None:
-                which, changed, took = told
-                ways.setdefault(which, ([], []))[changed].append(took)
-        enough = [pair for pair in ways.values() if min(map(len, pair)) >= FEWEST]
+        which, changed, took = (np.concatenate(column) for column in zip(*map(kind, group), strict=True))
+        ways = [(took[(which == one) & ~changed], took[(which == one) & changed]) for one in (False, True)]
+        enough = [pair for pair in ways if min(map(len, pair)) >= FEWEST]
         if enough:
             longer = [float(np.median(changed) - np.median(kept)) for kept, changed in enough]
             return max(0, round(float(np.average(longer, weights=[min(map(len, pair)) for pair in enough]))))
     return None
 
 
-def apart(own: Sequence[ChosenSleep], cost: TickCost) -> Mapping[str, npt.NDArray[np.int64]]:
+def apart(own: Columns | Sleeps, cost: TickCost) -> Mapping[str, Times]:
     """Of each of a CPU's sleeps, what the tick took: `stop` on its way in, and of the work after it `restart` and
     `handled`. Together they are no longer than what they are a part of. A tick that was the reason of its wake-up is
     part of that one's work."""
-    into = [min(cost.stop, max(0, one.start - one.now)) if stops(one) else 0 for one in own]
-    out, handled = [], []
-    for number, one in enumerate(own):
-        last = number + 1 == len(own)
-        work = 0 if last else max(0, own[number + 1].start - one.end - into[number + 1])
-        handled.append(0 if alone(one) else min(one.handler + one.softirqs, work))
-        out.append(min(cost.restart, work - handled[-1]) if one.restarted else 0)
-    return {name: np.array(ns, np.int64) for name, ns in (("stop", into), ("restart", out), ("handled", handled))}
+    stops = own["stops"] & ~own["stopped"]
+    into = np.where(stops, np.clip(own["start"] - own["now"], 0, cost.stop), 0)
+    work = np.append(np.maximum(0, own["start"][1:] - own["end"][:-1] - into[1:]), 0)
+    alone = own["got_tick"] & (own["beside"] == NEVER)
+    handled = np.where(alone, 0, np.minimum(own["handler"] + own["softirqs"], work))
+    out = np.where(own["restarted"], np.minimum(cost.restart, work - handled), 0)
+    return {"stop": into, "restart": out, "handled": handled}

@@ -43,6 +43,11 @@ struct domain {           /* a cluster */
 	int off;
 };
 
+struct chain_replay {
+	struct running runs[SHIM_CPUS];
+	struct domain domains[SHIM_CPUS];
+};
+
 static int64_t longest(int64_t a, int64_t b)
 {
 	return a > b ? a : b;
@@ -309,13 +314,17 @@ static int64_t come_on(const struct chain_cpu *cpu, struct running *run, struct 
 	return wake->exit + (int64_t)refill;
 }
 
-int64_t chain_run(int governor, int cpus, const struct chain_cpu *all, int64_t period, int64_t room,
-		  struct chain_wake *wakes, const int64_t *ideal)
+size_t chain_size(void)
 {
-	struct running runs[SHIM_CPUS] = { 0 };
-	struct domain domains[SHIM_CPUS] = { 0 };
-	int64_t made = 0;
+	return sizeof(struct chain_replay);
+}
 
+void chain_begin(struct chain_replay *replay, int cpus, const struct chain_cpu *all)
+{
+	struct running *runs = replay->runs;
+	struct domain *domains = replay->domains;
+
+	*replay = (struct chain_replay){ 0 };
 	for (int i = 0; i < cpus; i++) {
 		runs[i].time = all[i].begin;
 		runs[i].stopped = all[i].stopped;
@@ -326,6 +335,15 @@ int64_t chain_run(int governor, int cpus, const struct chain_cpu *all, int64_t p
 		for (int s = 0; s < CHAIN_STREAMS; s++)
 			runs[i].head[s] = all[i].first[s];
 	}
+}
+
+int64_t chain_run(struct chain_replay *replay, int governor, int cpus, const struct chain_cpu *all, int64_t period,
+		  int64_t room, struct chain_wake *wakes, const int64_t *ideal)
+{
+	struct running *runs = replay->runs;
+	struct domain *domains = replay->domains;
+	int64_t made = 0;
+
 	for (;;) {
 		const struct chain_cpu *cpu;
 		const struct chain_sleep *sleep;
@@ -339,10 +357,8 @@ int64_t chain_run(int governor, int cpus, const struct chain_cpu *all, int64_t p
 		for (int i = 0; i < cpus; i++)
 			if (runs[i].left && (number < 0 || runs[i].time < runs[number].time))
 				number = i;
-		if (number < 0)
+		if (number < 0 || made == room)
 			return made;
-		if (made == room)
-			return -1;
 		cpu = &all[number];
 		run = &runs[number];
 		domain = &domains[cpu->cluster];

@@ -3,6 +3,7 @@
 #ifndef LULL_CHAIN_H
 #define LULL_CHAIN_H
 
+#include <stddef.h>
 #include <stdint.h>
 
 #define CHAIN_STATES 10
@@ -29,19 +30,19 @@ struct chain_sleep {
 	int64_t restart;    /* what starting the tick took on the way out; 0 if it was not started there */
 	int64_t handled;    /* what handling the tick took until the next entry, if it was not the reason of the wake-up */
 	int64_t beside;     /* when the timer was due that was handled with the tick; NEVER without one */
-	int32_t state;
-	int32_t sender;     /* the CPU whose IPI ended it, or -1 */
-	int32_t only_tick;  /* the tick ended it, and nothing else was done */
-	int32_t got_tick;
-	int32_t leaves;     /* a task ran after it */
-	int32_t kept;       /* the kernel kept the tick, whatever the governor said */
-	int32_t stops;      /* the tick was stopped for it */
-	int32_t by_timer;   /* a timer other than the tick ended it */
-	int32_t refused;    /* by the hardware */
-	int32_t given;      /* nobody chooses it again: 1, or 2 if it is in the deepest state allowed */
-	int32_t stream;     /* 0, or the number of the drifting timer that ended it */
-	int32_t set_after;  /* the sleep in whose work a program set this timer, or -1 */
-	int32_t next;       /* the next sleep of this stream, or `count` */
+	int32_t set_after;  /* the sleep in whose work a program set the drifting timer that ended it, or -1 */
+	int32_t next;       /* the next sleep of its stream, or `count` */
+	int8_t state;
+	int8_t sender;      /* the CPU whose IPI ended it, or -1 */
+	int8_t only_tick;   /* the tick ended it, and nothing else was done */
+	int8_t got_tick;
+	int8_t leaves;      /* a task ran after it */
+	int8_t kept;        /* the kernel kept the tick, whatever the governor said */
+	int8_t stops;       /* the tick was stopped for it */
+	int8_t by_timer;    /* a timer other than the tick ended it */
+	int8_t refused;     /* by the hardware */
+	int8_t given;       /* nobody chooses it again: 1, or 2 if it is in the deepest state allowed */
+	int8_t stream;      /* 0, or the number of the drifting timer that ended it */
 };
 
 struct chain_state {
@@ -86,12 +87,17 @@ struct chain_wake {
 	int64_t refilled_l2; /* the same of the cluster's CPUs and its L2 */
 };
 
+struct chain_replay;      /* how far it is */
+
+size_t chain_size(void);
+void chain_begin(struct chain_replay *replay, int cpus, const struct chain_cpu *all);
+
 /*
- * Returns the number of wake-ups, or -1 if there is no room for them. The
- * governor by hindsight needs `ideal`, the least sleep for which each state of a
- * CPU is worth its trip.
+ * Returns the number of wake-ups. If that is `room`, more may follow at the next
+ * call. The governor by hindsight needs `ideal`, the least sleep for which each
+ * state of a CPU is worth its trip.
  */
-int64_t chain_run(int governor, int cpus, const struct chain_cpu *all, int64_t period, int64_t room,
+int64_t chain_run(struct chain_replay *replay, int governor, int cpus, const struct chain_cpu *all, int64_t period, int64_t room,
 		  struct chain_wake *wakes, const int64_t *ideal);
 
 #endif

@@ -180,17 +180,18 @@ void shim_rejected(int cpu)
 	devices[cpu].last_residency_ns = 0;
 }
 
-/* Sleeps one after the other, from which the governor learns. */
-void shim_live(int governor, int cpu, int64_t count, const struct shim_lived *lived)
+/* Sleeps one after the other, from which the governor learns, and what it chooses. */
+void shim_live(int governor, int cpu, int64_t count, const struct shim_lived *lived, struct shim_choice *choices)
 {
-	for (const struct shim_lived *one = lived; one < lived + count; one++) {
-		struct shim_choice choice;
+	for (int64_t at = 0; at < count; at++) {
+		const struct shim_lived *one = &lived[at];
+		struct shim_choice *choice = &choices[at];
 
-		shim_select(governor, cpu, &one->view, &choice);
+		shim_select(governor, cpu, &one->view, choice);
 		if (one->refused)
 			shim_rejected(cpu);
 		else
-			shim_reflect(governor, cpu, one->end, one->state < 0 ? choice.state : one->state,
+			shim_reflect(governor, cpu, one->end, one->state < 0 ? choice->state : one->state,
 				     one->residency, one->got_tick);
 	}
 }

@@ -44,7 +44,8 @@ void shim_restore(const char *from);
 void shim_select(int governor, int cpu, const struct shim_view *view, struct shim_choice *choice);
 void shim_reflect(int governor, int cpu, int64_t now, int state, int64_t residency_ns, int got_tick);
 void shim_rejected(int cpu);
-void shim_live(int governor, int cpu, int64_t count, const struct shim_lived *lived);
+void shim_live(int governor, int cpu, int64_t count, const struct shim_lived *lived,
+	       struct shim_choice *choices);
 void shim_haltpoll(const unsigned int *values);
 
 #endif
