@@ -125,7 +125,7 @@ def descend(space: Space, ask: Ask, bound_us: float) -> dict[Candidate, Outcome]
             best[governor] = min(own, key=lambda one: _worth(found[one], bound_us))
     moving = set(best)
     for _ in range(ROUNDS):
-        near = {governor: set(space.around(best[governor])) for governor in sorted(moving)}
+        near = {governor: dict.fromkeys(space.around(best[governor])) for governor in sorted(moving)}
         found |= ask([one for own in near.values() for one in own if one not in found])
         moving = set()
         for governor, tried in near.items():
