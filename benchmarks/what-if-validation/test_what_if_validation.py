@@ -212,7 +212,7 @@ def test_cpus_wake_each_other_in_the_published_loads_with_tasks_that_do() -> Non
     """And in no other. The share is far from the limit, so that one more wake-up changes nothing."""
     numbers, of = _published()
     groups = zip(numbers["group"].to_pylist(), of, strict=True)
-    assert {group for group, case in groups if case == judging.TURNS} == {"pairs", "pairs-fixed", "watch"}
+    assert {group for group, case in groups if case == judging.TURNS} == {"pairs", "pairs-fixed", "page", "watch"}
 
 
 def test_errors_and_bars_are_drawn(found: Result) -> None:
