@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Choices that come out again because of what was mended, and the reason of each that does not."""
 
+import dataclasses
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -10,7 +11,7 @@ import pytest
 from lull.files.paths import ROOT
 from lull.trace.clock import Clock
 from lull.trace.events import Numbers
-from lull.whatif import begins, differ, pending, prediction, recorded, several, source
+from lull.whatif import begins, clues, differ, pending, prediction, recorded, several, source
 from lull.whatif.differ import OtherChoice, Reason
 from lull.whatif.entries import Entries
 from lull.whatif.library import NEVER, Governor, Knowledge, State
@@ -44,7 +45,7 @@ def sleep(begin: int, length: int, state: int, **told: int | bool) -> ChosenSlee
 def chosen(own: Sequence[ChosenSleep], governor: str = "menu") -> Made:
     """With each wheel as the trace tells."""
     sleeps = packed(own)
-    found = Governor(governor, {0: STATES}).live(0, recorded.lived_of(sleeps, sleeps["wheel"]))
+    found = Governor(governor, {0: STATES}).live(0, recorded.lived_of(sleeps, sleeps["wheel"], Past(0, 0)))
     return Made(sleeps, found["state"], sleeps["wheel"], found["stop_tick"] == 1)
 
 
@@ -132,6 +133,21 @@ def test_the_idle_loop_begins_as_long_before_the_entry_as_after_an_interrupt() -
     assert others == [one.now for one in after]
 
 
+def test_the_events_of_short_sleeps_may_be_most_of_them() -> None:
+    """The kernel measures 1.2 of each 3 us. After eight sleeps of 0 us, of such and a half, menu looks for a timer."""
+    engine, past, rows = Governor("menu", {0: STATES}), Past(0, 0, events=1800), []
+    for at in range(40):
+        asked = sleep(MS * at, 3 * US, 0, hrtimer=900 * MS)
+        (choice,) = engine.live(0, recorded.lived_of(packed([asked]), np.array([NEVER]), past)).tolist()
+        rows.append(dataclasses.replace(asked, state=choice[0], stops=bool(choice[1])))
+    own = packed(rows)
+    found = recorded.again(Entries({0: own}, BASE, NEVER, TICK_NS, 0), "menu", {0: STATES}, [Past(0, 0)])
+    assert found.share() == 1
+    assert found.pasts[0] == past
+    without = recorded._after(Governor("menu", {0: STATES}), 0, own, Past(0, 0), Entries({0: own}, BASE, 0, TICK_NS, 0))
+    assert not without.agrees.all()
+
+
 def test_a_single_kept_tick_is_tried_where_a_choice_differs() -> None:
     """Of a row of twelve the last choice comes out again only if the kernel kept the tick at the eighth."""
     own = packed(sleep(TICK_NS * at, MS, 2) for at in range(12))
@@ -217,6 +233,11 @@ def test_a_timer_from_before_the_trace_is_pending_until_its_first_event() -> Non
     }
     found = pending.of_trace(columns, CLOCK, Path("trace.dat"), tick, 5 * MS)
     assert found == {1: (0, 5 * MS + ahead), 2: (0, 14 * MS)}
+
+
+def test_of_a_trace_with_ticks_alone_no_timer_drifts() -> None:
+    columns = {"hrtimer_start": [column([[8 * MS], [4], [12 * MS], [9]])]}
+    assert clues.drifting(columns, CLOCK, Path("trace.dat"), 9, {}) == set()
 
 
 def test_made_choices_that_agree_have_no_reason() -> None:

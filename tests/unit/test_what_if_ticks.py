@@ -13,6 +13,7 @@ from lull.platform.load import load_platform
 from lull.rundir import cpuidle
 from lull.whatif import chain, entries, prediction, recorded, source, spent, ticks
 from lull.whatif.chain import AS_RECORDED, Chains
+from lull.whatif.clues import EXIT, Clue
 from lull.whatif.entries import Entries
 from lull.whatif.library import NEVER, Governor, Knowledge, State
 from lull.whatif.settings import Setup
@@ -202,6 +203,25 @@ def test_the_trace_tells_of_ticks_stopped_started_and_handled() -> None:
         assert ((left == NEVER) | ((left > 0) & (left < work))).all()
     assert every["handler"][every["got_tick"] & (every["timer"] == every["end"])].all()
     assert every["handler"].any()
+
+
+@pytest.mark.parametrize("runs", [False, True])
+def test_a_tick_in_a_later_interrupt_is_told_to_the_governor_if_no_task_runs_before(runs: bool) -> None:
+    tick, timer, switch = 7, 1, Clue(13 * US, 0, "sched_switch", (0, 5))
+    events = [
+        Clue(0, 0, "cpu_idle", (0,)), Clue(9 * US, 0, "cpu_idle", (EXIT,)), Clue(10 * US, 0, "irq_handler_entry", ()),
+        Clue(11 * US, 0, "irq_handler_exit", ()), *([switch] if runs else []),
+        Clue(15 * US, 0, "irq_handler_entry", ()), Clue(16 * US, 0, "hrtimer_expire_entry", (timer, tick, 16 * US)),
+    ]  # fmt: skip
+    watcher = entries._Watcher({0: [0]}, TICK_NS, {}, tick, set())
+    for event in events:
+        watcher.take(event)
+    (one,) = watcher.done()[0]
+    assert not one["got_tick"]
+    assert one["late_tick"] == (not runs)
+    assert recorded.lived_of(one.reshape(1), one["wheel"].reshape(1), recorded.PASTS[0])["got_tick"].tolist() == [
+        not runs
+    ]
 
 
 def test_the_kernel_is_said_to_keep_a_tick_no_longer_than_it_must() -> None:

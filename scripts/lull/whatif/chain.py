@@ -44,8 +44,8 @@ _SLEEP = np.dtype(
     + [
         (name, np.int8)
         for name in (
-            "state", "sender", "only_tick", "got_tick", "leaves", "kept", "stops", "by_timer", "refused", "given",
-            "stream",
+            "state", "sender", "only_tick", "got_tick", "late_tick", "leaves", "kept", "stops", "by_timer", "refused",
+            "given", "stream",
         )
     ],
     align=True,
@@ -70,7 +70,7 @@ class _CpuChain(ctypes.Structure):
     _fields_ = (
         ("sleeps", ctypes.c_void_p),
         *((name, ctypes.c_int32) for name in ("count", "cluster", "stopped", "state_count", "deepest")),
-        *((name, ctypes.c_int64) for name in ("begin", "tick_work", "stop", "restart", "handled")),
+        *((name, ctypes.c_int64) for name in ("begin", "tick_work", "stop", "restart", "handled", "events")),
         ("states", _StateCosts * MAX_STATES),
         ("first", ctypes.c_int32 * STREAMS),
         ("shifts", ctypes.c_void_p),
@@ -107,6 +107,8 @@ class Chains:
     """Of each CPU, the first sleep of each stream, or the number of its sleeps."""
     told: dict[int, npt.NDArray[np.bool_]] = field(default_factory=dict)
     """Of each CPU's sleeps, whether an event tells when the interrupt came that ended it."""
+    events: Mapping[int, int] = field(default_factory=dict)
+    """Of each CPU, the part of each sleep that the kernel does not measure."""
     new: Mapping[int, frozenset[int]] = field(default_factory=dict)
     """Of each CPU, the numbers of the states that a what-if adds."""
 
@@ -169,6 +171,7 @@ def of_run(
     given: Callable[[int, Columns], npt.ArrayLike] = lambda _cpu, _own: 0,
     tick_cost: Mapping[int, TickCost] | None = None,
     known_until: int | None = None,
+    events: Mapping[int, int] | None = None,
 ) -> Chains:
     """The chains of the choices of a run on this platform, between two times, with the sleeps over these times.
 
@@ -178,7 +181,9 @@ def of_run(
     """
     drifts = any((own.sleeps["set_at"] != NEVER).any() for own in made.values())
     until = min(known_until or end, end + round(_RESERVE * (end - begin))) if drifts else end
-    chains = Chains({}, {}, {}, {}, {}, {}, period, begin, end, until, tick_cost=dict(tick_cost or {}))
+    chains = Chains(
+        {}, {}, {}, {}, {}, {}, period, begin, end, until, tick_cost=dict(tick_cost or {}), events=events or {}
+    )
     for number, (cpus, cluster) in enumerate(platform.cpu_ranges()):
         for cpu in cpus:
             if cpu not in made:
@@ -208,7 +213,7 @@ def _add(chains: Chains, cpu: int, own: Columns, wheels: npt.NDArray[np.int64], 
     stopped_next = np.append(own["stopped"][1:], True)
     sleeps["end"], sleeps["length"], sleeps["work"] = end, end - start, at_work - end
     sleeps["lead"], sleeps["fixed"] = start - chosen_at(own), own["fixed_hrtimer"]
-    for name in ("hrtimer", "wheel", "qos", "state", "stops", "got_tick", "refused", "beside"):
+    for name in ("hrtimer", "wheel", "qos", "state", "stops", "got_tick", "late_tick", "refused", "beside"):
         sleeps[name] = own[name]
     sleeps["kept"][: wheels.size] = wheels == own["now"][: wheels.size]
     sleeps["kept"][wheels.size :] = (own["wheel"] == own["now"])[wheels.size :]
@@ -362,6 +367,7 @@ def _fill(row: _CpuChain, chains: Chains, cpu: int, cluster: int, states: Sequen
     row.stopped, row.state_count = chains.stopped[cpu], len(states)
     row.begin, row.tick_work = chains.begin[cpu], chains.tick_work[cpu]
     row.first[:] = chains.heads[cpu]
+    row.events = chains.events.get(cpu, 0)
     row.stop, row.restart, row.handled, _ = chains.tick_cost.get(cpu, NOTHING)
     for number, state in enumerate(states):
         actual, usual = state.actual, chains.usual[cpu][number]

@@ -208,6 +208,8 @@ def owners(columns: Columns) -> dict[int, Expiries]:
 def _by_timer(timers: Numbers, order: Numbers) -> Iterator[tuple[int, Numbers]]:
     """Each timer, and the places of its events in an order that begins with the timer."""
     distinct, firsts = np.unique(timers[order], return_index=True)
+    if not distinct.size:  # split() makes one piece of nothing
+        return
     yield from zip(distinct.tolist(), np.split(order, firsts[1:]), strict=True)
 
 

@@ -171,7 +171,7 @@ class _Cases:
         own = self._part(0, at)
         kinds = [(0, 0), *product(range(len(recorded.KINDS)), recorded.MORE)]
         for past, (kind, more) in product(recorded.PASTS, kinds):
-            other = past._replace(more=more, kind=kind)
+            other = past._replace(more=more, kind=kind, events=self._past.events)
             self._live_history(other)
             self._engine.live(self._cpu, own)
             if self._comes(at):
@@ -198,7 +198,7 @@ class _Cases:
 
     def _part(self, first: int, last: int) -> Lived:
         """A copy of some of the sleeps."""
-        return recorded.lived_of(self._made.sleeps[first:last], self._made.wheel[first:last])
+        return recorded.lived_of(self._made.sleeps[first:last], self._made.wheel[first:last], self._past)
 
     def _ask(self, at: int, **otherwise: int) -> int:
         """What the governor chooses with an input otherwise."""

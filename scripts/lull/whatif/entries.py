@@ -337,6 +337,8 @@ class _Watcher:
         timer, function, _now = event.values
         due = cpu.tick if function == self._tick else cpu.timers.get(timer, NEVER)
         due = due if due != NEVER else event.time
+        if function == self._tick and cpu.last is not None and not cpu.last.leaves:
+            cpu.last.late_tick = not cpu.fresh
         if cpu.fresh and cpu.last is not None:
             if function == self._tick:
                 cpu.last.got_tick, cpu.last.beside = True, cpu.last.timer

@@ -43,6 +43,8 @@ class ChosenSleep:
     refused: bool = False
     got_tick: bool = False
     """The tick's handler ran at the end of the sleep."""
+    late_tick: bool = False
+    """The tick's handler ran in a later interrupt, before a task did: the governor is told that the tick ended it."""
     leaves: bool = False
     """The CPU left its idle loop for a task after the sleep."""
     timer: int = NEVER
@@ -77,7 +79,7 @@ _TIMES = (
     "set_by", "set_at", "beside", "handler", "softirqs", "began",
 )  # fmt: skip
 _NUMBERS = ("state", "sent_by")
-_FLAGS = ("stopped", "stops", "refused", "got_tick", "leaves", "after_task", "restarted")
+_FLAGS = ("stopped", "stops", "refused", "got_tick", "late_tick", "leaves", "after_task", "restarted")
 _COLUMNS = (*_TIMES, *_NUMBERS, *_FLAGS)
 _PACK = Struct(f"={len(_TIMES)}q{len(_NUMBERS)}b{len(_FLAGS)}?").pack
 _values = attrgetter(*_COLUMNS)
@@ -99,7 +101,7 @@ def check_room(path: Path, many: int) -> None:
 
 
 def pack(into: bytearray, one: ChosenSleep) -> None:
-    """Append a sleep: 145 bytes, where the object takes four times as many."""
+    """Append a sleep: 146 bytes, where the object takes four times as many."""
     into += _PACK(*_values(one))
 
 

@@ -230,7 +230,7 @@ def load(
     tick_cost = ticks.of_cpus(found, spec.platform)
     chains = chain.of_run(
         again.made, spec.platform, TICK_NS, found.begin, found.end, found.unfinished, given, tick_cost,
-        known_until=found.known_until,
+        known_until=found.known_until, events={cpu: past.events for cpu, past in again.pasts.items()},
     )  # fmt: skip
     if not any(chains.woken_from(cpu).size for cpu in chains.sleeps):
         raise UserError(f"{rundir / TRACE}: no CPU wakes up in the part that is asked about; record a longer run")

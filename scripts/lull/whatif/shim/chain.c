@@ -468,8 +468,10 @@ int64_t chain_run(struct chain_replay *replay, int governor, int cpus, const str
 			if (given_up)
 				shim_rejected(number);
 			else
-				shim_reflect(governor, number, end, run->state, end - run->start,
-					     by_tick || is_tick(sleep) || (sleep->got_tick && !run->stopped));
+				shim_reflect(governor, number, end, run->state,
+					     longest(0, end - run->start - cpu->events),
+					     by_tick || is_tick(sleep) ||
+						     ((sleep->got_tick || sleep->late_tick) && !run->stopped));
 		}
 		work = by_tick ? cpu->tick_work :
 				 work_after(governor, cpu, sleep, &run->stopped, end, run->tick, period, wake);

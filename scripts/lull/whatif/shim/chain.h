@@ -36,6 +36,7 @@ struct chain_sleep {
 	int8_t sender;      /* the CPU whose IPI ended it, or -1 */
 	int8_t only_tick;   /* the tick ended it, and nothing else was done */
 	int8_t got_tick;
+	int8_t late_tick;   /* the tick's handler ran in a later interrupt, but before a task did */
 	int8_t leaves;      /* a task ran after it */
 	int8_t kept;        /* the kernel kept the tick, whatever the governor said */
 	int8_t stops;       /* the tick was stopped for it */
@@ -67,6 +68,7 @@ struct chain_cpu {
 	int64_t stop;       /* what stopping the tick takes, where it was not stopped in the record */
 	int64_t restart;    /* the same for starting it */
 	int64_t handled;    /* the same for handling it in a wake-up that has another reason */
+	int64_t events;     /* the part of each sleep that the kernel does not measure */
 	struct chain_state states[CHAIN_STATES];
 	int32_t first[CHAIN_STREAMS]; /* sleep of each stream, or `count` */
 	int64_t *shifts;    /* of each sleep's end against the record, once it has ended */
