@@ -20,6 +20,8 @@ from lull.whatif import added
 
 BACKEND = "mcpat"
 _WAYS = ("entry", "exit")
+_AT_ONCE = 1024
+"""Rows of the ledger that are made into Python's."""
 ON, OFF = "on", "off"
 DYNAMIC, STATIC = "dynamic", "static"
 _KINDS = {"clock": DYNAMIC, "leakage": STATIC}
@@ -97,7 +99,8 @@ def _by_state(path: Path, takes: _Takes) -> tuple[_Tree, _Tree]:
     causes: _Tree = defaultdict(lambda: defaultdict(lambda: defaultdict(float)))
     times: dict[tuple[int, str, str, int], float] = defaultdict(float)
     keys = ["cpu", "state", "cause", "component", "kind", "start", "end"]
-    for row in rows.grouped(path, keys, ["joules", "seconds"], BACKEND, rows.CALIBRATED).to_pylist():
+    found = rows.grouped(path, keys, ["joules", "seconds"], BACKEND, rows.CALIBRATED)
+    for row in (row for batch in found.to_batches(max_chunksize=_AT_ONCE) for row in batch.to_pylist()):
         moves = row["kind"] == "transition"  # of the state's power: `lull.whatif.charges` has these
         if row["cpu"] is None or moves or not takes(row["start"], row["end"]):
             continue
