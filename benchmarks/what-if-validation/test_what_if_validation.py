@@ -183,7 +183,7 @@ def test_a_what_if_is_compared_with_the_recorded_run_in_its_place() -> None:
     """One question is worse than no change, and the bar of another is smaller than its change."""
     rows = pa.concat_tables([_made(), _made(point="first/c", said_cores_j=4.0)])
     numbers = pa.concat_tables([_numbers([0.1]).slice(0, 1), _numbers([0.2], "first/c").slice(0, 1)])
-    own = numbers.set_column(numbers.column_names.index("recorded"), "recorded", pa.array([1.3, 2.0]))
+    own = numbers.set_column(numbers.column_names.index("recorded"), "recorded", pa.array([1.1, 2.0]))
     tables = analysis.conclude({"points": rows, "numbers": own}, ["first/a"] * 3).tables
     cores, p99, _ = tables["errors"].to_pylist()
     assert (cores["worse"], cores["clear"]) == (1, 1)

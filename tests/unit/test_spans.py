@@ -134,7 +134,9 @@ def test_a_cluster_pays_with_the_last_to_sleep_and_the_first_to_wake(pair: Platf
 def _second_sleep(platform: Platform, state: str) -> list[float]:
     """Of a sleep after 10 µs of work, the eighths of flush and refill. Before the first one caches are full."""
     number = [item.name for item in platform.clusters[0].cstates].index(state)
-    rows = [(0, AWAKE, TASK), (1000, number, IDLE), (9000, AWAKE, TASK), (9010, number, IDLE), (19000, AWAKE, TASK)]
+    rows: Rows = [
+        (0, AWAKE, TASK), (1000, number, IDLE), (9000, AWAKE, TASK), (9010, number, IDLE), (19000, AWAKE, TASK)
+    ]  # fmt: skip
     flush, _, _, refill = ways(platform, state)
     found = shown(recording(0, 20000, rows), platform)
     entries, exits = ([end - start for start, end, kind, _ in found if kind == way] for way in ("entry", "exit"))

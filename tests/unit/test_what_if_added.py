@@ -188,7 +188,7 @@ def test_the_bars_of_a_new_state_are_wide_if_it_is_entered(drags: Replay) -> Non
     cores = ("energy", ALL, CORES)
     asleep = sum(row.predicted for (what, cpu, of), row in after.items() if what == "energy" and of == "C3b")
     wider = after[cores].error - before[cores].error
-    assert wider == pytest.approx(bars.FACTORS["sums"] * bars.SHARE_OF_CHANGE * asleep, rel=1e-6)
+    assert wider == pytest.approx(bars.factor("sums", drags.circumstances) * bars.SHARE_OF_CHANGE * asleep, rel=1e-6)
     own = after["energy", 0, "C3b"]
     assert own.error > bars.SHARE_OF_UNSEEN * own.predicted
 
