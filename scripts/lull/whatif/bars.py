@@ -28,10 +28,9 @@ FACTORS = {
     "latency": 2.4, "residency": 3.2, "off": 1.3, "entries": 4.9, "wake-ups": 6.2, "asleep": 3.9, "ways": 1.0,
     "active": 1.7, "sums": 2.1, "L2": 1.7, "cause": 6.2, "woken": 5.5,
 }  # fmt: skip
-"""What 95 of 100 numbers of a kind need in the group of runs that needs most, and 1 at least. The recordings `drags` and
-`drags-deeper`, one asked of the other, are a group, too. `woken` is for the
-wake-ups of all CPUs, which a grid tells. The experiment's tables have wake-ups by CPU, so that this factor is judged by
-a unit test, on their sums."""
+"""What 95 of 100 numbers of a kind need in the group of runs that needs most, and 1 at least. The recordings `drags`
+and `drags-deeper`, one asked of the other, are a group, too. `woken` is for the wake-ups of all CPUs, which a grid
+tells. The experiment's tables have wake-ups by CPU, so that this factor is judged by a unit test, on their sums."""
 OF_FREE_CLOCKS = {"sums": 1.5, "L2": 12.1}
 """How many times as wide a bar is of a run whose clocks Linux may change (`schedutil`). A replay keeps the recorded
 clocks, and another boot has others."""
