@@ -133,7 +133,7 @@ def test_a_cluster_pays_with_the_last_to_sleep_and_the_first_to_wake(pair: Platf
 
 def _second_sleep(platform: Platform, state: str) -> list[float]:
     """Of a sleep after 10 µs of work, the eighths of flush and refill. Before the first one caches are full."""
-    number = [item.name for item in platform.clusters[0].cstates].index(state)
+    number = next(at for at, item in enumerate(platform.clusters[0].cstates) if item.name == state)
     rows: Rows = [
         (0, AWAKE, TASK), (1000, number, IDLE), (9000, AWAKE, TASK), (9010, number, IDLE), (19000, AWAKE, TASK)
     ]  # fmt: skip
