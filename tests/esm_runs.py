@@ -7,6 +7,7 @@ from functools import cache
 from itertools import pairwise
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from lull.figures.esm import runs as esm_runs
@@ -17,7 +18,7 @@ from lull.scenario.folder import ScenarioFolder
 from lull.scenario.load import load_scenario
 from lull.scenario.points import Point, Wishes, resolve, select
 from lull.scenario.runs import Runs, read
-from lull.trace import recording
+from lull.trace import recording, spans
 from lull.trace.activity import AWAKE
 from lull.trace.recording import Recording
 from tests import energy_runs, recordings
@@ -61,7 +62,10 @@ def runs(
     patterns: Sequence[str] = (),
     engine: str = "gem5",
 ) -> Runs:
-    """The scenario's points of these names, each with what is made of it."""
+    """The scenario's points of these names, each with what is made of it. Caches are full in each sleep, so that all
+    windows are alike."""
+    full = np.array(spans.SLICES)
+    monkeypatch.setattr(spans, "_lost", lambda *_: spans._Lost(full, full))
     scenario = load_scenario(name)
     points = select(_points(name, "gem5" if engine == "gem5" else "qemu"), patterns)
     sweep = ScenarioFolder.create(out, scenario.name, "./lull run", points)

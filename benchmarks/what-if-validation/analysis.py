@@ -29,6 +29,7 @@ MEANS_COLUMNS = (
     "rests_pp", "rests_pp_single",
 )  # fmt: skip
 AGAIN = 0.999
+_LISTED = 60
 _SHOWN = (0.5, 0.95, 1.0)
 """Quantiles of the errors."""
 
@@ -88,7 +89,8 @@ def _of_single_runs(tables: Mapping[str, pa.Table], points: Sequence[str]) -> Re
         f"## Errors\n\n{asked}\n\n{_errors_text(quoted['errors'])}\n"
         f"## Error bars\n\n{judging.bars_text(quoted['bars'])}\n"
         f"## What makes it worse\n\n{conditions.conditions_text(quoted['by_condition'])}\n"
-        f"## Every question\n\n{_points_text(rows)}"
+        f"## Questions\n\nThe {_LISTED} questions whose joules are farthest off; the table `points` has all.\n\n"
+        + _points_text(rows)
     )
     return Result(summary, quoted, [*checks(rows, judged), check_choices(quoted["choices"])])
 
@@ -234,7 +236,8 @@ def _points_text(rows: Sequence[Row]) -> str:
             *(f"{row[f'{which}_p99_us']:.5g}" for which in ("before", "said", "true")),
             f"{off['p99_us'][at]:.2g}", f"{row['rests_pp']:.2g}", f"{row['gem5_s'] / row['what_if_s']:.2g}",
         )
-        for at, row in enumerate(rows)
+        for at in np.argsort(-off["cores_j"], kind="stable")[:_LISTED].tolist()
+        for row in (rows[at],)
     ]  # fmt: skip
     heads = (
         "recorded", "asked", "cores, mJ: recorded", "predicted", "true", "error %", "p99, µs: recorded", "predicted",

@@ -28,7 +28,7 @@ LENGTH_TOLERANCE = 0.01
 _NOWHERE = 1 << 62
 
 
-class Columns:
+class Statistics:
     """The place of each statistic in a row of values; it grows while a file is read."""
 
     def __init__(self) -> None:
@@ -66,7 +66,7 @@ class Window(Mapping[str, float]):
     number: int
     start: int
     end: int
-    _columns: Columns
+    _columns: Statistics
     _values: NDArray[np.float64]
     """Values by column; a statistic that the window lacks is NaN or beyond the end."""
 
@@ -118,7 +118,7 @@ def lasts(ticks: float, wanted: float) -> bool:
 
 def read(path: Path) -> Iterator[Window]:
     """The windows of a table of statistics, which follow each other without a gap; empty ones are left out."""
-    columns = Columns()
+    columns = Statistics()
     previous: tuple[int, NDArray[np.float64]] | None = None
     end: int | None = None
     for number, values in _dumps(path, columns):
@@ -139,7 +139,7 @@ def read(path: Path) -> Iterator[Window]:
         raise UserError(f"{path}: no window in it; run the command again")
 
 
-def _dumps(path: Path, columns: Columns) -> Iterator[tuple[int, NDArray[np.float64]]]:
+def _dumps(path: Path, columns: Statistics) -> Iterator[tuple[int, NDArray[np.float64]]]:
     """Each dump with a value for each statistic seen so far. Rows of a dump follow each other."""
     current: int | None = None
     held: list[tuple[NDArray[np.int64], NDArray[np.float64]]] = []
@@ -162,7 +162,7 @@ def _dumps(path: Path, columns: Columns) -> Iterator[tuple[int, NDArray[np.float
         yield current, _row(held, len(columns.places))
 
 
-def _places(statistics: pa.DictionaryArray, columns: Columns) -> NDArray[np.int64]:
+def _places(statistics: pa.DictionaryArray, columns: Statistics) -> NDArray[np.int64]:
     lookup = np.array([columns.place(name) for name in statistics.dictionary.to_pylist()], np.int64)
     places: NDArray[np.int64] = lookup[statistics.indices.to_numpy()]
     return places
@@ -175,7 +175,7 @@ def _row(held: list[tuple[NDArray[np.int64], NDArray[np.float64]]], width: int) 
     return row
 
 
-def _minus(values: NDArray[np.float64], before: NDArray[np.float64], columns: Columns) -> NDArray[np.float64]:
+def _minus(values: NDArray[np.float64], before: NDArray[np.float64], columns: Statistics) -> NDArray[np.float64]:
     """The window of what was counted since the dump before."""
     earlier = np.zeros(values.size)
     earlier[: before.size] = np.nan_to_num(before)
@@ -185,7 +185,7 @@ def _minus(values: NDArray[np.float64], before: NDArray[np.float64], columns: Co
     return values - earlier
 
 
-def _whole(path: Path, number: int, columns: Columns, values: NDArray[np.float64], name: str) -> int:
+def _whole(path: Path, number: int, columns: Statistics, values: NDArray[np.float64], name: str) -> int:
     place = columns.places.get(name)
     if place is None or np.isnan(values[place]):
         raise UserError(f"{path}: window {number} has no statistic {name}; gem5 24 and 25 have it")
