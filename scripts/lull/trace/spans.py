@@ -89,22 +89,24 @@ def by_cpu(record: Recording, platform: Platform, allow_lost: bool = False) -> I
     origins = Origins(record)
     for cpus, cluster in platform.cpu_ranges():
         on = {cpu: record.changes[cpu] for cpu in cpus if cpu in record.changes}
-        for cpu in on:
-            yield _of_cpu(cluster, on, Waker(record, origins, cpu, cluster.cstates))
+        for cpu, changes in on.items():
+            if (deepest := int(changes.state.max(initial=-1))) >= len(cluster.cstates):
+                raise UserError(f"{record.path}: CPU {cpu} enters idle state {deepest}, which {cluster.name} lacks")
+        moves = {cpu: _moves(cpu, cluster, on) for cpu in on}
+        lost = _of_cluster(cluster, moves)
+        for cpu, own in moves.items():
+            yield _of_cpu(cluster, Waker(record, origins, cpu, cluster.cstates), _ways(cpu, cluster, own, lost))
 
 
-def _of_cpu(cluster: Cluster, on: Mapping[int, Changes], waker: Waker) -> CpuSpans:
+def _of_cpu(cluster: Cluster, waker: Waker, ways: "_Ways") -> CpuSpans:
     cpu, record = waker.cpu, waker.record
-    changes = on[cpu]
+    changes = record.changes[cpu]
     labels = [ACTIVE, ENTRY, EXIT, SWITCH, *(state.name for state in cluster.cstates)]
     causes = [*record.names, FIRMWARE]
     firmware = len(record.names)
 
     awake = np.flatnonzero(changes.state < 0)
     start, end, index = sleeps(changes)
-    if index.size and int(index.max()) >= len(cluster.cstates):
-        raise UserError(f"{record.path}: CPU {cpu} enters idle state {int(index.max())}, which {cluster.name} lacks")
-    ways = _ways(cpu, cluster, {one: _moves(one, cluster, on) for one in on})
     interrupted = waker.interrupted()
     woken = np.where(interrupted == NOBODY, end - ways.exit - ways.refill, interrupted)
     given_up = woken < start + ways.flush + ways.entry
@@ -170,8 +172,8 @@ def _moves(cpu: int, cluster: Cluster, on: Mapping[int, Changes]) -> _Moves:
     )
 
 
-def _ways(cpu: int, cluster: Cluster, moves: Mapping[int, _Moves]) -> _Ways:
-    own, lost = moves[cpu], _lost(cpu, cluster, moves)
+def _ways(cpu: int, cluster: Cluster, own: _Moves, of_cluster: "_OfCluster") -> _Ways:
+    lost = _lost(cpu, cluster, own, of_cluster)
     actual = [state.actual for state in cluster.cstates]
     flush, entry, back, refill = (
         _ticks([getattr(cost, f"{name}_us") for cost in actual]) for name in ("flush", "entry", "exit", "refill")
@@ -189,9 +191,8 @@ class _Lost(NamedTuple):
     again: Numbers
 
 
-def _lost(cpu: int, cluster: Cluster, moves: Mapping[int, _Moves]) -> _Lost:
+def _lost(cpu: int, cluster: Cluster, own: _Moves, of_cluster: "_OfCluster") -> _Lost:
     """Caches fill from the end of the last sleep that lost them; before the first one they are taken to be full."""
-    own = moves[cpu]
     deep = [number for number, state in enumerate(cluster.cstates) if state.kind not in KEEPING_CACHES]
     fills = _ticks([state.actual.fill_us for state in cluster.cstates])
     lost = own.end[np.isin(own.state, deep)]
@@ -199,36 +200,38 @@ def _lost(cpu: int, cluster: Cluster, moves: Mapping[int, _Moves]) -> _Lost:
     worked = np.where(at < 0, NEVER // SLICES, own.start - np.append(lost, 0)[np.maximum(at, 0)])
     flushed = np.where(worked >= fills[own.going], SLICES, -(-worked * SLICES // np.maximum(fills[own.going], 1)))
     again = flushed.copy()
-    if own.last.any() or own.first.any():
-        gone, come = _of_cluster(cluster, moves)
-        flushed[own.last] = [gone[time, cpu] for time in own.start[own.last].tolist()]
-        again[own.first] = [come[time, cpu] for time in own.end[own.first].tolist()]
+    flushed[own.last] = [of_cluster.gone[time, cpu] for time in own.start[own.last].tolist()]
+    again[own.first] = [of_cluster.come[time, cpu] for time in own.end[own.first].tolist()]
     return _Lost(flushed, again)
 
 
-_Eighths = dict[tuple[int, int], int]
-"""By time and CPU."""
+class _OfCluster(NamedTuple):
+    """The eighths of the L2 that are lost each time when the cluster goes off, and fetched when it comes on, by time
+    and CPU."""
+
+    gone: dict[tuple[int, int], int]
+    come: dict[tuple[int, int], int]
 
 
-def _of_cluster(cluster: Cluster, moves: Mapping[int, _Moves]) -> tuple[_Eighths, _Eighths]:
-    """The eighths of the L2 that are lost each time when the cluster goes off, and fetched when it comes on.
-
-    The firmware takes the L2 to fill also while it fetches what was lost: if that takes long, the L2 is full again.
-    """
-    (actual,) = [state.actual for state in cluster.cstates if state.kind == "cluster-off"]
+def _of_cluster(cluster: Cluster, moves: Mapping[int, _Moves]) -> _OfCluster:
+    """The firmware takes the L2 to fill also while it fetches what was lost. Then the L2 may be full again."""
+    found = _OfCluster({}, {})
+    whole = [state.actual for state in cluster.cstates if state.kind == "cluster-off"]
+    if not whole:
+        return found
+    (actual,) = whole
     fill, refill = _ticks([actual.fill_us, actual.refill_us]).tolist()
     events = [(time, cpu, True) for cpu, own in moves.items() for time in own.start[own.last].tolist()]
     events += [(time, cpu, False) for cpu, own in moves.items() for time in own.end[own.first].tolist()]
-    gone: _Eighths = {}
-    come: _Eighths = {}
     lost, since = SLICES, -fill
     for time, cpu, goes in sorted(events):
         if goes:
-            lost = gone[time, cpu] = min(SLICES, -(-(time - since) * SLICES // fill)) if fill else SLICES
+            lost = min(SLICES, -(-(time - since) * SLICES // fill)) if fill else SLICES
+            found.gone[time, cpu] = lost
         else:
-            come[time, cpu] = lost
+            found.come[time, cpu] = lost
             since = time - refill * lost // SLICES
-    return gone, come
+    return found
 
 
 def _ticks(microseconds: Sequence[float]) -> Numbers:
