@@ -236,8 +236,7 @@ def _points_text(rows: Sequence[Row]) -> str:
             *(f"{row[f'{which}_p99_us']:.5g}" for which in ("before", "said", "true")),
             f"{off['p99_us'][at]:.2g}", f"{row['rests_pp']:.2g}", f"{row['gem5_s'] / row['what_if_s']:.2g}",
         )
-        for at in np.argsort(-off["cores_j"], kind="stable")[:_LISTED].tolist()
-        for row in (rows[at],)
+        for at, row in sorted(enumerate(rows), key=lambda one: -off["cores_j"][one[0]])[:_LISTED]
     ]  # fmt: skip
     heads = (
         "recorded", "asked", "cores, mJ: recorded", "predicted", "true", "error %", "p99, µs: recorded", "predicted",

@@ -174,9 +174,6 @@ def _point(recorded: Replay, truth: Replay, run: Run, rows: Sequence[Row]) -> Ro
 
 def strangers(rows: Sequence[Row]) -> int:
     """Return how many CPUs wake up in one of the two runs only. No replay can know of these wake-ups."""
-    woken: dict[int, list[float]] = {}
-    for row in rows:
-        if row["what"] == "wake-ups" and row["cpu"] != ALL:
-            before, true = woken.setdefault(row["cpu"], [0.0, 0.0])
-            woken[row["cpu"]] = [before + row["recorded"], true + row["true"]]
-    return sum((before > 0) != (true > 0) for before, true in woken.values())
+    wakes = [row for row in rows if row["what"] == "wake-ups" and row["cpu"] != ALL]
+    before, after = ({row["cpu"] for row in wakes if row[which] > 0} for which in ("recorded", "true"))
+    return len(before ^ after)

@@ -16,6 +16,7 @@ period later. On QEMU, which has no ticks, a tick is a picosecond of the guest's
 """
 
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -30,6 +31,10 @@ _MARKER = re.compile(
     r"monotonic_ns=(\d+) monotonic_ticks=(\d+)"
 )
 _ROOM = (1 << 63) - 1
+
+
+def ticks_of_us(microseconds: Sequence[float]) -> npt.NDArray[np.int64]:
+    return np.array([round(us * TICKS_PER_US) for us in microseconds], np.int64)
 
 
 @dataclass(frozen=True)

@@ -28,7 +28,7 @@ from lull.platform.schema import Cluster, Platform
 from lull.rundir.folder import RunDir
 from lull.trace import recording
 from lull.trace.activity import Changes
-from lull.trace.clock import TICKS_PER_US
+from lull.trace.clock import ticks_of_us
 from lull.trace.events import Numbers
 from lull.trace.origins import NOBODY, Origins
 from lull.trace.recording import Recording
@@ -176,7 +176,7 @@ def _ways(cpu: int, cluster: Cluster, own: _Moves, of_cluster: "_OfCluster") -> 
     lost = _lost(cpu, cluster, own, of_cluster)
     actual = [state.actual for state in cluster.cstates]
     flush, entry, back, refill = (
-        _ticks([getattr(cost, f"{name}_us") for cost in actual]) for name in ("flush", "entry", "exit", "refill")
+        ticks_of_us([getattr(cost, f"{name}_us") for cost in actual]) for name in ("flush", "entry", "exit", "refill")
     )
     return _Ways(
         flush[own.going] * lost.flushed // SLICES, entry[own.going],
@@ -194,7 +194,7 @@ class _Lost(NamedTuple):
 def _lost(cpu: int, cluster: Cluster, own: _Moves, of_cluster: "_OfCluster") -> _Lost:
     """Caches fill from the end of the last sleep that lost them; before the first one they are taken to be full."""
     deep = [number for number, state in enumerate(cluster.cstates) if state.kind not in KEEPING_CACHES]
-    fills = _ticks([state.actual.fill_us for state in cluster.cstates])
+    fills = ticks_of_us([state.actual.fill_us for state in cluster.cstates])
     lost = own.end[np.isin(own.state, deep)]
     at = np.searchsorted(lost, own.start, side="right") - 1
     worked = np.where(at < 0, NEVER // SLICES, own.start - np.append(lost, 0)[np.maximum(at, 0)])
@@ -220,7 +220,7 @@ def _of_cluster(cluster: Cluster, moves: Mapping[int, _Moves]) -> _OfCluster:
     if not whole:
         return found
     (actual,) = whole
-    fill, refill = _ticks([actual.fill_us, actual.refill_us]).tolist()
+    fill, refill = ticks_of_us([actual.fill_us, actual.refill_us]).tolist()
     events = [(time, cpu, True) for cpu, own in moves.items() for time in own.start[own.last].tolist()]
     events += [(time, cpu, False) for cpu, own in moves.items() for time in own.end[own.first].tolist()]
     lost, since = SLICES, -fill
@@ -232,10 +232,6 @@ def _of_cluster(cluster: Cluster, moves: Mapping[int, _Moves]) -> _OfCluster:
             found.come[time, cpu] = lost
             since = time - refill * lost // SLICES
     return found
-
-
-def _ticks(microseconds: Sequence[float]) -> Numbers:
-    return np.array([round(us * TICKS_PER_US) for us in microseconds], np.int64)
 
 
 def _asleep_at(time: Numbers, changes: Changes, states: Sequence[int]) -> Mask:

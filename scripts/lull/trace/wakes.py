@@ -10,7 +10,7 @@ from lull.platform.cstates import CState
 from lull.platform.schema import Platform
 from lull.rundir.folder import RunDir
 from lull.trace import recording
-from lull.trace.clock import TICKS_PER_US
+from lull.trace.clock import ticks_of_us
 from lull.trace.events import Numbers
 from lull.trace.origins import CPU_TIMER, DEVICE, IRQ, NOBODY, TASK, Origins
 from lull.trace.recording import Recording
@@ -82,7 +82,7 @@ class Waker:
         others = [line for line, name in record.irqs.items() if origins.is_ipi(IRQ + name)]
         self._ipi = np.isin(self._irq, others)
         out = [SOFTWARE_US + state.actual.exit_us + state.actual.refill_us for state in cstates]
-        self._timer = self._sooner(np.array([round(us * TICKS_PER_US) for us in out], np.int64)[self._state])
+        self._timer = self._sooner(ticks_of_us(out)[self._state])
         self._ahead = self._first("lull_ahead_wake")
         windows = record.tables["lull_ahead_wake"]
         self._ahead[(self._ahead == NOBODY) | (np.append(windows.time, NEVER)[self._ahead] >= over)] = NOBODY
@@ -127,8 +127,8 @@ class Waker:
 
     def _due(self, timer: Numbers) -> Numbers:
         """For each sleep, the tick at which its timer is due, or NOBODY."""
-        due = self.record.clock.monotonic_ticks(np.append(self.record.tables["hrtimer_start"]["expires"], 0))
-        return np.where(timer >= 0, due[np.maximum(timer, NOBODY)], NOBODY)
+        expires = np.append(self.record.tables["hrtimer_start"]["expires"], 0)[np.maximum(timer, NOBODY)]
+        return np.where(timer >= 0, self.record.clock.monotonic_ticks(expires), NOBODY)
 
     def _sooner(self, out: Numbers) -> Numbers:
         """For each sleep its timer, also if an IPI is handled first that was sent after the timer was due: hardware may
