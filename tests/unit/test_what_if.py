@@ -24,7 +24,20 @@ from lull.platform.schema import Platform
 from lull.rundir import cpuidle
 from lull.rundir.folder import RunDir
 from lull.runspec import policy
-from lull.whatif import chain, charges, clues, entries, grid, hindsight, prediction, recorded, settings, source, watts
+from lull.whatif import (
+    chain,
+    charges,
+    clues,
+    entries,
+    grid,
+    hindsight,
+    prediction,
+    recorded,
+    settings,
+    source,
+    watts,
+    ways,
+)
 from lull.whatif.chain import AS_RECORDED, BY_HINDSIGHT, MAX_STATES, Chains
 from lull.whatif.library import NEVER, Governor, Knowledge, State
 from lull.whatif.settings import Setup
@@ -482,8 +495,7 @@ def of_all_choices(run: Replay, machine: Setup, states: int) -> float:
     stopped that the kernel does not need."""
     sleeps = run.chains.sleeps[0]
     kinds = [state.kind for state in PLATFORM.clusters[0].cstates]
-    known = [one.software for one in run.chains.usual[0]]
-    usual = np.array([chain._USUAL_NS[kind] if one is None else one for kind, one in zip(kinds, known, strict=True)])
+    usual = np.array(ways.usually_ns(kinds, {0: run.chains.usual[0]})[0])
     found = []
     for choice in product(range(states), repeat=sleeps.size - 1):
         own = sleeps.copy()

@@ -2,22 +2,22 @@
 """A recorded run as chains of sleep, wake-up and work, and the same chains with other idle states."""
 
 import ctypes
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
 from lull.errors import UserError
 from lull.platform.cstates import KEEPING_CACHES, CState
-from lull.platform.schema import Platform
-from lull.whatif import added, streams, ticks
+from lull.platform.schema import Cluster, Platform
+from lull.whatif import added, streams, ticks, ways
 from lull.whatif.library import NEVER, Governor, library
 from lull.whatif.recorded import Made
 from lull.whatif.sleeps import ChosenSleep, Columns, chosen_at
 from lull.whatif.streams import STREAMS
 from lull.whatif.ticks import NOTHING, TickCost
+from lull.whatif.ways import NEVER_LEFT, Usual
 
 MAX_STATES = 10
 _NOT_YET = np.iinfo(np.int64).min
@@ -31,8 +31,6 @@ AS_RECORDED, BY_HINDSIGHT, _RECORD = -1, -2, -3
 """In place of a governor."""
 _ABOUT_NS = 60_000
 """Assumed, where no event tells when an interrupt came: as long before the sleep's end. Only the order counts."""
-_USUAL_NS = {"wfi": 4_000, "retention": 4_000, "core-off": 40_000, "cluster-off": 40_000}
-"""Assumed: the software's way out of a kind of state that the run never left. The error bar is then wider."""
 _GIVEN_UP_NS = 9_000
 _BLOCK = 1 << 12
 """Wake-ups that are replayed at a time."""
@@ -77,13 +75,6 @@ class _CpuChain(ctypes.Structure):
     )
 
 
-class Usual(NamedTuple):
-    """Medians of one CPU's recorded sleeps in a state; None of a state that was never left."""
-
-    software: int | None
-    given_up: int | None
-
-
 @dataclass
 class Chains:
     """The recorded chains. Times are nanoseconds."""
@@ -93,6 +84,7 @@ class Chains:
     stopped: dict[int, bool]
     tick_work: dict[int, int]
     usual: dict[int, list[Usual]]
+    """The ways out of each CPU's states, as recorded."""
     cluster: dict[int, int]
     period: int
     first: int
@@ -156,6 +148,11 @@ class Chains:
         ended = self.ended(wakes)
         return np.bincount(ended["cpu"], ended["ticking"], max(self.sleeps) + 1).astype(np.float64)
 
+    def ways_out(self, members: Iterable[int], cluster: Cluster) -> dict[int, list[int]]:
+        """How long the software usually takes out of each state, of each CPU of a cluster that slept."""
+        recorded = {cpu: self.usual[cpu] for cpu in members if cpu in self.sleeps}
+        return ways.usually_ns([state.kind for state in cluster.cstates], recorded)
+
     def unseen(self, cpu: int, state: int) -> bool:
         """The run never left the state on this CPU."""
         return self.usual[cpu][state].software is None or state in self.new.get(cpu, ())
@@ -170,17 +167,20 @@ def of_run(
     unfinished: Mapping[int, ChosenSleep] | None = None,
     given: Callable[[int, Columns], npt.ArrayLike] = lambda _cpu, _own: 0,
     tick_cost: Mapping[int, TickCost] | None = None,
-    known_until: int | None = None,
+    known: tuple[int, int] | None = None,
     events: Mapping[int, int] | None = None,
 ) -> Chains:
-    """The chains of the choices of a run on this platform, between two times, with the sleeps over these times.
+    """The chains of the choices of a run on this platform, of which the time from `begin` to `end` is asked about.
+
+    A replay begins with the traced command, so that at `begin` each CPU sleeps as the governor in question has it.
 
     `given`: of a CPU's sleeps, 1 for one that no governor chooses again, 2 for one that is in the deepest state
     allowed.
-    `known_until`: the end of the traced command; not given, `end`.
+    `known`: begin and end of the traced command; not given, `begin` and `end`.
     """
+    since, known_until = known or (begin, end)
     drifts = any((own.sleeps["set_at"] != NEVER).any() for own in made.values())
-    until = min(known_until or end, end + round(_RESERVE * (end - begin))) if drifts else end
+    until = min(known_until, end + round(_RESERVE * (end - begin))) if drifts else end
     chains = Chains(
         {}, {}, {}, {}, {}, {}, period, begin, end, until, tick_cost=dict(tick_cost or {}), events=events or {}
     )
@@ -188,7 +188,7 @@ def of_run(
         for cpu in cpus:
             if cpu not in made:
                 continue
-            own, last = made[cpu].between(begin, until), (unfinished or {}).get(cpu)
+            own, last = made[cpu].between(since, until), (unfinished or {}).get(cpu)
             if last is not None and last.start < until:
                 chains.open.add(cpu)
                 columns = Columns(own.sleeps, replace(last, end=until))
@@ -235,7 +235,7 @@ def _add(chains: Chains, cpu: int, own: Columns, wheels: npt.NDArray[np.int64], 
     chains.sleeps[cpu], chains.told[cpu] = sleeps, told & ~refused
     chains.begin[cpu], chains.stopped[cpu] = int(start[0] - sleeps["stop"][0]), bool(own["stopped"][0])
     chains.tick_work[cpu] = int(np.median(of_ticks)) if of_ticks.size else _tick_work(sleeps["work"])
-    chains.usual[cpu] = [Usual(None, None)] * count
+    chains.usual[cpu] = [NEVER_LEFT] * count
 
 
 def _tick_work(work: npt.NDArray[np.int64]) -> int:
@@ -249,8 +249,8 @@ def _tell_ways_out(chains: Chains, platform: Platform) -> None:
     The model needs the order of all wake-ups, which needs the ways out: the second round has those of the first.
     """
     for _ in range(2):
-        ways = [(block["cpu"].copy(), block["hardware"].copy()) for block in blocks(chains, platform, _RECORD)]
-        cpus, hardwares = (np.concatenate(column) for column in zip(*ways, strict=True))
+        found = [(block["cpu"].copy(), block["hardware"].copy()) for block in blocks(chains, platform, _RECORD)]
+        cpus, hardwares = (np.concatenate(column) for column in zip(*found, strict=True))
         for cpu, sleeps in chains.sleeps.items():
             hardware, told = hardwares[cpus == cpu], chains.told[cpu]
             ended = np.ones(sleeps.size, bool)
@@ -260,9 +260,9 @@ def _tell_ways_out(chains: Chains, platform: Platform) -> None:
             for state in range(len(chains.usual[cpu])):
                 mine = sleeps["state"] == state
                 short = sleeps["length"][mine & (sleeps["refused"] == 1)]
-                usual.append(Usual(_median(software[mine & told]), _median(short)))
+                usual.append(Usual(_median(software[mine & told]), _median(short), int((mine & told).sum())))
             chains.usual[cpu] = usual
-            wholes = _whole_ways(platform, chains.cluster[cpu])[sleeps["state"]]
+            wholes = ways.whole_ns(platform, chains.cluster[cpu])[sleeps["state"]]
             middles = np.array([one.software if one.software is not None else 0 for one in usual], np.int64)
             guessed = ~told & (sleeps["refused"] == 0) & ended
             starts = sleeps["end"] - sleeps["length"]
@@ -270,31 +270,8 @@ def _tell_ways_out(chains: Chains, platform: Platform) -> None:
             woken = np.maximum(starts, sleeps["end"] - hardware - usually)
             sleeps["woken"] = np.where(guessed, woken, sleeps["woken"])
             late = sleeps["end"] - sleeps["woken"]
-            hardware = np.where(told & _was_whole(late, hardware, wholes, usually), wholes, hardware)
+            hardware = np.where(told & ways.was_whole(late, hardware, wholes, usually), wholes, hardware)
             sleeps["software"] = np.where(ended, np.maximum(0, late - hardware), 0)
-
-
-def _whole_ways(platform: Platform, cluster: int) -> npt.NDArray[np.int64]:
-    """The longest that the hardware takes out of each state."""
-    _, described = list(platform.cpu_ranges())[cluster]
-    return np.array([1000 * (one.actual.exit_us + one.actual.refill_us) for one in described.cstates]).astype(np.int64)
-
-
-def _was_whole(
-    late: npt.NDArray[np.int64],
-    hardware: npt.NDArray[np.int64],
-    wholes: npt.NDArray[np.int64],
-    usually: npt.NDArray[np.int64],
-) -> npt.NDArray[np.bool_]:
-    """Whether hardware took its longest way, because then the software's part is nearer to what it usually is.
-
-    A trace does not tell whether another CPU kept the cluster on for some microseconds. If one did, the caches were
-    full at the next sleep, and the model has them partly empty.
-    """
-    found: npt.NDArray[np.bool_] = (late >= wholes) & (
-        np.abs(late - wholes - usually) < np.abs(late - hardware - usually)
-    )
-    return found
 
 
 def _woken(own: Columns) -> npt.NDArray[np.int64]:
@@ -337,13 +314,12 @@ def blocks(
     table = (_CpuChain * cpus)()
     shifts = {cpu: np.full(own.size, _NOT_YET, np.int64) for cpu, own in chains.sleeps.items()}
     for number, (members, cluster) in enumerate(platform.cpu_ranges()):
-        for cpu in members:
-            if cpu in chains.sleeps:
-                _fill(table[cpu], chains, cpu, number, cluster.cstates)
-                table[cpu].shifts = shifts[cpu].ctypes.data
-                table[cpu].deepest = (deepest or {}).get(cpu, len(cluster.cstates) - 1)
+        for cpu, usually in chains.ways_out(members, cluster).items():
+            _fill(table[cpu], chains, cpu, number, cluster.cstates, usually)
+            table[cpu].shifts = shifts[cpu].ctypes.data
+            table[cpu].deepest = (deepest or {}).get(cpu, len(cluster.cstates) - 1)
     sleeps = sum(own.size for own in chains.sleeps.values())
-    ticks = (chains.until - chains.first) // chains.period * len(chains.sleeps)
+    ticks = (chains.until - min(chains.begin.values())) // chains.period * len(chains.sleeps)
     left = 2 * sleeps + ticks + 64
     wakes = np.zeros(min(left, _BLOCK), WAKE)
     by_hindsight = ideal if ideal is not None else np.zeros(cpus * MAX_STATES, np.int64)
@@ -361,7 +337,9 @@ def blocks(
         yield wakes[:count]
 
 
-def _fill(row: _CpuChain, chains: Chains, cpu: int, cluster: int, states: Sequence[CState]) -> None:
+def _fill(
+    row: _CpuChain, chains: Chains, cpu: int, cluster: int, states: Sequence[CState], usually: Sequence[int]
+) -> None:
     own = chains.sleeps[cpu]
     row.sleeps, row.count, row.cluster = own.ctypes.data, own.size, cluster
     row.stopped, row.state_count = chains.stopped[cpu], len(states)
@@ -376,8 +354,14 @@ def _fill(row: _CpuChain, chains: Chains, cpu: int, cluster: int, states: Sequen
         one.refill, one.fill = 1000 * actual.refill_us, 1000 * actual.fill_us
         one.cluster_off, one.keeps_caches = state.kind == "cluster-off", state.kind in KEEPING_CACHES
         one.alone, one.like = _alone(states, number), _like(states, number)
-        one.usual = _USUAL_NS[state.kind] if usual.software is None else usual.software
+        one.usual = usually[number]
         one.given_up = _GIVEN_UP_NS if usual.given_up is None else usual.given_up
+
+
+def latency(wakes: npt.NDArray[np.void]) -> npt.NDArray[np.int64]:
+    """From the interrupt to the end of the sleep. An interrupt on the way in is from before the sleep."""
+    late: npt.NDArray[np.int64] = wakes["end"] - np.maximum(wakes["woken"], wakes["start"])
+    return late
 
 
 def _alone(states: Sequence[CState], number: int) -> int:

@@ -52,8 +52,9 @@ class Entries:
     """How often Linux changed the frequency."""
     moves: int = 0
     """How often Linux moved a task to another CPU."""
+    known_since: int = 0
     known_until: int = NEVER
-    """The end of the traced command, of which `end` may be before."""
+    """Begin and end of the traced command, of which `begin` and `end` may be a part."""
 
 
 def read(
@@ -89,13 +90,13 @@ def read(
     for event in merge(*streams, key=lambda one: one.time):
         found.take(event)
     begin = max(begin, found.begin) if marks.begin else found.begin
-    known_until = end
+    known = begin, end
     if within_ms is not None:
         begin, end = _part(path, begin, end, within_ms)
     begin_tick, end_tick = clock.monotonic_ticks(np.array([begin, end], np.int64)).tolist()
     beside = clues.beside(columns, clock, path, begin, end)
     return Entries(
-        found.done(), begin, end, period, marks.lost, found.unfinished(), (begin_tick, end_tick), *beside, known_until
+        found.done(), begin, end, period, marks.lost, found.unfinished(), (begin_tick, end_tick), *beside, *known
     )
 
 

@@ -93,18 +93,15 @@ def limits(source: Replay, machine: Setup, credit: float) -> Limits:
     ideal = np.full(cpus * MAX_STATES, NEVER, np.int64)
     told, power_of, chains = source.states(machine), source.power(machine), source.chains_of(machine)
     for (members, cluster), charge in zip(machine.platform.cpu_ranges(), source.charges(machine), strict=True):
-        for cpu in members:
-            if cpu not in source.chains.sleeps:
-                continue
+        for cpu, usually in chains.ways_out(members, cluster).items():
             power, worked = power_of.of(cpu), float(np.median(source.chains.sleeps[cpu]["work"]))
             way = power.get(EXIT, power.get(ACTIVE, 0.0))
             costs: list[tuple[float, float]] = []
             for number, state in enumerate(cluster.cstates):
                 if told[cpu][number].disabled:
                     continue
-                actual, usual = state.actual, chains.usual[cpu][number].software
-                trip = 1000 * (actual.entry_us + actual.exit_us + actual.flush_us + actual.refill_us)
-                trip += usual if usual is not None else 0
+                actual = state.actual
+                trip = 1000 * (actual.entry_us + actual.exit_us + actual.flush_us + actual.refill_us) + usually[number]
                 rest = power.get(state.name, 0.0)
                 if state.kind == "cluster-off":
                     rest -= credit * (power_of.clusters[cluster.name][ON] - power_of.clusters[cluster.name][OFF])

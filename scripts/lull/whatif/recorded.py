@@ -203,7 +203,7 @@ def lived(entries: Entries, found: Again) -> dict[int, Lived]:
     lives = {}
     for cpu, past in found.pasts.items():
         made = found.made[cpu]
-        before = made.part(slice(int(np.searchsorted(made.sleeps["end"], entries.begin, "right"))))
+        before = made.part(slice(int(np.searchsorted(made.sleeps["end"], entries.known_since, "right"))))
         lives[cpu] = np.concatenate([history(past, entries, cpu), lived_of(before.sleeps, before.wheel, past)])
     return lives
 

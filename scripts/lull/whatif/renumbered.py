@@ -11,8 +11,9 @@ import numpy as np
 
 from lull.platform.cstates import CState
 from lull.platform.schema import Platform
-from lull.whatif.chain import Chains, Usual
+from lull.whatif.chain import Chains
 from lull.whatif.library import Lived
+from lull.whatif.ways import NEVER_LEFT
 
 Layout = tuple[tuple[tuple[str, str], ...], ...]
 """Of each cluster, the names and kinds of its states."""
@@ -34,7 +35,7 @@ def chains(own: Chains, before: Platform, now: Platform) -> Chains:
         sleeps[cpu] = own.sleeps[cpu].copy()
         sleeps[cpu]["state"] = np.array(numbers)[own.sleeps[cpu]["state"]]
         alike = {state.kind: one for state, one in zip(old, own.usual[cpu], strict=True)}
-        usual[cpu] = [alike.get(state.kind, Usual(None, None)) for state in states]
+        usual[cpu] = [alike.get(state.kind, NEVER_LEFT) for state in states]
         new[cpu] = frozenset(range(len(states))) - frozenset(numbers)
     return replace(own, sleeps=sleeps, usual=usual, new=new)
 

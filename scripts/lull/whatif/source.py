@@ -84,6 +84,31 @@ class Replay:
         """The model's own answer to no change of states or governor: each choice as the trace has it."""
         return chain.run(self.chains, self.machine.platform, AS_RECORDED)
 
+    def latency(self, machine: Setup, wakes: npt.NDArray[np.void]) -> npt.NDArray[np.int64]:
+        """How long each wake-up takes, in nanoseconds.
+
+        The model with the recorded choices is off by some microseconds of a few sleeps: for example, it may have two
+        CPUs of a cluster wake up in another order. A sleep keeps this difference while it is in its recorded state.
+        """
+        late, recorded = chain.latency(wakes), self.chains_of(machine).sleeps
+        for cpu, off in self._off.items():
+            mine = (wakes["cpu"] == cpu) & (wakes["added"] == 0)
+            sleep = wakes["sleep"][mine]
+            same = recorded[cpu]["state"][sleep] == wakes["state"][mine]
+            late[mine] = np.maximum(0, late[mine] + np.where(same, off[sleep], 0))
+        return late
+
+    @cached_property
+    def _off(self) -> dict[int, npt.NDArray[np.int64]]:
+        """Of each CPU's sleeps, the recorded latency without the model's."""
+        woken, found = self.chains.woken(self.as_recorded), {}
+        for cpu, sleeps in self.chains.sleeps.items():
+            own = woken[(woken["cpu"] == cpu) & (woken["added"] == 0) & (woken["given_up"] == 0)]
+            recorded = sleeps[own["sleep"]]
+            found[cpu] = np.zeros(sleeps.size, np.int64)
+            found[cpu][own["sleep"]] = recorded["end"] - recorded["woken"] - chain.latency(own)
+        return found
+
     def spending(self, machine: Setup, wakes: npt.NDArray[np.void]) -> Spending:
         return spent.of_wakes(self.chains, self.charges(machine), machine.platform, wakes)
 
@@ -225,12 +250,12 @@ def load(
     def given(cpu: int, own: Columns) -> npt.ArrayLike:
         """Of a sleep from before the trace does not have all that it was chosen by, or another governor would have
         lived through other sleeps."""
-        return np.where(own["start"] >= found.begin, 0, np.where(own["state"] == most[cpu], 2, 1))
+        return np.where(own["start"] >= found.known_since, 0, np.where(own["state"] == most[cpu], 2, 1))
 
     tick_cost = ticks.of_cpus(found, spec.platform)
     chains = chain.of_run(
         again.made, spec.platform, TICK_NS, found.begin, found.end, found.unfinished, given, tick_cost,
-        known_until=found.known_until, events={cpu: past.events for cpu, past in again.pasts.items()},
+        known=(found.known_since, found.known_until), events={cpu: past.events for cpu, past in again.pasts.items()},
     )  # fmt: skip
     if not any(chains.woken_from(cpu).size for cpu in chains.sleeps):
         raise UserError(f"{rundir / TRACE}: no CPU wakes up in the part that is asked about; record a longer run")

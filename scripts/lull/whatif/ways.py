@@ -1,0 +1,82 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Ways out of idle states: how much of one is the hardware's, and how long the software's part usually takes."""
+
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from lull.platform.cstates import StateKind
+from lull.platform.schema import Platform
+
+
+class Usual(NamedTuple):
+    """Medians of one CPU's recorded sleeps in a state; None of a state that was never left."""
+
+    software: int | None
+    given_up: int | None
+    many: int
+    """The sleeps that `software` is the median of."""
+
+
+NEVER_LEFT = Usual(None, None, 0)
+TYPICAL_NS: dict[StateKind, int] = {"wfi": 600, "retention": 4_500, "core-off": 44_000, "cluster-off": 51_000}
+"""The software's ways out on the rk3399's A53 at 1416 MHz, in `what-if-validation`. On other cores all four are longer
+or shorter by about one factor. For example, an A15 at 2116 MHz takes 0.3, 2.6, 25 and 31 us, and an A53 at 850 MHz
+takes 1.1, 6.1, 58 and 66 us."""
+MOST = 3.0
+"""The factor is so large, or as small as its reciprocal, at most. The time of a single sleep in C1 says little."""
+_KINDS = tuple(TYPICAL_NS)
+
+
+def usually_ns(kinds: Sequence[StateKind], cluster: Mapping[int, Sequence[Usual]]) -> dict[int, list[int]]:
+    """How long the software's way out of each state usually takes, of each CPU of a cluster.
+
+    If a CPU never left a state, the other CPUs tell. If none of them left this state, all tell of the state that is
+    nearest in depth, and the time is in proportion to TYPICAL_NS. `cluster`: of each of its CPUs, the recorded ways.
+    """
+    pooled = {state: _pooled([one[state] for one in cluster.values()]) for state in range(len(kinds))}
+    left = {state: ns for state, ns in pooled.items() if ns is not None}
+
+    def guess(kind: StateKind) -> int:
+        if not left:
+            return TYPICAL_NS[kind]
+        near = min(left, key=lambda other: (abs(_KINDS.index(kinds[other]) - _KINDS.index(kind)), -other))
+        factor = left[near] / TYPICAL_NS[kinds[near]]
+        return round(min(max(factor, 1 / MOST), MOST) * TYPICAL_NS[kind])
+
+    guesses = [guess(kind) for kind in kinds]
+    return {
+        cpu: [guessed if one.software is None else one.software for one, guessed in zip(own, guesses, strict=True)]
+        for cpu, own in cluster.items()
+    }
+
+
+def _pooled(ways: Sequence[Usual]) -> int | None:
+    """The median of several CPUs' medians, each of which counts as often as it has sleeps."""
+    every = sorted(ns for one in ways if (ns := one.software) is not None for _ in range(one.many))
+    return every[len(every) // 2] if every else None
+
+
+def whole_ns(platform: Platform, cluster: int) -> npt.NDArray[np.int64]:
+    """The longest that the hardware takes out of each state."""
+    _, described = list(platform.cpu_ranges())[cluster]
+    return np.array([1000 * (one.actual.exit_us + one.actual.refill_us) for one in described.cstates]).astype(np.int64)
+
+
+def was_whole(
+    late: npt.NDArray[np.int64],
+    hardware: npt.NDArray[np.int64],
+    wholes: npt.NDArray[np.int64],
+    usually: npt.NDArray[np.int64],
+) -> npt.NDArray[np.bool_]:
+    """Whether hardware took its longest way, because then the software's part is nearer to what it usually is.
+
+    A trace does not tell whether another CPU kept the cluster on for some microseconds. If one did, the caches were
+    full at the next sleep, and the model has them partly empty.
+    """
+    found: npt.NDArray[np.bool_] = (late >= wholes) & (
+        np.abs(late - wholes - usually) < np.abs(late - hardware - usually)
+    )
+    return found
