@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """The tables of a what-if: time, wake-ups, latencies and energy of each CPU and state, each with an error bar.
 
-A number is the recorded one plus the difference that the model sees between the run's own settings and the new ones.
-`lull.whatif.bars` has the error bars.
+A predicted number is the model's own. With the run's own settings the model may be off from the recorded number, and
+this difference is a part of the error bar. `lull.whatif.bars` has the error bars.
 """
 
 import re
@@ -101,9 +101,8 @@ def rows(source: Replay, machine: Setup) -> list[Predicted]:
         if what == "latency" and key not in new:
             continue  # too few wake-ups
         said = _said(key, ground, new, doubts)
-        before, base, known = ground.truth.get(key, 0.0), own.get(key, 0.0), _known(key, ground)
-        ideal = None if what == "latency" and key not in best else _moved(before, base, best.get(key, 0.0), known)
-        found.append(Predicted(what, UNITS[what], cpu, of, before, *said, ideal))
+        ideal = None if what == "latency" and key not in best else best.get(key, 0.0)
+        found.append(Predicted(what, UNITS[what], cpu, of, ground.truth.get(key, 0.0), *said, ideal))
     return found
 
 
@@ -130,18 +129,12 @@ def _said(key: Key, ground: Ground, new: Mapping[Key, float], doubts: Doubts) ->
     what, cpu, of = key
     before, model, base, after = (one.get(key, 0.0) for one in (*ground, new))
     known = _known(key, ground)
-    said = _moved(before, base, after, known)
     fault = max(abs(base - before), abs(model - before)) if known else 0.0
     unknown = cpu in doubts.strange or (cpu == ALL and doubts.strange) or not known
     share = bars.SHARE_OF_UNSEEN if unknown else bars.SHARE_OF_CHANGE
     change = share * abs(after - base) + bars.SHARE_OF_UNSEEN * doubts.guesses.get(key, 0.0)
     scale = doubts.scale
-    return Said(said, bars.bar(what, cpu, of, said, fault, change, scale), bars.chance(what, cpu, of, said, scale))
-
-
-def _moved(before: float, base: float, after: float, known: bool) -> float:
-    """The recorded number, and the difference that the model sees, where it has the recorded number at all."""
-    return max(0.0, before + after - base) if known else after
+    return Said(after, bars.bar(what, cpu, of, after, fault, change, scale), bars.chance(what, cpu, of, after, scale))
 
 
 def _scale(source: Replay, machine: Setup, wakes: npt.NDArray[np.void], cores_j: float) -> Scale:
@@ -252,14 +245,14 @@ def _totals(source: Replay, machine: Setup, wakes: npt.NDArray[np.void]) -> dict
         ("energy", ALL, CORES): cores,
         TOTALS["energy_j"]: cores + sum(spent.caches(power).values()),
         TOTALS["wake_ups"]: float(source.chains.woken(wakes).size),
-        TOTALS["latency_p99_us"]: p99_us(source, wakes),
+        TOTALS["latency_p99_us"]: p99_us(source, machine, wakes),
     }
 
 
-def p99_us(source: Replay, wakes: npt.NDArray[np.void]) -> float:
+def p99_us(source: Replay, machine: Setup, wakes: npt.NDArray[np.void]) -> float:
     """Of the wake-ups of all CPUs."""
     woken = source.chains.woken(wakes)
-    late = _latency(woken[woken["given_up"] == 0])
+    late = source.latency(machine, woken[woken["given_up"] == 0])
     return float(np.quantile(late, 0.99)) / 1000 if late.size else 0.0
 
 
@@ -278,7 +271,7 @@ def measures(source: Replay, machine: Setup, wakes: npt.NDArray[np.void]) -> dic
             found["entries", cpu, name] = times.entries[cpu][name]
             found["residency", cpu, name] = 100 * slept / times.length
         own = woken[woken["cpu"] == cpu]
-        found.update(_quantiles(cpu, _latency(own[own["given_up"] == 0])))
+        found.update(_quantiles(cpu, source.latency(machine, own[own["given_up"] == 0])))
         for cause, many in source.chains.causes(cpu, own).items():
             found["wake-ups", cpu, cause] = float(many)
     caches = times.caches(power_of)
@@ -287,7 +280,7 @@ def measures(source: Replay, machine: Setup, wakes: npt.NDArray[np.void]) -> dic
         found["residency", ALL, f"off {name}"] = 100 * off / times.length
     found["energy", ALL, CORES] = sum(sum(joules.values()) for joules in cores.values())
     found["energy", ALL, "all"] = found["energy", ALL, CORES] + sum(caches.values())
-    found["latency", ALL, "p99"] = p99_us(source, wakes)
+    found["latency", ALL, "p99"] = p99_us(source, machine, wakes)
     return found
 
 
@@ -297,11 +290,6 @@ def _quantiles(cpu: int, late: npt.NDArray[np.int64]) -> dict[Key, float]:
         return {}
     us = np.quantile(late, QUANTILES) / 1000
     return {("latency", cpu, f"p{100 * of:g}"): float(value) for of, value in zip(QUANTILES, us, strict=True)}
-
-
-def _latency(took: npt.NDArray[np.void]) -> npt.NDArray[np.int64]:
-    late: npt.NDArray[np.int64] = took["end"] - np.maximum(took["woken"], took["start"])
-    return late
 
 
 def of_trace(source: Replay) -> dict[Key, float]:

@@ -13,11 +13,11 @@ from lull.whatif.charges import Charge
 from lull.whatif.watts import DYNAMIC, OFF, ON, Watts
 
 ACTIVE, ENTRY, SWITCH, EXIT = "active", "entry", "switch", "exit"
-WAY_IN, AS_BUSY = 0.7, 0.3
-"""Of the software's ways: how long the way in is beside the way out, and how many instructions a microsecond they have
-beside work. In `wake-latency` the firmware takes 14 to 26 us into C3 and 20 to 37 us out of it. Its point `states/C3`
-has 140 to 250 instructions more than `states/C1` for each of these microseconds, and work on the same cores has 430 to
-870 in each of its own."""
+WAY_IN, AS_BUSY = 0.7, 0.1
+"""Of the software's ways: how long the way in is beside the way out, and how many joules of events a microsecond of
+them has beside work. In `wake-latency` the firmware takes 14 to 26 us into C3 and 20 to 37 us out of it. In
+`what-if-validation`, runs of one load have the same power of work with 0.06 to 0.15; with 0.3, as the instructions of
+`wake-latency` have it, this power differs twice as much from run to run."""
 
 
 Sums = npt.NDArray[np.float64]

@@ -108,7 +108,6 @@ def of_run(source: Replay, progress: Progress | None = None) -> Surface:
         grid.each(source, [words(source, states, *point) for point in (*points, *trials)], numbers, progress)
     )
     recorded = _recorded(source)
-    found += recorded - np.array(numbers(source, source.machine))
     measures = names(source)
     table = found[: len(points)].reshape(len(NAMES), len(combinations), len(exits), len(measures))
     length = (source.chains.last - source.chains.first) / 1e9
@@ -136,7 +135,7 @@ def numbers(source: Replay, machine: Setup) -> list[float]:
         for name in idle
     ]
     return [
-        *by_state.values(), whole - sum(by_state.values()), prediction.p99_us(source, wakes),
+        *by_state.values(), whole - sum(by_state.values()), prediction.p99_us(source, machine, wakes),
         float(source.chains.woken(wakes).size), *rests,
         float(bool(prediction.unseen(source, machine, wakes))), prediction.guessed(source, machine, wakes)[_JOULES],
     ]  # fmt: skip
