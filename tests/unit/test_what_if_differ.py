@@ -98,6 +98,12 @@ def test_sleeps_may_have_been_shorter_than_the_time_between_their_events() -> No
     assert found == (Reason.LENGTH, "it does if the events took 3.0 us")
 
 
+def test_events_do_not_take_as_long_as_a_true_sleep() -> None:
+    """If the events took 2 ms, menu would have learned nothing of these seven sleeps either."""
+    own = [sleep(3 * MS * at, 2 * MS, 0, stops=True) for at in range(7)]
+    assert reason(*own, sleep(100 * MS, 30 * MS, 3, stops=True))[0] is Reason.OTHER
+
+
 def test_sleeps_before_the_trace_may_have_been_short() -> None:
     found = reason(sleep(0, 50 * US, 0, stops=True))
     assert found[0] is Reason.PAST

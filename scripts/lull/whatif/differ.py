@@ -151,11 +151,11 @@ class _Cases:
                         yield Reason.EARLIER, f"it does if that of {at - other} before was otherwise"
 
     def _length(self, at: int) -> Iterator[tuple[Reason, str]]:
-        """The kernel measures between the events. The shortest sleep near by was hardly one."""
+        """The kernel measures between the events. They take most of a sleep only if it was hardly one."""
         near = self._made.sleeps[max(0, at - recorded.SETTLING) : at]
-        if not near.size:
+        shortest = int((near["end"] - near["start"]).min(initial=recorded.HARDLY_NS))
+        if shortest == recorded.HARDLY_NS:
             return
-        shortest = int((near["end"] - near["start"]).min())
         self._live_history(self._past)
         for first in range(0, at, _AT_ONCE):
             shorter = self._part(first, min(at, first + _AT_ONCE))

@@ -99,7 +99,7 @@ void chain_begin(struct chain_replay *replay, int cpus, const struct chain_cpu *
  * call. The governor by hindsight needs `ideal`, the least sleep for which each
  * state of a CPU is worth its trip.
  */
-int64_t chain_run(struct chain_replay *replay, int governor, int cpus, const struct chain_cpu *all, int64_t period, int64_t room,
-		  struct chain_wake *wakes, const int64_t *ideal);
+int64_t chain_run(struct chain_replay *replay, int governor, int cpus, const struct chain_cpu *all, int64_t period,
+		  int64_t room, struct chain_wake *wakes, const int64_t *ideal);
 
 #endif
