@@ -295,11 +295,14 @@ def test_a_sleep_that_loses_caches_is_charged_for_them_by_the_work_before_it() -
     one = charges.Charge(1e-6, 2e-6, 10e-6, 20e-6, 1e-9, 2e-9, l1_fill_ns=100, l2_fill_ns=1000)
     wakes = np.zeros(4, chain.WAKE)
     wakes["refilled"], wakes["refilled_l2"] = [-1, 50, 500, 500], [-1, -1, -1, 500]
-    going, coming = one.of(wakes)
-    assert going.tolist() == pytest.approx([0, 0.5e-6, 1e-6, 1e-6 + 5e-6])
-    assert coming.tolist() == pytest.approx([0, 1e-6 + 1e-9, 2e-6 + 1e-9, 2e-6 + 1e-9 + 10e-6 + 2e-9])
+    parts = charges.back(wakes, np.full(4, 100.0), np.full(4, 1000.0))
+    back = [charges.Back(*(float(part[at]) for part in parts)) for at in range(4)]
+    assert [one.going(own) for own in back] == pytest.approx([0, 0.5e-6, 1e-6, 1e-6 + 5e-6])
+    rail, out = 1e-9, 2e-6 + 1e-9
+    assert [one.coming(own) for own in back] == pytest.approx([0, 1e-6 + rail, out, out + 10e-6 + 2e-9])
     assert one.of_core(50) == pytest.approx(1.5e-6 + 1e-9)
     assert one.of_cluster(500) == pytest.approx(15e-6 + 2e-9)
+    assert one.most == pytest.approx(3e-6 + 1e-9 + 30e-6 + 2e-9)
 
 
 def test_a_replay_counts_the_work_between_losses_of_a_cache() -> None:
@@ -694,15 +697,17 @@ def test_the_order_of_numbers_of_the_power_models_does_not_count() -> None:
 def test_numbers_of_transitions_scale_what_a_way_in_and_out_takes() -> None:
     run = made_up()
     base = run.machine.changed(["idle.deepest=C3"])
-    charge, switch = run.charges(base)[0], run.power(base).kinds[0]["switch"]["static"]
+    switch = run.power(base).waiting(0, "C3")
+    assert switch == pytest.approx(WATTS["switch"])
     asked = base.changed([f"power-models.transition.{key}" for key in ("rail_nf_per_mm2=3", "dirty_share=0.25")])
-    other = run.charges(asked)[0]
-    assert (other.core_rail, other.cluster_rail) == pytest.approx((2 * charge.core_rail, 2 * charge.cluster_rail))
-    assert (other.l1_flush, other.l2_flush) == pytest.approx((charge.l1_flush / 2, charge.l2_flush / 2))
-    assert (other.l1_refill, other.l2_refill) == (charge.l1_refill, charge.l2_refill)
-    assert run.power(base.changed(["power-models.transition.switch_leakage=1"])).kinds[0]["switch"][
-        "static"
-    ] == pytest.approx(2 * switch)
+    *_, charge, whole = run.charges(base)[0]
+    *_, others, other = run.charges(asked)[0]
+    assert (other.core_rail, other.cluster_rail) == pytest.approx((2 * whole.core_rail, 2 * whole.cluster_rail))
+    assert (other.l1_flush, other.l2_flush) == pytest.approx((whole.l1_flush / 2, whole.l2_flush / 2))
+    assert (other.l1_refill, other.l2_refill) == (whole.l1_refill, whole.l2_refill)
+    assert (others.core_rail, others.cluster_rail, others.l2_refill) == (other.core_rail, 0, 0)
+    twice = run.power(base.changed(["power-models.transition.switch_leakage=1"]))
+    assert [twice.waiting(0, state) for state in ("C2", "C3")] == pytest.approx([2 * switch] * 2)
     joules = [prediction.measures(run, machine, run.wakes(machine))["energy", 0, "exit"] for machine in (base, asked)]
     assert joules[1] - joules[0] == pytest.approx(8 * charge.core_rail), "each of the eight sleeps is in C3"
 

@@ -245,7 +245,7 @@ def test_the_kernel_is_said_to_keep_a_tick_no_longer_than_it_must() -> None:
 
 
 def spending(active: float, ways: float) -> Spending:
-    return Spending({0: {"active": active}}, {}, {}, {}, {0: {}}, {0: ways}, 10**9)
+    return Spending({0: {"active": active}}, {}, {}, {0: {}}, {}, {0: {}}, {0: ways}, 10**9)
 
 
 def test_the_power_of_work_is_without_that_of_software_on_its_ways() -> None:

@@ -70,7 +70,7 @@ class Scale:
     watts: dict[int, dict[str, float]]
     """Of each CPU and state."""
     one_more: dict[int, float]
-    """Joules of each CPU's ways into and out of its deepest state, once. A CPU that did not wake up in the recorded run
+    """Joules of each CPU's ways into and out of its dearest state, once. A CPU that did not wake up in the recorded run
     may do so in another boot."""
     circumstances: Circumstances = BEST
 

@@ -8,17 +8,28 @@ last. A run that never left a state says nothing of these joules, so they are th
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
-from lull.energy import mcpat, states, transitions
+from lull.energy import mcpat, transitions
 from lull.energy.occupancy import Caches
-from lull.platform.cstates import KEEPING_CACHES, StateKind
+from lull.platform.cstates import KEEPING_CACHES, CState
 from lull.platform.schema import Platform
+from lull.whatif import trips
 
-DIRTY, RAIL = "transition.dirty_share", "transition.rail_nf_per_mm2"
-Joules = npt.NDArray[np.float64]
+Values = npt.NDArray[np.float64]
+
+
+class Back(NamedTuple):
+    """How many sleeps in a state came back without the core's caches or the cluster's, and how many full caches that
+    was."""
+
+    cores: float
+    clusters: float
+    l1: float
+    l2: float
 
 
 @dataclass(frozen=True)
@@ -35,34 +46,41 @@ class Charge:
     l2_fill_ns: float
 
     def of_core(self, worked_ns: float) -> float:
-        """Of a sleep in which a CPU loses its caches, after so much work."""
-        return (self.l1_flush + self.l1_refill) * min(1.0, worked_ns / (self.l1_fill_ns or 1.0)) + self.core_rail
+        """Of a sleep after so much work, while the cluster stays on."""
+        lost = min(1.0, worked_ns / (self.l1_fill_ns or 1.0))
+        return (self.l1_flush + self.l1_refill) * lost + self.core_rail
 
     def of_cluster(self, worked_ns: float) -> float:
         """What it is more if the cluster loses its cache, too."""
         return (self.l2_flush + self.l2_refill) * min(1.0, worked_ns / (self.l2_fill_ns or 1.0)) + self.cluster_rail
 
-    def most(self, kind: StateKind) -> float:
-        """Of one sleep in a state of this kind, after work that filled all caches."""
-        if kind in KEEPING_CACHES:
-            return 0.0
-        return self.of_core(math.inf) + (self.of_cluster(math.inf) if kind == "cluster-off" else 0.0)
+    @property
+    def most(self) -> float:
+        """Of one sleep after work that filled all caches."""
+        return self.of_core(math.inf) + self.of_cluster(math.inf)
 
-    def of(self, wakes: npt.NDArray[np.void]) -> tuple[Joules, Joules]:
-        """Joules of each wake-up's way in, and of its way out."""
-        lost, lost_l2 = wakes["refilled"] >= 0, wakes["refilled_l2"] >= 0
-        l1 = np.where(lost, _full(wakes["refilled"], self.l1_fill_ns), 0.0)
-        l2 = np.where(lost_l2, _full(wakes["refilled_l2"], self.l2_fill_ns), 0.0)
-        out = self.l1_refill * l1 + self.l2_refill * l2 + self.core_rail * lost + self.cluster_rail * lost_l2
-        return self.l1_flush * l1 + self.l2_flush * l2, out
+    def going(self, back: Back) -> float:
+        """Joules of the ways in."""
+        return self.l1_flush * back.l1 + self.l2_flush * back.l2
+
+    def coming(self, back: Back) -> float:
+        """Joules of the ways out."""
+        refills = self.l1_refill * back.l1 + self.l2_refill * back.l2
+        return refills + self.core_rail * back.cores + self.cluster_rail * back.clusters
 
 
-def _full(worked: npt.NDArray[np.int64], fill_ns: float) -> Joules:
-    return np.minimum(1.0, worked / fill_ns) if fill_ns else np.zeros(worked.size)
+def back(woken: npt.NDArray[np.void], l1_fill_ns: Values, l2_fill_ns: Values) -> tuple[Values, ...]:
+    """What each wake-up adds to the numbers of `Back`. `…_fill_ns`: of each wake-up's CPU."""
+    lost, lost_l2 = woken["refilled"] >= 0, woken["refilled_l2"] >= 0
+    return (
+        lost.astype(np.float64), lost_l2.astype(np.float64),
+        np.where(lost, np.minimum(1.0, woken["refilled"] / l1_fill_ns), 0.0),
+        np.where(lost_l2, np.minimum(1.0, woken["refilled_l2"] / l2_fill_ns), 0.0),
+    )  # fmt: skip
 
 
 def of_platform(platform: Platform) -> list[Charge]:
-    """Of each cluster, at its fastest operating point."""
+    """Of each cluster, at its fastest operating point: of a sleep in which all is lost."""
     found = []
     for cluster, costs in zip(platform.resolved_clusters(), mcpat.transition_costs(platform), strict=True):
         volts = cluster.opps.table[-1].mv / 1000
@@ -83,15 +101,23 @@ def of_platform(platform: Platform) -> list[Charge]:
     return found
 
 
-def with_model(charges: Sequence[Charge], numbers: Mapping[str, float]) -> Sequence[Charge]:
-    """With other numbers of power-models/states.yaml, which the joules are in proportion to."""
-    model = states.load().transition
-    dirty = numbers.get(DIRTY, model.dirty_share.value) / model.dirty_share.value
-    rail = numbers.get(RAIL, model.rail_nf_per_mm2.value) / model.rail_nf_per_mm2.value
+def of_states(charges: Sequence[Charge], platform: Platform, numbers: Mapping[str, float]) -> list[list[Charge]]:
+    """Of each cluster, the charge of each state. `numbers`: of power-models/states.yaml, with which joules grow."""
     return [
-        replace(
-            one, l1_flush=dirty * one.l1_flush, l2_flush=dirty * one.l2_flush, core_rail=rail * one.core_rail,
-            cluster_rail=rail * one.cluster_rail,
-        )
-        for one in charges
-    ]  # fmt: skip
+        [_of_state(charge, state, numbers) for state in cluster.cstates]
+        for charge, cluster in zip(charges, platform.resolved_clusters(), strict=True)
+    ]
+
+
+def _of_state(charge: Charge, state: CState, numbers: Mapping[str, float]) -> Charge:
+    core, whole = state.kind not in KEEPING_CACHES, state.kind == "cluster-off"
+    dirty, rail = trips.factor(trips.DIRTY, numbers), trips.factor(trips.RAIL, numbers)
+    return replace(
+        charge,
+        l1_flush=core * dirty * charge.l1_flush,
+        l1_refill=core * charge.l1_refill,
+        l2_flush=whole * dirty * charge.l2_flush,
+        l2_refill=whole * charge.l2_refill,
+        core_rail=core * rail * charge.core_rail,
+        cluster_rail=whole * rail * charge.cluster_rail,
+    )

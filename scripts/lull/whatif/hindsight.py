@@ -16,7 +16,6 @@ from collections.abc import Iterator
 import numpy as np
 import numpy.typing as npt
 
-from lull.platform.cstates import KEEPING_CACHES
 from lull.whatif import chain
 from lull.whatif.chain import BY_HINDSIGHT, MAX_STATES
 from lull.whatif.library import NEVER
@@ -92,7 +91,7 @@ def limits(source: Replay, machine: Setup, credit: float) -> Limits:
     cpus = max(source.chains.sleeps) + 1
     ideal = np.full(cpus * MAX_STATES, NEVER, np.int64)
     told, power_of, chains = source.states(machine), source.power(machine), source.chains_of(machine)
-    for (members, cluster), charge in zip(machine.platform.cpu_ranges(), source.charges(machine), strict=True):
+    for (members, cluster), charges in zip(machine.platform.cpu_ranges(), source.charges(machine), strict=True):
         for cpu, usually in chains.ways_out(members, cluster).items():
             power, worked = power_of.of(cpu), float(np.median(source.chains.sleeps[cpu]["work"]))
             way = power.get(EXIT, power.get(ACTIVE, 0.0))
@@ -105,11 +104,8 @@ def limits(source: Replay, machine: Setup, credit: float) -> Limits:
                 rest = power.get(state.name, 0.0)
                 if state.kind == "cluster-off":
                     rest -= credit * (power_of.clusters[cluster.name][ON] - power_of.clusters[cluster.name][OFF])
-                fixed = (way - rest) * trip
-                if state.kind not in KEEPING_CACHES:
-                    fixed += 1e9 * charge.of_core(worked)
-                if state.kind == "cluster-off":
-                    fixed += 1e9 * credit * charge.of_cluster(worked)
+                lost = charges[number].of_core(worked) + credit * charges[number].of_cluster(worked)
+                fixed = (way - rest) * trip + 1e9 * lost
                 worth = [(fixed - other) / (base - rest) for other, base in costs if base > rest]
                 if not costs:
                     ideal[cpu * MAX_STATES + number] = -NEVER

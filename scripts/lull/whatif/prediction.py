@@ -19,8 +19,7 @@ from lull.whatif.bars import Scale
 from lull.whatif.differ import OtherChoice
 from lull.whatif.settings import Setup
 from lull.whatif.source import Replay
-from lull.whatif.spent import ACTIVE, SWITCH
-from lull.whatif.watts import STATIC, Watts
+from lull.whatif.spent import ACTIVE
 
 ALL = -1
 """In place of a CPU's number."""
@@ -146,19 +145,21 @@ def _scale(source: Replay, machine: Setup, wakes: npt.NDArray[np.void], cores_j:
         cores_j=cores_j,
         wakes=dict(zip(cpus.tolist(), counts.tolist(), strict=True)),
         watts={cpu: power.of(cpu) for cpu in source.cpus},
-        one_more=_one_more(source, machine, power),
+        one_more=_one_more(source, machine),
         circumstances=source.circumstances,
     )
 
 
-def _one_more(source: Replay, machine: Setup, power: Watts) -> dict[int, float]:
-    """Joules of one sleep in the deepest state of each CPU, beside those of the time asleep."""
-    deepest, found = source.deepest(machine), {}
-    for (cpus, cluster), charge in zip(machine.platform.cpu_ranges(), source.charges(machine), strict=True):
+def _one_more(source: Replay, machine: Setup) -> dict[int, float]:
+    """Joules of the dearest sleep that each CPU may choose, beside those of the time asleep."""
+    told, power, found = source.states(machine), source.power(machine), {}
+    for (cpus, cluster), charges in zip(machine.platform.cpu_ranges(), source.charges(machine), strict=True):
         for cpu in source.chains.sleeps.keys() & set(cpus):
-            state = cluster.cstates[deepest[cpu]]
-            hardware_s = (state.actual.entry_us + state.actual.exit_us) / 1e6
-            found[cpu] = charge.most(state.kind) + power.kinds[cpu][SWITCH].get(STATIC, 0.0) * hardware_s
+            found[cpu] = max(
+                charge.most + power.waiting(cpu, state.name) * (state.actual.entry_us + state.actual.exit_us) / 1e6
+                for state, charge, own in zip(cluster.cstates, charges, told[cpu], strict=True)
+                if not own.disabled
+            )
     return found
 
 

@@ -12,8 +12,7 @@ from lull.errors import UserError
 from lull.platform.cstates import STATE_NAMES
 from lull.platform.schema import Platform
 from lull.runspec.policy import check_depth
-from lull.whatif import added
-from lull.whatif.charges import DIRTY, RAIL
+from lull.whatif import added, trips
 from lull.whatif.library import TUNABLES
 
 GOVERNOR, DEEPEST, SHADOW, WITHOUT = "governor", "idle.deepest", "idle.shadow", "idle.without"
@@ -23,14 +22,12 @@ MOST_TUNABLE = {
     "guest_halt_poll_grow_start": 1_000_000_000, "guest_halt_poll_allow_shrink": 1,
 }  # fmt: skip
 """A poll of a second, and factors of a thousand: Linux checks none of them, and multiplies in 32 bits."""
-MOST_NF = 100.0
-"""For a square millimetre of silicon."""
 MOST_POINTS = 100_000
 """Of one grid: what two processors answer in some minutes, and what fits into memory."""
 _DEPTHS = tuple(STATE_NAMES.values())
 _MODEL = re.compile(
     rf"core\.{added.NEW_NAME.pattern}\.(clock|leakage)|l2\.retained_when_off\.[a-z0-9-]+|"
-    r"transition\.(switch_leakage|dirty_share)"
+    rf"transition\.({'|'.join(trips.OF_ALL)})"
 )
 
 
@@ -106,15 +103,13 @@ def _model_key(key: str, platform: Platform) -> str:
     name = key.removeprefix(MODEL)
     cores = {cluster.core for cluster in platform.resolved_clusters()}
     part, _, last = name.rpartition(".")
-    if name == RAIL:
-        return name
     states = {f"core.{state.name}" for cluster in platform.resolved_clusters() for state in cluster.cstates}
     absent = (part.startswith("l2") and last not in cores) or (part.startswith("core") and part not in states)
     if not _MODEL.fullmatch(name) or absent:
         raise UserError(
             f"--set {key}: not a number of power-models/states.yaml that this machine has; "
             f"use {MODEL}core.C3.leakage, {MODEL}core.C1.clock, {MODEL}l2.retained_when_off.{min(cores)}, "
-            f"{MODEL}transition.switch_leakage, {MODEL}{DIRTY} or {MODEL}{RAIL}"
+            f"{', '.join(f'{MODEL}transition.{one}' for one in trips.OF_ALL)}"
         )
     return name
 
@@ -126,7 +121,7 @@ def _number(key: str, text: str, most: int) -> int:
 
 
 def _part(key: str, text: str) -> float:
-    most = MOST_NF if key == MODEL + RAIL else 1.0
+    most = trips.MOST.get(key.rpartition(".")[2], 1.0)
     try:
         value = float(text)
     except ValueError:

@@ -5,6 +5,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -36,6 +37,16 @@ TRACED = ("sched", "power", "irq", "ipi", "timer")
 FREE_CLOCKS = "schedutil"
 """The only setting of `cpufreq` with which Linux changes the clocks in a run."""
 _DEPTHS = tuple(STATE_NAMES.values())
+
+
+class _OfMachine(NamedTuple):
+    """What several parts of an answer need of the machine that is asked about."""
+
+    machine: Setup
+    states: dict[int, list[State]]
+    deepest: dict[int, int]
+    power: Watts
+    charges: list[list[Charge]]
 
 
 @dataclass(frozen=True)
@@ -118,12 +129,13 @@ class Replay:
         return self.spending(self.machine, self.as_recorded)
 
     @cached_property
-    def _charges(self) -> list[Charge]:
+    def _full_charges(self) -> list[Charge]:
+        """Of each cluster, of a sleep in which all is lost."""
         return charges.of_platform(self.machine.platform)
 
-    def charges(self, machine: Setup) -> Sequence[Charge]:
-        """Of each cluster."""
-        return charges.with_model(self._charges, machine.model) if machine.model else self._charges
+    def charges(self, machine: Setup) -> Sequence[Sequence[Charge]]:
+        """Of each cluster and state."""
+        return self._of(machine).charges
 
     @cached_property
     def lived(self) -> dict[int, Lived]:
@@ -158,13 +170,35 @@ class Replay:
 
     def deepest(self, machine: Setup) -> dict[int, int]:
         """Of each CPU, the number of the state of a sleep from before the command that was in the deepest one."""
-        clusters = {cpu: cluster for cpus, cluster in machine.platform.cpu_ranges() for cpu in cpus}
-        return {cpu: _deepest_kind(own, clusters[cpu].cstates) for cpu, own in self.states(machine).items()}
+        return self._of(machine).deepest
 
     def power(self, machine: Setup) -> Watts:
-        return watts.with_model(self.watts, machine.platform, machine.model)
+        return self._of(machine).power
 
     def states(self, machine: Setup) -> dict[int, list[State]]:
+        """What Linux is told of the states of each CPU."""
+        return self._of(machine).states
+
+    def _of(self, machine: Setup) -> _OfMachine:
+        if not self._last or self._last[0].machine is not machine:
+            platform, states = machine.platform, self._states(machine)
+            clusters = {cpu: cluster for cpus, cluster in platform.cpu_ranges() for cpu in cpus}
+            self._last[:] = [
+                _OfMachine(
+                    machine, states,
+                    {cpu: _deepest_kind(own, clusters[cpu].cstates) for cpu, own in states.items()},
+                    watts.with_model(self.watts, platform, machine.model),
+                    charges.of_states(self._full_charges, platform, machine.model),
+                )
+            ]  # fmt: skip
+        return self._last[0]
+
+    @cached_property
+    def _last(self) -> list[_OfMachine]:
+        """Of the last machine that was asked about."""
+        return []
+
+    def _states(self, machine: Setup) -> dict[int, list[State]]:
         """What Linux is told: as recorded where the platform says the same as the run's did. A state that was disabled,
         although it is not too deep, stays so."""
         found: dict[int, list[State]] = {}

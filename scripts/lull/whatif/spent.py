@@ -8,8 +8,9 @@ import numpy as np
 import numpy.typing as npt
 
 from lull.platform.schema import Platform
+from lull.whatif import charges
 from lull.whatif.chain import Chains
-from lull.whatif.charges import Charge
+from lull.whatif.charges import Back, Charge
 from lull.whatif.watts import DYNAMIC, OFF, ON, Watts
 
 ACTIVE, ENTRY, SWITCH, EXIT = "active", "entry", "switch", "exit"
@@ -32,6 +33,8 @@ class Spending:
     times: dict[int, dict[str, float]]
     slept: dict[int, dict[str, float]]
     entries: dict[int, dict[str, float]]
+    waits: dict[int, dict[str, float]]
+    """The nanoseconds of SWITCH, by the state that the CPU had chosen."""
     off: dict[str, float]
     """Of each cluster's L2."""
     charges: dict[int, dict[str, float]]
@@ -54,6 +57,7 @@ class Spending:
                 what: own.get(what, own.get(ACTIVE, 0.0)) * time / 1e9 + extra.get(what, 0.0)
                 for what, time in times.items()
             }
+            found[cpu][SWITCH] = sum(power.waiting(cpu, state) * ns for state, ns in self.waits[cpu].items()) / 1e9
             worked, ways = recorded.times[cpu][ACTIVE], recorded.ways[cpu]
             if worked:
                 clock = power.kinds[cpu].get(EXIT, {}).get(DYNAMIC, 0.0)  # of ways this is in their own power
@@ -69,31 +73,42 @@ class Spending:
         }
 
 
-def of_wakes(chains: Chains, charges: Sequence[Charge], platform: Platform, wakes: npt.NDArray[np.void]) -> Spending:
+def of_wakes(
+    chains: Chains, charged: Sequence[Sequence[Charge]], platform: Platform, wakes: npt.NDArray[np.void]
+) -> Spending:
     """All CPUs at once: a grid asks this for each of its points. A sleep over an end of the time counts in part.
 
-    `charges`: of each cluster.
+    `charged`: of each cluster and state.
     """
     places = [(list(cpus), cluster) for cpus, cluster in platform.cpu_ranges()]
     most = max(len(cluster.cstates) for _, cluster in places)
-    sums = _sums(chains, charges, most, wakes[:_AT_ONCE])
+    fills = np.full((2, max(chains.sleeps) + 1), np.inf)
+    """Nanoseconds of work after which each CPU's L1s are full, and its L2 is."""
+    for (members, _), own in zip(places, charged, strict=True):
+        for one in chains.sleeps.keys() & set(members):
+            fills[:, one] = own[0].l1_fill_ns or np.inf, own[0].l2_fill_ns or np.inf
+    sums = _sums(chains, fills, most, wakes[:_AT_ONCE])
     for begin in range(_AT_ONCE, wakes.size, _AT_ONCE):
-        more = _sums(chains, charges, most, wakes[begin : begin + _AT_ONCE])
+        more = _sums(chains, fills, most, wakes[begin : begin + _AT_ONCE])
         sums = [one + other for one, other in zip(sums, more, strict=True)]
-    asleep, chosen, count, entry, switch, out, software, off_by_cpu, *joules = sums
-    found = Spending({}, {}, {}, {}, {}, {}, chains.last - chains.first)
-    for number, (members, cluster) in enumerate(places):
-        going, coming = joules[2 * number : 2 * number + 2]
+    asleep, chosen, count, waits, entry, out, software, off_by_cpu, *came = sums
+    found = Spending({}, {}, {}, {}, {}, {}, {}, chains.last - chains.first)
+    for (members, cluster), own in zip(places, charged, strict=True):
         inside = [one for one in members if one in chains.sleeps]
         for one in inside:
             names = [state.name for state in cluster.cstates]
             found.times[one] = {
                 **dict(zip(names, asleep[one].tolist(), strict=False)), ENTRY: float(entry[one]),
-                SWITCH: float(switch[one]), EXIT: float(out[one]),
+                SWITCH: float(waits[one].sum()), EXIT: float(out[one]),
                 ACTIVE: max(0.0, found.length - float(chosen[one].sum())),
             }  # fmt: skip
             found.slept[one] = dict(zip(names, chosen[one].tolist(), strict=False))
-            found.charges[one] = {ENTRY: float(going[one]), EXIT: float(coming[one])}
+            found.waits[one] = dict(zip(names, waits[one].tolist(), strict=False))
+            back = [Back(*of_state) for of_state in zip(*(part[one].tolist() for part in came), strict=True)]
+            found.charges[one] = {
+                ENTRY: sum(charge.going(of_state) for charge, of_state in zip(own, back, strict=False)),
+                EXIT: sum(charge.coming(of_state) for charge, of_state in zip(own, back, strict=False)),
+            }
             found.ways[one] = AS_BUSY * (1 + WAY_IN) * float(software[one])
             found.entries[one] = dict(zip(names, count[one].tolist(), strict=False))
         if inside:
@@ -105,9 +120,9 @@ def _by(places: npt.NDArray[np.signedinteger], values: npt.NDArray[np.generic], 
     return np.bincount(places, values, count).astype(np.float64)
 
 
-def _sums(chains: Chains, charges: Sequence[Charge], most: int, wakes: npt.NDArray[np.void]) -> list[Sums]:
-    """Of some of the wake-ups: nanoseconds of each CPU and of each of its `most` states at most, and then joules of
-    each CPU's ways in and ways out by the charges of each cluster."""
+def _sums(chains: Chains, fills: Sums, most: int, wakes: npt.NDArray[np.void]) -> list[Sums]:
+    """Of some of the wake-ups: nanoseconds of each CPU and of each of its `most` states at most, and then the numbers
+    of `Back` of each CPU and state."""
     first, last, cpus = chains.first, chains.last, max(chains.sleeps) + 1
     slept = wakes[wakes["state"] >= 0]
     cpu, given_up = slept["cpu"], slept["given_up"] == 1
@@ -132,15 +147,16 @@ def _sums(chains: Chains, charges: Sequence[Charge], most: int, wakes: npt.NDArr
     def by_state(values: npt.NDArray[np.generic]) -> Sums:
         return _by(place, values, cpus * most).reshape(cpus, most)
 
-    ended = chains.ended(wakes)
+    woken = chains.woken(wakes)
+    came = woken["cpu"] * most + woken["state"]
     return [
         by_state(np.where(given_up, 0, part(entered, late))),
         by_state(part(slept["start"], slept["end"])),
         by_state((slept["start"] >= first) & (slept["start"] < last)),
+        by_state(part(flushed, entered) + np.where(given_up, 0, part(late, powered))),
         by_cpu(part(slept["start"], flushed)),
-        by_cpu(part(flushed, entered) + np.where(given_up, 0, part(late, powered))),
         by_cpu(np.where(given_up, 0, part(powered, slept["end"]))),
         by_cpu(np.where(given_up, 0, part(back, slept["end"]))),
         _by(wakes["cpu"], part(wakes["woken"] - wakes["cluster_off"], wakes["woken"]), cpus),
-        *(_by(ended["cpu"], way, cpus) for charge in charges for way in charge.of(ended)),
+        *(_by(came, own, cpus * most).reshape(cpus, most) for own in charges.back(woken, *fills[:, woken["cpu"]])),
     ]

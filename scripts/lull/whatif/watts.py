@@ -8,7 +8,7 @@ the power of the state of its kind.
 
 from collections import defaultdict
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from lull.energy import rows, states
@@ -16,7 +16,7 @@ from lull.energy.states import IDLE, SWITCH
 from lull.errors import UserError
 from lull.platform.schema import Platform
 from lull.rundir.folder import LEDGER, RunDir
-from lull.whatif import added
+from lull.whatif import added, trips
 
 BACKEND = "mcpat"
 _WAYS = ("entry", "exit")
@@ -44,9 +44,16 @@ class Watts:
     """Of each cluster's L2, on and off. What the L2 spends on accesses is in neither."""
     never_off: set[str]
     """Clusters that the run never turned off: the power of their L2 while off is a share that is assumed."""
+    waits: Mapping[str, float] = field(default_factory=dict)
+    """Of a state, by how much the leakage of waiting for its power switch differs from the recorded one: a factor."""
 
     def of(self, cpu: int) -> dict[str, float]:
         return {state: sum(power.values()) for state, power in self.kinds[cpu].items()}
+
+    def waiting(self, cpu: int, state: str) -> float:
+        """While a CPU waits for a power switch or a rail, on the way into a state or out of it."""
+        power = self.kinds[cpu][SWITCH]
+        return sum(power.values()) + (self.waits.get(state, 1.0) - 1) * power.get(STATIC, 0.0)
 
 
 def of_run(rundir: RunDir, platform: Platform, cpus: list[int], ticks: tuple[int, int]) -> Watts:
@@ -184,10 +191,7 @@ def with_model(watts: Watts, platform: Platform, numbers: Mapping[str, float]) -
     for key, value in numbers.items():
         part, _, last = key.rpartition(".")
         part, _, which = part.partition(".")
-        if part == "transition":
-            if last == "switch_leakage":  # the others are `lull.whatif.charges`'
-                for own in kinds.values():
-                    own[SWITCH][STATIC] = own[SWITCH].get(STATIC, 0.0) * value / model.transition.switch_leakage.value
+        if part == "transition":  # below, and in `lull.whatif.charges`
             continue
         if part == "l2":
             for cluster in platform.resolved_clusters():
@@ -201,7 +205,12 @@ def with_model(watts: Watts, platform: Platform, numbers: Mapping[str, float]) -
             else:  # C1 has both parts of an idle core's power. Its own new number may be among these
                 base = getattr(model.core.of("C1"), last)
                 own[which][kind] = watts.kinds[cpu]["C1"].get(kind, 0.0) / base * value if base else 0.0
-    return replace(watts, kinds=kinds, clusters=clusters)
+    waits: dict[str, float] = {
+        state.name: trips.factor(trips.SWITCH_LEAKAGE, numbers)
+        for cluster in platform.resolved_clusters()
+        for state in cluster.cstates
+    }
+    return replace(watts, kinds=kinds, clusters=clusters, waits=waits)
 
 
 def _with_states(watts: Watts, new: Mapping[str, str]) -> Watts:
