@@ -292,17 +292,17 @@ def test_an_interrupt_that_the_run_tells_of_is_known() -> None:
 
 
 def test_a_sleep_that_loses_caches_is_charged_for_them_by_the_work_before_it() -> None:
-    one = charges.Charge(1e-6, 2e-6, 10e-6, 20e-6, 1e-9, 2e-9, l1_fill_ns=100, l2_fill_ns=1000)
-    wakes = np.zeros(4, chain.WAKE)
-    wakes["refilled"], wakes["refilled_l2"] = [-1, 50, 500, 500], [-1, -1, -1, 500]
-    parts = charges.back(wakes, np.full(4, 100.0), np.full(4, 1000.0))
-    back = [charges.Back(*(float(part[at]) for part in parts)) for at in range(4)]
-    assert [one.going(own) for own in back] == pytest.approx([0, 0.5e-6, 1e-6, 1e-6 + 5e-6])
-    rail, out = 1e-9, 2e-6 + 1e-9
-    assert [one.coming(own) for own in back] == pytest.approx([0, 1e-6 + rail, out, out + 10e-6 + 2e-9])
-    assert one.of_core(50) == pytest.approx(1.5e-6 + 1e-9)
+    one = charges.Charge(1e-6, 2e-6, 10e-6, 20e-6, 1e-9, 2e-9, l1_fill_ns=100, l2_fill_ns=1000, trip=3e-9)
+    wakes = np.zeros(5, chain.WAKE)
+    wakes["refilled"], wakes["refilled_l2"], wakes["given_up"] = [-1, -1, 50, 500, 500], [-1] * 4 + [500], [1, *[0] * 4]
+    parts = charges.back(wakes, np.full(5, 100.0), np.full(5, 1000.0))
+    back = [charges.Back(*(float(part[at]) for part in parts)) for at in range(5)]
+    assert [one.going(own) for own in back] == pytest.approx([0, 0, 0.5e-6, 1e-6, 1e-6 + 5e-6])
+    rail, out = 1e-9 + 3e-9, 2e-6 + 1e-9 + 3e-9
+    assert [one.coming(own) for own in back] == pytest.approx([0, 3e-9, 1e-6 + rail, out, out + 10e-6 + 2e-9])
+    assert one.of_core(50) == pytest.approx(1.5e-6 + 1e-9 + 3e-9)
     assert one.of_cluster(500) == pytest.approx(15e-6 + 2e-9)
-    assert one.most == pytest.approx(3e-6 + 1e-9 + 30e-6 + 2e-9)
+    assert one.most == pytest.approx(3e-6 + 1e-9 + 3e-9 + 30e-6 + 2e-9)
 
 
 def test_a_replay_counts_the_work_between_losses_of_a_cache() -> None:

@@ -30,6 +30,7 @@ def what_if(
             "--set",
             help="a number of an idle state, such as cstates.C3.exit_us=15 or cstates.C3.advertised.exit_us=50; "
             "governor=teo; idle.deepest=C4; idle.without=C2; cstates.C2b.kind=retention, which adds a state; "
+            "power-models.transition.C3.trip_uj=2, microjoules for each sleep in C3; "
             "docs/what-if.md has all; may be given several times",
             metavar="KEY=VALUE",
         ),

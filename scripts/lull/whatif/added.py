@@ -27,7 +27,7 @@ _NEW_KINDS = _DEPTHS[1:]
 _KINDS = {name: kind for kind, name in STATE_NAMES.items()}
 _SHADOW = "shadow.cluster"
 _KEY = re.compile(rf"(?:(?P<home>clusters\.[^.]+|{re.escape(_SHADOW)})\.)?cstates\.(?P<name>[^.]+)\.(?P<part>.+)")
-_POWER = re.compile(r"power-models\.core\.(?P<name>[^.]+)\..+")
+_POWER = re.compile(r"power-models\.(core|transition)\.(?P<name>[^.]+)\..+")
 _SOURCE = "added by a what-if"
 
 

@@ -23,9 +23,10 @@ Values = npt.NDArray[np.float64]
 
 
 class Back(NamedTuple):
-    """How many sleeps in a state came back without the core's caches or the cluster's, and how many full caches that
-    was."""
+    """How many sleeps in a state came back, how many of these had lost the core's caches or the cluster's, and how many
+    full caches that was."""
 
+    trips: float
     cores: float
     clusters: float
     l1: float
@@ -44,11 +45,13 @@ class Charge:
     cluster_rail: float
     l1_fill_ns: float
     l2_fill_ns: float
+    trip: float = 0.0
+    """What a trip into the state and back costs beside all else."""
 
     def of_core(self, worked_ns: float) -> float:
         """Of a sleep after so much work, while the cluster stays on."""
         lost = min(1.0, worked_ns / (self.l1_fill_ns or 1.0))
-        return (self.l1_flush + self.l1_refill) * lost + self.core_rail
+        return (self.l1_flush + self.l1_refill) * lost + self.core_rail + self.trip
 
     def of_cluster(self, worked_ns: float) -> float:
         """What it is more if the cluster loses its cache, too."""
@@ -66,14 +69,14 @@ class Charge:
     def coming(self, back: Back) -> float:
         """Joules of the ways out."""
         refills = self.l1_refill * back.l1 + self.l2_refill * back.l2
-        return refills + self.core_rail * back.cores + self.cluster_rail * back.clusters
+        return refills + self.core_rail * back.cores + self.cluster_rail * back.clusters + self.trip * back.trips
 
 
 def back(woken: npt.NDArray[np.void], l1_fill_ns: Values, l2_fill_ns: Values) -> tuple[Values, ...]:
     """What each wake-up adds to the numbers of `Back`. `…_fill_ns`: of each wake-up's CPU."""
     lost, lost_l2 = woken["refilled"] >= 0, woken["refilled_l2"] >= 0
     return (
-        lost.astype(np.float64), lost_l2.astype(np.float64),
+        (woken["given_up"] == 0).astype(np.float64), lost.astype(np.float64), lost_l2.astype(np.float64),
         np.where(lost, np.minimum(1.0, woken["refilled"] / l1_fill_ns), 0.0),
         np.where(lost_l2, np.minimum(1.0, woken["refilled_l2"] / l2_fill_ns), 0.0),
     )  # fmt: skip
@@ -111,7 +114,7 @@ def of_states(charges: Sequence[Charge], platform: Platform, numbers: Mapping[st
 
 def _of_state(charge: Charge, state: CState, numbers: Mapping[str, float]) -> Charge:
     core, whole = state.kind not in KEEPING_CACHES, state.kind == "cluster-off"
-    dirty, rail = trips.factor(trips.DIRTY, numbers), trips.factor(trips.RAIL, numbers)
+    dirty, rail = trips.factor(trips.DIRTY, state, numbers), trips.factor(trips.RAIL, state, numbers)
     return replace(
         charge,
         l1_flush=core * dirty * charge.l1_flush,
@@ -120,4 +123,5 @@ def _of_state(charge: Charge, state: CState, numbers: Mapping[str, float]) -> Ch
         l2_refill=whole * charge.l2_refill,
         core_rail=core * rail * charge.core_rail,
         cluster_rail=whole * rail * charge.cluster_rail,
+        trip=1e-6 * trips.number(trips.ENERGY, state, numbers),
     )

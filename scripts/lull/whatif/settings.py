@@ -42,7 +42,7 @@ class Setup:
     """States that are taken away."""
     tunables: Mapping[str, int] = field(default_factory=dict)
     model: Mapping[str, float] = field(default_factory=dict)
-    """Numbers of power-models/states.yaml."""
+    """Numbers of power-models/states.yaml, and those of one state's trips."""
     shadow: str | None = None
     """The deepest state of the shadow core alone. Without one the shadow's follows `idle.deepest`, as in a run."""
 
@@ -101,6 +101,9 @@ def _shadow_cpus(platform: Platform) -> set[int]:
 
 def _model_key(key: str, platform: Platform) -> str:
     name = key.removeprefix(MODEL)
+    if (trip := trips.OF_STATE.fullmatch(name)) is not None:
+        trips.check(key, trip["state"], trip["number"], platform)
+        return name
     cores = {cluster.core for cluster in platform.resolved_clusters()}
     part, _, last = name.rpartition(".")
     states = {f"core.{state.name}" for cluster in platform.resolved_clusters() for state in cluster.cstates}
@@ -109,7 +112,7 @@ def _model_key(key: str, platform: Platform) -> str:
         raise UserError(
             f"--set {key}: not a number of power-models/states.yaml that this machine has; "
             f"use {MODEL}core.C3.leakage, {MODEL}core.C1.clock, {MODEL}l2.retained_when_off.{min(cores)}, "
-            f"{', '.join(f'{MODEL}transition.{one}' for one in trips.OF_ALL)}"
+            f"{', '.join(f'{MODEL}transition.{one}' for one in trips.OF_ALL)} or {MODEL}transition.C3.{trips.ENERGY}"
         )
     return name
 

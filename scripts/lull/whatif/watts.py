@@ -206,7 +206,7 @@ def with_model(watts: Watts, platform: Platform, numbers: Mapping[str, float]) -
                 base = getattr(model.core.of("C1"), last)
                 own[which][kind] = watts.kinds[cpu]["C1"].get(kind, 0.0) / base * value if base else 0.0
     waits: dict[str, float] = {
-        state.name: trips.factor(trips.SWITCH_LEAKAGE, numbers)
+        state.name: trips.factor(trips.SWITCH_LEAKAGE, state, numbers)
         for cluster in platform.resolved_clusters()
         for state in cluster.cstates
     }
