@@ -266,3 +266,16 @@ def test_numbers_of_trips_are_for_as_many_states_as_linux_has(drags: Replay) -> 
     machine = drags.machine.changed([*words, f"{TRIP}.C2-5.trip_uj=7"])
     assert max(len(cluster.cstates) for cluster in machine.platform.resolved_clusters()) == chain.MAX_STATES
     assert [charge.trip for charge in drags.charges(machine)[0]] == [0.0] * 7 + [7e-6, 0.0, 0.0]
+
+
+def test_caches_that_fill_more_slowly_are_charged_less(drags: Replay) -> None:
+    """With a state's `fill_us` the ledger of a run counts fuller or emptier caches, and so does a what-if."""
+    fast, slow = (drags.charges(drags.machine.changed([f"cstates.C3.fill_us={us}"]))[0][2] for us in (0.001, 1_000_000))
+    assert fast.l1_fill_ns == 1
+    assert slow.l1_fill_ns == 1e9
+    assert fast.l2_fill_ns == slow.l2_fill_ns
+    flushed = [
+        drags.spending(drags.machine.changed([f"cstates.C3.fill_us={us}"]), drags.as_recorded).charges[0]["entry"]
+        for us in (0.001, 1_000_000)
+    ]
+    assert 0 < 10 * flushed[1] < flushed[0]

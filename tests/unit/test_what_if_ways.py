@@ -1,11 +1,13 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """How long software usually takes out of an idle state, and how it is guessed of a state that a run never left."""
 
+import numpy as np
 import pytest
 
 from lull.files.paths import ROOT
 from lull.whatif import source
-from lull.whatif.ways import NEVER_LEFT, TYPICAL_NS, Usual, usually_ns
+from lull.whatif.chain import _SLEEP
+from lull.whatif.ways import NEVER_LEFT, TYPICAL_NS, Usual, divide, usual, usually_ns
 
 KINDS = tuple(TYPICAL_NS)
 DRAGS = ROOT / "results" / "recordings" / "drags"
@@ -45,6 +47,31 @@ def test_a_single_odd_sleep_in_c1_does_not_make_a_way_out_of_c3_absurd(ns: int, 
 
 def test_without_any_sleep_the_times_are_typical() -> None:
     assert usually_ns(KINDS, {0: [NEVER_LEFT] * 4})[0] == list(TYPICAL_NS.values())
+
+
+def sleeps(*ways_out: int) -> np.ndarray:
+    """Sleeps in C4 of a millisecond each. The interrupt came so many nanoseconds before the end, as far as is known."""
+    found = np.zeros(len(ways_out), _SLEEP)
+    found["end"], found["length"], found["state"] = 10_000_000, 1_000_000, 3
+    found["woken"] = found["end"] - np.array(ways_out)
+    return found
+
+
+def test_a_sleep_that_is_shorter_than_the_hardwares_way_out_tells_nothing() -> None:
+    told, hardware = np.ones(3, bool), np.full(3, 500_000)
+    assert usual(sleeps(540_000, 550_000, 400_000), told, hardware, 4)[3] == Usual(45_000, None, 2)
+    assert usual(sleeps(400_000), told[:1], hardware[:1], 4) == [NEVER_LEFT] * 4
+
+
+def test_where_no_event_tells_of_the_interrupt_the_way_out_is_hardware_and_usual_software() -> None:
+    """A network card interrupts a CPU in C4: no event of the trace has the time."""
+    own, told = sleeps(60_000, 540_000), np.array([False, True])
+    hardware, wholes = np.full(2, 500_000), np.array([0, 0, 0, 900_000])
+    given = (own, told, np.ones(2, bool), hardware, wholes, np.array([0, 0, 0, 50_000]))
+    assert divide(*given)
+    assert (own["end"] - own["woken"]).tolist() == [550_000, 540_000]
+    assert own["software"].tolist() == [50_000, 40_000]
+    assert not divide(*given)  # the second time nothing moves
 
 
 def test_a_part_of_a_command_is_replayed_from_the_commands_begin() -> None:

@@ -9,6 +9,7 @@ was measured on the cluster's rail.
 """
 
 from dataclasses import dataclass
+from functools import cache
 
 from lull.energy import em, states
 from lull.energy.account import Part
@@ -83,10 +84,16 @@ def costs(cluster: Cluster, core_mm2: float, l2_mm2: float, memory_line_j: float
 def fill_us(cluster: Cluster) -> tuple[float, float]:
     """Microseconds of activity until a core's L1s are full, and until the cluster's L2 is."""
     fill = {state.name: state.actual.fill_us for state in cluster.cstates}
-    core, l2_us = load_core(cluster.core), float(fill.get("C4", 0.0))
+    l2_us = float(fill.get("C4", 0.0))
     # A platform need not say it of C3: lines come at one rate.
-    l1_share = (core.l1i.size_kib + core.l1d.size_kib) / cluster.l2.size_kib
-    return float(fill.get("C3", l2_us * l1_share)), l2_us
+    return float(fill.get("C3", l2_us * _l1_kib(cluster.core) / cluster.l2.size_kib)), l2_us
+
+
+@cache
+def _l1_kib(name: str) -> int:
+    """A what-if asks for each of its points."""
+    core = load_core(name)
+    return core.l1i.size_kib + core.l1d.size_kib
 
 
 def regulator_joules(before: Opp, after: Opp) -> float:

@@ -32,6 +32,8 @@ AS_RECORDED, BY_HINDSIGHT, _RECORD = -1, -2, -3
 _ABOUT_NS = 60_000
 """Assumed, where no event tells when an interrupt came: as long before the sleep's end. Only the order counts."""
 _GIVEN_UP_NS = 9_000
+_ROUNDS = 5
+"""At most, of dividing the ways out."""
 _BLOCK = 1 << 12
 """Wake-ups that are replayed at a time."""
 
@@ -246,32 +248,25 @@ def _tick_work(work: npt.NDArray[np.int64]) -> int:
 def _tell_ways_out(chains: Chains, platform: Platform) -> None:
     """Divide each way out into the hardware's part, as the model has it, and the software's, the rest.
 
-    The model needs the order of all wake-ups, which needs the ways out: the second round has those of the first.
+    The model needs the order of all wake-ups, which needs the ways out. So each round has the ways of the last one,
+    until they stay.
     """
-    for _ in range(2):
+    for _ in range(_ROUNDS):
         found = [(block["cpu"].copy(), block["hardware"].copy()) for block in blocks(chains, platform, _RECORD)]
         cpus, hardwares = (np.concatenate(column) for column in zip(*found, strict=True))
+        hardware, moved = {cpu: hardwares[cpus == cpu] for cpu in chains.sleeps}, False
         for cpu, sleeps in chains.sleeps.items():
-            hardware, told = hardwares[cpus == cpu], chains.told[cpu]
-            ended = np.ones(sleeps.size, bool)
-            ended[-1] = cpu not in chains.open
-            software = np.maximum(0, sleeps["end"] - sleeps["woken"] - hardware)
-            usual = []
-            for state in range(len(chains.usual[cpu])):
-                mine = sleeps["state"] == state
-                short = sleeps["length"][mine & (sleeps["refused"] == 1)]
-                usual.append(Usual(_median(software[mine & told]), _median(short), int((mine & told).sum())))
-            chains.usual[cpu] = usual
-            wholes = ways.whole_ns(platform, chains.cluster[cpu])[sleeps["state"]]
-            middles = np.array([one.software if one.software is not None else 0 for one in usual], np.int64)
-            guessed = ~told & (sleeps["refused"] == 0) & ended
-            starts = sleeps["end"] - sleeps["length"]
-            usually = middles[sleeps["state"]]
-            woken = np.maximum(starts, sleeps["end"] - hardware - usually)
-            sleeps["woken"] = np.where(guessed, woken, sleeps["woken"])
-            late = sleeps["end"] - sleeps["woken"]
-            hardware = np.where(told & ways.was_whole(late, hardware, wholes, usually), wholes, hardware)
-            sleeps["software"] = np.where(ended, np.maximum(0, late - hardware), 0)
+            chains.usual[cpu] = ways.usual(sleeps, chains.told[cpu], hardware[cpu], len(chains.usual[cpu]))
+        for number, (members, cluster) in enumerate(platform.cpu_ranges()):
+            wholes = ways.whole_ns(platform, number)
+            for cpu, usually in chains.ways_out(members, cluster).items():
+                ended = np.ones(hardware[cpu].size, bool)
+                ended[-1] = cpu not in chains.open
+                moved |= ways.divide(
+                    chains.sleeps[cpu], chains.told[cpu], ended, hardware[cpu], wholes, np.array(usually, np.int64)
+                )
+        if not moved:
+            break
 
 
 def _woken(own: Columns) -> npt.NDArray[np.int64]:
@@ -279,10 +274,6 @@ def _woken(own: Columns) -> npt.NDArray[np.int64]:
     came = np.where(own["timer"] == NEVER, own["sent_at"], own["timer"])
     found: npt.NDArray[np.int64] = np.where((own["start"] <= came) & (came <= own["end"]), came, NEVER)
     return found
-
-
-def _median(values: npt.NDArray[np.int64]) -> int | None:
-    return int(np.median(values)) if values.size else None
 
 
 def run(

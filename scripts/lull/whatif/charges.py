@@ -106,10 +106,12 @@ def of_platform(platform: Platform) -> list[Charge]:
 
 def of_states(charges: Sequence[Charge], platform: Platform, numbers: Mapping[str, float]) -> list[list[Charge]]:
     """Of each cluster, the charge of each state. `numbers`: of power-models/states.yaml, with which joules grow."""
-    return [
-        [_of_state(charge, state, numbers) for state in cluster.cstates]
-        for charge, cluster in zip(charges, platform.resolved_clusters(), strict=True)
-    ]
+    found = []
+    for charge, cluster in zip(charges, platform.resolved_clusters(), strict=True):
+        l1_us, l2_us = transitions.fill_us(cluster)
+        filled = replace(charge, l1_fill_ns=1000 * l1_us, l2_fill_ns=1000 * l2_us)
+        found.append([_of_state(filled, state, numbers) for state in cluster.cstates])
+    return found
 
 
 def _of_state(charge: Charge, state: CState, numbers: Mapping[str, float]) -> Charge:

@@ -59,13 +59,60 @@ def _pooled(ways: Sequence[Usual]) -> int | None:
     return every[len(every) // 2] if every else None
 
 
+def usual(
+    sleeps: npt.NDArray[np.void], told: npt.NDArray[np.bool_], hardware: npt.NDArray[np.int64], states: int
+) -> list[Usual]:
+    """Of one CPU's recorded sleeps.
+
+    `told`: whether an event tells when the interrupt came. `hardware`: the model's part of the way out. If a whole way
+    out is shorter than the model's hardware, the sleep tells nothing of the software.
+    """
+    software, found = sleeps["end"] - sleeps["woken"] - hardware, []
+    for state in range(states):
+        mine = sleeps["state"] == state
+        telling = mine & told & (software > 0)
+        short = sleeps["length"][mine & (sleeps["refused"] == 1)]
+        found.append(Usual(_median(software[telling]), _median(short), int(telling.sum())))
+    return found
+
+
+def _median(values: npt.NDArray[np.int64]) -> int | None:
+    return int(np.median(values)) if values.size else None
+
+
+def divide(
+    sleeps: npt.NDArray[np.void],
+    told: npt.NDArray[np.bool_],
+    ended: npt.NDArray[np.bool_],
+    hardware: npt.NDArray[np.int64],
+    wholes: npt.NDArray[np.int64],
+    usual: npt.NDArray[np.int64],
+) -> bool:
+    """Write the software's part of each way out of one CPU.
+
+    If no event tells when the interrupt came, the software is taken to need as long as usual. Return whether the time
+    of such an interrupt moved.
+
+    `wholes` and `usual`: of each state, the hardware's longest way out, and the software's usual part.
+    """
+    usually, whole = usual[sleeps["state"]], wholes[sleeps["state"]]
+    guessed = ~told & (sleeps["refused"] == 0) & ended
+    woken = np.maximum(sleeps["end"] - sleeps["length"], sleeps["end"] - hardware - usually)
+    moved = bool((guessed & (woken != sleeps["woken"])).any())
+    sleeps["woken"] = np.where(guessed, woken, sleeps["woken"])
+    late = sleeps["end"] - sleeps["woken"]
+    hardware = np.where(told & _was_whole(late, hardware, whole, usually), whole, hardware)
+    sleeps["software"] = np.where(ended, np.maximum(0, late - hardware), 0)
+    return moved
+
+
 def whole_ns(platform: Platform, cluster: int) -> npt.NDArray[np.int64]:
     """The longest that the hardware takes out of each state."""
     _, described = list(platform.cpu_ranges())[cluster]
     return np.array([1000 * (one.actual.exit_us + one.actual.refill_us) for one in described.cstates]).astype(np.int64)
 
 
-def was_whole(
+def _was_whole(
     late: npt.NDArray[np.int64],
     hardware: npt.NDArray[np.int64],
     wholes: npt.NDArray[np.int64],
