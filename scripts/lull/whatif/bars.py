@@ -25,18 +25,18 @@ L2's joules."""
 OF_SUM = 0.3
 """Of many CPUs and states the errors partly cancel."""
 FACTORS = {
-    "latency": 2.4, "residency": 3.2, "off": 1.3, "entries": 4.9, "wake-ups": 6.2, "asleep": 3.9, "ways": 1.0,
-    "active": 1.7, "sums": 2.1, "L2": 1.7, "cause": 6.2, "woken": 5.5,
+    "latency": 2.4, "residency": 3.2, "off": 1.3, "entries": 6.2, "wake-ups": 6.2, "asleep": 3.9, "ways": 1.0,
+    "active": 1.7, "sums": 3.1, "L2": 1.7, "cause": 6.2, "woken": 5.5,
 }  # fmt: skip
 """What 95 of 100 numbers of a kind need in the group of runs that needs most, and 1 at least. The recordings `drags`
 and `drags-deeper`, one asked of the other, are a group, too. `woken` is for the wake-ups of all CPUs, which a grid
 tells. The experiment's tables have wake-ups by CPU, so that this factor is judged by a unit test, on their sums."""
-OF_FREE_CLOCKS = {"sums": 1.5, "L2": 12.1}
+OF_FREE_CLOCKS = {"L2": 12.1}
 """How many times as wide a bar is of a run whose clocks Linux may change (`schedutil`). A replay keeps the recorded
 clocks, and another boot has others."""
 OF_TURNS = {
-    "latency": 610.0, "residency": 64.1, "off": 149.0, "entries": 36.0, "wake-ups": 9.2, "asleep": 52.0, "ways": 2.2,
-    "active": 13.2, "sums": 29.3, "L2": 392.0, "cause": 2.1, "woken": 2.1,
+    "latency": 88.0, "residency": 62.8, "off": 3.1, "entries": 28.2, "wake-ups": 9.2, "asleep": 24.3, "ways": 2.0,
+    "active": 13.7, "sums": 2.8, "L2": 70.1, "cause": 1.9, "woken": 2.1,
 }  # fmt: skip
 """The same of a run whose CPUs wake each other. When two tasks take turns, a wake-up that comes later moves all that
 follow, and another boot may have the tasks on other CPUs."""
