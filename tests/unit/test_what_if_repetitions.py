@@ -128,8 +128,14 @@ def test_the_bar_of_three_boots_has_the_measured_chance_and_the_whole_systematic
     """By hand: the spread is 2, its standard error 2 / sqrt 3."""
     chance = T2 * 2 / math.sqrt(3)
     assert pooled.mean(SAID, [1, 2, 3]) == pytest.approx((12.0, 3.0 + chance, chance))
+    nearer = [one._replace(predicted=10 + one.predicted / 10) for one in SAID]
+    assert pooled.mean(nearer, [1, 2, 3]) == pytest.approx((11.2, 3.0 + chance / 10, chance / 10))
+
+
+def test_three_boots_that_come_out_nearly_alike_keep_a_sixth_of_the_assumed_chance() -> None:
     near = [one._replace(predicted=10 + one.predicted / 1000) for one in SAID]
-    assert pooled.mean(near, [1, 2, 3]) == pytest.approx((10.012, 3.0 + chance / 1000, chance / 1000))
+    chance = 3.0 / 6 / math.sqrt(3)
+    assert pooled.mean(near, [1, 2, 3]) == pytest.approx((10.012, 3.0 + chance, chance))
 
 
 def test_the_systematic_part_does_not_shrink_with_more_repetitions() -> None:

@@ -6,6 +6,7 @@ repetition has about the same, so that the mean has it, too. The part for chance
 Student's t. Runs of the same boot have in common what that boot did, so that it is boots that count.
 """
 
+import math
 from collections.abc import Sequence
 from typing import Any
 
@@ -16,6 +17,10 @@ from lull.whatif import grid, prediction
 from lull.whatif.prediction import CHOICE, TOTALS, Key, Predicted, Said
 from lull.whatif.repetitions import ENOUGH
 
+LEAST = 1 / 6
+"""The least part for chance of a mean, in the part of a single run over the root of the number of boots. A task may
+wake a CPU once in each of three boots, and never in three others. In the group `boots` of `what-if-validation` the bars
+of means hold 98 % of the true means with this part, and 93 % without."""
 Row = dict[str, Any]
 
 
@@ -68,9 +73,10 @@ def mean(said: Sequence[Said], boots: Sequence[int]) -> Said:
     middle, half = student.mean(each)
     assumed = _mean([one.chance for one in said], boots)
     systematic = _mean([one.error - one.chance for one in said], boots)
-    # Runs that all came out the same do not tell what chance does.
+    # Runs that all came out the same do not tell what chance does, and a few boots may come out nearly the same.
     spread = half if half is not None and max(each) > min(each) else 0.0
-    chance = spread if spread and len(set(boots)) >= ENOUGH else max(spread, assumed)
+    measured = spread and len(set(boots)) >= ENOUGH
+    chance = max(spread, assumed * (LEAST / math.sqrt(len(set(boots))) if measured else 1.0))
     return Said(middle, systematic + chance, chance)
 
 
