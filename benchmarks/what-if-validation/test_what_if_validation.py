@@ -344,7 +344,7 @@ def test_means_have_their_own_errors_and_checks(of_boots: pa.Table) -> None:
     lines = result.tables["means_errors"].to_pylist()
     assert [len([line for line in lines if line["early"] == early]) for early in (False, True)] == [4, 4]
     same = [line for line in lines if not line["changed"]]
-    assert all(line["cores_j"] < 0.1 for line in same), "the same recording twice, without a change"
+    assert max(line["cores_j"] for line in same) < 0.5, "the same recording twice: only the replay differs"
     assert "| boots/drags-1 | drags-deeper-2 |" in result.summary
     assert [check.name.split(":")[0] for check in result.checks] == [
         "mean error of joules of the cores, %, of means of boots",
