@@ -8,9 +8,12 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
+from lull.artifacts import kernel
 from lull.bench import cost
 from lull.errors import UserError
+from lull.files.paths import ROOT
 from lull.rundir.folder import STATS_TABLE, STDOUT, RunDir
+from lull.systems import folder
 from tests.specs import spec
 
 
@@ -41,6 +44,16 @@ def test_the_kernels_differ_by_the_system_alone() -> None:
     assert cost.left_out("hotplug", cost.NOT_THERE) == ["hotplug", "bursts", "waeas", "quiescence"]
     assert (cost.left_out("esm", cost.NOT_THERE), cost.left_out("esm", cost.OFF)) == (["esm"], [])
     assert cost.left_out("platform", cost.OFF) == []
+
+
+def test_a_kernel_without_a_system_lacks_nothing_else() -> None:
+    """RPS is there for eanem alone, and takes part in each packet."""
+    whole = kernel.wanted(ROOT, "default")
+    for system in folder.known():
+        names = cost.left_out(system.name, cost.NOT_THERE)
+        wanted = kernel.wanted(ROOT, "default", names)
+        differs = {symbol for symbol in whole | wanted if whole.get(symbol) != wanted.get(symbol)}
+        assert differs == {folder.find(name).manifest.option for name in names}
 
 
 def test_what_cannot_be_turned_on_is_one_sentence() -> None:

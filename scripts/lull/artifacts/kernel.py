@@ -111,16 +111,18 @@ def fragments(root: Path, flavour: str) -> list[Path]:
 
 
 def wanted(root: Path, flavour: str, without: Collection[str] = ()) -> dict[str, str]:
-    """Return the configuration that a kernel has to have. The systems that `without` names are not compiled in."""
+    """Return the configuration that a kernel has to have. The systems that `without` names are not compiled in.
+
+    What such a system needs of Linux stays, so that two kernels differ by the systems alone.
+    """
     found = systems_of.systems(root)
     for system in found:
         if stands := [name for name in system.manifest.after if name in without and system.name not in without]:
             raise UserError(
                 f"system {stands[0]} cannot be left out: {system.name} stands on it; name one that nothing stands on"
             )
-    left_out = [system for system in found if system.name in without]
-    files = [file for file in fragments(root, flavour) if file not in [own for one in left_out for own in one.config]]
-    return requested(files) | {system.manifest.option: "n" for system in left_out}
+    left_out = {system.manifest.option: "n" for system in found if system.name in without}
+    return requested(fragments(root, flavour)) | left_out
 
 
 def requested(files: Iterable[Path]) -> dict[str, str]:

@@ -59,10 +59,10 @@ def build_kernel(flavour: str, without: Sequence[str] = ()) -> Entry:
     """Build the kernel without the systems that `without` names: comparing the two kernels shows what the systems
     cost."""
     source, identity = kernel_source()
-    kernel.wanted(paths.ROOT, flavour, without)  # a mistake is told before anything is unpacked
+    wanted = kernel.wanted(paths.ROOT, flavour, without)  # a mistake is told before anything is unpacked
     inputs = _kernel_inputs(identity, flavour)
     if without:
-        inputs["without"] = sorted(without)
+        inputs["wanted"] = wanted
 
     def build(out: Path, work: Path, run: Run) -> None:
         tree, prepared = work / "tree", work / "prepared"
