@@ -28,6 +28,11 @@ def test_three_kernels_or_two_where_all_others_stand_on_it() -> None:
         "on": ["esm.fifo=8", "esm.enabled=1"],
     }
     assert list(cost.variants(what("waeas"))) == ["not compiled in", "off", "on"]
+    assert cost.variants(what("waeas", "cpufreq=schedutil", "waeas.pack=0")) == {
+        "not compiled in": ["cpufreq=schedutil"],
+        "off": ["cpufreq=schedutil"],
+        "on": ["cpufreq=schedutil", "waeas.pack=0", "waeas.enabled=1"],
+    }, "the machine is the same in all runs"
     assert cost.variants(what("platform", "platform.routing.enabled=1")) == {
         "off": [],
         "on": ["platform.routing.enabled=1"],

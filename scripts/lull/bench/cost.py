@@ -37,7 +37,7 @@ class CostPlan:
     platform: str
     cpu: CpuMode | None
     settings: Sequence[str]
-    """Settings of the run with the system on, besides its switch."""
+    """Besides the system's switch. Those of the system are for the run in which it is on, all others for each run."""
     events: int
     runs: int
 
@@ -45,11 +45,13 @@ class CostPlan:
 def variants(what: CostPlan) -> dict[str, list[str]]:
     """The settings of each kernel that is booted. What all other systems stand on cannot be left out, and is not."""
     system = folder.find(what.system)
-    on = [*what.settings, *([f"{system.name}.{SWITCH}=1"] if SWITCH in system.manifest.settings else [])]
-    if not on:
+    own = [setting for setting in what.settings if setting.startswith(f"{system.name}.")]
+    each = [setting for setting in what.settings if setting not in own]
+    own += [f"{system.name}.{SWITCH}=1"] if SWITCH in system.manifest.settings else []
+    if not own:
         raise UserError(f"{system.name}: it has no setting `{SWITCH}`; say by --set what turns it on")
-    found: dict[str, list[str]] = {} if _is_base(system.name) else {NOT_THERE: []}
-    return found | {OFF: [], ON: on}
+    found = {} if _is_base(system.name) else {NOT_THERE: each}
+    return found | {OFF: each, ON: [*each, *own]}
 
 
 def left_out(system: str, variant: str) -> list[str]:

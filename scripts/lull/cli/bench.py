@@ -188,7 +188,8 @@ def cost(
         typer.Option(
             "--set",
             autocompletion=complete_setting,
-            help="one more setting for the run in which the system is on, such as idle.deepest=C3; may be repeated",
+            help="one more setting, such as idle.deepest=C3; may be repeated. A setting of the system itself is for "
+            "the run in which the system is on, any other for all three",
             metavar="KEY=VALUE",
         ),
     ] = None,
