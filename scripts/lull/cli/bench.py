@@ -193,9 +193,14 @@ def cost(
             metavar="KEY=VALUE",
         ),
     ] = None,
-    events: Annotated[int, typer.Option(min=1, max=10000, help="number of events in one run of a code path")] = 100,
+    events: Annotated[
+        int,
+        typer.Option(
+            min=1, max=10000, help="number of events in one run of a code path; above 100, each run has timer ticks"
+        ),
+    ] = 100,
     runs: Annotated[
-        int, typer.Option(min=1, max=100, help="number of runs of each code path; the cheapest one counts")
+        int, typer.Option(min=1, max=100, help="number of runs of each code path, whose lower quartile is shown")
     ] = 10,
     out: Annotated[Path | None, typer.Option(help="folder for the three runs; if not given, none is kept")] = None,
     gem5: Gem5Option = None,
