@@ -220,9 +220,9 @@ def cost(
         found = bench.measure(what, choose(engine, gem5), out or Path(scratch))
     console = terminal.console()
     console.print(f"instructions for each event, counted on {choose(engine, gem5).name}; no timing")
-    shown = Table(f"{system} is", *next(iter(found.values())), box=None, pad_edge=False)
-    for variant, paths in found.items():
-        shown.add_row(variant, *(f"{count:.1f}" for count in paths.values()))
+    shown = Table(f"{system} is", *found, box=None, pad_edge=False)
+    for path in next(iter(found.values())):
+        shown.add_row(path, *(f"{paths[path]:.1f}" for paths in found.values()))
     console.print(shown)
 
 
