@@ -2,6 +2,8 @@
 """What `lull tune` looks through on platforms whose clusters have other residencies."""
 
 import dataclasses
+import json
+import shutil
 from pathlib import Path
 
 import pytest
@@ -118,7 +120,11 @@ def test_a_verified_answer_says_whether_its_bars_hold(
 ) -> None:
     """gem5's joules are within the bar of the predicted ones, and its p99 is not."""
 
-    def simulated(_replay: Replay, one: Tuned, *_: object) -> Tuned:
+    def simulated(_replay: Replay, one: Tuned, _engine: object, out: Path, _sink: object) -> Tuned:
+        shutil.copytree(DRAGS, out)
+        manifest = json.loads((out / "manifest.json").read_text())
+        manifest["artifacts"]["kernel"]["key"] = "another"
+        (out / "manifest.json").write_text(json.dumps(manifest))
         joules = one.energy_j + 0.9 * one.energy_j_error
         return Tuned(one.settings, joules, one.latency_p99_us + 1.1 * one.latency_p99_us_error)
 
@@ -134,3 +140,5 @@ def test_a_verified_answer_says_whether_its_bars_hold(
     assert row == ["governor=teo", "1.18", "-15.3%", "yes", "111", "-9.9%", "no"]
     assert "of 3" not in said.output, "there is one answer"
     assert "haltpoll keeps the kernel's parameters, because a run on gem5 cannot be given others" in said.output
+    theirs = "made with another kernel than the runs on gem5; so a part of the difference is theirs"
+    assert f"{DRAGS}: {theirs}" in said.output.replace("\n", "")

@@ -13,6 +13,8 @@ from lull.engines.choose import choose
 from lull.errors import UserError
 from lull.host import terminal
 from lull.host.progress import Progress, report
+from lull.rundir.folder import RunDir
+from lull.rundir.manifest import other_makers
 
 if TYPE_CHECKING:
     from lull.whatif.search import Matter
@@ -108,6 +110,10 @@ def tune(
             _yes(one.holds("latency_p99_us", true)),
         )  # fmt: skip
     console.print(checked)
+    if others := other_makers(*(RunDir.open(path).manifest() for path in (run, place / "1"))):
+        report(
+            f"{run}: made with another {', '.join(others)} than the runs on gem5; so a part of the difference is theirs"
+        )
     report(f"runs: {place}")
 
 

@@ -86,5 +86,13 @@ def makers(engine: Mapping[str, object], artifacts: Mapping[str, Mapping[str, An
     }
 
 
+def other_makers(before: Manifest, after: Manifest) -> list[str]:
+    """What made one run, and is another thing in the other run: of engine, firmware, kernel and image."""
+    own, new = (makers(one["engine"], one["artifacts"]) for one in (before, after))
+    names = sorted({**own["artifacts"], **new["artifacts"]})
+    found = [name for name in names if own["artifacts"].get(name) != new["artifacts"].get(name)]
+    return [*(["engine"] if own["engine"] != new["engine"] else []), *found]
+
+
 def read(path: Path) -> Manifest:
     return json_file.read_as(_ADAPTER, path, REMEDY)
