@@ -11,6 +11,7 @@ from pydantic import AfterValidator, TypeAdapter, with_config
 from typing_extensions import TypedDict
 
 from lull.files import json_file
+from lull.runspec.dotted import differing
 
 REMEDY = "run the command again"
 
@@ -88,10 +89,11 @@ def makers(engine: Mapping[str, object], artifacts: Mapping[str, Mapping[str, An
 
 def other_makers(before: Manifest, after: Manifest) -> list[str]:
     """What made one run, and is another thing in the other run: of engine, firmware, kernel and image."""
-    own, new = (makers(one["engine"], one["artifacts"]) for one in (before, after))
-    names = sorted({**own["artifacts"], **new["artifacts"]})
-    found = [name for name in names if own["artifacts"].get(name) != new["artifacts"].get(name)]
-    return [*(["engine"] if own["engine"] != new["engine"] else []), *found]
+    own, new = (
+        {"engine": made["engine"], **made["artifacts"]}
+        for made in (makers(one["engine"], one["artifacts"]) for one in (before, after))
+    )
+    return sorted(differing(own, new))
 
 
 def read(path: Path) -> Manifest:
