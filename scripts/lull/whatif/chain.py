@@ -257,8 +257,8 @@ def _tell_ways_out(chains: Chains, platform: Platform) -> None:
         hardware, moved = {cpu: hardwares[cpus == cpu] for cpu in chains.sleeps}, False
         for cpu, sleeps in chains.sleeps.items():
             chains.usual[cpu] = ways.usual(sleeps, chains.told[cpu], hardware[cpu], len(chains.usual[cpu]))
-        for number, (members, cluster) in enumerate(platform.cpu_ranges()):
-            wholes = ways.whole_ns(platform, number)
+        for members, cluster in platform.cpu_ranges():
+            wholes = ways.whole_ns(cluster)
             for cpu, usually in chains.ways_out(members, cluster).items():
                 ended = np.ones(hardware[cpu].size, bool)
                 ended[-1] = cpu not in chains.open

@@ -197,16 +197,13 @@ def _random(states: Sequence[Varied], combinations: Sequence[Combination]) -> It
 
 def _recorded(source: Replay) -> Numbers:
     """The run's own numbers: p99 and residencies are the trace's, energy is that of its choices."""
-    found = np.array(numbers(source, source.machine))
     own = dict(zip(names(source), _of_choices(source), strict=True))
     truth = prediction.of_trace(source)
     own["p99 us"] = truth["latency", ALL, "p99"]
     for name in _idle(source):
         rests = [truth.get(("residency", cpu, name), 0.0) for cpu in source.cpus]
         own[f"{name} %"] = sum(rests) / len(rests)
-    own["unseen"], own["guess"] = 0.0, float(found[-1])  # a guess is no difference
-    found[:] = list(own.values())
-    return found
+    return np.array(list(own.values()))
 
 
 def _of_choices(source: Replay) -> list[float]:

@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from lull.platform.cstates import StateKind
-from lull.platform.schema import Platform
+from lull.platform.schema import Cluster
 
 
 class Usual(NamedTuple):
@@ -55,8 +55,13 @@ def usually_ns(kinds: Sequence[StateKind], cluster: Mapping[int, Sequence[Usual]
 
 def _pooled(ways: Sequence[Usual]) -> int | None:
     """The median of several CPUs' medians, each of which counts as often as it has sleeps."""
-    every = sorted(ns for one in ways if (ns := one.software) is not None for _ in range(one.many))
-    return every[len(every) // 2] if every else None
+    left = sorted((ns, one.many) for one in ways if (ns := one.software) is not None)
+    middle = sum(many for _, many in left) // 2
+    for ns, many in left:
+        if middle < many:
+            return ns
+        middle -= many
+    return None
 
 
 def usual(
@@ -106,10 +111,9 @@ def divide(
     return moved
 
 
-def whole_ns(platform: Platform, cluster: int) -> npt.NDArray[np.int64]:
+def whole_ns(cluster: Cluster) -> npt.NDArray[np.int64]:
     """The longest that the hardware takes out of each state."""
-    _, described = list(platform.cpu_ranges())[cluster]
-    return np.array([1000 * (one.actual.exit_us + one.actual.refill_us) for one in described.cstates]).astype(np.int64)
+    return np.array([1000 * (one.actual.exit_us + one.actual.refill_us) for one in cluster.cstates]).astype(np.int64)
 
 
 def _was_whole(
