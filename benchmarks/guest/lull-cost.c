@@ -8,6 +8,11 @@
  *   fork    a process that starts a program, which ends
  *   timer   a timer that is over when it is set, and the read() that tells
  *   input   an event from the input core to a program that waits in read()
+ *   place   two wake-ups out of idle; the scheduler chooses a CPU for the first
+ *   process a process that ends at once
+ *   tcp     a byte to another program through TCP, over the loopback device
+ *   udp     the same through UDP
+ *   connect a TCP connection, from socket() to close()
  * A JSON line each: the path, events in a run, nanoseconds of each run. On gem5 a window of
  * statistics begins before each run and ends after the last.
  */
@@ -19,14 +24,17 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/prctl.h>
+#include <sys/socket.h>
 #include <sys/timerfd.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "clamp.h"
 #include "clock.h"
 #include "cpulist.h"
 #include "input_path.h"
 #include "jsonl.h"
+#include "loopback.h"
 #include "m5.h"
 #include "machine.h"
 #include "options.h"
@@ -41,7 +49,7 @@ static const char usage[] = "usage: lull-cost [-c CPU] [-p CPU] [-n EVENTS] [-r 
 			    "  -r N    runs (10)\n";
 
 static uint64_t here, peer = 1, events = 20, runs = 10;
-static int to_other[2], from_other[2], device, timer;
+static int ask, answer, device, timer, listener;
 static pid_t child;
 static uint64_t serial;
 
@@ -61,36 +69,86 @@ static void be_on(uint64_t cpu)
 		errx(1, "cannot run on CPU %u: %s", (unsigned int)cpu, strerror(-error));
 }
 
-/* A process on a CPU that sends each byte back that it gets. */
-static void start_echo(uint64_t cpu)
+/* A process that sends each byte back that it gets. */
+static void start_echo(int in, int out, void (*settle)(void))
 {
 	char byte;
 
-	if (pipe(to_other) || pipe(from_other))
-		err(1, "cannot make a pipe");
 	child = fork();
 	if (child < 0)
 		err(1, "cannot fork");
 	if (child > 0)
 		return;
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
-	close(to_other[1]);
-	be_on(cpu);
-	be_first();
-	while (read(to_other[0], &byte, 1) == 1)
-		if (write(from_other[1], &byte, 1) != 1)
+	close(ask);
+	settle();
+	while (read(in, &byte, 1) == 1)
+		if (write(out, &byte, 1) != 1)
 			break;
 	_exit(0);
 }
 
+static void through_pipes(void (*settle)(void))
+{
+	int to[2], from[2];
+
+	if (pipe(to) || pipe(from))
+		err(1, "cannot make a pipe");
+	ask = to[1];
+	answer = from[0];
+	start_echo(to[0], from[1], settle);
+	close(to[0]);
+	close(from[1]);
+}
+
+static void first_on_peer(void)
+{
+	be_on(peer);
+	be_first();
+}
+
+static void first_here(void)
+{
+	be_on(here);
+	be_first();
+}
+
+/* Begins where it is most likely to stay. */
+static void on_either(void)
+{
+	cpu_set_t both;
+
+	be_on(here);
+	CPU_ZERO(&both);
+	CPU_SET(here, &both);
+	CPU_SET(peer, &both);
+	if (sched_setaffinity(0, sizeof(both), &both))
+		err(1, "cannot run on two CPUs");
+}
+
 static void begin_wake(void)
 {
-	start_echo(peer);
+	through_pipes(first_on_peer);
 }
 
 static void begin_switch(void)
 {
-	start_echo(here);
+	through_pipes(first_here);
+}
+
+/*
+ * Both ask for little of a CPU, so that none counts as too busy to be chosen by energy. Who wakes
+ * is on the other CPU: a task that goes to sleep on a busy CPU may stay in its queue, and then no
+ * CPU is chosen for it.
+ */
+static void begin_place(void)
+{
+	int error = clamp_most(0);
+
+	if (error)
+		errx(1, "cannot ask for little of a CPU: %s", strerror(-error));
+	be_on(peer);
+	through_pipes(on_either);
 }
 
 /* Both ways: two of what is counted. */
@@ -98,17 +156,59 @@ static void ask_echo(void)
 {
 	char byte = 0;
 
-	if (write(to_other[1], &byte, 1) != 1 || read(from_other[0], &byte, 1) != 1)
+	if (write(ask, &byte, 1) != 1 || read(answer, &byte, 1) != 1)
 		err(1, "the other process does not answer");
 }
 
 static void end_echo(void)
 {
-	close(to_other[1]);
+	kill(child, SIGKILL);
 	waitpid(child, NULL, 0);
-	close(to_other[0]);
-	close(from_other[0]);
-	close(from_other[1]);
+	close(ask);
+	if (answer != ask)
+		close(answer);
+}
+
+static void end_place(void)
+{
+	end_echo();
+	be_on(here);
+	clamp_most(1024);
+}
+
+static void through_sockets(int type)
+{
+	int ends[2];
+
+	loopback_pair(type, ends);
+	ask = answer = ends[0];
+	start_echo(ends[1], ends[1], first_here);
+	close(ends[1]);
+}
+
+static void begin_tcp(void)
+{
+	through_sockets(SOCK_STREAM);
+}
+
+static void begin_udp(void)
+{
+	through_sockets(SOCK_DGRAM);
+}
+
+static void begin_connect(void)
+{
+	listener = loopback_listen();
+}
+
+static void connect_once(void)
+{
+	loopback_connect(listener);
+}
+
+static void end_connect(void)
+{
+	close(listener);
 }
 
 static void nothing(void)
@@ -128,6 +228,16 @@ static void start_program(void)
 	}
 	if (waitpid(child, &status, 0) != child || status)
 		errx(1, "the program did not end well");
+}
+
+static void start_process(void)
+{
+	child = vfork();
+	if (child < 0)
+		err(1, "cannot start a process");
+	if (child == 0)
+		_exit(0);
+	waitpid(child, NULL, 0);
 }
 
 static void begin_timer(void)
@@ -183,6 +293,11 @@ static const struct path {
 	{"fork", 1, 20, nothing, start_program, nothing},
 	{"timer", 1, 1, begin_timer, set_timer, end_timer},
 	{"input", 1, 1, begin_input, send_input, end_input},
+	{"place", 1, 1, begin_place, ask_echo, end_place},
+	{"process", 1, 5, nothing, start_process, nothing},
+	{"tcp", 2, 2, begin_tcp, ask_echo, end_echo},
+	{"udp", 2, 2, begin_udp, ask_echo, end_echo},
+	{"connect", 1, 10, begin_connect, connect_once, end_connect},
 };
 
 /* A run before the first that counts: what is done once is done then. */

@@ -12,7 +12,7 @@ from tests.conftest import Lull
 
 pytestmark = pytest.mark.guest
 
-PATHS = ["wake", "switch", "fork", "timer", "input"]
+PATHS = ["wake", "switch", "fork", "timer", "input", "place", "process", "tcp", "udp", "connect"]
 
 
 def counted(lull: Lull, place: Path, name: str, *settings: str) -> dict[str, float]:
@@ -30,9 +30,17 @@ def test_the_count_repeats_and_sees_what_is_on(lull: Lull, tmp_path: Path) -> No
     again = counted(lull, tmp_path, "again")
     on = counted(lull, tmp_path, "on", "--set", "hotplug.enabled=1")
     assert off == again
-    # 400 more. What the scheduler has on a queue makes up to 90 in some paths, from one boot to the next.
     assert on["wake"] > off["wake"] + 200, "whoever chooses a CPU asks whether it is out"
-    assert off["fork"] > off["switch"] > 100, "each is a way through the kernel"
+    assert on["place"] > off["place"] + 200
+    assert off["fork"] > off["process"] > off["switch"] > 100, "each is a way through the kernel"
+    assert off["place"] > 2 * off["wake"], "a CPU is chosen for one of two wake-ups"
+
+
+def test_packets_pass_the_network(lull: Lull, tmp_path: Path) -> None:
+    """eanem that is on looks at each packet, and at nothing else."""
+    off = counted(lull, tmp_path, "off")
+    on = counted(lull, tmp_path, "on", "--set", "eanem.enabled=1")
+    assert [path for path in PATHS if on[path] > off[path] + 500] == ["tcp", "udp", "connect"]
 
 
 def test_a_cpu_that_is_not_there_is_one_sentence(lull: Lull) -> None:
