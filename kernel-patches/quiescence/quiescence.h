@@ -76,8 +76,10 @@ struct lull_quiet_counts {
 #ifdef CONFIG_LULL_QUIESCENCE
 
 DECLARE_STATIC_KEY_FALSE(lull_quiet_key);
+/* On for good once the system was on: until then no task is on the path or held, and no child. */
+DECLARE_STATIC_KEY_FALSE(lull_quiet_used_key);
 
-void lull_quiet_fork(struct task_struct *p);
+void __lull_quiet_fork(struct task_struct *p);
 bool __lull_quiet_waking(struct task_struct *p, unsigned int state);
 void __lull_quiet_woke(void);
 bool __lull_quiet_hold(struct task_struct *p, unsigned int state);
@@ -96,6 +98,13 @@ bool lull_quiet_get_plans(void);
 void lull_quiet_cpu_leaves(unsigned int cpu);
 void lull_quiet_count(struct lull_quiet_counts *counts);
 void lull_quiet_show(struct seq_file *file);
+
+/* A task is born, and is neither on the path nor held. */
+static __always_inline void lull_quiet_fork(struct task_struct *p)
+{
+	if (static_branch_unlikely(&lull_quiet_used_key))
+		__lull_quiet_fork(p);
+}
 
 /*
  * A task is about to be woken; no lock of the scheduler is held yet. Whether this ends a hold:

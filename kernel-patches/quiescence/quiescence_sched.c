@@ -55,6 +55,7 @@
 #define LULL_QUIET_BATCH	32
 
 DEFINE_STATIC_KEY_FALSE(lull_quiet_key);
+DEFINE_STATIC_KEY_FALSE(lull_quiet_used_key);
 
 unsigned int lull_quiet_bound_ms = 200;
 unsigned int lull_quiet_least_us = 2000;
@@ -867,10 +868,10 @@ void __lull_quiet_input(dev_t device, u16 type, u16 code, s32 value)
 }
 
 /**
- * lull_quiet_fork - a task is born, and is neither on the path nor held
+ * __lull_quiet_fork - a task is born, and is neither on the path nor held
  * @p: the task
  */
-void lull_quiet_fork(struct task_struct *p)
+void __lull_quiet_fork(struct task_struct *p)
 {
 	p->quiet = (struct lull_quiet_task){};
 }
@@ -900,6 +901,8 @@ int lull_quiet_start(void)
 		lull_quiet_clear();
 		lull_memory_clear(&lull_quiet_memory);
 	}
+	/* Before anything is noted of a task that its child would keep. */
+	static_branch_enable(&lull_quiet_used_key);
 	error = lull_register_probes(lull_quiet_probes, ARRAY_SIZE(lull_quiet_probes));
 	if (error)
 		return error;

@@ -35,6 +35,9 @@ static void lull_waeas_follow(void)
 	bool tracks, chooses, associates;
 
 	guard(mutex)(&lull_waeas_lock);
+	/* Before the others: no task gets a load that its child would keep. */
+	if (lull_waeas_on)
+		static_branch_enable(&lull_waeas_used_key);
 	tracks = READ_ONCE(lull_waeas.tracking) != LULL_WAEAS_PELT;
 	associates = READ_ONCE(lull_waeas.associate);
 	chooses = READ_ONCE(lull_waeas.select) || READ_ONCE(lull_waeas.pack) || associates;

@@ -4,9 +4,11 @@
 #define _LULL_WAEAS_H
 
 #include <linux/jump_label.h>
+#include <linux/sched.h>
 #include <linux/types.h>
 
 struct cgroup_subsys_state;
+struct cpuidle_state;
 struct rq;
 struct sched_domain;
 struct task_struct;
@@ -78,6 +80,8 @@ DECLARE_STATIC_KEY_FALSE(lull_waeas_place_key);
 DECLARE_STATIC_KEY_FALSE(lull_waeas_choose_key);
 DECLARE_STATIC_KEY_FALSE(lull_waeas_associate_key);
 DECLARE_STATIC_KEY_FALSE(lull_waeas_balance_key);
+/* On for good once the system was on: until then a task has no load, and its child neither. */
+DECLARE_STATIC_KEY_FALSE(lull_waeas_used_key);
 
 extern struct lull_waeas_settings lull_waeas;
 /* Counted up each time that windows are kept again: what was queued before is not counted. */
@@ -89,7 +93,7 @@ void __lull_waeas_dequeue(struct task_struct *p);
 void __lull_waeas_migrate(struct task_struct *p, int cpu);
 void __lull_waeas_detach(struct task_struct *p);
 void __lull_waeas_attach(struct task_struct *p);
-void lull_waeas_fork(struct task_struct *p);
+void __lull_waeas_fork(struct task_struct *p);
 int __lull_waeas_select(struct task_struct *p, int prev);
 void __lull_waeas_bound(struct task_struct *p, int wake_flags);
 void __lull_waeas_sleeps(void);
@@ -144,6 +148,14 @@ static __always_inline void lull_waeas_attach(struct task_struct *p)
 		__lull_waeas_attach(p);
 }
 
+/* A task is born, with what its parent has. Whoever owns that may have marked it while all was off. */
+static __always_inline void lull_waeas_fork(struct task_struct *p)
+{
+	p->waeas.sensitive = false;
+	if (static_branch_unlikely(&lull_waeas_used_key))
+		__lull_waeas_fork(p);
+}
+
 /* The CPU for a task that wakes, or -1 if upstream is to decide. */
 static __always_inline int lull_waeas_select(struct task_struct *p, int prev)
 {
@@ -157,10 +169,10 @@ static __always_inline void lull_waeas_bound(struct task_struct *p, int wake_fla
 		__lull_waeas_bound(p, wake_flags);
 }
 
-/* This CPU is about to enter an idle state. */
-static __always_inline void lull_waeas_sleeps(void)
+/* This CPU is about to enter an idle state, or has left one (NULL). */
+static __always_inline void lull_waeas_sleeps(struct cpuidle_state *state)
 {
-	if (static_branch_unlikely(&lull_waeas_choose_key))
+	if (static_branch_unlikely(&lull_waeas_choose_key) && state)
 		__lull_waeas_sleeps();
 }
 
@@ -228,7 +240,7 @@ static inline void lull_waeas_bound(struct task_struct *p, int wake_flags)
 {
 }
 
-static inline void lull_waeas_sleeps(void)
+static inline void lull_waeas_sleeps(struct cpuidle_state *state)
 {
 }
 

@@ -26,6 +26,7 @@ DEFINE_STATIC_KEY_FALSE(lull_waeas_place_key);
 DEFINE_STATIC_KEY_FALSE(lull_waeas_choose_key);
 DEFINE_STATIC_KEY_FALSE(lull_waeas_associate_key);
 DEFINE_STATIC_KEY_FALSE(lull_waeas_balance_key);
+DEFINE_STATIC_KEY_FALSE(lull_waeas_used_key);
 
 u32 lull_waeas_era;
 
@@ -200,7 +201,7 @@ void __lull_waeas_attach(struct task_struct *p)
 	lull_waeas_join(&here->load, &p->waeas.load, lull_waeas_now(), lull_waeas_window_ns());
 }
 
-void lull_waeas_fork(struct task_struct *p)
+void __lull_waeas_fork(struct task_struct *p)
 {
 	p->waeas = (struct lull_waeas_task){};
 	if (static_branch_unlikely(&lull_waeas_track_key) && READ_ONCE(lull_waeas.inherit))
