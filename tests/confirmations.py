@@ -13,6 +13,7 @@ from typer.testing import CliRunner
 from typer.testing import Result as Told
 
 from lull.cli.app import app
+from lull.energy import version
 from lull.engines.base import Outcome, Sink
 from lull.figures import wake
 from lull.files import paths
@@ -87,7 +88,7 @@ class Place:
         self.file.parent.mkdir()
         self.describe(CONFIRM)
         self.engine = Engine()
-        self.tree = Tree(dict(KEYS), "model", tree.power_models())
+        self.tree = Tree(dict(KEYS), "model", version.ledger())
         monkeypatch.setattr(paths, "ROOT", tmp_path)
         monkeypatch.setattr(confirming, "engine", lambda chosen: self.engine)
         monkeypatch.setattr(tree, "now", lambda: self.tree)

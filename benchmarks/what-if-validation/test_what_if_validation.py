@@ -14,6 +14,7 @@ import pytest
 from lull.energy import run_ledger
 from lull.errors import UserError
 from lull.files.paths import ROOT
+from lull.results import tree
 from lull.results.result import Result
 from lull.rundir.folder import RunDir
 from lull.rundir.run import Run
@@ -116,15 +117,18 @@ def test_a_result_that_comes_in_pieces_is_concluded_from_its_tables_alone(found:
 
 def test_a_renewed_replay_makes_published_answers_older(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Its manifest names the replay beside what made the runs."""
-    (piece,) = _runs(_run("drags")).pieces
-    assert piece["code"] == analysis.code()
+    (piece,) = tree.with_code(_runs(_run("drags")).pieces, analysis)
+    assert piece["code"].items() >= analysis.code().items()
     copy = tmp_path / "whatif"
     shutil.copytree(version._FOLDER, copy, ignore=shutil.ignore_patterns("__pycache__"))
     monkeypatch.setattr(version, "_FOLDER", copy)
-    assert piece["code"] == analysis.code(), "wherever it is"
+    assert piece["code"]["replay"] == analysis.code()["replay"], "wherever it is"
+    with (copy / "chain.py").open("a") as source:
+        source.write("# a remark\n")
+    assert piece["code"]["replay"] == analysis.code()["replay"], "a comment answers nothing"
     with (copy / "shim" / "chain.c").open("a") as source:
         source.write("/* another replay */\n")
-    assert piece["code"] != analysis.code()
+    assert piece["code"]["replay"] != analysis.code()["replay"]
 
 
 def _made(**changes: object) -> pa.Table:

@@ -17,11 +17,12 @@ from lull.artifacts import cache, store
 from lull.artifacts.cache import Entry
 from lull.cli.app import Interrupted, app
 from lull.cli.options import complete_result
+from lull.energy import version
 from lull.engines.base import Outcome, Sink
 from lull.errors import LimitReached, UserError
 from lull.figures import wake
 from lull.files import paths
-from lull.results import age, confirmed, confirming, drawing, index, manifest, tree
+from lull.results import age, confirmed, confirming, drawing, index, manifest
 from lull.results.comparing import PublishedRows
 from lull.results.tree import Tree
 from lull.rundir.folder import FILES, RunDir
@@ -90,7 +91,7 @@ def test_a_point_that_was_finished_is_kept_and_a_changed_kernel_runs_it_again(
     assert "exit/C3-50 kept" in told.output
     assert len(place.engine.ran) == 2
     monkeypatch.setitem(KEYS, "kernel", "newer")
-    place.tree = Tree(dict(KEYS), "model", tree.power_models())
+    place.tree = Tree(dict(KEYS), "model", version.ledger())
     assert place.age.startswith("older (confirmed before, with commit ")
     assert place.confirm().exit_code == 0
     assert len(place.engine.ran) == 4
@@ -131,7 +132,7 @@ def test_a_result_that_is_published_again_has_no_confirmation(place: Place) -> N
     assert not (place.folder / confirmed.FILE).exists()
 
 
-def test_other_power_models_than_those_of_a_confirmation_make_it_one_of_another_tree(place: Place) -> None:
+def test_another_ledger_than_that_of_a_confirmation_makes_it_one_of_another_tree(place: Place) -> None:
     place.confirm()
     place.tree = Tree(dict(KEYS), "model", "others")
     assert place.age.startswith("older (confirmed before, ")
@@ -151,15 +152,26 @@ def test_a_result_that_another_code_made_is_older(place: Place, monkeypatch: pyt
     about = json.loads((place.folder / "manifest.json").read_text())
     about["pieces"][0]["engine"]["configs"] = "model"
     (place.folder / "manifest.json").write_text(json.dumps(about))
-    place.tree = Tree({name: entry["key"] for name, entry in wakes.ARTIFACTS.items()}, "model", tree.power_models())
+    place.tree = Tree({name: entry["key"] for name, entry in wakes.ARTIFACTS.items()}, "model", version.ledger())
     assert place.age == age.OF_THIS_TREE
     monkeypatch.setattr(analysis, "code", lambda: {"replay": "new"})
     assert place.age == "older"
-    place.tree = Tree(dict(KEYS), "model", tree.power_models())
+    place.tree = Tree(dict(KEYS), "model", version.ledger())
     place.confirm()
     assert place.age.startswith("confirmed (with commit ")
     monkeypatch.setattr(analysis, "code", lambda: {"replay": "newest"})
     assert place.age.startswith("older (confirmed before, ")
+
+
+def test_a_result_that_another_ledger_made_is_older(place: Place) -> None:
+    about = json.loads((place.folder / "manifest.json").read_text())
+    about["pieces"][0]["engine"]["configs"] = "model"
+    (place.folder / "manifest.json").write_text(json.dumps(about))
+    keys = {name: entry["key"] for name, entry in wakes.ARTIFACTS.items()}
+    place.tree = Tree(keys, "model", version.ledger())
+    assert place.age == age.OF_THIS_TREE
+    place.tree = Tree(keys, "model", "mended")
+    assert place.age == "older"
 
 
 def test_a_result_of_this_tree_is_not_confirmed_unless_named(place: Place) -> None:
@@ -167,7 +179,7 @@ def test_a_result_of_this_tree_is_not_confirmed_unless_named(place: Place) -> No
     about = json.loads((place.folder / "manifest.json").read_text())
     about["pieces"][0]["engine"]["configs"] = "model"
     (place.folder / "manifest.json").write_text(json.dumps(about))
-    place.tree = Tree(keys, "model", tree.power_models())
+    place.tree = Tree(keys, "model", version.ledger())
     assert place.age == age.OF_THIS_TREE
     told = CliRunner().invoke(app, ["confirm", "--out", str(place.path / "out")])
     assert told.exit_code == 0

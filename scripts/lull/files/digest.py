@@ -2,8 +2,10 @@
 """Content hashes: of files, of folders, of anything JSON can say."""
 
 import hashlib
+import io
 import json
-from collections.abc import Iterable
+import tokenize
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 
@@ -22,6 +24,11 @@ def of_files(root: Path, files: Iterable[Path]) -> str:
     return of_json(by_path(root, files))
 
 
+def of_python(root: Path, files: Iterable[Path]) -> str:
+    """One hash of what many Python files do: comments, docstrings and spaces do not count."""
+    return of_json({str(path.relative_to(root)): _done(path.read_text(encoding="utf-8")) for path in files})
+
+
 def of_bytes(data: bytes) -> str:
     return hashlib.sha256(data).hexdigest()
 
@@ -32,3 +39,23 @@ def of_text(text: str) -> str:
 
 def of_json(value: object) -> str:
     return of_text(json.dumps(value, sort_keys=True, separators=(",", ":")))
+
+
+def _done(source: str) -> str:
+    """The text of a Python file without comments, docstrings and spaces."""
+    lines = source.splitlines(keepends=True)
+    for first, last in sorted(_unread(source), reverse=True):
+        (row, column), (end_row, end_column) = first, last
+        lines[row - 1 : end_row] = [lines[row - 1][:column] + lines[end_row - 1][end_column:]]
+    return "".join("".join(lines).split())
+
+
+def _unread(source: str) -> Iterator[tuple[tuple[int, int], tuple[int, int]]]:
+    """Begin and end of each comment, and of each string that is a statement, such as a docstring."""
+    every = list(tokenize.generate_tokens(io.StringIO(source).readline))
+    yield from ((token.start, token.end) for token in every if token.type == tokenize.COMMENT)
+    read = [token for token in every if token.type not in (tokenize.COMMENT, tokenize.NL)]
+    for before, token, after in zip([None, *read], read, read[1:], strict=False):
+        begins = before is None or before.type in (tokenize.NEWLINE, tokenize.INDENT, tokenize.DEDENT)
+        if token.type == tokenize.STRING and begins and after.type == tokenize.NEWLINE:
+            yield token.start, token.end

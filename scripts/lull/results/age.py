@@ -7,7 +7,7 @@ from lull.errors import UserError
 from lull.results import confirmed, confirming, drawing, manifest
 from lull.results.confirmed import Confirmed
 from lull.results.tree import Tree
-from lull.scenario import asked, experiments, points
+from lull.scenario import asked, points
 from lull.scenario.load import load_scenario
 
 OF_THIS_TREE = "of this tree"
@@ -16,8 +16,8 @@ OLDER = "older"
 
 def of(folder: Path, tree: Tree) -> str:
     about, wanted = confirming.manifest_of(folder)
-    code = experiments.code_of(drawing.analysis_of(about))
-    if tree.made(manifest.pieces(about), about.get("power_models"), code):
+    analysis = drawing.analysis_of(about)
+    if tree.made(manifest.pieces(about), analysis):
         try:
             today = points.resolve(load_scenario(wanted.name), asked.wishes_of(wanted, "gem5"))
         except UserError:
@@ -31,7 +31,7 @@ def of(folder: Path, tree: Tree) -> str:
     commits = ", ".join(map(manifest.short, confirmed.commits(record)))
     if confirmed.refuted(record):
         return f"{OLDER} (refuted with commit {commits})"
-    if tree.made(record["pieces"], record["power_models"], code) and _asked_today(folder, record):
+    if tree.made(record["pieces"], analysis) and _asked_today(folder, record):
         return f"confirmed (with commit {commits})"
     return f"{OLDER} (confirmed before, with commit {commits})"
 

@@ -51,7 +51,6 @@ class Confirmed(TypedDict):
     when: str
     command: str
     pieces: Annotated[list[Piece], MinLen(1)]
-    power_models: str
     rules: str
     """The hash of `confirm:` in the scenario: with a share that was widened since, the question is another one."""
     points: dict[str, str]
@@ -67,8 +66,7 @@ def write(folder: Path, manifest: str, rules: str, runs: Runs, values: Sequence[
         "manifest": manifest,
         "when": datetime.now(UTC).isoformat(timespec="seconds"),
         "command": runs.command,
-        "pieces": runs.pieces,
-        "power_models": tree.power_models(),
+        "pieces": tree.with_code(runs.pieces, runs.analysis),
         "rules": rules,
         "points": {run.name: run.spec.hash() for run in runs.runs},
         "values": [dataclasses.asdict(value) for value in values],

@@ -35,7 +35,7 @@ class Piece(TypedDict):
     artifacts: dict[str, str]
     lull: Annotated[list[str], MinLen(1)]
     code: NotRequired[dict[str, str]]
-    """Hashes of lull's own code that the tables are made with, where they do not follow from the runs alone."""
+    """Hashes of lull's own code that the tables are made with: the ledger's, and what the analysis names."""
 
 
 @with_config(json_file.OPEN)
@@ -54,7 +54,6 @@ class ResultManifest(TypedDict):
     platform: str
     cpu: str | None
     pieces: NotRequired[Annotated[list[Piece], MinLen(1)]]
-    power_models: NotRequired[str]
     points: Annotated[dict[str, MadePoint], MinLen(1)]
     # An older manifest says once, for all of its points, what a piece says.
     engine: NotRequired[ResultEngine]

@@ -70,7 +70,7 @@ def need(tables: Mapping[str, pa.Table], name: str, *columns: str) -> pa.Table:
 
 def write(result: Result, runs: Runs, folder: Path) -> None:
     """All files of a result of these runs, in place of those of an earlier one."""
-    save(result, runs.title, {**runs.manifest(), "power_models": tree.power_models()}, folder)
+    save(result, runs.title, {**runs.manifest(), "pieces": tree.with_code(runs.pieces, runs.analysis)}, folder)
 
 
 def save(result: Result, title: str, about: Mapping[str, Any], folder: Path, keep: Sequence[str] = ()) -> list[Path]:

@@ -1,15 +1,16 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""All that a result is made with, as this tree has it: firmware, kernel, image, machine model and power models."""
+"""All that a result is made with, as this tree has it: firmware, kernel, image, machine model, ledger, and an analysis' own code."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from types import ModuleType
+from typing import Any
 
 from lull.artifacts import store
+from lull.energy import version
 from lull.engines import gem5
-from lull.files import digest, paths
 from lull.results.manifest import Piece
-
-POWER_MODELS = paths.ROOT / "power-models"
+from lull.scenario import experiments
 
 
 @dataclass(frozen=True)
@@ -18,26 +19,30 @@ class Tree:
     """The keys of firmware, kernel and image."""
     configs: str
     """The hash of gem5-configs/, the machine model."""
-    power_models: str
+    ledger: str
+    """The hash of the power models, and of the code that makes joules with them."""
 
-    def made(self, pieces: Sequence[Piece], power_models: str | None, code: Mapping[str, str]) -> bool:
-        """Return true if this tree made all of these pieces of a manifest. Older manifests name no power models.
-
-        `code`: the hashes of this tree's own code that the result's tables are made with.
-        """
-        return power_models in (None, self.power_models) and all(
+    def made(self, pieces: Sequence[Piece], analysis: ModuleType) -> bool:
+        """Return true if this tree made all of these pieces of a result with this analysis."""
+        code = _code(self.ledger, analysis)
+        return all(
             piece["artifacts"] == self.artifacts
             and piece["engine"].get("configs") == self.configs
-            and piece.get("code", {}) == code
+            and piece.get("code") == code
             for piece in pieces
         )
 
 
 def now() -> Tree:
     """Return this tree. Nothing is built or downloaded; the sources of the artifacts have to be in the cache."""
-    return Tree(store.keys(), gem5.configs(), power_models())
+    return Tree(store.keys(), gem5.configs(), version.ledger())
 
 
-def power_models() -> str:
-    files = (path for path in POWER_MODELS.rglob("*") if path.is_file() and path.suffix != ".md")
-    return digest.of_files(POWER_MODELS, files)
+def with_code(pieces: Sequence[Mapping[str, Any]], analysis: ModuleType) -> list[dict[str, Any]]:
+    """Pieces of a manifest that this tree's code makes tables of, with the hashes of this code."""
+    code = _code(version.ledger(), analysis)
+    return [{**piece, "code": code} for piece in pieces]
+
+
+def _code(ledger: str, analysis: ModuleType) -> dict[str, str]:
+    return {"ledger": ledger, **experiments.code_of(analysis)}

@@ -64,10 +64,8 @@ class Runs:
     def pieces(self) -> list[dict[str, Any]]:
         """The points by build, commit and host that made them. Usually one entry: all points have the same."""
         found: dict[str, dict[str, Any]] = {}
-        code = experiments.code_of(self.analysis)
         for run in (*self.runs, *self.hung):
-            made_by = {**run.made_by, **({"code": code} if code else {})}
-            piece = found.setdefault(json.dumps(made_by, sort_keys=True), {**made_by, "points": []})
+            piece = found.setdefault(json.dumps(run.made_by, sort_keys=True), {**run.made_by, "points": []})
             piece["points"].append(run.name)
         return list(found.values())
 

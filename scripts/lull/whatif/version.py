@@ -6,10 +6,16 @@ from lull.files import digest
 from lull.whatif.library import SHIM
 
 _FOLDER = SHIM.parent
-_SUFFIXES = (".py", ".c", ".h")
+_SHIM = (".c", ".h")
 
 
 def replay() -> str:
     """The hash of this package, its shim and the governors. Two replays with one hash give the same answers."""
-    files = (path for path in _FOLDER.rglob("*") if path.suffix in _SUFFIXES)
-    return digest.of_json({"package": digest.of_files(_FOLDER, files), "governors": governors.version()})
+    shim = (path for path in _FOLDER.rglob("*") if path.suffix in _SHIM)
+    return digest.of_json(
+        {
+            "package": digest.of_python(_FOLDER, _FOLDER.rglob("*.py")),
+            "shim": digest.of_files(_FOLDER, shim),
+            "governors": governors.version(),
+        }
+    )
