@@ -387,6 +387,19 @@ def test_repetitions_without_a_value_count_in_a_shorter_run(
     assert (ns.rule, ns.held) == ("within", held)
 
 
+def test_a_row_of_a_point_that_does_not_run_again_is_not_missed() -> None:
+    """`c` was predicted from `a`, too."""
+    compared = Compared(table="t", by=["recorded", "point"], within={"joules": 0.05}, because="one run")
+    rules = Confirm(points=["a", "b"], values=[compared])
+    rows = [("a", "b", 1.0), ("b", "a", 2.0), ("a", "c", 3.0), ("c", "a", 4.0)]
+    published, now = (
+        {"t": pa.Table.from_pylist([dict(zip(("recorded", "point", "joules"), row, strict=True)) for row in some])}
+        for some in (rows, rows[:2])
+    )
+    found = PublishedRows(rules, published, ["a", "b"], "here", "there").beside(now)
+    assert [(value.cell, value.held) for value in found] == [("a b", True), ("b a", True)]
+
+
 def test_the_points_are_listed_without_an_engine(place: Place, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(confirming, "engine", None)
     told = place.confirm(NAME, "--list")

@@ -124,7 +124,7 @@ def test_small_blocks_have_the_same_wake_ups_and_come_to_the_same(monkeypatch: p
 
 def test_a_trace_that_does_not_fit_into_memory_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(memory, "available", lambda: 500_000)
-    with pytest.raises(UserError, match=r"trace\.dat: has \d+ sleeps, .* 0\.0011 GB, and 0\.0005 GB are free; record"):
+    with pytest.raises(UserError, match=r"trace\.dat: has \d+ sleeps, .* 0\.00093 GB, and 0\.0005 GB are free; record"):
         source.load(RECORDING)
 
 

@@ -29,20 +29,7 @@ _FOLDER = "drivers/cpuidle"
 _HEADERS = ("include/linux/cpuidle.h", "include/linux/kconfig.h")
 _INCLUDE = re.compile(r"^#include <([^>]+)>", re.MULTILINE)
 _CHANGES = f"+++ b/{_FOLDER}/governors/"
-
-_EARLIER = "0ecc9dd19960a30cd80845818b4f3593549d0252699a3af118102c471f519544"
-"""`kernel.governors` of each kernel made of one of these sources with one of these versions of the hook."""
-_EARLIER_SOURCES = {
-    "775b9ef84d7fa7927ccebfec33fbbe9aeb2482ebf9a92c771aafd33fb6e2ee27": "linux-source-6.12 6.12.107-1 of Debian",
-    "9141325315c7f1eca682113d185a8c77c82814aa6e32f7e127e61d6106403835": "linux-source-6.12 6.12.117-1 of Debian",
-}
-_EARLIER_HOOKS = {
-    "1d9dcf94d6b1d17715a61023f504d7f5708cd62d47afdc78180076397ee8fd3b": "haltpoll halts in the deepest state",
-    "6958bd30acd9cb791132ab52d4547d7d34303f798865108b9d0ad1e6f2d99c07": "another message",
-    "fb9adb009dac162f6c36caaab4466c4f58ddafcd96bdd0395b2776abcfdbe3d8": "governor.c asks for a light rest, too",
-    "c3fbdd78eac8d5683f2a89784b35d1d575b7229d044d8d35247152a24f47ea99": "the same, in one line",
-}
-"""Versions of the hook 0002, the only one that changed a governor then. They change the governors alike."""
+_CHANGES = f"+++ b/{_FOLDER}/governors/"
 
 
 def build(shim: Path) -> Entry:
@@ -71,9 +58,8 @@ def of_run(made_by: Mapping[str, object]) -> bool | None:
     None if the manifest does not tell: of a kernel that was built before its governors' hash was kept, the manifest has
     the hashes of the whole source and of whole patches, in which something else may differ.
     """
-    theirs = made_by.get("governors", _earlier(made_by))
-    if theirs is not None:
-        return theirs == kernel.governors(_patched().path)
+    if (theirs := made_by.get("governors")) is not None:
+        return bool(theirs == kernel.governors(_patched().path))
     files, mine = made_by.get("files"), digest.by_path(paths.ROOT, hooks())
     same = (
         made_by.get("source") == store.kernel_source()[1] and isinstance(files, dict) and mine.items() <= files.items()
@@ -88,13 +74,6 @@ def version() -> str:
 
 def _sources(identity: str) -> dict[str, object]:
     return {"source": identity, "hooks": digest.by_path(paths.ROOT, hooks())}
-
-
-def _earlier(made_by: Mapping[str, object]) -> str | None:
-    files = made_by.get("files")
-    hashes = set(files.values()) if isinstance(files, dict) else set()
-    known = made_by.get("source") in _EARLIER_SOURCES and not hashes.isdisjoint(_EARLIER_HOOKS)
-    return _EARLIER if known else None
 
 
 def _patched() -> Entry:

@@ -70,7 +70,9 @@ class PublishedRows:
     def _published(self, compared: Compared, tables: Tables, points: Sequence[str]) -> dict[str, Rows]:
         rows = _rows(compared, tables, f"{self.place}: {self.folder}")
         if POINT in compared.by:
-            rows = [row for row in rows if row[POINT] in points]
+            # A row may name a second point, such as the one that it was predicted from.
+            others = {row[POINT] for row in rows}.difference(points)
+            rows = [row for row in rows if row[POINT] in points and others.isdisjoint(row[key] for key in compared.by)]
             if not rows:
                 raise UserError(
                     f"{self.place}: {self.folder} has no row of {points[0]} in its table `{compared.table}`; "

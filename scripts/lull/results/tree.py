@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""All that a result is made with, as this tree has it: firmware, kernel, image, machine model, ledger, and an analysis' own code."""
+"""All that a result is made with, as this tree has it: firmware, kernel, image, machine model, ledger, and what code an
+analysis names."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
