@@ -71,8 +71,8 @@ class PublishedRows:
         rows = _rows(compared, tables, f"{self.place}: {self.folder}")
         if POINT in compared.by:
             # A row may name a second point, such as the one that it was predicted from.
-            others = {row[POINT] for row in rows}.difference(points)
-            rows = [row for row in rows if row[POINT] in points and others.isdisjoint(row[key] for key in compared.by)]
+            others = [row[POINT] for row in rows if row[POINT] not in points]
+            rows = [row for row in rows if not any(row[key] in others for key in compared.by)]
             if not rows:
                 raise UserError(
                     f"{self.place}: {self.folder} has no row of {points[0]} in its table `{compared.table}`; "
