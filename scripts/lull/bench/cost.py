@@ -9,8 +9,8 @@ statistics count them. Of the runs of a path the lower quartile counts. An inter
 and so does the tick if a run takes longer than its 4 ms. But a few runs of `timer` are some 200 instructions cheaper
 than all others, so the cheapest run differed from kernel to kernel where no code did. By the quartile of 40 runs of 100
 events, two such kernels differ by two instructions at most. `fork` differs by 1 %, as memory is found in other places,
-`place` by 140, `process` by 40 and `connect` by 10. Some runs of `connect` are 360 cheaper per event, and where these
-are more than a quarter, so is the count.
+`place` by 140, `process` by 40, `tcp` by 8 and `connect` by 10. Some runs of `connect` are 360 cheaper per event, and
+where these are more than a quarter, so is the count.
 """
 
 import json
