@@ -15,6 +15,13 @@ X = "a # no comment"  # a comment
 def twice(x: int) -> int:
     """Return it twice."""
     return 2 * x
+
+
+def most(x: int) -> int:
+    if x > 1:
+        x = 1
+    x += 1
+    return x
 '''
 
 
@@ -39,7 +46,13 @@ def test_remarks_and_spaces_do_not_count(tmp_path: Path, old: str, new: str) -> 
 
 
 @pytest.mark.parametrize(
-    ("old", "new"), [("2 * x", "3 * x"), ("a # no comment", "a # other text"), ("twice(x", "thrice(x")]
+    ("old", "new"),
+    [
+        ("2 * x", "3 * x"),
+        ("a # no comment", "a # other text"),
+        ("twice(x", "thrice(x"),
+        ("    x += 1", "        x += 1"),
+    ],
 )
 def test_what_a_file_does_counts(tmp_path: Path, old: str, new: str) -> None:
     assert old in SOURCE

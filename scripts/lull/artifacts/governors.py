@@ -29,7 +29,6 @@ _FOLDER = "drivers/cpuidle"
 _HEADERS = ("include/linux/cpuidle.h", "include/linux/kconfig.h")
 _INCLUDE = re.compile(r"^#include <([^>]+)>", re.MULTILINE)
 _CHANGES = f"+++ b/{_FOLDER}/governors/"
-_CHANGES = f"+++ b/{_FOLDER}/governors/"
 
 
 def build(shim: Path) -> Entry:

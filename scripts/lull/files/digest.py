@@ -25,7 +25,7 @@ def of_files(root: Path, files: Iterable[Path]) -> str:
 
 
 def of_python(root: Path, files: Iterable[Path]) -> str:
-    """One hash of what many Python files do: comments, docstrings and spaces do not count."""
+    """One hash of what many Python files do: comments, docstrings and formatting do not count."""
     return of_json({str(path.relative_to(root)): _done(path.read_text(encoding="utf-8")) for path in files})
 
 
@@ -42,20 +42,25 @@ def of_json(value: object) -> str:
 
 
 def _done(source: str) -> str:
-    """The text of a Python file without comments, docstrings and spaces."""
-    lines = source.splitlines(keepends=True)
-    for first, last in sorted(_unread(source), reverse=True):
-        (row, column), (end_row, end_column) = first, last
-        lines[row - 1 : end_row] = [lines[row - 1][:column] + lines[end_row - 1][end_column:]]
+    """The text of a Python file without comments, docstrings and spaces, but with a mark at each end of a block."""
+    lines = [*source.splitlines(keepends=True), ""]  # blocks end behind the last line
+    for (row, column), (end_row, end_column), mark in sorted(_marks(source), reverse=True):
+        lines[row - 1 : end_row] = [lines[row - 1][:column] + mark + lines[end_row - 1][end_column:]]
     return "".join("".join(lines).split())
 
 
-def _unread(source: str) -> Iterator[tuple[tuple[int, int], tuple[int, int]]]:
-    """Begin and end of each comment, and of each string that is a statement, such as a docstring."""
+def _marks(source: str) -> Iterator[tuple[tuple[int, int], tuple[int, int], str]]:
+    """Begin and end of each comment, each string that is a statement, such as a docstring, and each change of the
+    indentation; and the mark that stands for them."""
+    stands = {
+        tokenize.COMMENT: "",
+        tokenize.INDENT: "\N{SYMBOL FOR SHIFT IN}",
+        tokenize.DEDENT: "\N{SYMBOL FOR SHIFT OUT}",
+    }
     every = list(tokenize.generate_tokens(io.StringIO(source).readline))
-    yield from ((token.start, token.end) for token in every if token.type == tokenize.COMMENT)
+    yield from ((token.start, token.end, stands[token.type]) for token in every if token.type in stands)
     read = [token for token in every if token.type not in (tokenize.COMMENT, tokenize.NL)]
     for before, token, after in zip([None, *read], read, read[1:], strict=False):
         begins = before is None or before.type in (tokenize.NEWLINE, tokenize.INDENT, tokenize.DEDENT)
         if token.type == tokenize.STRING and begins and after.type == tokenize.NEWLINE:
-            yield token.start, token.end
+            yield token.start, token.end, ""

@@ -71,7 +71,7 @@ class PublishedRows:
         rows = _rows(compared, tables, f"{self.place}: {self.folder}")
         if POINT in compared.by:
             # A row may name a second point, such as the one that it was predicted from.
-            others = [row[POINT] for row in rows if row[POINT] not in points]
+            others = list({row[POINT] for row in rows} - set(points))
             rows = [row for row in rows if not any(row[key] in others for key in compared.by)]
             if not rows:
                 raise UserError(

@@ -6,16 +6,14 @@ from lull.files import digest
 from lull.whatif.library import SHIM
 
 _FOLDER = SHIM.parent
-_SHIM = (".c", ".h")
 
 
 def replay() -> str:
     """The hash of this package, its shim and the governors. Two replays with one hash give the same answers."""
-    shim = (path for path in _FOLDER.rglob("*") if path.suffix in _SHIM)
     return digest.of_json(
         {
             "package": digest.of_python(_FOLDER, _FOLDER.rglob("*.py")),
-            "shim": digest.of_files(_FOLDER, shim),
+            "shim": digest.of_files(_FOLDER, _FOLDER.rglob("*.[ch]")),
             "governors": governors.version(),
         }
     )
