@@ -3,9 +3,7 @@
 
 #include <arpa/inet.h>
 #include <err.h>
-#include <net/if.h>
 #include <netinet/in.h>
-#include <sys/ioctl.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -22,11 +20,8 @@ static int open_socket(int type)
 static int open_here(int type)
 {
 	struct sockaddr_in any = {.sin_family = AF_INET};
-	struct ifreq loopback = {.ifr_name = "lo", .ifr_flags = IFF_UP | IFF_RUNNING};
 	int fd = open_socket(type);
 
-	if (ioctl(fd, SIOCSIFFLAGS, &loopback))
-		err(1, "cannot turn on the loopback device");
 	any.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
 	if (bind(fd, (const struct sockaddr *)&any, sizeof(any)))
 		err(1, "cannot give a socket an address");

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Sockets of IPv4 over the loopback device, which is turned on. What fails ends the program. */
+/* Sockets of IPv4 over the loopback device, which init has turned on. What fails ends the program.
+ */
 #ifndef LULL_LOOPBACK_H
 #define LULL_LOOPBACK_H
 

@@ -36,6 +36,7 @@ static const struct way {
 	{"balance", "pelt", false},
 	{"waeas", "bes", false},
 	{"inherit", "bes", false},
+	{"apart", "bes", false},
 	{"one", "pelt", true},
 	{"two", "pelt", true},
 	{"capped", "pelt", true},
@@ -51,7 +52,7 @@ static bool has(const struct way *way, const char *part)
 	if (!strncmp(way->name, WITHOUT, strlen(WITHOUT)))
 		return strcmp(way->name + strlen(WITHOUT), part);
 	return !strcmp(way->name, "waeas") || !strcmp(way->name, "inherit") ||
-	       !strcmp(way->name, part);
+	       !strcmp(way->name, "apart") || !strcmp(way->name, part);
 }
 
 static unsigned long capacity_of(int cpu)
@@ -106,6 +107,8 @@ int placement_set(const char *name)
 		error = set(parts[i], has(way, parts[i]) ? "1" : "0");
 	if (!error)
 		error = set("inherit", strcmp(name, "inherit") ? "0" : "1");
+	if (!error)
+		error = set("pack_apart", strcmp(name, "apart") ? "0" : "1");
 	if (!error && !strcmp(name, "capped"))
 		error = clamp_most(CAP);
 	if (!error && (!strcmp(name, "one") || !strcmp(name, "two")))

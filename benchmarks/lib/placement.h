@@ -11,12 +11,13 @@
  * the caller and its children may use one or two of the little CPUs. capped: eas, and they ask for
  * at most a fifth of the fastest CPU (uclamp.max). walt, bes: with loads by windows. select, pack,
  * associate, balance: with one part of WAEAS. waeas: with all. inherit: with all, and a new task
- * begins with its parent's demand. without_bes: with all parts, but loads as upstream has them; the
+ * begins with its parent's demand. apart: with all, and packing leaves out CPUs where a
+ * latency-sensitive task runs. without_bes: with all parts, but loads as upstream has them; the
  * others: without one part.
  */
-#define PLACEMENT_WAYS                                                                             \
-	"smp|eas|one|two|capped|walt|bes|select|pack|associate|balance|waeas|inherit|without_bes|" \
-	"without_select|without_pack|without_associate|without_balance"
+#define PLACEMENT_WAYS                                                                       \
+	"smp|eas|one|two|capped|walt|bes|select|pack|associate|balance|waeas|inherit|apart|" \
+	"without_bes|without_select|without_pack|without_associate|without_balance"
 
 /* 0, -EINVAL if there is no such way, or another -errno. */
 int placement_set(const char *way);

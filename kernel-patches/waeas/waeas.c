@@ -3,7 +3,7 @@
  * The switches of WAEAS. What they do is in waeas_sched.c.
  *
  *   /sys/kernel/lull/waeas/tracking, placement, frequency, inherit, window_us, alpha   loads
- *   /sys/kernel/lull/waeas/select, pack, pack_percent, associate, balance   the parts
+ *   /sys/kernel/lull/waeas/select, pack, pack_percent, pack_apart, associate, balance   the parts
  *   /sys/kernel/lull/waeas/latency_sensitive   root's: "+PID" or "-PID"
  *   /sys/kernel/lull/waeas/stats               root's: decisions since boot
  */
@@ -80,6 +80,7 @@ static LULL_NUMBER(inherit, lull_waeas.inherit, 0, 1);
 static LULL_NUMBER(window_us, lull_waeas.window_us, 1000, 100000);
 static LULL_NUMBER(alpha, lull_waeas.alpha, 1, 1023);
 static LULL_NUMBER(pack_percent, lull_waeas.pack_percent, 1, 100);
+static LULL_NUMBER(pack_apart, lull_waeas.pack_apart, 0, 1);
 static LULL_NUMBER_THEN(placement, lull_waeas.placement, 0, 1, lull_waeas_follow);
 static LULL_NUMBER_THEN(select, lull_waeas.select, 0, 1, lull_waeas_follow);
 static LULL_NUMBER_THEN(pack, lull_waeas.pack, 0, 1, lull_waeas_follow);
@@ -150,6 +151,7 @@ static const struct attribute *const lull_waeas_attrs[] = {
 	&lull_number_select.attr.attr,
 	&lull_number_pack.attr.attr,
 	&lull_number_pack_percent.attr.attr,
+	&lull_number_pack_apart.attr.attr,
 	&lull_number_associate.attr.attr,
 	&lull_number_balance.attr.attr,
 	&latency_sensitive_attr.attr,

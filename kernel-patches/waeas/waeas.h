@@ -31,6 +31,7 @@ enum lull_waeas_tracking {
  * @select: latency-sensitive tasks get the least CPU
  * @pack: others are packed
  * @pack_percent: up to so full
+ * @pack_apart: not where a latency-sensitive task runs
  * @associate: tasks that wake each other go back
  * @balance: by cluster first
  */
@@ -44,6 +45,7 @@ struct lull_waeas_settings {
 	unsigned int select;
 	unsigned int pack;
 	unsigned int pack_percent;
+	unsigned int pack_apart;
 	unsigned int associate;
 	unsigned int balance;
 };

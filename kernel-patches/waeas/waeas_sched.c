@@ -372,6 +372,16 @@ static bool lull_waeas_has_room(struct task_struct *p, unsigned long util, int c
 	       lull_waeas_fits(p, 0, cpu);
 }
 
+/*
+ * Whether packing leaves a CPU out, because a task that a user waits for runs there. A task that
+ * exits meanwhile is freed only after the caller has left RCU.
+ */
+static bool lull_waeas_stays_off(int cpu)
+{
+	return READ_ONCE(lull_waeas.pack_apart) &&
+	       lull_waeas_is_sensitive(rcu_dereference(cpu_rq(cpu)->curr));
+}
+
 /* Algorithm 2: the fullest little CPU at work that has room. */
 static int lull_waeas_pack(struct task_struct *p, const struct cpumask *span)
 {
@@ -381,7 +391,7 @@ static int lull_waeas_pack(struct task_struct *p, const struct cpumask *span)
 
 	for_each_cpu_and(cpu, span, p->cpus_ptr) {
 		if (arch_scale_cpu_capacity(cpu) != little || !lull_waeas_usable(p, cpu) ||
-		    idle_cpu(cpu))
+		    idle_cpu(cpu) || lull_waeas_stays_off(cpu))
 			continue;
 
 		util = cpu_util(cpu, p, -1, 0) + demand;

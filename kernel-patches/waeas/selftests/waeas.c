@@ -222,6 +222,7 @@ static void test_files(void)
 		{"pack", "x"},
 		{"pack_percent", "0"},
 		{"pack_percent", "101"},
+		{"pack_apart", "2"},
 		{"associate", "2"},
 		{"balance", "1 1"},
 		{"latency_sensitive", "1"},
@@ -363,6 +364,9 @@ static void cap(void)
 		_exit(7);
 }
 
+/* Whether the waker of woken() is latency-sensitive. */
+static bool waker_is_sensitive;
+
 /*
  * A task is woken again and again by another one, which stays on @by: how often of RUNS it came to
  * @cpu, or to a little CPU if that is -1. The waker goes on working.
@@ -392,6 +396,8 @@ static int woken(enum sensitive sensitive, int by, int cpu)
 	waker = fork();
 	if (!waker) {
 		pin(by);
+		if (waker_is_sensitive && own_file(getpid(), "1"))
+			_exit(1);
 		for (int i = 0; i < WARM_UP + RUNS; i++) {
 			sleep_to(wakes_every, wakes_at);
 			if (write(to[1], &byte, 1) != 1)
@@ -707,6 +713,26 @@ static void test_pack(void)
 	woken(NOT, last_little, last_little);
 	tap_ok(stat_of("packed") < before + RUNS / 2, "nor if the CPU would be too full");
 	set("pack_percent", "80");
+}
+
+/* The waker is the only task at work on a little CPU. */
+static void test_pack_apart(void)
+{
+	unsigned long before;
+
+	only("pack");
+	set("pack_apart", "1");
+	tap_ok(is_packed(last_little, last_little, RUNS * 9 / 10),
+	       "packing apart, a task is packed where no latency-sensitive task runs");
+	waker_is_sensitive = true;
+	before = stat_of("packed");
+	woken(NOT, last_little, last_little);
+	if (!tap_ok(stat_of("packed") < before + RUNS / 10, "not where one runs"))
+		tap_note("%lu were packed", stat_of("packed") - before);
+	set("pack_apart", "0");
+	tap_ok(is_packed(last_little, last_little, RUNS * 9 / 10),
+	       "there, too, if that is off, as in the paper");
+	waker_is_sensitive = false;
 }
 
 /*
@@ -1458,6 +1484,7 @@ static void test_storm(int rounds, unsigned long least)
 		set("alpha", text);
 		snprintf(text, sizeof(text), "%d", 1 + rand_r(&seed) % 100);
 		set("pack_percent", text);
+		set("pack_apart", rand_r(&seed) % 2 ? "1" : "0");
 		put(SENSITIVE, rand_r(&seed) % 2 ? "1" : "0");
 		set("enabled", rand_r(&seed) % 4 ? "1" : "0");
 		snprintf(text, sizeof(text), "%c%d", rand_r(&seed) % 2 ? '+' : '-', pids[1]);
@@ -1506,6 +1533,7 @@ int main(int argc, char **argv)
 		test_select();
 		test_pack();
 		test_pack_percent();
+		test_pack_apart();
 		test_inversion();
 		test_allowed();
 		test_associate();
@@ -1522,6 +1550,7 @@ int main(int argc, char **argv)
 	set("window_us", "20000");
 	set("alpha", "512");
 	set("pack_percent", "80");
+	set("pack_apart", "0");
 	before = stat_of("packed");
 	in_turn();
 	tap_ok(stat_of("packed") == before, "off, all is upstream's again");
