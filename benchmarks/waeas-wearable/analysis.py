@@ -21,7 +21,7 @@ from lull.statistics import bootstrap, student
 from lull.trace import recording, waiting_tasks
 from lull.trace.datfile import TraceFile
 
-from . import by_window
+from . import by_window, crowds
 
 SAMPLES = "samples.jsonl"
 SAME = ("sensors", "governor", "boot")
@@ -31,6 +31,8 @@ DEFAULTS: dict[str, int] = {"boot": 0, "pack_percent": 80, "track_us": 20000, "a
 PLACE = ("way", *SAME, "pack_percent", "track_us", "alpha")
 TODAY = ("smp", "eas", "one", "two", "capped")
 """What Linux has without WAEAS."""
+JUDGED = ("waeas", "apart")
+"""The ways whose power and times are checked."""
 ONE_BOOT = {"sensors": "all", "governor": "menu", "boot": 0}
 PROGRAM = by_window.PROGRAM
 OVER_BOOTS = {
@@ -38,8 +40,6 @@ OVER_BOOTS = {
     "p99_later": "p99 later by",
 }  # fmt: skip
 VERDICT = {"saved": "machine, less", "cpus_saved": "CPUs and L2s, less", "p99_later": "p99 later by"}
-CROWD_US = 5000.0
-"""About how long a sample takes: what came so shortly before is still being worked on."""
 PAPER_SAVED = {"gps": 0.0990, "barometer": 0.1097, "thermo": 0.1540, "heart": 0.0493, "all": 0.0805, "transfer": 0.0452}
 """Power that WAEAS saves against EAS."""
 
@@ -66,7 +66,7 @@ def conclude(tables: Mapping[str, pa.Table], points: Sequence[str]) -> Result:
     )
     over_boots = boots.df_boots(_normal(savings), SAME, OVER_BOOTS)
     best_boots = boots.df_boots(_normal(verdict), SAME, VERDICT)
-    crowds = df_crowds(tables["samples"]) if waiting.is_timed(table) else None
+    crowded = crowds.df_crowds(tables["samples"], PLACE, SAME) if waiting.is_timed(table) else None
     return Result(
         summary="## Samples and power\n\n"
         + waiting.so_far(table, points)
@@ -76,12 +76,12 @@ def conclude(tables: Mapping[str, pa.Table], points: Sequence[str]) -> Result:
         + boots.text(over_boots, {"sensors": "sensors"}, OVER_BOOTS)
         + _verdict_text(verdict, best_boots)
         + tradeoff.text(pareto)
-        + _crowds_text(crowds)
+        + crowds.text(crowded)
         + predictions.text(tables.get(predictions.NAME))
         + by_window.text(tables.get(by_window.NAME)),
         tables={
             **tables,
-            **({"crowds": crowds} if crowds is not None else {}),
+            **({"crowds": crowded} if crowded is not None else {}),
             **({"savings": pa.Table.from_pylist(savings)} if savings else {}),
             **({"boots": over_boots} if over_boots is not None else {}),
             **({"verdict": pa.Table.from_pylist(verdict)} if verdict else {}),
@@ -249,55 +249,8 @@ def verdict_checks(table: pa.Table | None) -> list[Check]:
             f"{boots.percent(row, 'saved')} % less, p99 {boots.percent(row, 'p99_later')} % later",
         )
         for row in (table.to_pylist() if table is not None else [])
-        if row["way"] == "waeas"
+        if row["way"] in JUDGED
     ]
-
-
-def df_crowds(samples: pa.Table) -> pa.Table:
-    """A row per point and number of other samples that are still being worked on when a sample comes.
-
-    `beyond_eas` counts samples that took longer than any with EAS did, in the same boot and among as many others.
-    """
-    found: list[Row] = []
-    responses: list[list[float]] = []
-    for own in waiting.by_point(samples).values():
-        came = np.sort(np.array([row["came_us"] for row in own]))
-        by_others: dict[int, list[float]] = {}
-        for row in own:
-            before = np.searchsorted(came, row["came_us"]) - np.searchsorted(came, row["came_us"] - CROWD_US, "right")
-            by_others.setdefault(int(before), []).append(row["response_us"])
-        for others, times in sorted(by_others.items()):
-            ((middle, low, high),) = bootstrap.quantiles(np.array(times), [0.5])
-            found.append(
-                {
-                    **{name: own[0][name] for name in ("point", "group", *PLACE) if name in own[0]}, "others": others,
-                    "events": len(times), "median_us": middle, "median_low_us": low, "median_high_us": high,
-                    "longest_us": max(times),
-                }
-            )  # fmt: skip
-            responses.append(times)
-    for row, times in zip(found, responses, strict=True):
-        eas = waiting.beside(found, row, "eas", (*SAME, "others"))
-        row["beyond_eas"] = None if eas is None else sum(time > eas["longest_us"] for time in times)
-    return pa.Table.from_pylist(found)
-
-
-def _crowds_text(crowds: pa.Table | None) -> str:
-    if crowds is None:
-        return ""
-    rows = [
-        (
-            row["point"], row["others"], row["events"], waiting.quantile_text(row, "median"),
-            f"{row['longest_us']:.4g}", "-" if row["beyond_eas"] is None else row["beyond_eas"],
-        )
-        for row in crowds.to_pylist()
-    ]  # fmt: skip
-    return (
-        "\n\n## Samples that come together\n\nResponse by how many other samples came in the "
-        f"{CROWD_US / 1e3:g} ms before, about as long as a sample takes. The last column counts samples that took "
-        "longer than any with EAS did, in the same boot and after as many others.\n\n"
-        + markdown_table(("point", "others before", "samples", "median, µs", "longest", "beyond EAS"), rows)
-    )
 
 
 def _points_text(points: pa.Table, savings: Sequence[Row]) -> str:
@@ -330,7 +283,7 @@ def checks(points: pa.Table) -> list[Check]:
     found = []
     for row in every:
         eas = _eas(every, row)
-        if row["way"] != "waeas" or eas is None:
+        if row["way"] not in JUDGED or eas is None:
             continue
         found.append(
             Check(
@@ -347,13 +300,13 @@ def boots_checks(table: pa.Table | None) -> list[Check]:
     """The same by the intervals over boots."""
     found = []
     for row in table.to_pylist() if table is not None else []:
-        if row["way"] != "waeas":
+        if row["way"] not in JUDGED:
             continue
         saved, later = (student.ends(row[name], row[f"{name}_pm"])[0] for name in ("cpus_saved", "p99_later"))
         less, after = (boots.percent(row, name) for name in ("cpus_saved", "p99_later"))
         found.append(
             Check(
-                f"{row['sensors']}: less power than EAS, and not shown to be later, over {row['boots']} boots",
+                f"{row['way']}, {row['sensors']}: less power than EAS, and not shown to be later, over {row['boots']} boots",
                 saved > 0 and later <= 0,
                 f"CPUs and L2s {less} % less, p99 {after} % later",
             )

@@ -13,7 +13,7 @@ from lull.rundir.origin import Origin
 from lull.scenario.load import load_scenario
 from lull.trace import waiting_tasks
 from lull.trace.clock import TICKS_PER_US
-from lull_experiments.waeas_wearable import analysis
+from lull_experiments.waeas_wearable import analysis, crowds
 
 
 def point(way: str, cpus_w: float, p99_us: float, boot: int = 0, half: float = 0.0002) -> dict[str, Any]:
@@ -64,8 +64,8 @@ def three(*watts: float) -> list[dict[str, Any]]:
 
 
 def test_boots_are_judged_by_what_differs_between_them() -> None:
-    assert concluded(*three(0.0230, 0.0231, 0.0230))["all"] is True
-    assert concluded(*three(0.0230, 0.0236, 0.0230))["all"] is False, "no boot's interval says so"
+    assert concluded(*three(0.0230, 0.0231, 0.0230))["waeas, all"] is True
+    assert concluded(*three(0.0230, 0.0236, 0.0230))["waeas, all"] is False, "no boot's interval says so"
 
 
 def test_each_way_is_set_beside_eas_of_the_same_boot() -> None:
@@ -78,23 +78,42 @@ def test_each_way_is_set_beside_eas_of_the_same_boot() -> None:
     assert table.to_pylist()[0]["cpus_saved_most"] == pytest.approx(0.5)
 
 
-def test_samples_are_told_apart_by_what_came_shortly_before() -> None:
+def crowded(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    found: list[dict[str, Any]] = crowds.df_crowds(
+        pa.Table.from_pylist(rows), analysis.PLACE, analysis.SAME
+    ).to_pylist()
+    return found
+
+
+def test_samples_are_told_apart_by_what_came_shortly_before_or_after() -> None:
     one = samples("one", (0, 4000), (3000, 5000), (6000, 5500), (20000, 4200))
-    rows = analysis.df_crowds(pa.Table.from_pylist(one + samples("other", (1000, 9000)))).to_pylist()
-    assert [(row["point"], row["others"], row["events"], row["longest_us"]) for row in rows] == [
-        ("one", 0, 2, 4200),
-        ("one", 1, 2, 5500),
-        ("other", 0, 1, 9000),
+    rows = crowded(one + samples("other", (1000, 9000)))
+    assert [(row["point"], row["company"], row["events"], row["longest_us"]) for row in rows] == [
+        ("one", "alone", 1, 4200),
+        ("one", "followed", 1, 4000),
+        ("one", "behind", 2, 5500),
+        ("other", "alone", 1, 9000),
     ]
+
+
+def test_a_sample_exactly_a_crowds_time_away_is_no_company() -> None:
+    apart = samples("one", (0, 4000), (crowds.CROWD_US, 4000))
+    assert [row["company"] for row in crowded(apart)] == ["alone"]
 
 
 def test_samples_that_take_longer_than_any_with_eas_are_counted() -> None:
     waeas = [{**row, "way": "waeas"} for row in samples("other", (0, 5000), (20000, 4300), (40000, 4100))]
     alone = samples("one", (0, 4000), (20000, 4200))
-    rows = analysis.df_crowds(pa.Table.from_pylist(alone + waeas)).to_pylist()
-    assert [(row["point"], row["beyond_eas"]) for row in rows] == [("one", 0), ("other", 2)]
-    (row,) = analysis.df_crowds(pa.Table.from_pylist(waeas)).to_pylist()
+    assert [(row["point"], row["beyond_eas"]) for row in crowded(alone + waeas)] == [("one", 0), ("other", 2)]
+    (row,) = crowded(waeas)
     assert row["beyond_eas"] is None
+
+
+def test_samples_are_compared_with_those_of_the_same_company() -> None:
+    waeas = [{**row, "way": "waeas"} for row in samples("other", (0, 4500), (3000, 4900))]
+    together = samples("one", (0, 4000), (3000, 5000))
+    rows = crowded(together + waeas)
+    assert [(row["company"], row["beyond_eas"]) for row in rows[2:]] == [("followed", 1), ("behind", 0)]
 
 
 def verdict(*rows: dict[str, Any]) -> list[dict[str, Any]]:
