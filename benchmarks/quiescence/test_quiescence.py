@@ -90,10 +90,10 @@ def test_the_way_back_goes_through_a_new_process(monkeypatch: pytest.MonkeyPatch
 def point(way: str) -> dict[str, Any]:
     return {"point": f"ways/0-{way}", "group": "ways", "way": way, "page": "page", "background": 0, "wait_us": 100000,
             "pause_us": 30000,
-            "governor": "menu", "helpers": 1, "boot": 0, "windows": 4, "power_w": 1.0}  # fmt: skip
+            "governor": "menu", "helpers": 1, "boot": 0, "windows": 4, "power_w": 1.0, "undone": 0}  # fmt: skip
 
 
-def verdicts(watts: list[float], responses: list[float]) -> dict[str, bool]:
+def verdicts(watts: list[float], responses: list[float], undone: int = 0) -> dict[str, bool]:
     """Of `big`, where nothing done needs 1 W in each window, and 100 ms for each load."""
     values = {"ways/0-none": ([1.0] * len(watts), [100000.0] * len(watts)), "ways/0-big": (watts, responses)}
     windows = [{"point": name, "power_w": one, "cpus_w": one} for name, (own, _) in values.items() for one in own]
@@ -102,7 +102,7 @@ def verdicts(watts: list[float], responses: list[float]) -> dict[str, bool]:
     ]
     savings = analysis.df_savings(
         {
-            "points": pa.Table.from_pylist([point("none"), point("big")]),
+            "points": pa.Table.from_pylist([point("none"), {**point("big"), "undone": undone}]),
             "windows": pa.Table.from_pylist(windows),
             "loads": pa.Table.from_pylist(loads),
         }
@@ -118,13 +118,17 @@ def test_a_goal_is_reached_by_the_whole_interval() -> None:
     assert verdicts([0.9, 0.901, 0.899], [100100.0, 100200.0, 100150.0]) == {SAVES: True, SLOWER: True}
 
 
+def test_energy_is_not_saved_by_work_that_is_not_done() -> None:
+    assert verdicts([0.5, 0.501, 0.499], [100000.0] * 3, undone=1) == {SAVES: False, SLOWER: True}
+
+
 def test_a_mean_beyond_the_goal_does_not_do() -> None:
     assert verdicts([0.86, 0.99, 0.93], [100100.0, 102000.0, 100000.0]) == {SAVES: False, SLOWER: False}
 
 
-def best(*others: tuple[str, float, float, dict[str, Any]]) -> list[dict[str, Any]]:
+def best(*others: tuple[str, float, float, dict[str, Any]], undone: int = 0) -> list[dict[str, Any]]:
     """Of `all`, which needs 0.9 W, beside nothing done and other ways, each with its watts and its microseconds."""
-    every = (("ways/0-none", 1.0, 100000.0, {}), ("ways/0-all", 0.9, 100000.0, {}), *others)
+    every = (("ways/0-none", 1.0, 100000.0, {}), ("ways/0-all", 0.9, 100000.0, {"undone": undone}), *others)
     points = [{**point(name.rpartition("-")[2]), "point": name, "power_w": watts, "power_w_pm": 0.0, "undone": 0,
                **more} for name, watts, _, more in every]  # fmt: skip
     windows = [{"point": name, "power_w": watts, "cpus_w": watts} for name, watts, _, _ in every for _ in range(2)]
@@ -157,6 +161,16 @@ def test_who_leaves_more_work_undone_is_not_the_best_of_today() -> None:
         ("others/0-max", 0.7, 100000.0, {"undone": 1}), ("others/0-idle", 0.97, 100000.0, {}),
     )  # fmt: skip
     assert [(row["best"], row["ran"], row["kept"]) for row in rows] == [("others/0-idle", 3, 2)]
+
+
+def test_less_energy_for_less_work_is_not_less_than_the_best_of_today() -> None:
+    (row,) = best(("others/0-max", 0.95, 100000.0, {}), undone=50)
+    assert (row["best"], row["put_off"], row["saved"] > 0) == ("others/0-max", 50, True)
+    (check,) = analysis.best_checks([row])
+    assert not check.passed
+    assert check.says.endswith("; 50 jobs fewer are done")
+    (row,) = best(("others/0-max", 0.95, 100000.0, {"undone": 50}), undone=50)
+    assert [check.passed for check in analysis.best_checks([row])] == [True]
 
 
 def test_nothing_done_with_another_idle_governor_may_be_the_best_of_today() -> None:
