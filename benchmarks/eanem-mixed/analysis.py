@@ -183,7 +183,7 @@ def checks(points: pa.Table) -> list[Check]:
         for percent, paper in PAPER.items()
         if (mean := _mean(rows, eanem.MANAGED, percent))
     ]
-    return [*found, *_goal_checks(rows)] + [
+    return [*found, *_goal_checks(rows), *_alone_checks(rows)] + [
         Check(
             f"{row['point']}: each transfer gets its bandwidth",
             row["least_mbit_s"] >= (1 - LESS) * row["asked_mbit_s"],
@@ -207,6 +207,21 @@ def _goal_checks(rows: Sequence[Row]) -> list[Check]:
             "goals that are compared are alike",
             abs(worst["goal"] / eas["goal"] - 1) <= ALIKE,
             f"least so in {worst['point']}: {worst['goal']:.5g} beats/s, with EAS {eas['goal']:.5g}",
+        )
+    ]
+
+
+def _alone_checks(rows: Sequence[Row]) -> list[Check]:
+    """Goals are shares of the rate alone. An application that is faster beside transfers was not at its fastest alone,
+    and its goal is too easy."""
+    if not rows:
+        return []
+    worst = max(rows, key=lambda row: float(row["per_s"]) / float(row["alone"]))
+    return [
+        Check(
+            "no application is faster beside transfers than alone",
+            worst["per_s"] <= (1 + ALIKE) * worst["alone"],
+            f"most so in {worst['point']}: {worst['per_s']:.5g} beats/s, alone {worst['alone']:.5g}",
         )
     ]
 

@@ -83,6 +83,14 @@ def test_an_easier_goal_is_told_of(mixed: ModuleType) -> None:
     assert not verdicts(mixed, pa.Table.from_pylist(rows))["goals that are compared are alike"]
 
 
+def test_a_rate_alone_that_is_not_the_fastest_is_told_of(mixed: ModuleType) -> None:
+    rows = [row("susan", "eas", 50, 1010, 4.0), row("susan", "eanem", 50, 505, 1.0)]
+    name = "no application is faster beside transfers than alone"
+    assert verdicts(mixed, pa.Table.from_pylist(rows))[name]
+    rows[0]["per_s"] = 1390.0
+    assert not verdicts(mixed, pa.Table.from_pylist(rows))[name]
+
+
 def test_the_summary_has_every_point_and_both_powers(mixed: ModuleType) -> None:
     points = [str(name) for name in POINTS["point"].to_pylist()]
     summary = mixed.conclude({"points": POINTS}, [*points, "half/patricia-eas"]).summary
