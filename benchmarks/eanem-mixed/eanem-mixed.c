@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /*
  * One parallel application with heartbeats, beside transfers. First it runs alone, on all CPUs at
- * their highest frequency: its goal is a part of that rate. Then the transfers begin, and after a
- * while the windows that count. Each thread's first unit, of a known seed, is checked.
+ * their highest frequency: its goal is a part of that rate. Each thread is bound to a CPU
+ * meanwhile, because Linux may leave CPUs idle for tens of milliseconds after threads have begun.
+ * Then the transfers begin, and after a while the windows that count. Each thread's first unit, of
+ * a known seed, is checked.
  */
 #include <errno.h>
 #include <pthread.h>
+#include <sched.h>
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -26,8 +29,10 @@
 #define MOST_STAMPS 200000
 #define MOST_THREADS 16
 #define CPUS 64
-/* Threads have begun, and clocks have changed. */
-#define BEGIN_US 500
+/* Until clocks have changed. */
+#define BEGIN_US 1000
+/* Between two looks whether all threads have begun. */
+#define LOOK_US 100
 
 static const char usage[] =
 	"usage: eanem-mixed --kernel NAME --percent N --transfers N [--rate-kbit-s N]\n"
@@ -69,7 +74,7 @@ static const struct option_to options[] = {
 static const struct kernel *kernel;
 static struct heartbeat heart;
 static _Atomic bool over;
-static _Atomic uint32_t wrong, units;
+static _Atomic uint32_t wrong, units, begun;
 static uint64_t stamps[MOST_STAMPS];
 
 static int fail(const char *what, int error)
@@ -85,6 +90,7 @@ static void *work(void *number)
 
 	if (!room)
 		exit(fail("memory", -ENOMEM));
+	atomic_fetch_add(&begun, 1);
 	while (!atomic_load(&over)) {
 		uint64_t result = kernel->unit(seed, room);
 		uint32_t unit = atomic_fetch_add(&units, 1);
@@ -124,11 +130,53 @@ static void hurry(bool hurries)
 	}
 }
 
+/* One of the CPUs in @all for each number, in turn. */
+static cpu_set_t cpu_for(const cpu_set_t *all, int number)
+{
+	cpu_set_t one;
+	int left = number % CPU_COUNT(all), cpu = 0;
+
+	while (!CPU_ISSET(cpu, all) || left--)
+		cpu++;
+	CPU_ZERO(&one);
+	CPU_SET(cpu, &one);
+	return one;
+}
+
+/* Each thread begins on a CPU of its own, as far as there are so many. 0 or -errno. */
+static int begin(pthread_t *workers, uint64_t *numbers, const cpu_set_t *all)
+{
+	pthread_attr_t how;
+	int error = -pthread_attr_init(&how);
+
+	for (uint64_t i = 0; !error && i < threads; i++) {
+		cpu_set_t own = cpu_for(all, (int)i);
+
+		numbers[i] = i;
+		error = -pthread_attr_setaffinity_np(&how, sizeof(own), &own);
+		if (!error)
+			error = -pthread_create(&workers[i], &how, work, &numbers[i]);
+	}
+	return error;
+}
+
+/* From here on Linux chooses. 0 or -errno. */
+static int unbind(const pthread_t *workers, const cpu_set_t *all)
+{
+	int error = 0;
+
+	for (uint64_t i = 0; !error && i < threads; i++)
+		error = -pthread_setaffinity_np(workers[i], sizeof(*all), all);
+	return error;
+}
+
 /* Beats a second, with nothing beside. */
 static double solo(void)
 {
 	uint64_t began, beats;
 
+	while (atomic_load(&begun) < threads)
+		clock_sleep(LOOK_US * 1000);
 	clock_sleep(BEGIN_US * 1000);
 	began = clock_ns();
 	beats = atomic_load(&heart.page->beats);
@@ -190,14 +238,16 @@ static int set_goal(double alone)
 }
 
 /* Transfers first, so that the manager finds packets when the application comes. */
-static int run(struct transfers *transfers)
+static int run(struct transfers *transfers, const pthread_t *workers, const cpu_set_t *all)
 {
 	const struct windows times = {settle_us, window_us, windows};
-	uint64_t begun, ordered;
+	uint64_t start, ordered;
 	double alone = solo();
-	int error;
+	int error = unbind(workers, all);
 
 	hurry(false);
+	if (error)
+		return fail("unbinding threads", error);
 	if (alone <= 0)
 		return fail("no unit was done alone; give a longer --solo-us", -ETIME);
 	error = transfers_connect(transfers, &hold);
@@ -207,17 +257,17 @@ static int run(struct transfers *transfers)
 	if (error)
 		return fail("the goal", error);
 	ordered = counter_now();
-	begun = clock_ns();
+	start = clock_ns();
 	windows_order(&times);
-	transfers_begin(transfers, &times, begun);
-	clock_sleep_until(begun + (settle_us + windows * window_us) * 1000);
+	transfers_begin(transfers, &times, start);
+	clock_sleep_until(start + (settle_us + windows * window_us) * 1000);
 	atomic_store(&over, true);
 	error = transfers_end(transfers);
 	if (error)
 		return fail("a transfer", error);
 	if (joins && !heartbeat_is_managed(&heart))
 		return fail("the manager", -EPIPE);
-	error = save_app(&times, begun, alone);
+	error = save_app(&times, start, alone);
 	if (!error)
 		error = save_transfers(transfers);
 	if (!error)
@@ -230,6 +280,7 @@ int main(int argc, char **argv)
 	uint64_t numbers[MOST_THREADS];
 	pthread_t workers[MOST_THREADS];
 	struct transfers *transfers;
+	cpu_set_t all;
 	int error;
 
 	(void)argc;
@@ -246,14 +297,13 @@ int main(int argc, char **argv)
 	transfers = transfers_make((int)transfer_count);
 	if (!transfers)
 		return fail("processes", -errno);
+	if (sched_getaffinity(0, sizeof(all), &all))
+		return fail("CPUs", -errno);
 	hurry(true);
-	for (uint64_t i = 0; i < threads; i++) {
-		numbers[i] = i;
-		error = pthread_create(&workers[i], NULL, work, &numbers[i]);
-		if (error)
-			return fail("a thread", -error);
-	}
-	error = run(transfers);
+	error = begin(workers, numbers, &all);
+	if (error)
+		return fail("a thread", error);
+	error = run(transfers, workers, &all);
 	atomic_store(&over, true);
 	for (uint64_t i = 0; i < threads; i++)
 		pthread_join(workers[i], NULL);
