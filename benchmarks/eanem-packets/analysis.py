@@ -2,7 +2,7 @@
 """The analysis of the scenario `eanem-packets`: equation 1 of the EANeM paper, and its coefficients."""
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -54,7 +54,9 @@ def conclude(tables: Mapping[str, pa.Table], points: Sequence[str], timed: bool 
         "Base: what the CPU does without packets. alpha_t and beta_t say cycles and base as equation 1 does: load = "
         "(packets/s - beta_t) / alpha_t / frequency + packets/s · τ. They belong to τ, and alpha and beta of the first "
         "table do not. Their intervals are to first order. The last column is of the same numbers as the first table's "
-        "R²: the packets of all intervals, here told from load and frequency.\n\n"
+        "R²: the packets of all intervals, here told from load and frequency. Without one: τ of the fits without one "
+        "point, from the least to the most. The intervals take phases to be independent, although those of a point "
+        "have one clock and one boot.\n\n"
         + _prices_text(coefficients)
         + batches.text(tables.get("batches"))
         + _wakes_text(wakes),
@@ -155,6 +157,7 @@ def df_coefficients(intervals: pa.Table) -> pa.Table:
         price = line.price(*_loads(phases))
         told = not math.isnan(price["r2_t"])
         price |= {"r2_t_intervals": line.judge_price(*_loads(own), price)}
+        price |= _without_each(own, "tau_us", lambda rows: line.price(*_loads(rows)))
         found.append({"group": group, "mss": mss, **counts, **fit, **judged, **(price if told else {})})
     return pa.Table.from_pylist(found, schema=line.SCHEMA)
 
@@ -188,8 +191,18 @@ def df_wakes(intervals: pa.Table) -> pa.Table:
         told = line.woken(*_wakes(phases))
         if not math.isnan(told["r2_w"]):
             judged = line.judge_woken(*_wakes(own), told)
-            found.append({"group": group, "mss": mss, "phases": len(phases), **told, "r2_w_intervals": judged})
+            ends = _without_each(own, "tau_w_us", lambda rows: line.woken(*_wakes(rows)))
+            found.append({"group": group, "mss": mss, "phases": len(phases), **told, "r2_w_intervals": judged, **ends})
     return pa.Table.from_pylist(found, schema=line.WAKES)
+
+
+def _without_each(own: Sequence[Row], name: str, fit: Callable[[Sequence[Row]], Mapping[str, float]]) -> Row:
+    """The least and the most of a fitted value over the fits without one point each. Null if a point is missed so much
+    that the others have no fit."""
+    points = dict.fromkeys(row["point"] for row in own)
+    values = [fit(_phases([row for row in own if row["point"] != point]))[name] for point in points]
+    known = len(values) > 1 and not any(map(math.isnan, values))
+    return {f"{name}_{end}": pick(values) if known else None for end, pick in (("least", min), ("most", max))}
 
 
 def _by(rows: Sequence[Row], *names: str) -> dict[tuple[Any, ...], list[Row]]:
@@ -268,11 +281,12 @@ def _prices_text(coefficients: pa.Table) -> str:
     return markdown_table(
         (
             "core", "payload of a packet, bytes", "cycles", "τ, µs", "base, MHz", "alpha_t, packets/s/GHz",
-            "beta_t, packets/s", "R² of the phases' loads", "R²",
+            "beta_t, packets/s", "τ without one, µs", "R² of the phases' loads", "R²",
         ),
         [
             (
                 row["group"], row["mss"], *(waiting.mean_text(row, name) for name in line.PRICE),
+                _range_text(row, "tau_us"),
                 *(f"{row[name]:.4f}" for name in ("r2_t", "r2_t_intervals")),
             )
             for row in coefficients.to_pylist()
@@ -291,16 +305,25 @@ def _wakes_text(wakes: pa.Table) -> str:
         "What is left of τ here is no matter of how many packets come together. The last column is as in the table "
         "before: packets of all intervals, told from load, frequency and wake-ups.\n\n"
         + markdown_table(
-            ("core", "payload of a packet, bytes", "cycles", "τ, µs", "wake cycles", "R² of the phases' loads", "R²"),
+            (
+                "core", "payload of a packet, bytes", "cycles", "τ, µs", "wake cycles", "τ without one, µs",
+                "R² of the phases' loads", "R²",
+            ),
             [
                 (
                     row["group"], row["mss"], *(waiting.mean_text(row, name) for name in line.WOKEN),
+                    _range_text(row, "tau_w_us"),
                     *(f"{row[name]:.4f}" for name in ("r2_w", "r2_w_intervals")),
                 )
                 for row in wakes.to_pylist()
             ],
         )
     )  # fmt: skip
+
+
+def _range_text(row: Row, name: str) -> str:
+    least, most = (row[f"{name}_{end}"] for end in ("least", "most"))
+    return "-" if least is None else f"{least:.3g} to {most:.3g}"
 
 
 def checks(coefficients: pa.Table) -> list[Check]:

@@ -23,20 +23,21 @@ SCHEMA = pa.schema(
     + [(name, pa.int64()) for name in ("mss", "frequencies", "phases", "intervals", "full")]
     + [(name, pa.float64()) for name in (*FIT, "r2_intervals", "error")]
     + [(f"{name}{end}", pa.float64()) for name in PRICE for end in ("", "_pm")]
-    + [(name, pa.float64()) for name in ("r2_t", "r2_t_intervals")]
+    + [(name, pa.float64()) for name in ("r2_t", "r2_t_intervals", "tau_us_least", "tau_us_most")]
 )
 """`alpha` and `beta` are of equation 1. `alpha_t`, `beta_t` and `tau_us` are of the other fit, and go together.
 `r2_t` is of the loads of phases that this fit goes through; `r2_t_intervals` and `r2_intervals` are of the packets of
-intervals.
+intervals. `tau_us_least` and `tau_us_most` are of the fits without one point: the intervals take the phases of a point
+to be independent, although they have one clock and one boot.
 """
 WOKEN = ("cycles_w", "tau_w_us", "wake_cycles")
 WAKES = pa.schema(
     [("group", pa.string()), ("mss", pa.int64()), ("phases", pa.int64())]
     + [(f"{name}{end}", pa.float64()) for name in WOKEN for end in ("", "_pm")]
-    + [(name, pa.float64()) for name in ("r2_w", "r2_w_intervals")]
+    + [(name, pa.float64()) for name in ("r2_w", "r2_w_intervals", "tau_w_us_least", "tau_w_us_most")]
 )
 """The fit that counts the CPU's wake-ups. `r2_w` is of the loads of phases that the fit goes through, `r2_w_intervals`
-of the packets of intervals, as `r2_t_intervals`."""
+of the packets of intervals, as `r2_t_intervals`. `tau_w_us_least` and `tau_w_us_most` are as those of the other fit."""
 LINES = pa.schema(
     [("group", pa.string()), ("mss", pa.int64()), ("mhz", pa.int64())]
     + [(name, pa.float64()) for name in (*FIT, "r2_intervals", "error", "packet_us")]

@@ -98,6 +98,21 @@ def test_what_does_not_go_with_the_clock_is_told_apart(tmp_path: Path) -> None:
     assert price["alpha"] < 0.8 * price["alpha_t"], "equation 1 has other coefficients"
 
 
+def test_a_time_that_one_point_alone_decides_is_told_of(tmp_path: Path) -> None:
+    """At 1400 MHz a packet takes as long as at 800, and at 400 MHz as many cycles as at 800."""
+    rates = ((400, 50000.0), (800, 50000.0), (1400, 50000.0 * 800 / 1400))
+    runs: Any = SimpleNamespace(runs=[run(tmp_path / str(mhz), mhz, PACKETS, alpha) for mhz, alpha in rates])
+    tables = analysis.conclude({"intervals": analysis.df_intervals(runs)}, ["little/800-1000"])
+    (price,) = tables.tables["coefficients"].to_pylist()
+    assert price["tau_us_least"] == pytest.approx(0, abs=0.5), "without 1400 MHz"
+    assert price["tau_us_most"] == pytest.approx(25, rel=0.05), "without 400 MHz"
+    assert price["tau_us_least"] < price["tau_us"] - price["tau_us_pm"], "the interval takes phases to be independent"
+    assert f"{price['tau_us_least']:.3g} to {price['tau_us_most']:.3g}" in tables.summary
+    two: Any = SimpleNamespace(runs=runs.runs[:2])
+    (price,) = analysis.df_coefficients(analysis.df_intervals(two)).to_pylist()
+    assert price["tau_us_least"] is None, "no fit is left without one of two"
+
+
 def test_one_frequency_cannot_tell_cycles_from_time(tmp_path: Path) -> None:
     runs: Any = SimpleNamespace(runs=[run(tmp_path, 800, PACKETS)])
     intervals = analysis.df_intervals(runs)
