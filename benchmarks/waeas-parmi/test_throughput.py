@@ -45,6 +45,16 @@ def test_speed_power_and_energy_are_beside_eas() -> None:
     assert row["other"] == "kernels/sha1-eas"
 
 
+def test_the_energy_of_a_unit_is_that_of_all_windows_over_their_units() -> None:
+    """300 units take 3 J, and with EAS 0.001 J each. The mean of the windows' energies of a unit would be 0.0125 J."""
+    found = throughput.df_ratios(**tables(eas=EAS, waeas=[(100.0, 2.0), (200.0, 1.0)]))
+    (row,) = found.to_pylist()
+    assert row["cpus_uj"] == pytest.approx(0.01 / 0.001 - 1)
+    assert row["cpus_uj_low"] < row["cpus_uj"] < row["cpus_uj_high"]
+    steady = throughput.df_ratios(**tables(eas=EAS, waeas=[(100.0, 0.1), (200.0, 0.2)])).to_pylist()[0]
+    assert steady["cpus_uj_high"] - steady["cpus_uj_low"] < 0.05, "each unit takes as much, however many there are"
+
+
 @pytest.mark.parametrize(
     ("waeas", "passed"),
     [

@@ -160,11 +160,18 @@ def df_ratios(windows: pa.Table, points: pa.Table) -> pa.Table:
 
 
 def _values(own: Sequence[Row], name: str) -> list[float]:
-    """Of each window; none if there is no such column, or if a unit's energy is unknown because a window has none."""
+    """Of each window; none if there is no such column, or if a unit's energy is unknown because a window has none.
+
+    The energy of a unit is that of all windows over their units, as in the points: a window with few units counts less
+    than one with many. So its values are that energy, and how much each window changes it, to first order.
+    """
     if name != "cpus_uj":
         return [row[name] for row in own if name in row]
-    known = all("cpus_w" in row and row["per_s"] for row in own)
-    return [1e6 * row["cpus_w"] / row["per_s"] for row in own] if known else []
+    if not all("cpus_w" in row and row["per_s"] for row in own):
+        return []
+    rate = float(np.mean([row["per_s"] for row in own]))
+    joules = float(np.mean([row["cpus_w"] for row in own])) / rate
+    return [1e6 * (joules + (row["cpus_w"] - joules * row["per_s"]) / rate) for row in own]
 
 
 def _points_text(points: pa.Table) -> str:
