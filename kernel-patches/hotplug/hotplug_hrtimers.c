@@ -124,9 +124,15 @@ void lull_hrtimers_move(unsigned int cpu)
 
 	scoped_guard(raw_spinlock, &from->lock)
 		hrtimer_force_reprogram(from, 1);
-	/* If such a call is under way, it has yet to look at the timers. */
-	if (sooner)
-		smp_call_function_single_async(cpu, &to->csd);
+	if (!sooner)
+		return;
+	/*
+	 * If such a call is under way, it has yet to look at the timers. Under the lock,
+	 * as in hrtimer_start(): other CPUs may give timers to that one now, and a call
+	 * that two of them begin at a time is queued twice.
+	 */
+	guard(raw_spinlock)(&to->lock);
+	smp_call_function_single_async(cpu, &to->csd);
 }
 
 /*
