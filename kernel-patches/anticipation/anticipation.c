@@ -12,7 +12,8 @@
  *                     wakes it one exit latency before the window. No deeper
  *                     than the governor says if the window's owner may not
  *   in a window       the deepest state that may be left within the bound, C1 as
- *                     a rule; a timer ends it
+ *                     a rule; a timer ends it. If it is another one, no deeper than
+ *                     the governor says, likewise
  *   no window         the governor is asked, as always
  *
  * A CPU that is busy needs no timer: the plan is looked at when it goes idle.
@@ -171,9 +172,25 @@ static const struct wake_ahead *lull_ahead_first(const struct lull_ahead_cpu *cp
 	return NULL;
 }
 
+/* Whether a window that holds this moment is of an owner who may not slow down others. */
+static bool lull_ahead_inside_never_deeper(const struct lull_ahead_cpu *cpu, u64 now)
+{
+	const struct lull_window *window;
+	unsigned int i;
+
+	for (i = 0; i < cpu->plan.count; i++) {
+		window = cpu->plan.windows[i];
+		if (window->start <= now && window->end > now &&
+		    to_ahead(cpu->plan.windows[i])->never_deeper)
+			return true;
+	}
+
+	return false;
+}
+
 /*
  * Chooses a state, and says when the CPU has to look again. @never_deeper is set if
- * the governor may know better, of interrupts that come before the window.
+ * the governor may know better, of interrupts that come before the window, or in it.
  */
 static int lull_ahead_choose(struct lull_ahead_cpu *cpu, struct cpuidle_driver *drv,
 			     struct cpuidle_device *dev, u64 now, u64 timer_ns,
@@ -186,14 +203,17 @@ static int lull_ahead_choose(struct lull_ahead_cpu *cpu, struct cpuidle_driver *
 	lull_plan_look(&cpu->plan, now, &outlook);
 	lull_ahead_states(cpu, drv, dev, states);
 	cpu->start = U64_MAX;
-	*never_deeper = !outlook.inside && lull_ahead_first(cpu, outlook.until)->never_deeper;
 
 	if (outlook.inside) {
 		cpu->look_ns = outlook.until;
-		return lull_plan_choose(states, drv->state_count, outlook.bound_ns, timer_ns,
-					U64_MAX);
+		state = lull_plan_choose(states, drv->state_count, outlook.bound_ns, timer_ns,
+					 U64_MAX);
+		/* No governor says less than the first state. */
+		*never_deeper = state && lull_ahead_inside_never_deeper(cpu, now);
+		return state;
 	}
 
+	*never_deeper = lull_ahead_first(cpu, outlook.until)->never_deeper;
 	state = lull_plan_choose(states, drv->state_count, U32_MAX, timer_ns,
 				 outlook.until - now);
 	/* A state that is light enough for the window is not left for it. */

@@ -29,7 +29,7 @@ enum wake_ahead_outcome {
  * @window: when
  * @owner: on whose behalf, for the trace; a task's name or a driver's
  * @pid: of the owner, or 0
- * @never_deeper: before the window the CPU sleeps no deeper than its governor says
+ * @never_deeper: before the window and in it, the CPU sleeps no deeper than its governor says
  * @dead: of a program's request, whether the program has gone, so that the
  * request is void; called with interrupts off and a raw lock held. NULL if the
  * kernel itself asks

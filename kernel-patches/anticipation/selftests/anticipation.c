@@ -283,21 +283,36 @@ static void test_window(void)
 	close(fd);
 }
 
-/* Asks for a window in 3 s, then reads until nobody writes any more. */
-static void read_on_cpu(uid_t uid, int ready, int from)
+/* A window that begins now, and bounds nothing. */
+static int begin_unbounded(int fd)
+{
+	struct wake_ahead_request request = {.start_ns = clock_ns(),
+					     .duration_ns = WAKE_AHEAD_MOST_DURATION_NS,
+					     .bound_ns = UINT32_MAX};
+
+	return ioctl(fd, WAKE_AHEAD_BEGIN, &request) ? -errno : 0;
+}
+
+/* Asks for a window in 3 s, or again and again for one now; reads until nobody writes any more. */
+static void read_on_cpu(uid_t uid, bool inside, int ready, int from)
 {
 	char byte = 0;
+	int fd;
 
-	if (pin_to_cpu(cpu) || (uid && setuid(uid)) ||
-	    begin_at(open_file(), clock_ns() + 3000 * MS, MS) || write(ready, &byte, 1) != 1)
+	if (pin_to_cpu(cpu) || (uid && setuid(uid)))
+		_exit(1);
+	fd = open_file();
+	if ((inside ? begin_unbounded(fd) : begin_at(fd, clock_ns() + 3000 * MS, MS)) ||
+	    write(ready, &byte, 1) != 1)
 		_exit(1);
 	while (read(from, &byte, 1) == 1)
-		;
+		if (inside && begin_unbounded(fd))
+			_exit(1);
 	_exit(0);
 }
 
 /* How often a CPU sleeps in C3 that another one wakes each millisecond. */
-static uint64_t deepest_of(uid_t uid)
+static uint64_t deepest_of(uid_t uid, bool inside)
 {
 	uint64_t before, after, now;
 	int wakes[2], ready[2];
@@ -309,7 +324,7 @@ static uint64_t deepest_of(uid_t uid)
 	pid = fork();
 	if (!pid) {
 		close(wakes[1]);
-		read_on_cpu(uid, ready[1], wakes[0]);
+		read_on_cpu(uid, inside, ready[1], wakes[0]);
 	}
 	must(pin_to_cpu(0), "pin");
 	close(ready[1]);
@@ -333,20 +348,25 @@ static uint64_t deepest_of(uid_t uid)
 /* haltpoll stays in C1 for sleeps of up to 2 ms, and a plan knows of timers only. */
 static void test_never_deeper(void)
 {
-	uint64_t by_root, by_user;
+	uint64_t by_root, by_user, inside_by_root, inside_by_user;
 	char governor[32], poll_ns[32];
 
 	must(read_text(GOVERNOR, governor, sizeof(governor)), "read the governor");
 	must(read_text(POLL_NS, poll_ns, sizeof(poll_ns)), "read how long haltpoll polls");
 	must(write_text(GOVERNOR, "haltpoll"), "choose haltpoll");
 	must(write_text(POLL_NS, "2000000"), "let it poll for longer");
-	by_root = deepest_of(0);
-	by_user = deepest_of(1000);
+	by_root = deepest_of(0, false);
+	by_user = deepest_of(1000, false);
+	inside_by_root = deepest_of(0, true);
+	inside_by_user = deepest_of(1000, true);
 	must(write_text(POLL_NS, poll_ns), "write how long haltpoll polls");
 	must(write_text(GOVERNOR, governor), "write the governor");
 	if (!tap_ok(by_user < by_root / 2, "a user's window lets no CPU sleep deeper"))
 		tap_note("C3 %llu times of 300, and %llu by root's", (unsigned long long)by_user,
 			 (unsigned long long)by_root);
+	if (!tap_ok(inside_by_user < inside_by_root / 2, "nor in the window, whatever its bound"))
+		tap_note("C3 %llu times of 300, and %llu by root's",
+			 (unsigned long long)inside_by_user, (unsigned long long)inside_by_root);
 }
 
 /* Another CPU's program asks nothing: a request comes to a CPU that idles. */
