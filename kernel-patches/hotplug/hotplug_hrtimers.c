@@ -7,7 +7,9 @@
  * The CPU itself moves them, whenever it is about to sleep. So whoever takes it
  * out waits for nothing, however many there are, and a timer that came later, by
  * an old answer or because it was too early for another CPU, is moved, too. A CPU
- * that sleeps already does this after the first of its timers fired.
+ * that sleeps already does this after the first of its timers fired. Any user may
+ * have very many timers, so each time it looks at the next few to fire; the others
+ * have their turn before a later sleep, or at worst fire here.
  *
  * Never are two bases locked. As in switch_hrtimer_base(), a timer on its way
  * belongs to migration_base: it is queued to all who ask, and they wait for its
@@ -50,17 +52,17 @@ static bool lull_hrtimer_stays(struct hrtimer *timer)
 	return task && lull_pseudo_wakes_here(task, smp_processor_id());
 }
 
-/* Takes the timers of a base that leave. Returns how many. */
+/* Takes the timers of a base that leave, of the next to fire. Returns how many. */
 static unsigned int lull_hrtimers_take(struct hrtimer_clock_base *base,
 				       struct timerqueue_head *leaving)
 {
+	unsigned int left = LULL_HRTIMERS_AT_ONCE, count = 0;
 	struct timerqueue_node *node, *next;
 	struct hrtimer *timer;
-	unsigned int count = 0;
 
 	guard(raw_spinlock)(&base->cpu_base->lock);
 
-	for (node = timerqueue_getnext(&base->active); node; node = next) {
+	for (node = timerqueue_getnext(&base->active); node && left; node = next, left--) {
 		next = timerqueue_iterate_next(node);
 		timer = container_of(node, struct hrtimer, node);
 		if (lull_hrtimer_stays(timer))

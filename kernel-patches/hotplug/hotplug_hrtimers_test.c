@@ -117,9 +117,42 @@ static void lull_test_moved_timers_fire(struct kunit *test)
 	}
 }
 
+/* Very many do not keep interrupts off for long: some stay for the next time. */
+static void lull_test_few_at_once(struct kunit *test)
+{
+	struct hrtimer_sleeper *sleepers[LULL_HRTIMERS_AT_ONCE + 10];
+	unsigned int other, i, moved[2] = {}, times;
+	unsigned long flags;
+
+	for (i = 0; i < ARRAY_SIZE(sleepers); i++)
+		sleepers[i] = lull_test_sleeper(test, CLOCK_MONOTONIC);
+
+	local_irq_save(flags);
+	other = cpumask_any_but(cpu_online_mask, smp_processor_id());
+	if (other < nr_cpu_ids) {
+		for (i = 0; i < ARRAY_SIZE(sleepers); i++)
+			lull_test_start(sleepers[i], LULL_TEST_FAR);
+		for (times = 0; times < ARRAY_SIZE(moved); times++) {
+			lull_hrtimers_move(other);
+			for (i = 0; i < ARRAY_SIZE(sleepers); i++)
+				moved[times] += lull_test_cpu_of(sleepers[i]) == other;
+		}
+	}
+	local_irq_restore(flags);
+
+	if (other >= nr_cpu_ids)
+		kunit_skip(test, "one CPU");
+	/* Those of others may have been before them. */
+	KUNIT_EXPECT_LE(test, moved[0], LULL_HRTIMERS_AT_ONCE);
+	KUNIT_EXPECT_GT(test, moved[1], moved[0]);
+	for (i = 0; i < ARRAY_SIZE(sleepers); i++)
+		KUNIT_EXPECT_EQ(test, hrtimer_cancel(&sleepers[i]->timer), 1);
+}
+
 static struct kunit_case lull_hrtimers_cases[] = {
 	KUNIT_CASE(lull_test_who_moves),
 	KUNIT_CASE(lull_test_moved_timers_fire),
+	KUNIT_CASE(lull_test_few_at_once),
 	{}
 };
 

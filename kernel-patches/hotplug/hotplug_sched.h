@@ -26,7 +26,8 @@ bool lull_pseudo_wakes_here(struct task_struct *p, int cpu);
 unsigned int lull_pseudo_running(int cpu);
 void lull_pseudo_pull(int cpu);
 
-/* In kernel/time/hrtimer.c, by way of hotplug_hrtimers.c. */
+/* In kernel/time/hrtimer.c, by way of hotplug_hrtimers.c: so many timers of each clock. */
+#define LULL_HRTIMERS_AT_ONCE 64
 void lull_hrtimers_move(unsigned int cpu);
 
 #endif /* _LULL_HOTPLUG_SCHED_H */
