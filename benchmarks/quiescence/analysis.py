@@ -346,8 +346,9 @@ def _percent(row: Row, name: str) -> str:
 
 
 def kernel_checks(points: pa.Table) -> list[Check]:
-    """Others are held in each load, nobody is held when the user could see it, and all work is done.
+    """A hold begins in each load, nobody is held when the user could see it, and all work is done.
 
+    A hold begins even if there is nobody to hold, as in the group `alone`.
     A hold ends when the path wakes. So it may be longer than the wait by as much as the path wakes late if nobody is
     held: what the hold itself makes late is no excuse.
     """
@@ -362,7 +363,7 @@ def kernel_checks(points: pa.Table) -> list[Check]:
             longest_us = row["slack_us"] + none["late_us"]
             found.append(
                 Check(
-                    f"{row['point']}: others are held in each load",
+                    f"{row['point']}: a hold begins in each load",
                     row["holds"] >= row["loads"],
                     f"{row['holds']} holds in {row['waits']} waits of {row['loads']} loads",
                 )

@@ -272,9 +272,9 @@ def kernel_verdicts(**counted: int) -> dict[str, bool]:
 
 
 def test_a_kernel_that_holds_nobody_has_no_false_hold_and_is_told_of() -> None:
-    fine = {"all jobs are done": True, "others are held in each load": True, "no false hold": True}
+    fine = {"all jobs are done": True, "a hold begins in each load": True, "no false hold": True}
     assert kernel_verdicts() == fine
-    assert kernel_verdicts(holds=0, held_sum_us=0) == {**fine, "others are held in each load": False}
+    assert kernel_verdicts(holds=0, held_sum_us=0) == {**fine, "a hold begins in each load": False}
     assert kernel_verdicts(held_sum_us=500000) == {**fine, "no false hold": False}
     assert kernel_verdicts(undone=1) == {**fine, "all jobs are done": False}
 
