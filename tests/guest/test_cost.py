@@ -37,10 +37,11 @@ def test_the_count_repeats_and_sees_what_is_on(lull: Lull, tmp_path: Path) -> No
 
 
 def test_packets_pass_the_network(lull: Lull, tmp_path: Path) -> None:
-    """eanem that is on looks at each packet, and at nothing else."""
+    """eanem that is on looks at each packet, and at nothing else. How many instructions a program's start takes differs
+    by 1 % between two such boots, and a connection takes 5 % more."""
     off = counted(lull, tmp_path, "off")
     on = counted(lull, tmp_path, "on", "--set", "eanem.enabled=1")
-    assert [path for path in PATHS if on[path] > off[path] + 500] == ["tcp", "udp", "connect"]
+    assert [path for path in PATHS if on[path] > 1.03 * off[path]] == ["tcp", "udp", "connect"]
 
 
 def test_a_cpu_that_is_not_there_is_one_sentence(lull: Lull) -> None:
