@@ -4,7 +4,6 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-import numpy as np
 import pyarrow as pa
 from matplotlib.figure import Figure
 
@@ -306,7 +305,7 @@ def boots_checks(table: pa.Table | None) -> list[Check]:
         less, after = (boots.percent(row, name) for name in ("cpus_saved", "p99_later"))
         found.append(
             Check(
-                f"{row['way']}, {row['sensors']}: less power than EAS, and not shown to be later, over {row['boots']} boots",
+                f"{row['way']}, {row['sensors']}: less power than EAS, not shown later, over {row['boots']} boots",
                 saved > 0 and later <= 0,
                 f"CPUs and L2s {less} % less, p99 {after} % later",
             )

@@ -29,8 +29,8 @@ COMPANY = {
 def df_crowds(samples: pa.Table, place: Sequence[str], same: Sequence[str]) -> pa.Table:
     """A row per point and company of a sample: `COMPANY` says what the companies are.
 
-    A row has the columns `place` of its point. `beyond_eas` counts samples that took longer than any of the same company
-    did with EAS. That point has the same values in the columns `same`.
+    A row has the columns `place` of its point. `beyond_eas` counts samples that took longer than any of the same
+    company did with EAS, at the point that has the same values in the columns `same`.
     """
     found: list[Row] = []
     responses: list[list[float]] = []
