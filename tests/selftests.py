@@ -3,6 +3,7 @@
 
 import re
 import subprocess
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -32,9 +33,9 @@ def reached_its_end(ran: subprocess.CompletedProcess[str]) -> None:
     assert re.search(r"^1\.\.\d+$", ran.stdout, re.MULTILINE), f"{ran.stdout}{ran.stderr}"
 
 
-def judge(ran: subprocess.CompletedProcess[str]) -> None:
+def judge(ran: subprocess.CompletedProcess[str], complains: Callable[[str], list[str]] = complaints) -> None:
     """Fail on a failed test, on fewer or more tests than planned, on a status that says otherwise, and if the kernel
-    has complained on its console meanwhile."""
+    has complained on its console meanwhile. `complains` returns what counts of a console."""
     output = f"{ran.stdout}{ran.stderr}"
     plans = re.findall(r"^1\.\.(\d+)(?: # SKIP (.*))?$", ran.stdout, re.MULTILINE)
     assert len(plans) == 1, f"no plan, or more than one: it did not reach its end\n{output}"
@@ -45,7 +46,7 @@ def judge(ran: subprocess.CompletedProcess[str]) -> None:
     assert [int(number) for _, number in verdicts] == list(range(1, planned + 1)), output
     assert ran.returncode == 0, output
     for run in re.findall(r"^run: (.+)$", ran.stderr, re.MULTILINE):
-        found = complaints((Path(run) / "console.log").read_text(errors="replace"))
+        found = complains((Path(run) / "console.log").read_text(errors="replace"))
         assert not found, "\n".join(found)
     if planned == 0:
         assert why, output

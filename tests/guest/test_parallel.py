@@ -11,7 +11,7 @@ import pytest
 
 from tests.complaints import complaints
 from tests.conftest import Lull
-from tests.guest.test_race_flavour import our_races
+from tests.guest.test_race_flavour import complaints_in
 from tests.selftests import judge, names, reached_its_end
 
 pytestmark = [pytest.mark.guest, pytest.mark.slow]
@@ -38,13 +38,18 @@ def test_no_event_is_lost_or_comes_twice(lull: Lull, tmp_path: Path, dispatch: s
 @pytest.mark.parametrize("flavour", ["debug", "race", "rt"])
 def test_calls_at_random(lull: Lull, tmp_path: Path, flavour: str) -> None:
     command = "lull-selftest esm --case calls-at-random --calls 100000 --seed 7"
-    judge(lull(*PARALLEL, "--flavour", flavour, "--exec", command))
-    assert (our_races if flavour == "race" else complaints)(console(tmp_path)) == []
+    complains = complaints_in(flavour)
+    judge(lull(*PARALLEL, "--flavour", flavour, "--exec", command), complains)
+    assert complains(console(tmp_path)) == []
 
 
 @pytest.mark.parametrize("name", names())
 @pytest.mark.parametrize("flavour", ["debug", "race", "rt"])
 def test_no_checker_complains_of_what_a_selftest_does(lull: Lull, tmp_path: Path, name: str, flavour: str) -> None:
     ran = lull(*PARALLEL, "--flavour", flavour, "--exec", f"lull-selftest {name}{JUDGED.get(name, '')}")
-    (judge if name in JUDGED else reached_its_end)(ran)
-    assert (our_races if flavour == "race" else complaints)(console(tmp_path)) == []
+    complains = complaints_in(flavour)
+    if name in JUDGED:
+        judge(ran, complains)
+    else:
+        reached_its_end(ran)
+    assert complains(console(tmp_path)) == []

@@ -5,9 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.complaints import complaints
 from tests.conftest import Lull
-from tests.guest.test_race_flavour import our_races
+from tests.guest.test_race_flavour import complaints_in
 from tests.selftests import judge, reached_its_end
 
 pytestmark = [pytest.mark.guest, pytest.mark.slow]
@@ -20,4 +19,4 @@ def test_a_million_switches(lull: Lull, tmp_path: Path, flavour: str) -> None:
     ran = lull("boot", "-e", "qemu", "-p", "rk3399", "--flavour", flavour, "--out", "run", *STORM)
     (judge if flavour == "default" else reached_its_end)(ran)
     console = (tmp_path / "run" / "console.log").read_text()
-    assert (our_races if flavour == "race" else complaints)(console) == []
+    assert complaints_in(flavour)(console) == []

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.guest.test_race_flavour import complaints_in
 from tests.selftests import SHARED, judge, names
 
 
@@ -57,6 +58,19 @@ def test_a_kernel_that_complains_meanwhile(tmp_path: Path) -> None:
     (tmp_path / "console.log").write_text("[    1.2] WARNING: CPU: 1 PID: 0 at kernel/time/tick-sched.c:1463\n")
     with pytest.raises(AssertionError, match="tick-sched"):
         judge(ran(passes, tmp_path))
+
+
+def test_a_race_of_linux_itself_is_no_complaint_in_the_race_kernel(tmp_path: Path) -> None:
+    passes = f"ok one; echo run: {tmp_path} >&2; finish"
+    console = tmp_path / "console.log"
+    console.write_text("[    0.9] BUG: KCSAN: data-race in __hrtimer_run_queues / hrtimer_active\n")
+    judge(ran(passes, tmp_path), complaints_in("race"))
+    with pytest.raises(AssertionError, match="hrtimer_active"):
+        judge(ran(passes, tmp_path), complaints_in("debug"))
+    for line in ("BUG: KCSAN: data-race in esm_stop / hrtimer_active", "WARNING: suspicious RCU usage"):
+        console.write_text(f"[    0.9] {line}\n")
+        with pytest.raises(AssertionError, match=line):
+            judge(ran(passes, tmp_path), complaints_in("race"))
 
 
 def test_a_failed_check_shows_what_the_command_said(tmp_path: Path) -> None:
