@@ -17,7 +17,7 @@ pytestmark = [pytest.mark.guest, pytest.mark.slow]
 
 RACE = re.compile(r"BUG: KCSAN: (?:data-race|assert: race) in (?P<function>[\w.]+)(?: / (?P<other>[\w.]+))?")
 
-NOT_JUDGED = {"eas", "quiescence", "routing", "routed", "timings"}
+NOT_JUDGED = {"eas", "quiescence", "routing", "routed", "timings", "waeas"}
 """Selftests of what work weighs, of who sleeps at a moment and of how long. While KCSAN watches, tasks stand still for
 a time, so that all of these are others: they have to end, with whatever result."""
 

@@ -15,7 +15,7 @@ from tests.selftests import SLOW, judge, names, reached_its_end
 
 pytestmark = [pytest.mark.guest, pytest.mark.slow]
 
-NOT_JUDGED = {"eas", "routing", "routed", "timings"}
+NOT_JUDGED = {"eas", "routing", "routed", "timings", "waeas"}
 """Selftests of what work weighs and of who sleeps at a moment. With checkers on the weight is another, and the thread
 of an interrupt's handler wakes the CPU that routing lets sleep: these have to end, with whatever result."""
 
