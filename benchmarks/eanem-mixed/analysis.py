@@ -22,7 +22,9 @@ SAME = ("kernel", "percent", "threads", "governor")
 PLACE = ("way", *SAME)
 PAPER = {50: 3.11, 75: 2.35}
 """Performance per watt of EANeM by that of EAS without bandwidth control, by the goal in per cent."""
-TODAY = ("paced", "coalesce", "uclamp", "rcvbuf")
+CAPPED = "uclamp"
+"""The way whose programs ask for `cap` per cent of the fastest CPU at most. Tables call it `uclamp-35` for 35 %."""
+TODAY = ("paced", "coalesce", CAPPED, "rcvbuf")
 """What Linux has today."""
 LESS = 0.05
 """By how much a transfer may be slower than its bandwidth, where somebody holds it to that."""
@@ -68,7 +70,7 @@ def against(stored: Stored) -> list[Against]:
         mean = _mean(rows, eanem.MANAGED, percent)
         if mean is None:
             continue
-        today = {way: found["gain"] for way in TODAY if (found := _mean(rows, way, percent))}
+        today = {way: found["gain"] for way in _today(rows) if (found := _mean(rows, way, percent))}
         best = max(today, key=lambda way: today[way], default=None)
         told.append(
             Against(
@@ -85,8 +87,15 @@ def _mean(rows: Sequence[Row], way: str, percent: int) -> Row | None:
     return eanem.mean_gain([row for row in rows if row["way"] == way and row["percent"] == percent])
 
 
+def _today(rows: Sequence[Row]) -> list[str]:
+    """The ways of today's Linux that have run, each cap of `uclamp` apart."""
+    ways = dict.fromkeys(str(row["way"]) for row in rows)
+    return [way for name in TODAY for way in ways if way.partition("-")[0] == name]
+
+
 def _place(run: Run) -> Row:
-    return waiting.place(run, PLACE)
+    row = waiting.place(run, PLACE)
+    return {**row, "way": f"{CAPPED}-{run.values['cap']}"} if row["way"] == CAPPED else row
 
 
 def df_windows(runs: Runs) -> pa.Table:
@@ -166,7 +175,7 @@ def _means_text(points: pa.Table) -> str:
             waiting.mean_text(mean, "model_gain", digits=3), f"{paper:g}" if way == eanem.MANAGED else "-",
         )
         for percent, paper in PAPER.items()
-        for way in ("control", *TODAY, eanem.MANAGED)
+        for way in ("control", *_today(rows), eanem.MANAGED)
         if (mean := _mean(rows, way, percent))
     ]  # fmt: skip
     headings = ("goal, %", "way", "applications", "performance per watt, by EAS", "by equation 3", "in the paper")

@@ -35,6 +35,7 @@ POINTS = pa.Table.from_pylist(
         row("sha1", "eas", 50, 800, 4.0), row("sha1", "eanem", 50, 250, 1.0),
         row("susan", "eas", 75, 900, 4.0, "most"), row("susan", "eanem", 75, 760, 2.0, "most"),
         row("dijkstra", "eanem", 75, 760, 2.0, "most"), row("susan", "paced", 50, 900, 1.0, "today"),
+        row("susan", "uclamp-50", 50, 900, 1.0, "caps"), row("susan", "uclamp-35", 50, 505, 0.8, "caps"),
     ]
 )  # fmt: skip
 
@@ -94,9 +95,10 @@ def test_a_rate_alone_that_is_not_the_fastest_is_told_of(mixed: ModuleType) -> N
 def test_the_summary_has_every_point_and_both_powers(mixed: ModuleType) -> None:
     points = [str(name) for name in POINTS["point"].to_pylist()]
     summary = mixed.conclude({"points": POINTS}, [*points, "half/patricia-eas"]).summary
-    assert "9 of 10 points have run so far." in summary
+    assert "11 of 12 points have run so far." in summary
     assert "4000 ± 100 | 2000 ± 100" in summary
     assert "| 50 | eanem | 2 | 3 ± 13 | 3 ± 13 | 3.11 |" in summary
+    assert "| 50 | uclamp-50 | 1 | 4 | 4 | - |\n| 50 | uclamp-35 | 1 | 5 | 5 | - |" in summary, "each cap by itself"
 
 
 def test_performance_and_power_are_drawn(mixed: ModuleType) -> None:

@@ -21,14 +21,14 @@ LONGER = [
 
 
 def test_every_way_and_every_application(lull: Lull, tmp_path: Path) -> None:
-    points = ("--points", "half*/bitcount-*", "--points", "most*/*-eanem", "--points", "today/bitcount-*")
+    points = ("--points", "half*/bitcount-*", "--points", "most*/*-eanem", "--points", "today/bitcount-*", "--points", "caps/*-35")
     ran = lull("run", "eanem-mixed", "-e", "qemu", *LONGER, *points, "--out", "out")
     assert ran.returncode == 0, ran.stderr
     figures = lull("figures", "out")
     assert figures.returncode == 0, figures.stderr
     tables = tmp_path / "out" / "figures"
     rows = pq.read_table(tables / "points.parquet").to_pylist()
-    assert {row["way"] for row in rows} == {"eas", "control", "paced", "coalesce", "uclamp", "rcvbuf", "eanem"}
+    assert {row["way"] for row in rows} == {"eas", "control", "paced", "coalesce", "uclamp-35", "rcvbuf", "eanem"}
     assert {row["kernel"] for row in rows} == {"patricia", "dijkstra", "bitcount"}
     for row in rows:
         assert "cpus_w" not in row, "QEMU's time is no timing"
