@@ -48,7 +48,7 @@ def analyse(runs: Runs) -> Result:
     tables = {"loads": loads, "windows": windows, "points": df_points(runs, loads, windows)}
     if runs.timed:
         tables["parts"] = parts.df_parts(runs.runs, _place)
-    chains = causes.df_chains(runs.runs, _place)
+    chains = causes.df_chains(runs.runs, _place, LOADS)
     if chains is not None:
         tables["chains"] = chains
     return conclude(tables, [run.name for run in runs.runs])

@@ -4,9 +4,13 @@
 Afterwards, one can go back from the end: who woke the task that the user sees last, who woke that one before, and so
 on. A task that an interrupt woke had waited for something outside; it was there because of an earlier wake-up, so one
 goes on with that.
+
+A task that is awake is not woken, so a trace does not show who tells it something then. The release of a key wakes the
+user interface. If the load is not over by then, the last process may find it awake, and the way back ends where it
+begins. Such a load says nothing about the tracker.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any, NamedTuple
@@ -25,6 +29,9 @@ IN_INTERRUPT = 0x08 | 0x10
 
 WAKES = ("sched_waking", "sched_wakeup_new")
 """Events of a task that is woken. The second one is a new task's first, and its cause is the parent."""
+
+RELEASE_NS = 3000000
+"""From the release of a key to the next press, of `browser.c`."""
 
 Row = dict[str, Any]
 
@@ -84,13 +91,21 @@ def compare(wakes: Sequence[Waking], actions: Sequence[Action]) -> Row:
     return row
 
 
-def df_chains(runs: Sequence[Run], place: Callable[[Run], Row]) -> pa.Table | None:
-    """A row per run in which the tracker was on."""
+def over_in_time(loads: Sequence[Mapping[str, int]]) -> list[bool]:
+    """Of each load but the last: whether it was over when its key was released."""
+    return [load["loaded_ns"] < after["pressed_ns"] - RELEASE_NS for load, after in pairwise(loads)]
+
+
+def df_chains(runs: Sequence[Run], place: Callable[[Run], Row], file: str) -> pa.Table | None:
+    """A row per run in which the tracker was on, over its loads that were over in time. `file` has all loads."""
     found = []
     for run in runs:
         trace = TraceFile(run.path / TRACE)
         actions = _actions(trace)
         if actions:
+            with run.understanding(file):
+                over = over_in_time(run.lines(file))
+                actions = [action for action, told in zip(actions, over, strict=True) if told]
             found.append({**place(run), **compare(_wakes(trace), actions)})
     return pa.Table.from_pylist(found) if found else None
 

@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """The way back from what the user sees, on made wake-ups; and the verdict on energy and time, on made tables."""
 
+from contextlib import nullcontext
+from pathlib import Path
 from types import SimpleNamespace
 from typing import Any, cast
 
@@ -13,6 +15,7 @@ from lull.errors import UserError
 from lull.figures import boots
 from lull.results.drawing import Stored
 from lull.rundir.origin import Origin
+from lull.rundir.run import Run
 from lull.trace import events
 from lull.trace.datfile import TraceFile
 from lull_experiments.quiescence import ahead, analysis, causes, parts
@@ -85,6 +88,34 @@ def test_the_way_back_goes_through_a_new_process(monkeypatch: pytest.MonkeyPatch
     wakes = causes._wakes(cast("TraceFile", SimpleNamespace(cpus=[0, 1])))
     assert wakes[:3] == [Waking(3, PARSER, UI), Waking(5, child, PARSER), Waking(7, NETWORK, child)]
     assert causes.critical(wakes, action()) == {UI, PARSER, child, NETWORK}
+
+
+def test_a_load_that_is_not_over_when_its_key_is_released_is_left_out(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The second release, at 280, wakes the user interface, and the parser finds it awake at 285."""
+    rows = [("sched_waking", 0, UI, 0, True), ("lull_quiet_action", 1, UI, UI, False)]
+    rows += [("sched_waking", 5, PARSER, UI, False), ("lull_quiet_join", 6, PARSER, UI, False)]
+    rows += [("sched_waking", 110, UI, PARSER, False), ("sched_waking", 130, UI, 0, True)]
+    rows += [("sched_waking", 149, UI, 0, True), ("lull_quiet_action", 150, UI, UI, False)]
+    rows += [("sched_waking", 155, PARSER, UI, False), ("lull_quiet_join", 156, PARSER, UI, False)]
+    rows += [("sched_waking", 280, UI, 0, True), ("lull_quiet_action", 300, UI, UI, False)]
+    trace = SimpleNamespace(cpus=[0])
+    monkeypatch.setattr(events, "batches", lambda *_: [TracedEvents(rows)])
+    monkeypatch.setattr(causes, "TraceFile", lambda _: trace)
+    of_trace = cast("TraceFile", trace)
+    everything = causes.compare(causes._wakes(of_trace), causes._actions(of_trace))
+    assert everything == {"actions": 2, "right": 3, "found": 3, "needless": 1}, (
+        "the trace has no way back to the parser"
+    )
+    release, press = 127 * 10**6, 130 * 10**6
+    loads = [
+        {"pressed_ns": 0, "loaded_ns": release - 1},
+        {"pressed_ns": press, "loaded_ns": press + release + 1},
+        {"pressed_ns": 2 * press, "loaded_ns": 3 * press},
+    ]
+    run = SimpleNamespace(path=Path("run"), lines=lambda _: loads, understanding=lambda _: nullcontext())
+    chains = causes.df_chains([cast("Run", run)], lambda _: {}, "loads.jsonl")
+    assert chains is not None
+    assert chains.to_pylist() == [{"actions": 1, "right": 2, "found": 2, "needless": 0}]
 
 
 def point(way: str) -> dict[str, Any]:
