@@ -58,7 +58,12 @@ def test_more_words_are_more_work_and_a_limit_of_cpu_time_limits(lull: Lull, tmp
 
 def test_an_urgent_request_waits_no_longer_than_its_deadline(lull: Lull, tmp_path: Path) -> None:
     """One request in five is urgent, and has 5 ms. A burst begins every 25 ms. A released request still waits for
-    others of its burst, because QEMU's CPUs take turns: half a period is the bound here, for 5 ms and these."""
+    others of its burst, because QEMU's CPUs take turns: half a period is the bound here, for 5 ms and these.
+
+    Without a deadline one urgent request takes longer than that. The seed says when requests come, so this follows from
+    the settings: with 0.1 to 2 ms for each request, one after the other, it is 13 ms or more, wherever in these times a
+    burst begins. Without bursts no request takes as long.
+    """
     words = [*SHORT, "--set", "windows=6", "--set", "rate=500", "--set", "deadline_us=5000", "--set", "one_in=5"]
     ran = lull("run", "staged-bursts", "-e", "qemu", *words, "--points", "deadlines/*", "--out", "out")
     assert ran.returncode == 0, ran.stderr
@@ -74,7 +79,7 @@ def test_an_urgent_request_waits_no_longer_than_its_deadline(lull: Lull, tmp_pat
     assert early["shorter"] > 0
     urgent = {(row["way"], row["kind"]): row for row in tables["urgent"]}
     assert len(urgent) == 8
-    assert urgent["staged", "urgent"]["longest_us"] > 12500
+    assert urgent["none", "urgent"]["longest_us"] < 12500 < urgent["staged", "urgent"]["longest_us"]
     assert urgent["heeded", "urgent"]["longest_us"] < 12500 < urgent["heeded", "others"]["longest_us"]
     assert urgent["shorter", "others"]["longest_us"] < 12500
     told = json.loads((tmp_path / "out/deadlines/heeded/files/stage.jsonl").read_text())
