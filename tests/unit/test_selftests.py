@@ -46,6 +46,15 @@ def test_what_fails(script: str, tmp_path: Path) -> None:
         judge(ran(script, tmp_path))
 
 
+def test_what_may_fail_and_nothing_else(tmp_path: Path) -> None:
+    judge(ran("not_ok one; ok two; finish", tmp_path), may_fail=["one"])
+    judge(ran("ok one; ok two; finish", tmp_path), may_fail=["one"])
+    with pytest.raises(AssertionError):
+        judge(ran("not_ok one; not_ok two; finish", tmp_path), may_fail=["one"])
+    with pytest.raises(AssertionError):
+        judge(ran("echo 'not ok 1 - one'; echo 1..1", tmp_path), may_fail=["one"])
+
+
 def test_a_status_that_contradicts_the_verdicts(tmp_path: Path) -> None:
     with pytest.raises(AssertionError):
         judge(ran("ok one; echo 1..1; exit 3", tmp_path))
