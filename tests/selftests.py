@@ -37,6 +37,10 @@ PACKED_ELSEWHERE = ("not where one runs",)
 meanwhile, where the timers' threads work. The task that the case is about never ran beside the latency-sensitive one (0
 of 50 times, in each of 5 runs)."""
 
+NOT_EXPLAINED = ("a task that was a real-time task takes only what it brought",)
+"""A case of WAEAS's selftest that failed in one of three runs in the rt kernel, which differed by when the selftest began.
+It passed with work that begins by the scheduler's clock, in one run. Why it fails was not found."""
+
 _NOT_TESTS = re.compile(r".*\.(h|md)")
 
 
