@@ -38,8 +38,8 @@ meanwhile, where the timers' threads work. The task that the case is about never
 of 50 times, in each of 5 runs)."""
 
 NOT_EXPLAINED = ("a task that was a real-time task takes only what it brought",)
-"""A case of WAEAS's selftest that failed in one of three runs in the rt kernel, which differed by when the selftest began.
-It passed with work that begins by the scheduler's clock, in one run. Why it fails was not found."""
+"""A case of WAEAS's selftest that failed in one of three runs in the rt kernel. The runs differed by when it began.
+The case passed with work that begins by the scheduler's clock, in one run. Why it fails was not found."""
 
 _NOT_TESTS = re.compile(r".*\.(h|md)")
 
