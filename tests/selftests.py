@@ -18,29 +18,6 @@ SHARED = ROOT / "benchmarks" / "selftests"
 SLOW = {"eanem": "eanem 24 slow"}
 """Commands of selftests that have to be told of a kernel whose checkers make it slow."""
 
-PLATFORMS = {"waeas": "rk3399"}
-"""The platforms on which selftests are run in the slow flavours, if not on the default one. The tasks of `waeas` need
-several CPUs of each kind."""
-
-CUT_BY_WINDOWS = (
-    "by windows, EAS places a task where its last work fits",
-    "a new task begins with its parent's demand",
-    "a task gets the big CPU in the lightest state",
-    "a large task is given a big CPU",
-)
-"""Cases of WAEAS's selftest whose work begins by CLOCK_MONOTONIC. Windows begin by the scheduler's clock. Where that is
-7.5 ms ahead (measured on `rk3399`), the end of a window cuts the work in two, and rightly the work counts for less.
-With work that begins by the scheduler's clock, all four pass in the rt kernel."""
-
-PACKED_ELSEWHERE = ("not where one runs",)
-"""A case of WAEAS's selftest that counts how often any task is packed. In the rt kernel, tasks are packed on other CPUs
-meanwhile, where the timers' threads work. The task that the case is about never ran beside the latency-sensitive one (0
-of 50 times, in each of 5 runs)."""
-
-NOT_EXPLAINED = ("a task that was a real-time task takes only what it brought",)
-"""A case of WAEAS's selftest that failed in one of three runs in the rt kernel. The runs differed by when it began.
-The case passed with work that begins by the scheduler's clock, in one run. Why it fails was not found."""
-
 _NOT_TESTS = re.compile(r".*\.(h|md)")
 
 
