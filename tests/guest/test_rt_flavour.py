@@ -33,16 +33,16 @@ CUT_BY_WINDOWS = (
 7.5 ms ahead (measured on `rk3399`), the end of a window cuts the work in two, and rightly the work counts for less.
 With work that begins by the scheduler's clock, all four pass in the rt kernel."""
 
-PACKED_ELSEWHERE = ("not where one runs",)
-"""A case of WAEAS's selftest that counts how often any task is packed. In the rt kernel, tasks are packed on other CPUs
-meanwhile, where the timers' threads work. The task that the case is about never ran beside the latency-sensitive one (0
-of 50 times, in each of 5 runs)."""
+PACKED_ELSEWHERE = (
+    "not where one runs",
+    "a task that was a real-time task takes only what it brought",
+)
+"""Cases of WAEAS's selftest that count how often any task is packed. In the rt kernel, tasks are packed on other CPUs
+meanwhile, where the timers' threads work. The task that a case is about never came to the CPU that it has to keep off:
+0 of 50 times, in each of 5 runs of the first case, and in each of 8 rounds of the second, which began at other moments
+of a window. In these 8 rounds 2 to 9 tasks were counted; the second case fails with 13."""
 
-NOT_EXPLAINED = ("a task that was a real-time task takes only what it brought",)
-"""A case of WAEAS's selftest that failed in one of three runs in the rt kernel. The runs differed by when it began.
-The case passed with work that begins by the scheduler's clock, in one run. Why it fails was not found."""
-
-MAY_FAIL = {"waeas": (*CUT_BY_WINDOWS, *PACKED_ELSEWHERE, *NOT_EXPLAINED)}
+MAY_FAIL = {"waeas": (*CUT_BY_WINDOWS, *PACKED_ELSEWHERE)}
 """Cases of a selftest that may fail in this kernel, with their reasons there. All others have to pass."""
 
 
