@@ -2,6 +2,7 @@
 """Figures in prose are those of the tables that they name."""
 
 import math
+import re
 from pathlib import Path
 
 import pyarrow as pa
@@ -97,6 +98,27 @@ def test_a_refusal_names_the_page(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
             filled()
         assert str(said.value).startswith(f"{page}: `<!--= points: power_w -->`: 2 rows fit; name one")
         assert said.value.exit_status == 2
+
+
+def test_links_of_a_summary_lead_from_the_summary_s_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(experiments, "BENCHMARKS", tmp_path / "benchmarks")
+    page = tmp_path / "benchmarks" / "naps" / "README.md"
+    page.parent.mkdir(parents=True)
+    links = (
+        "../sleep/notes.md#why",
+        "../../results/sleep/summary.md",
+        "../../docs/energy.md",
+        "#why",
+        "https://a.org",
+    )
+    page.write_text(f"# naps\n\n{reasons.REASONS}\n" + " ".join(f"[there]({link})" for link in links) + "\n")
+    assert re.findall(r"\]\((.*?)\)", reasons.shown("naps", TABLES)) == [
+        "../../benchmarks/sleep/notes.md#why",
+        "../sleep/summary.md",
+        "../../docs/energy.md",
+        f"../../benchmarks/naps/{page.name}#why",
+        "https://a.org",
+    ]
 
 
 def test_readers_see_no_comments_and_loose_numbers_are_found() -> None:

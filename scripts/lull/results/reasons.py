@@ -4,6 +4,8 @@
 A human writes the section. Its figures are quoted from the result's tables.
 """
 
+import os
+import re
 from collections.abc import Mapping
 from pathlib import Path
 
@@ -14,6 +16,7 @@ from lull.scenario import experiments
 
 REASONS = "## Where it differs from what is published, and why"
 _NEXT = "\n## "
+_LINK = re.compile(r"\]\((?![a-z]+:)([^)#]*)")
 
 
 def of(scenario: str) -> str:
@@ -31,8 +34,16 @@ def _page(scenario: str) -> Path:
 
 
 def shown(scenario: str, tables: Mapping[str, pa.Table]) -> str:
-    """The section as a summary has it, with the figures of these tables."""
-    return quotes.without_comments(quotes.fill(of(scenario), tables, page=_page(scenario)))
+    """The section as a summary has it, with the figures of these tables. Links lead from the summary's folder."""
+    page = _page(scenario)
+    text = quotes.without_comments(quotes.fill(of(scenario), tables, page=page))
+    here = experiments.BENCHMARKS.parent / "results" / scenario
+
+    def from_here(link: re.Match[str]) -> str:
+        target = page.parent / link[1] if link[1] else page
+        return "](" + os.path.relpath(target, here)
+
+    return _LINK.sub(from_here, text)
 
 
 def renewed(summary: str, scenario: str, tables: Mapping[str, pa.Table]) -> str:
