@@ -15,7 +15,7 @@ pytestmark = pytest.mark.guest
 CPUS = "/sys/devices/system/cpu"
 
 
-@pytest.mark.parametrize("selftest", ["pseudo 200", "governor"])
+@pytest.mark.parametrize("selftest", ["pseudo 60", "governor"])
 def test_two_clusters(lull: Lull, selftest: str) -> None:
     judge(lull("boot", "-e", "qemu", "-p", "exynos7420", "--exec", f"lull-selftest {selftest}"))
 
