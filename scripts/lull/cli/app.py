@@ -68,13 +68,13 @@ app.command()(demo.demo)
 
 
 class Interrupted(BaseException):
-    """Ctrl-C. Typer would turn Python's own KeyboardInterrupt into an end without a word."""
+    """Raised on Ctrl-C instead of KeyboardInterrupt, for which Typer would end the program without a message."""
 
 
 def main() -> None:
     signal.signal(signal.SIGINT, _interrupt)
     for stream in (sys.stdout, sys.stderr):
-        if isinstance(stream, io.TextIOWrapper):  # where the locale lacks a letter, such as µ, its number is shown
+        if isinstance(stream, io.TextIOWrapper):  # a letter that the locale lacks, such as µ, is printed as \xb5
             stream.reconfigure(errors="backslashreplace")
     try:
         _check_text(sys.argv)
@@ -94,7 +94,7 @@ def main() -> None:
     except UserError as error:
         report(f"lull: {error}")
         sys.exit(error.exit_status)
-    except BrokenPipeError:  # who reads the output has seen enough
+    except BrokenPipeError:  # the reader of the output has ended, such as `head`
         _drop_output()
         sys.exit(1)
     except OSError as error:
@@ -112,7 +112,7 @@ def main() -> None:
 
 
 def _check_text(words: Sequence[str]) -> None:
-    """What a run records is UTF-8. A word that is not would make the record of a finished run unreadable."""
+    """Raise a UserError if an argument is not UTF-8: the files of the finished run could not be read."""
     for word in words:
         try:
             word.encode()
@@ -121,7 +121,7 @@ def _check_text(words: Sequence[str]) -> None:
 
 
 def _drop_output() -> None:
-    """Send further output to /dev/null: unwritten output would fail again when Python ends."""
+    """Send further output to /dev/null. Otherwise Python would fail again at its end, when it flushes the output."""
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 

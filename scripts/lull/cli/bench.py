@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""`lull bench`: the speed of lull's own parts on this machine. The numbers are never a test."""
+"""`lull bench`: measure the speed of lull's own parts on this machine. No test depends on the numbers."""
 
 import tempfile
 from collections.abc import Sequence
@@ -36,7 +36,7 @@ from lull.energy.run_ledger import Options, make_ledger
 from lull.rundir.folder import RunDir
 make_ledger(RunDir.open(Path(sys.argv[2])), Options(backends=("mcpat",)))
 """
-"""Each runs in a process of its own, so that its peak memory is its own."""
+"""`_TABULATE` and `_ACCOUNT` are programs. Each runs in its own process, so that its peak memory can be measured."""
 
 
 @app.command()
@@ -52,9 +52,9 @@ def energy(
     ] = 2,
     mcpat: McPatOption = None,
 ) -> None:
-    """Time the energy ledger on a large run, beside McPAT started once per window.
+    """Time the energy ledger on a large run.
 
-    The large run is the given one, repeated.
+    The large run is the given run, repeated. For comparison, McPAT is started once per statistics window.
 
     Example: lull bench energy runs/mine --gb 1
     """
@@ -98,7 +98,9 @@ def sweep(
     ] = 20,
     alone: Annotated[
         int | None,
-        typer.Option(min=1, help="make only this many independent calls and scale their time; if not given, all"),
+        typer.Option(
+            min=1, help="make only this many independent calls and scale their time; if not given, one per point"
+        ),
     ] = None,
     settings: Annotated[
         list[str] | None,
@@ -115,11 +117,12 @@ def sweep(
         ),
     ] = None,
 ) -> None:
-    """Time a sweep of C3's exit latency, beside one `boot and run` call for each of its points.
+    """Time a sweep, beside independent calls for its points.
+
+    The sweep varies the exit latency of C3. An independent call boots and runs one point. --scale measures only the
+    overhead of a sweep, without simulation, as in `lull bench sweep --scale 100,1000,10000 -j 2`.
 
     Example: lull bench sweep --points 20 --set count=50
-
-    The overhead of a sweep, without simulation: lull bench sweep --scale 100,1000,10000 -j 2
     """
     if scale is not None:
         _scale(_sizes(scale), jobs)
@@ -188,8 +191,8 @@ def cost(
         typer.Option(
             "--set",
             autocompletion=complete_setting,
-            help="one more setting, such as idle.deepest=C3; may be repeated. A setting of the system itself is for "
-            "the run in which the system is on, any other for all three",
+            help="one more setting for all three runs, such as idle.deepest=C3; a setting of SYSTEM itself is used "
+            "only in the run in which SYSTEM is on; may be repeated",
             metavar="KEY=VALUE",
         ),
     ] = None,
@@ -200,15 +203,16 @@ def cost(
         ),
     ] = 100,
     runs: Annotated[
-        int, typer.Option(min=1, max=100, help="number of runs of each code path, whose lower quartile is shown")
+        int, typer.Option(min=1, max=100, help="number of runs of each code path; the lower quartile is shown")
     ] = 10,
     out: Annotated[Path | None, typer.Option(help="folder for the three runs; if not given, none is kept")] = None,
     gem5: Gem5Option = None,
 ) -> None:
-    """Count the instructions that a kernel system adds to wake-ups and other hot paths.
+    """Count the instructions that a kernel system adds to hot paths.
 
-    There are three runs: a kernel without the system, and one with it, off and on. Instructions are counted, not
-    timed. No kernel has the systems that need this one, so that nothing else differs. Each kernel is built once.
+    A hot path is, for example, a wake-up. The command makes three runs: a kernel without SYSTEM, a kernel in which
+    SYSTEM is switched off, and one in which it is on. Instructions are counted, not timed. Systems that depend on
+    SYSTEM are left out of every kernel, so that nothing else differs. Each kernel is built once.
 
     Example: lull bench cost esm -e qemu
     """

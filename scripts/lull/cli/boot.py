@@ -33,8 +33,8 @@ def boot(
     cpu: Annotated[
         AnyCpu | None,
         typer.Option(
-            help="CPU models of gem5 (atomic if not given: fast, without timing); or `parallel` for QEMU, which runs "
-            "all virtual CPUs at once, finds races, and does not repeat a run exactly"
+            help="CPU models of gem5; if not given, atomic, which is fast and has no timing. For QEMU: `parallel` runs "
+            "all virtual CPUs at once, which finds races but does not repeat a run exactly"
         ),
     ] = None,
     flavour: FlavourOption = "default",
@@ -44,7 +44,7 @@ def boot(
             "--set",
             autocompletion=complete_setting,
             help="change a number of the platform (memory.size_mib=256, cstates.C3.exit_us=50) or a policy of Linux "
-            "(governor=teo, cpufreq=schedutil, idle.deepest=C3, and the keys of `lull settings`); may be repeated",
+            "(governor=teo, cpufreq=schedutil, idle.deepest=C3); `lull settings` lists more keys; may be repeated",
             metavar="KEY=VALUE",
         ),
     ] = None,
@@ -52,22 +52,22 @@ def boot(
     schedule: Annotated[
         Path | None,
         typer.Option(
-            help=f"schedule of events; the guest finds it as {SCHEDULE}, for --exec 'lull-events {SCHEDULE}'",
+            help=f"schedule of events; in the guest it is {SCHEDULE}, as in --exec 'lull-events {SCHEDULE}'",
             metavar="FILE",
         ),
     ] = None,
     peer: Annotated[
         str | None,
         typer.Option(
-            help="shell command that a second machine runs meanwhile, at the other end of a network: there it is "
-            "10.0.0.2, and the guest 10.0.0.1",
+            help="shell command for a second machine, which runs at the same time at the other end of a network; the "
+            "second machine is 10.0.0.2, the guest is 10.0.0.1",
             metavar="COMMAND",
         ),
     ] = None,
     put: Annotated[
         list[str] | None,
         typer.Option(
-            help="copy a file or program into the guest, to /PATH; if no path is given, to /, where the command starts",
+            help="copy a file or program into the guest, to /PATH; if no path is given, to /. The command starts in /",
             metavar="FILE[:/PATH]",
         ),
     ] = None,
@@ -91,8 +91,8 @@ def boot(
     fast_forward: Annotated[
         str | None,
         typer.Option(
-            help="on gem5, simulate the command's first 80ms, for example, on atomic CPUs, which takes a third of "
-            "the time or less; then the CPUs of --cpu take over, and the trace and the statistics begin",
+            help="on gem5, simulate the beginning of the command, such as 80ms, on atomic CPUs; then the CPUs of "
+            "--cpu take over, and trace and statistics begin. Atomic CPUs take a third of the time or less",
             metavar="TIME",
         ),
     ] = None,
@@ -112,8 +112,8 @@ def boot(
 ) -> None:
     """Boot the patched kernel on a platform and run a command.
 
-    The output of the command is printed, and its exit status becomes that of `lull boot`. Files that the command
-    writes to /out in the guest are in files/ of the run's folder afterwards.
+    `lull boot` prints the output of the command, and ends with its exit status. Files that the command writes to /out
+    in the guest are afterwards in files/ of the run's folder.
 
     Example: lull boot -e gem5 -p rk3399 --cpu detailed --exec 'nproc; cat /sys/kernel/lull/platform'
     """

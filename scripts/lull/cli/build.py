@@ -24,7 +24,7 @@ def build(
         typer.Option(
             "--platform",
             "-p",
-            help="machine of the `checkpoint`; all other artifacts serve every platform",
+            help="machine of the `checkpoint`; all other artifacts are the same for every platform",
             metavar="P",
         ),
     ] = "tiny",
@@ -36,9 +36,9 @@ def build(
     gem5: Gem5Option = None,
     refresh: Annotated[bool, typer.Option(help="look for newer Debian packages first")] = False,
 ) -> None:
-    """Build firmware, kernel, root file system or a checkpoint into the cache.
+    """Build firmware, kernel, root file system or a checkpoint.
 
-    An artifact that the cache already holds is not built again.
+    The artifact is stored in the cache. An artifact that the cache already holds is not built again.
 
     Example: lull build kernel --flavour debug
     """

@@ -38,8 +38,8 @@ def compare(
     """Show the differences between two runs or two sweeps.
 
     The settings that differ come first, then energy, residency and latency. Points are paired by their settings.
-    Seeds count as repetitions: with two or more on both sides, a difference has a 95 % interval and a p-value (Welch's
-    t-test). With one seed it has neither.
+    Seeds count as repetitions. With two or more seeds on both sides, a difference has a 95 % interval and a p-value
+    (Welch's t-test). With one seed it has neither.
 
     Example: lull compare runs/menu runs/teo --measure joules --measure residency
     """

@@ -35,12 +35,12 @@ def confirm(
     list_points: Annotated[bool, typer.Option("--list", help="only list the points that would run")] = False,
     gem5: Gem5Option = None,
 ) -> None:
-    """Say whether published results hold with the kernel, firmware and models of this tree.
+    """Run a few points of published results again, and compare.
 
-    A few points of each result run on gem5, and their values are compared with the published ones. The points and the
-    values are those under `confirm:` in the experiment's scenario.yaml. The answer is written to
-    results/EXPERIMENT/confirmed.json. The same command started again keeps the points that have finished with this
-    tree. The exit status is 1 if a value is refuted: that result is to be made again.
+    The runs on gem5 use the kernel, firmware and models of this checkout. The points to run and the values to compare
+    are listed under `confirm:` in the experiment's scenario.yaml. The answer is written to
+    results/EXPERIMENT/confirmed.json. The exit status is 1 if a value no longer holds: then run that experiment again,
+    and publish it. The same command started again keeps the points that have finished with this checkout.
 
     Example: lull confirm wake-latency platform-check --out runs/confirm
     """
@@ -72,7 +72,7 @@ def confirm(
             continue
         try:
             record = confirming.confirm(one, engine, out, again)
-        except UserError as error:  # the others may take hours, and have nothing to do with it
+        except UserError as error:  # go on: the other results do not depend on this one, and may take hours
             wrong.append(f"{error}")
             status = max(status, error.exit_status)
             continue

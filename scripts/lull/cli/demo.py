@@ -27,7 +27,7 @@ SMALL = ("rate=600", "windows=3", "window_ms=200", "settle_ms=50")
 POINTS = ("models/*",)
 AXIS = "rate"
 FIGURES = "published"
-"""A folder beside the runs. The figures of results/ are drawn into it, and results/ is left alone."""
+"""A folder beside the runs. The figures of results/ are drawn into this folder, and results/ stays as it is."""
 RECORDING = paths.ROOT / "results" / "recordings" / "drags"
 WHAT_IF = ("cstates.C3.exit_us=10,30,90", "governor=menu,teo")
 TIMED = {
@@ -46,11 +46,12 @@ def demo(
         Path | None, typer.Option(help="folder for the runs; if not given, runs/demo-<platform>-<engine>")
     ] = None,
 ) -> None:
-    """Run one application three ways, and make the page of all results.
+    """Run one application three ways, and show all results.
 
-    The application gets its keys by polling, by epoll and by ESM. On gem5 the demo shows latency and energy; without a
-    gem5 it runs on QEMU and shows only that everything works. A recorded run says what other idle states would have
-    changed. Then the published figures are drawn again from their data, and report.html is written.
+    The application gets its keys by polling, by epoll and by ESM. On gem5 the demo shows latency and energy. Without
+    gem5, QEMU runs it, which shows only that everything works. Then `lull what-if` predicts from a recorded run what
+    other idle states would have changed. At the end the demo draws the published figures again from their data, and
+    writes report.html.
 
     Example: lull demo --platform exynos5422
     """
@@ -63,7 +64,7 @@ def demo(
     try:
         refuse_others(place, points, engine)
     except MadeOtherwise:
-        # Minutes of work in a folder of the demo's own. What is in a folder that a user names may be hours.
+        # The demo's own folder holds minutes of work, and is made again. A folder that a user named may hold hours.
         if out is not None:
             raise
         report(f"{place}: some of it is of an earlier version, and made again")

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""`lull doctor`: the tools that lull needs: where each is, its version, and what does not work without it."""
+"""`lull doctor`: list the tools that lull needs, with the place, the version and the use of each."""
 
 import os
 import re
@@ -58,7 +58,7 @@ OPTIONAL_TOOLS = {
 def doctor() -> None:
     """List the tools found on this machine, and the missing ones.
 
-    For each missing tool it says what does not work without it. The exit status is 0 if `make demo` can run.
+    For a missing tool, `lull doctor` says what does not work without it. The exit status is 0 if `make demo` can run.
 
     Example: lull doctor
     """

@@ -18,7 +18,7 @@ ACCOUNT = "account"
 
 
 class _RunDirByDefault(TyperGroup):
-    """Makes `lull energy RUNDIR` mean `lull energy account RUNDIR`: a word that is no command is a run's folder."""
+    """Turns `lull energy RUNDIR` into `lull energy account RUNDIR`, where RUNDIR is a word that is no command."""
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
         if args and args[0] not in self.commands and args[0] not in ctx.help_option_names:
@@ -60,14 +60,14 @@ def account(
     transitions: Annotated[
         Literal["modelled", "given"],
         typer.Option(
-            help="energy of entering and leaving idle states: modelled from time, caches and rails; or given, as "
-            "published, where there is a published figure"
+            help="energy of entering and leaving idle states: `modelled` from time, caches and rails; `given` uses "
+            "the published figure where there is one"
         ),
     ] = "modelled",
     temperature_k: Annotated[
         float | None,
         typer.Option(
-            help="temperature of the chip in kelvin; if not given, that of power-models/technology.yaml", metavar="K"
+            help="temperature of the chip in kelvin; if not given, from power-models/technology.yaml", metavar="K"
         ),
     ] = None,
     allow_lost: Annotated[
@@ -76,8 +76,8 @@ def account(
 ) -> None:
     """Compute a run's energy by CPU, state and cause.
 
-    `lull energy RUNDIR` is the short form. It writes energy.parquet and power.pdf into the run's folder and prints a
-    summary. The backend mcpat needs a run on gem5 with --cpu detailed; joules by cause need --trace.
+    `lull energy RUNDIR` is the short form. The command writes energy.parquet and power.pdf into the run's folder, and
+    prints a summary. The backend mcpat needs a run on gem5 with --cpu detailed. Joules by cause need --trace.
 
     Example: lull energy runs/20260101-120000-tiny-gem5 --rest-w 0.5
     """

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""`lull energy tables`, `mcpat-xml`, `activity` and `validation`: the power tables and their tie to McPAT.
+"""`lull energy tables`, `mcpat-xml`, `activity` and `validation`: make power tables and McPAT's input.
 
-numpy, pyarrow and matplotlib take seconds to load, so each command loads only the modules it needs.
+Each command loads only the modules that it needs, because numpy, pyarrow and matplotlib take seconds to load.
 """
 
 from pathlib import Path
@@ -26,15 +26,15 @@ def tables(
         typer.Option(
             "--platform",
             "-p",
-            help="make the tables of this platform; if not given, of all in `lull platform list`",
+            help="make the tables of this platform; if not given, of every platform in `lull platform list`",
             metavar="P",
         ),
     ] = None,
     force: Annotated[bool, typer.Option(help="make tables again even if they are up to date")] = False,
 ) -> None:
-    """Make the tables in power-models/tables again where their inputs have changed.
+    """Make power tables again whose inputs have changed.
 
-    The inputs are cores, caches, operating points and McPAT templates.
+    The tables are in power-models/tables. Their inputs are cores, caches, operating points and McPAT templates.
 
     Example: lull energy tables --mcpat ~/mcpat/mcpat --platform rk3399
     """
@@ -74,8 +74,8 @@ def activity(
 ) -> None:
     """Print the events per cycle of each core type in a run.
 
-    The output has the format of power-models/busy.yaml. It is from the window in which the core had the most
-    instructions.
+    The numbers are from one statistics window: the one in which the core had the most instructions. The output has
+    the format of power-models/busy.yaml.
 
     Example: lull energy activity runs/x --window-us 200
     """
@@ -90,7 +90,7 @@ def activity(
 def validation() -> None:
     """Write power-models/validation.md again.
 
-    The page has McPAT's watts, raw and calibrated, beside published ones.
+    The page compares McPAT's watts, raw and calibrated, with published watts.
 
     Example: lull energy validation
     """

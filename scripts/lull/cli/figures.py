@@ -20,14 +20,14 @@ def figures(
         bool,
         typer.Option(
             "--publish",
-            help="copy them into results/; only for runs on gem5 in which every point has finished (an "
-            "experiment with `in_pieces` may have fewer)",
+            help="copy tables and figures into results/; only for runs on gem5 in which every point has finished "
+            "(an experiment with `in_pieces` may have fewer)",
         ),
     ] = False,
 ) -> None:
     """Make the tables and figures of a scenario's runs again.
 
-    They are made from the points that have finished.
+    Only points that have finished are used.
 
     Example: lull figures runs/wake-latency-tiny-gem5-detailed --publish
     """
@@ -36,7 +36,7 @@ def figures(
 
 
 def make_if_complete(sweep: ScenarioFolder, scenario: Scenario) -> None:
-    """Make the figures if every point has finished; with points missing there is nothing to conclude."""
+    """Make the figures if every point has finished. Missing points would make the figures' conclusions wrong."""
     if making.is_complete(sweep):
         make(sweep, scenario, publish=False)
 

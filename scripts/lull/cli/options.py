@@ -51,13 +51,13 @@ OutOption = Annotated[
 
 
 def complete_result(incomplete: str) -> list[str]:
-    """Shell completion of a published result's name."""
+    """Return the names of published results that begin with a text, for shell completion."""
     names = sorted(path.parent.name for path in (paths.ROOT / "results").glob("*/manifest.json"))
     return [name for name in names if name.startswith(incomplete)]
 
 
 def complete_setting(incomplete: str) -> list[str]:
-    """Shell completion of `--set`: keys of the policy, and after the `=` the values of the key."""
+    """Return the words that complete a `--set`: keys of the policy, or after the `=` the values of that key."""
     key, equals, _ = incomplete.partition("=")
     known = choices()
     words = [f"{key}={value}" for value in known.get(key, ())] if equals else [f"{name}=" for name in known]

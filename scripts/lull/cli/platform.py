@@ -94,7 +94,7 @@ def dts(
 ) -> None:
     """Print the device tree source with which a platform boots.
 
-    The address of the initrd is added at boot.
+    The engine adds the address of the initrd at boot.
 
     Example: lull platform dts tiny --engine gem5 | dtc -O dtb -o tiny.dtb
     """
@@ -123,7 +123,7 @@ def check(
 
 
 def _memory(memory: Memory) -> str:
-    """The devices, and what they burn at rest by their data sheet."""
+    """Return one line about the DRAM devices, with their data sheet's power at rest."""
     idle = "power-down and self-refresh when idle" if memory.powerdown else "no power-down"
     if memory.parts is None:
         return f"DRAM: gem5's own devices, {idle}"
@@ -174,7 +174,7 @@ def _latencies(state: CState) -> tuple[str, ...]:
 
 
 def _sources(data: object, key: str = "") -> list[tuple[str, str]]:
-    """Every source of a platform, with the dotted key that `--set` uses."""
+    """Return the source of every number of a platform, each with the dotted key that `--set` uses."""
     found: list[tuple[str, str]] = []
     if isinstance(data, dict):
         if "source" in data:

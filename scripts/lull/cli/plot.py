@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""`lull plot`: draw the figures of results/ again from the tables beside them, and judge them again."""
+"""`lull plot`: draw the figures of results/ again from the tables beside them, and make their checks again."""
 
 from pathlib import Path
 from typing import Annotated
@@ -29,10 +29,10 @@ def plot(
 ) -> None:
     """Draw published figures again from the tables in results/.
 
-    The figures are PDF and PNG; they need no simulator and no runs. The same tables give the same bytes, so a figure
-    that git shows as changed was not drawn from these tables. The checks are made again, too, by the rules of this
-    checkout, where the tables have all that these rules need. Of each result the command says whether this tree made
-    it, `lull confirm` confirmed it, or it is older.
+    The figures are PDF and PNG files. Drawing needs no simulator and no runs. The same tables give the same bytes: a
+    figure that git shows as changed was not drawn from these tables. The checks of a result are made again by this
+    checkout's rules, if its tables have all that the rules need. For each result the command prints its age: made by
+    this checkout, confirmed by `lull confirm`, or older.
 
     Example: lull plot wake-latency --out /tmp/figures
     """
@@ -59,7 +59,7 @@ def plot(
 
 
 def chosen(results: Path, experiment: str) -> list[Path]:
-    """The folders of results/ for a name that a user gave, or for `all`."""
+    """Return the folder of results/ with this name, or all folders for `all`."""
     known = sorted(path.parent.name for path in results.glob(f"*/{MANIFEST}"))
     if experiment != ALL and experiment not in known:
         raise UserError(f"{experiment}: no such folder in {results}; use {quoted([ALL, *known])}")

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""`lull point`: one job of a sweep. Snakemake calls it; people call `lull sweep`."""
+"""`lull point`: run one job of a sweep. Snakemake calls this command; users call `lull sweep`."""
 
 from collections import Counter
 from pathlib import Path
@@ -19,7 +19,7 @@ def point(
     state: Annotated[Path, typer.Option(help="file for the job's progress")],
     boot: Annotated[bool, typer.Option("--boot", help="only make the checkpoint that the job needs")] = False,
 ) -> None:
-    """Run one job of a sweep. A run replaces what an unfinished run left in its folder."""
+    """Run one job of a sweep. Files that an unfinished run left in the folder are replaced."""
     asked = jobs.Job(job)
     if boot:
         jobs.boot(asked)

@@ -27,21 +27,20 @@ def report(
     out: Annotated[
         Path | None,
         typer.Option(
-            help="name of the page; if not given, report.html in the folder, or in the current one for `results`",
+            help="file for the page; if not given, report.html in the folder, or in the current folder for `results`",
             metavar="FILE",
         ),
     ] = None,
     what_if: Annotated[
         bool,
-        typer.Option(help="sliders for other idle states: seconds to minutes, for a run with a trace and a ledger"),
+        typer.Option(help="add sliders for other idle states, if the run has a trace and a ledger; takes minutes"),
     ] = True,
 ) -> None:
-    """Write one self-contained HTML page of a run, a sweep or the results.
+    """Write an HTML page of a run, a sweep or the results.
 
-    The page has interactive figures and needs no network and no other file. The page of a run shows idle states,
-    wake-ups, power over time, what would have been with other idle states, and the manifest. The page of a sweep shows
-    energy against latency, and the points. The
-    page of the results shows every figure and check, beside the figures of papers.
+    The page has interactive figures, and needs no network and no other file. The page of a run shows idle states,
+    wake-ups, power over time, predictions for other idle states, and the manifest. The page of a sweep shows energy
+    against latency, and the points. The page of the results shows every figure and check, beside figures of papers.
 
     Example: lull report runs/mine --out mine.html
     """
@@ -70,7 +69,7 @@ def report(
 
 
 def published(path: Path) -> list[Path]:
-    """The published results for the word `results`, in any current folder, or for the path of one result."""
+    """Return all published results for the word `results`, or one for its path; none for any other path."""
     results = paths.ROOT / RESULTS
     if path == Path(RESULTS) or path.resolve() == results:
         return chosen(results, ALL)

@@ -63,7 +63,7 @@ def run(
     ] = None,
     again: Annotated[bool, typer.Option("--again", help="also run finished points again")] = False,
     list_points: Annotated[
-        bool, typer.Option("--list", help="only list the points of the scenario, or all scenarios if none is given")
+        bool, typer.Option("--list", help="only list the points of the scenario; without a SCENARIO, all scenarios")
     ] = False,
     describe: Annotated[
         bool, typer.Option("--describe", help="only say what the scenario's groups and parameters are")
@@ -75,8 +75,8 @@ def run(
     """Run all points of a scenario, then make its figures.
 
     The same command started again keeps the finished points and runs the others. Two such commands at the same time
-    share the points. A point that fails, or hangs until a time limit, is reported at the end; the others go on. A
-    failed point runs again next time, a hung one only with --again.
+    share the points. If a point fails, or hangs until a time limit, the others go on; it is reported at the end. The
+    next call runs a failed point again, but a hung point only with --again.
 
     Example: lull run wake-latency -e gem5 --set count=200 --points 'states/*'
     Example: lull run wake-latency --describe
@@ -145,7 +145,7 @@ def _describe(scenario: Scenario) -> None:
 
 
 def _allowed(parameter: Parameter) -> str:
-    """The values that a parameter may have, in brackets."""
+    """Return the values that a parameter may have, in brackets."""
     least, most = (None if end is None else f"{end:.10g}" for end in (parameter.at_least, parameter.at_most))
     if parameter.choices:
         words = ", ".join(parameter.choices)

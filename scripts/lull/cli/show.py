@@ -44,7 +44,7 @@ def show(
 
 
 def _idle(clusters: list[ClusterUse]) -> Table:
-    """One row a cluster, because a screen has no room for every CPU. `above` and `below` are Linux's words."""
+    """Return a table with one row per cluster. `above`, `below` and `rejected` are names of Linux's cpuidle sysfs."""
     names = sorted({name for cluster in clusters for name in cluster.states})
     table = Table("cluster", "CPUs", *names, "above", "below", "rejected", box=None, pad_edge=False)
     for cluster in clusters:

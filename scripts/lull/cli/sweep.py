@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""`lull sweep`: run a scenario over a grid of settings. A sweep that was stopped goes on where it was."""
+"""`lull sweep`: run a scenario over a grid of settings. A sweep that was stopped can be continued."""
 
 import shlex
 from collections import Counter
@@ -34,7 +34,7 @@ from lull.sweep.snakemake import How
 def sweep(
     file: Annotated[
         Path | None,
-        typer.Argument(help="sweep file with the options below as keys; options win over it", metavar="FILE"),
+        typer.Argument(help="YAML file with the options below as keys; an option overrides its key", metavar="FILE"),
     ] = None,
     scenario: Annotated[
         str | None, typer.Option(help="scenario: a name from `lull run --list`, or a path", metavar="SCENARIO")
@@ -92,7 +92,7 @@ def sweep(
     ] = None,
     profile: Annotated[
         str | None,
-        typer.Option(help="profile of Snakemake: name or path of a folder with a config.yaml", metavar="PROFILE"),
+        typer.Option(help="profile of Snakemake: its name, or a folder with a config.yaml", metavar="PROFILE"),
     ] = None,
     batch: Annotated[
         int | None,
@@ -103,11 +103,11 @@ def sweep(
     list_points: Annotated[bool, typer.Option("--list", help="only list the points")] = False,
     gem5: Gem5Option = None,
 ) -> None:
-    """Run points of a scenario with every combination of a grid of settings.
+    """Run points of a scenario over a grid of settings.
 
-    The results are one table, table.parquet and table.csv. A point with a result is not run again. A point that fails
-    is reported at the end, and the others go on. A sweep may be killed at any moment: the same command then runs the
-    missing points. A machine is booted once for all its points.
+    Every combination of the grid's values runs. The results are one table, as table.parquet and table.csv. If a point
+    fails, the others go on; it is reported at the end. A sweep may be killed at any moment: the same command then runs
+    only the points without a result. A machine is booted once for all its points.
 
     Example: lull sweep --scenario wake-latency --points states/C3 --grid cstates.C3.exit_us=10,50,100 --seeds 5
 
@@ -150,7 +150,7 @@ def sweep(
 
 
 def _asked(file: Path | None, given: Mapping[str, Any]) -> SweepAsked:
-    """The wishes of the sweep file, with the options replacing its keys or adding to them."""
+    """Return what the sweep file asks for. Options of the command line replace its keys or add to them."""
     if file is None and not given["scenario"]:
         raise UserError(
             f"no scenario given; name a sweep file, or one of {', '.join(experiments.names())} by --scenario"
@@ -181,7 +181,7 @@ def _about(name: str, scenario: Scenario, asked: SweepAsked, engine: str) -> dic
 
 
 def _command(asked: SweepAsked, engine: str) -> str:
-    """The command that asks for exactly these points elsewhere. A value with a comma can only stand in a file."""
+    """Return the `lull sweep` command for exactly these points. A value with a comma can only be in a sweep file."""
     words = ["./lull", "sweep", "--scenario", asked.scenario, "-e", engine]
     words += ["-p", asked.platform] if asked.platform else []
     words += ["--cpu", asked.cpu] if asked.cpu else []
@@ -206,13 +206,13 @@ def _list_jobs(
 
 
 def _took(points: Sequence[Planned], done: Mapping[str, Done]) -> list[tuple[SweepPoint, float]]:
-    """The finished points, with the simulated seconds of each."""
+    """Return the finished points, with the simulated seconds of each."""
     entries = {planned.entry.key: planned.entry for planned in points}
     return [(entries[key], item.simulated_s) for key, item in done.items() if item.simulated_s is not None]
 
 
 def _counted(points: Sequence[Planned], runs: Sequence[Path]) -> list[Path]:
-    """Folders of the runs whose CPU model counts the events that energy is computed from."""
+    """Return the runs whose CPU model counts the events from which energy is computed."""
     keys = {planned.entry.key for planned in points if planned.cpu == joules.COUNTED}
     return [run for run in runs if run.name in keys]
 
@@ -233,7 +233,7 @@ def _conclude(folder: SweepFolder, points: Sequence[Planned], done: Mapping[str,
         f"{len(points)} points: {count[RAN]} ran, {count[KEPT]} were there, {count[FAILED]} failed, {count[HUNG]} hung"
     )
     if failed:
-        # Not a table of rich's, which cuts what is wider than the terminal.
+        # Not a rich table, because rich cuts lines that are wider than the terminal.
         width = max(len(planned.entry.full_title) for planned in failed)
         for planned in failed:
             item = done[planned.entry.key]

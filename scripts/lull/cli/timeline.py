@@ -20,7 +20,8 @@ def timeline(
 ) -> None:
     """Write a run as one file for https://ui.perfetto.dev.
 
-    The file shows idle states, tasks, interrupts, frequencies and routing; after `lull energy RUNDIR` also power.
+    The file shows idle states, tasks, interrupts, frequencies and routing. After `lull energy RUNDIR` it shows power,
+    too.
 
     Example: lull timeline runs/mine
     """

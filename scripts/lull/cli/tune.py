@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""`lull tune`: the advertised numbers and the governor that spend the least energy on a recorded load."""
+"""`lull tune`: find the governor and the advertised idle-state numbers that spend the least energy on a run."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -23,30 +23,30 @@ if TYPE_CHECKING:
 def tune(
     run: Annotated[Path, typer.Argument(help="folder of a run on gem5, with traces", metavar="RUNDIR")],
     p99_us: Annotated[
-        float, typer.Option("--p99-us", help="the longest p99 of the wake-up latency, over all CPUs", min=0)
+        float, typer.Option("--p99-us", help="longest p99 of the wake-up latency over all CPUs in µs", min=0)
     ],
-    top: Annotated[int, typer.Option(help="how many answers", min=1)] = 5,
+    top: Annotated[int, typer.Option(help="number of answers", min=1)] = 5,
     tunable: Annotated[
         list[str] | None,
         typer.Option(
-            help="values of a parameter of haltpoll, such as haltpoll.guest_halt_poll_ns=50000,200000; if none is "
-            "given, its longest and first poll are varied as residencies are; may be given several times",
+            help="values of a parameter of haltpoll, such as haltpoll.guest_halt_poll_ns=50000,200000; may be "
+            "repeated; if not given, haltpoll's longest and first poll are varied from a quarter to four times",
             metavar="KEY=VALUE,VALUE",
         ),
     ] = None,
-    verify: Annotated[int, typer.Option(help="simulate so many of the answers on gem5", min=0)] = 0,
+    verify: Annotated[int, typer.Option(help="number of answers to simulate on gem5", min=0)] = 0,
     out: Annotated[
         Path | None, typer.Option(help="folder for the runs of --verify; if not given, runs/tune-<run>")
     ] = None,
 ) -> None:
-    """Find the governor, its parameters and the advertised numbers of idle states that spend the least energy.
+    """Find the idle governor and settings of the least energy.
 
-    Each residency of the run's idle states is varied from a quarter to four times, in each cluster from its own, with
-    each governor, and so are parameters of haltpoll. From the best of each governor on, residency and latencies of one
-    state at a time are varied. A second table says which numbers matter. The answers are predictions, as those of
-    `lull what-if`. An answer is sure if its p99 is within the bound even with the error bar added. --verify runs the
-    best of them on gem5 and shows the prediction's error. With --verify haltpoll keeps its parameters: a run cannot be
-    given others.
+    The settings are the advertised numbers of idle states, and parameters of haltpoll. First, each advertised
+    residency and each parameter is varied from a quarter to four times its value (in each cluster, the cluster's own),
+    with each governor. Then, from the best settings of each governor on, residency and latencies of one state at a
+    time are varied. A second table says which numbers matter. Answers are predictions, as those of `lull what-if`. An
+    answer is sure if its p99 plus the error bar is within the bound. --verify runs the best answers on gem5, and shows
+    the errors of the predictions. A run cannot be given parameters of haltpoll: with --verify they are not varied.
 
     Example: lull tune runs/gem5 --p99-us 500 --verify 3
     """

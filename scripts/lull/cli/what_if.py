@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""`lull what-if`: other C-states or another governor, answered from a recorded run."""
+"""`lull what-if`: predict from a recorded run what other C-states or another governor would have changed."""
 
 import os
 from pathlib import Path
@@ -28,10 +28,10 @@ def what_if(
         list[str] | None,
         typer.Option(
             "--set",
-            help="a number of an idle state, such as cstates.C3.exit_us=15 or cstates.C3.advertised.exit_us=50; "
+            help="change a number of an idle state, such as cstates.C3.exit_us=15 or cstates.C3.advertised.exit_us=50; "
             "governor=teo; idle.deepest=C4; idle.without=C2; cstates.C2b.kind=retention, which adds a state; "
             "power-models.transition.C3.trip_uj=2, microjoules for each sleep in C3; "
-            "docs/what-if.md has all; may be given several times",
+            "docs/what-if.md lists all; may be repeated",
             metavar="KEY=VALUE",
         ),
     ] = None,
@@ -39,7 +39,8 @@ def what_if(
         list[str] | None,
         typer.Option(
             "--grid",
-            help="several values of a setting, each with each of the others: one line a point instead of the table",
+            help="vary a setting over values; with several --grid, every combination; prints one line per point "
+            "instead of the table",
             metavar="KEY=VALUE,VALUE",
         ),
     ] = None,
@@ -49,15 +50,17 @@ def what_if(
     keep: Annotated[
         Path | None,
         typer.Option(
-            help="write what a what-if reads of the run to this folder: a recording, about 0.3 MB", metavar="FOLDER"
+            help="write a recording, about 0.3 MB, to this folder: all that `lull what-if` reads of the run",
+            metavar="FOLDER",
         ),
     ] = None,
 ) -> None:
-    """Answer what a recorded run would have been with other idle states or another governor.
+    """Predict a run with other idle states or another governor.
 
-    The kernel's own governors choose again, on this machine, with the run's timers and events. Each number has an
-    error bar; `ideal` is of a near-ideal governor, which knows the length of each sleep. Runs that differ in their
-    seeds alone also have the rows of their mean. docs/what-if.md says what the method cannot know.
+    The code of the kernel's governors runs on this machine, and chooses again with the timers and events of the
+    recorded run. Each number has an error bar. The column `ideal` is for a near-ideal governor, which knows the length
+    of each sleep. Runs that differ only in their seeds also have rows with their mean. docs/what-if.md says what the
+    method cannot know.
 
     Example: lull what-if runs/gem5 --set cstates.C3.exit_us=15 --set governor=teo
     """
@@ -108,18 +111,18 @@ def what_if(
 
 
 def _runs_of(path: Path) -> list[Path]:
-    """The run itself, or those of a sweep or an experiment that have what a what-if needs."""
+    """Return the run itself, or the runs of a sweep or an experiment that `lull what-if` can answer for."""
     from lull.compare import samples
     from lull.whatif.several import askable
 
     if samples.kind_of(path) in ("sweep", "scenario"):
         return askable([point.run.path for point in samples.read(path).points])
-    RunDir.open(path)  # a folder that is none is told of before the first run is answered
+    RunDir.open(path)  # a folder that is no run raises its error before the first run is answered
     return [path]
 
 
 def _check(out: Path) -> None:
-    """Before anything is computed."""
+    """Raise a UserError if the table cannot be written, before anything is computed."""
     if out.suffix != ".parquet":
         raise UserError(f"--out {out}: not a Parquet file; give it the suffix .parquet")
     if out.is_dir():
