@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The interface of an engine: it boots a RunSpec's artifacts, streams the guest's output, and keeps the limits."""
+"""The interface of an engine. An engine boots a RunSpec's artifacts, streams the guest's output, and applies limits."""
 
 import re
 import subprocess
@@ -22,8 +22,8 @@ Sink = Callable[[bytes], None]
 
 SCRIPT_TIMED_OUT = 124
 STOPPED_AT_LIMIT = b"lull: the script was stopped at its limit"
-"""The guest's init ends a command at its simulated-time limit with this status, which a command may have too, and with
-this as the last line of its output."""
+"""The guest's init prints this as the last line of output when it ends a command at its limit of simulated time. The
+exit status is not enough to recognise this, because a command may have the same status."""
 
 _PRINTK_TIME = re.compile(rb"^\[ *(\d+\.\d{6})\]", re.MULTILINE)
 _PANIC = re.compile(rb"Kernel panic - not syncing: (.*)")
@@ -34,7 +34,7 @@ class Artifacts:
     kernel: Entry
     rootfs: Entry
     firmware: Entry | None
-    """gem5 boots at EL3; QEMU implements PSCI itself."""
+    """For gem5, which boots at EL3. QEMU needs none, because it implements PSCI itself."""
 
     def manifest(self) -> dict[str, dict[str, object]]:
         entries = {"kernel": self.kernel, "rootfs": self.rootfs, "firmware": self.firmware}
@@ -60,13 +60,13 @@ class Engine(Protocol):
     name: EngineName
 
     def describe(self) -> dict[str, object]:
-        """Version and place, for the manifest."""
+        """Return the engine's version and place, for the manifest."""
 
     def artifacts(self, flavour: Flavour) -> Artifacts:
-        """Everything a run needs, built where the cache lacks it."""
+        """Return all artifacts that a run needs. Build those that the cache lacks."""
 
     def run(self, spec: RunSpec, artifacts: Artifacts, rundir: RunDir, sink: Sink) -> Outcome:
-        """Run the command; the guest's output goes to `sink` as it comes."""
+        """Run the command, and pass the guest's output to `sink` while it is printed."""
 
 
 def supervise(
@@ -77,7 +77,7 @@ def supervise(
     sink: Sink | None,
     how_far: Callable[[Path], str],
 ) -> int:
-    """Wait for a simulator, streaming what its guest prints; its exit status."""
+    """Wait for a simulator, streaming its guest's output. Return the simulator's exit status."""
     deadline = time.monotonic() + wall_s
     follow = _Follower(rundir / STDOUT, sink)
     try:
@@ -90,7 +90,7 @@ def supervise(
                     "raise --wall-limit if that is what it needs"
                 )
             if not follow():
-                with suppress(subprocess.TimeoutExpired):  # looks sooner at first: a run may end at once
+                with suppress(subprocess.TimeoutExpired):  # wait only briefly at first: a run may end at once
                     child.wait(0.05)
             progress.detail = how_far(rundir)
             progress.tick()
@@ -108,7 +108,7 @@ def guest_time(rundir: Path) -> float:
 
 
 def guest_at(rundir: Path) -> str:
-    """Return the guest's progress, by its own messages."""
+    """Return the guest's progress as text, from the time of its last kernel message."""
     return f"guest at {guest_time(rundir):.3f} s"
 
 
@@ -118,7 +118,7 @@ def guest_panic(rundir: Path) -> str | None:
 
 
 def status_of(rundir: RunDir, limit_s: float) -> int:
-    """Return the command's exit status, or raise the sentence that says why there is none."""
+    """Return the command's exit status. If there is none, raise a UserError that says why."""
     status = rundir.guest_status()
     if status is None:
         if panic := guest_panic(rundir.path):
@@ -144,7 +144,7 @@ def _tail(path: Path, size: int = 4096) -> bytes:
 
 
 class _Follower:
-    """Hands on what a growing file gained since the last call."""
+    """Passes on what was appended to a file since the last call."""
 
     def __init__(self, path: Path, sink: Sink | None) -> None:
         self.path, self.sink, self.offset = path, sink, 0

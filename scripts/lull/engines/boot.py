@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""One run as a user asks for it, on the command line or in a notebook."""
+"""Prepares and starts one run, for `lull boot` and for notebooks."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -20,7 +20,7 @@ WHAT_IT_RUNS_ON = "uname -a; lull-cpus"
 
 @dataclass(frozen=True)
 class Boot:
-    """Each field is an option of `lull boot`; times have their unit, limits are seconds."""
+    """A user's request for one run. Each field is an option of `lull boot`. Limits are in seconds."""
 
     platform: str = "tiny"
     engine: EngineName | None = None
@@ -44,7 +44,7 @@ class Boot:
     checkpoint: Path | None = None
 
     def run(self, sink: Sink) -> tuple[RunDir, Outcome]:
-        """Everything is checked before anything starts."""
+        """Check all options, then run. Return the run's folder and its outcome."""
         for name, given, most in (("sim", self.sim_limit, SIMULATED_MAX_S), ("wall", self.wall_limit, WALL_MAX_S)):
             if not 0 < given <= most:
                 raise UserError(f"--{name}-limit {given:g}: give seconds, more than 0 and at most {most:g}")

@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The kernel's command line: what an engine needs, and what keeps a shadow core free."""
+"""The kernel's command line: an engine's own parameters, and those that isolate a shadow core."""
 
 from lull.platform.schema import Platform
 
 
 def complete(of_engine: str, platform: Platform) -> str:
-    """Return what the engine needs, and for a machine with a shadow core the parameters that isolate the shadow.
+    """Return the kernel's command line: the engine's parameters, plus those that isolate the shadow core, if any.
 
     The shadow is the last CPU. kernel-patches/platform/README.md says why these parameters and no others.
     """

@@ -14,9 +14,9 @@ from lull.runspec.spec import EngineName
 def choose(
     name: EngineName | None, gem5: str | None = None, checkpoint: Path | None = None, programs: Path | None = None
 ) -> Engine:
-    """Return the engine that `name` says. Without a name, return gem5 where one is found, else QEMU.
+    """Return the engine with this name. Without a name, return gem5 if it is found, else QEMU.
 
-    `programs` is a folder whose guest programs the image has besides the project's.
+    `programs` is a folder with more guest programs for the image.
     """
     if name is None:
         name = "gem5" if gem5 or gem5_binary.is_there() else "qemu"

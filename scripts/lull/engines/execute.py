@@ -14,7 +14,10 @@ from lull.runspec.spec import RunSpec
 def execute(
     spec: RunSpec, engine: Engine, out: Path | None, sink: Sink, artifacts: Artifacts | None = None
 ) -> tuple[RunDir, Outcome]:
-    """Build what is missing, unless it is given, run, and leave a complete folder. A run that fails keeps its logs."""
+    """Run a RunSpec, and return its complete folder and the outcome. A run that fails keeps its logs.
+
+    Artifacts are built if they are not given.
+    """
     artifacts = artifacts or engine.artifacts(spec.flavour)
     rundir = RunDir.create(out, spec)
     with disk.named_when_full(rundir.path):
@@ -25,7 +28,7 @@ def execute(
             rundir.unpack_files()
             windows = _tabulate_statistics(rundir)
         except BaseException as error:
-            with suppress(UserError):  # the first error is the one to tell
+            with suppress(UserError):  # only the first error is reported
                 rundir.unpack_files()
             state = "hung" if isinstance(error, LimitReached) else "failed"
             rundir.finish({"state": state, "error": str(error) or type(error).__name__})
@@ -46,11 +49,11 @@ def execute(
 
 
 def _tabulate_statistics(rundir: RunDir) -> int | None:
-    """The number of windows; None where the engine has no statistics."""
+    """Write gem5's statistics as a table. Return the number of windows; None if the engine has no statistics."""
     text = rundir / STATS_TEXT
     if not text.is_file() or not text.stat().st_size:
         return None
-    # pyarrow is a quarter of a command's start, and only gem5 leaves statistics.
+    # Loading pyarrow takes a quarter of a command's start, and only runs on gem5 need it.
     from lull.rundir import stats
 
     return stats.to_parquet(text, rundir / STATS_TABLE)

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""gem5: the engine behind every published number.
+"""gem5: the engine for all timing and energy.
 
-A machine boots once, with atomic CPUs, to a checkpoint that the cache keeps. Every run restores the checkpoint into the
-CPUs that the run asks for.
+A machine boots once, with atomic CPUs, to a checkpoint in the cache. Every run restores the checkpoint, and continues
+with the CPU models that the run asks for.
 """
 
 import dataclasses
@@ -40,15 +40,15 @@ ADDRESSES = {
     "initrd": 0x88000000,
     "dtb": firmware_build.DTB_ADDRESS,
 }
-"""The address to which gem5 loads each file. The firmware is linked to its own, and told those of kernel and tree."""
+"""The address to which gem5 loads each file. The firmware is linked to its own address; it is built with the others."""
 
 BOOTARGS = "console=ttyAMA0 mitigations=off clocksource.arm_arch_timer.evtstrm=0 panic=-1"
 BOOT_LIMIT_S = 10.0
 """Simulated seconds that a boot may take; it takes about 0.1."""
 BOOT_WALL_S = 3600.0
 HANG_MARGIN_S = 1.0
-"""Seconds past a command's limit after which the guest counts as hung: its init ends a command at the limit by
-itself."""
+"""Seconds past a command's limit after which the guest counts as hung. A guest that works ends the command at the
+limit by itself."""
 NO_LATENCY = Actual(entry_us=0, exit_us=0, flush_us=0, source="not in the device tree")
 SETTINGS = "gem5.json"
 OUTCOME = "outcome.json"
@@ -59,13 +59,13 @@ PEER_CONSOLE = "peer-console.log"
 PEER_SCRIPT = "peer-script"
 PROGRESS = "progress"
 FORWARD_FOLDER = "fast-forward"
-"""In a run's folder: where its beginning is simulated on atomic CPUs."""
+"""The subfolder of a run in which its beginning is simulated on atomic CPUs."""
 PEER_READY = "peer.ready"
 """See `gem5-configs/run.py`."""
 GUEST_FILES = ("stdout", "status", "peer.stdout", "peer.status")
 """Files that the guest's init keeps open while the command runs (`benchmarks/guest/end.c`)."""
 UNUSED_UARTS = ("system.realview.uart*.device", "peer.realview.uart*.device")
-"""Files that gem5 opens for the UARTs beside the console's; firmware writes to one of them when it panics."""
+"""Files that gem5 opens for the UARTs other than the console. Firmware that panics writes to one of them."""
 
 
 class Gem5:
@@ -78,7 +78,7 @@ class Gem5:
         self._image_bytes: dict[Entry, int] = {}
         self._machines: dict[str, str] = {}
         self._whole: set[Path] = set()
-        """Facts about images, trees and checkpoints, kept for all runs of one command."""
+        """Three caches, for all runs of one command: sizes of images, hashes of machines, and checked checkpoints."""
 
     def describe(self) -> dict[str, object]:
         return {**gem5_binary.as_manifest(self.binary), "configs": self._configs}
@@ -132,8 +132,8 @@ class Gem5:
     def _forwarded(
         self, settings: dict[str, object], rundir: RunDir, spec: RunSpec, progress: Progress
     ) -> Iterator[dict[str, object]]:
-        """Run the command's beginning on atomic CPUs in a folder of its own, and change the settings to go on from
-        there. Yield what the manifest says of it; nothing without a fast-forward. The checkpoint is kept meanwhile."""
+        """Run the command's beginning on atomic CPUs in a subfolder, and make `settings` continue from its checkpoint.
+        Yield the manifest's part about the fast-forward; empty without one. The checkpoint exists until the end."""
         if not spec.forwards:
             yield {}
             return
@@ -161,10 +161,10 @@ class Gem5:
                     file.unlink()
 
     def _with_trace(self, spec: RunSpec, checkpoint: Entry) -> Entry:
-        """Return the checkpoint of a machine whose trace is ready, and make it from the machine's own if there is none.
+        """Return a checkpoint in which tracing is already on. Make it from the machine's checkpoint if it is missing.
 
-        A trace takes millions of instructions to be ready: the guest allocates buffers, and switches about
-        a hundred events on. Atomic CPUs simulate this several times as fast, and all points of a sweep share it.
+        To switch tracing on takes millions of instructions: the guest allocates buffers, and enables about a hundred
+        events. Atomic CPUs simulate this several times as fast, and all points of a sweep share the checkpoint.
         """
         text = spec.start_script()
         inputs = {"checkpoint": checkpoint.key, "script": text, "forward": digest.of_file(FORWARD)}
@@ -191,7 +191,7 @@ class Gem5:
         return self._verified(cache.get("trace", inputs, start))
 
     def checkpoint_inputs(self, platform: Platform, artifacts: Artifacts, networked: bool = False) -> dict[str, object]:
-        """Return all that decides a boot, and with it the checkpoint's key."""
+        """Return all inputs of a boot. The checkpoint's key is made from them."""
         firmware = artifacts.firmware
         assert firmware is not None
         return {
@@ -211,7 +211,7 @@ class Gem5:
     def _machine(self, platform: Platform, artifacts: Artifacts, network: Part | None) -> str:
         """Return a hash of the device tree and the addresses.
 
-        Points of a sweep share it: they differ in actual latencies, which the device tree does not have.
+        Points of a sweep that differ only in actual latencies have the same hash: the device tree has no such latency.
         """
         platform = _without_actual(platform)
         key = digest.of_json([platform.model_dump(mode="json"), artifacts.rootfs.key, network])
@@ -229,10 +229,10 @@ class Gem5:
         return devicetree.render(platform, "gem5", arguments, initrd, network)
 
     def checkpoint_of(self, platform: Platform, artifacts: Artifacts, networked: bool = False) -> Entry:
-        """Return the checkpoint of the settled machine, and boot the machine if there is none. A networked machine
+        """Return the checkpoint of the booted machine; boot the machine if the cache has none. A networked machine
         boots together with its peer.
 
-        What cannot change a boot is not in the checkpoint's key.
+        The checkpoint's key has only settings that can change a boot.
         """
         firmware = artifacts.firmware
         assert firmware is not None
@@ -333,12 +333,12 @@ class Gem5:
 
 
 def configs() -> str:
-    """Return the hash of the machine model's Python: of all that a run without fast-forward executes."""
+    """Return the hash of gem5-configs/*.py, without the script that only a fast-forward runs."""
     return digest.of_files(CONFIGS, (path for path in CONFIGS.glob("*.py") if path != FORWARD))
 
 
 def _copy_guest_files(begun: Path, folder: Path) -> None:
-    """Copy what the guest wrote until a checkpoint. gem5 goes on writing where the guest had come to."""
+    """Copy the files that the guest wrote until a checkpoint. gem5 appends to them after it restores the checkpoint."""
     for name in GUEST_FILES:
         if (begun / name).exists():
             shutil.copy2(begun / name, folder / name)
@@ -351,7 +351,7 @@ def _settings(platform: Platform, seed: int) -> dict[str, object]:
 def _run_settings(
     platform: Platform, seed: int, cpu: str | None, begin: Entry, limit_s: float, stats_period_s: float | None
 ) -> dict[str, object]:
-    """Return the settings to go on from a checkpoint, but for the files that the guests read."""
+    """Return the settings to continue from a checkpoint, without the files that the guests read."""
     return {
         **_settings(platform, seed),
         "stage": "run",
@@ -364,9 +364,9 @@ def _run_settings(
 
 
 def boots_as(spec: RunSpec) -> str:
-    """Return a key: runs with the same key restore the same checkpoint. Runs with other keys may share it all the same.
+    """Return a key. Runs with the same key restore the same checkpoint. Runs with other keys may share it, too.
 
-    The key needs no device tree, which takes a hundred times longer.
+    The key is fast to make, because it needs no device tree.
     """
     told = spec.model_dump(mode="json", include={"platform", "told_at_boot"})
     told["platform"].pop("network", None)  # the link is no part of a boot
@@ -379,7 +379,7 @@ def boots_as(spec: RunSpec) -> str:
 
 
 def _without_actual(platform: Platform) -> Platform:
-    """Return the platform with the same actual latencies for all runs: gem5's device tree has none of them."""
+    """Return the platform without actual latencies, which gem5's device tree does not have."""
 
     def plain(cluster: Cluster) -> Cluster:
         states = [state.model_copy(update={"actual": NO_LATENCY}) for state in cluster.cstates]
@@ -390,7 +390,7 @@ def _without_actual(platform: Platform) -> Platform:
 
 
 def how_far(folder: Path) -> str:
-    """Return the progress by gem5's own count of time. Before gem5 has one, the guest's messages give it."""
+    """Return the progress as text: gem5's simulated time, or before that the time of the guest's last message."""
     try:
         simulated_s, instructions = (folder / PROGRESS).read_text().split()
     except (OSError, ValueError):
@@ -405,7 +405,7 @@ def _number(outcome: dict[str, object], key: str) -> float:
 
 
 def _opened(path: Path, inputs: dict[str, object]) -> Entry:
-    """Return the checkpoint that the user names, and refuse one of another machine."""
+    """Return the checkpoint that the user names; raise a UserError for one of another machine."""
     entry = Entry("checkpoint", path.name, path.resolve())
     theirs = entry.inputs()
     for name, value in inputs.items():
@@ -418,11 +418,11 @@ def _opened(path: Path, inputs: dict[str, object]) -> Entry:
 
 
 def _kept(folder: Path) -> Path:
-    """Copy a failed boot's folder to the logs and return the copy: the next try clears the folder itself."""
+    """Copy a failed boot's folder to the logs, and return the copy. The next boot clears the original."""
     if paths.cache_dir() / "work" not in folder.parents:
         return folder
     kept = paths.cache_dir() / "logs" / folder.name
     shutil.rmtree(kept, ignore_errors=True)
-    # The console's name may still be a link, to a file that gem5 never made.
+    # Links are kept as links, because the console's may point to a file that gem5 never made.
     shutil.copytree(folder, kept, symlinks=True, ignore=shutil.ignore_patterns("cpt"))
     return kept

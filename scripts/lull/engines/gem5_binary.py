@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The user's own gem5: where it is and whether it will do. Stock, unmodified, 24.0 or newer, with ARM."""
+"""Finds the user's gem5 and checks it: unmodified, 24.0 or newer, with ARM."""
 
 import os
 import shutil
@@ -44,7 +44,7 @@ _ANSWER, _FACTS = TypeAdapter(_Answer), TypeAdapter(_Facts)
 
 
 def find(chosen: str | None = None) -> Gem5Binary:
-    """The binary of `--gem5`, `$GEM5` or `PATH`, in this order, after asking it what it is."""
+    """Return the binary of `--gem5`, `$GEM5` or `PATH`, in this order, after checking its version and ISA."""
     path = _located(chosen)
     facts = _probed(path)
     version = facts["version"]
@@ -57,7 +57,7 @@ def find(chosen: str | None = None) -> Gem5Binary:
 
 
 def is_there() -> bool:
-    """Return true if a user meant gem5 to be used at all, working or not."""
+    """Return true if there is a gem5 in `$GEM5` or `PATH`, working or not."""
     return bool(os.environ.get("GEM5")) or any(shutil.which(name) for name in NAMES)
 
 
@@ -78,7 +78,7 @@ def _located(chosen: str | None) -> Path:
 
 
 def _probed(path: Path) -> _Facts:
-    """Asking costs a second, so the answer is kept for as long as the file stays as it is."""
+    """Return what gem5 says about itself. The answer is cached until the file changes: asking takes a second."""
     stat = path.stat()
     key = digest.of_json([str(path), stat.st_size, stat.st_mtime_ns, digest.of_file(PROBE)])[:20]
     record = paths.cache_dir() / "gem5" / f"{key}.json"

@@ -7,7 +7,7 @@ def cluster(number: int) -> str:
 
 
 def cpu(number: int, index: int) -> str:
-    """The CPU `index` of a cluster."""
+    """Return the name of the CPU `index` of a cluster."""
     return f"{cluster(number)}.cpu{index}"
 
 
@@ -16,5 +16,5 @@ def l2(number: int) -> str:
 
 
 def clock(number: int) -> str:
-    """The statistic that is the period of a cluster's clock, in ticks."""
+    """Return the name of the statistic with the period of a cluster's clock, in ticks."""
     return f"{cluster(number)}.clk_domain.clock"

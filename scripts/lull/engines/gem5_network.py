@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""A network as gem5's configuration reads it: the link, and the machine at its other end."""
+"""Describes a network for gem5's configuration: the link, and the machine at its other end."""
 
 from lull.platform import machine
 from lull.platform.load import load_peer

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The files that a user puts into a guest travel as one tar, which the run's script unpacks.
+"""Passes the files of `--put` to the guest as one tar, which the run's script unpacks.
 
-QEMU boots for each run, so there the tar lies in the guest's root file system from the start. A gem5 run goes on from a
-checkpoint of a guest that has booted. There the tar stands in the file that gem5 hands to the guest, behind the script.
+QEMU boots for each run: the tar is in the guest's root file system from the start. A gem5 run continues from a
+checkpoint of a booted guest: the tar is behind the script, in the file that gem5 hands to the guest.
 """
 
 import io
@@ -21,7 +21,7 @@ from lull.runspec.spec import PUT_OFFSET, PUT_TAR, RunSpec
 
 
 def write_tar(files: tuple[PutFile, ...], out: Path) -> None:
-    """Write the tar of the files. Its bytes depend on the files' contents and places alone."""
+    """Write the tar of the files. Its bytes depend only on contents and names of the files."""
     with tarfile.open(out, "w", format=tarfile.GNU_FORMAT) as archive:
         for file in files:
             data = _content(file)
@@ -32,7 +32,7 @@ def write_tar(files: tuple[PutFile, ...], out: Path) -> None:
 
 @contextmanager
 def initrd(spec: RunSpec, rundir: RunDir, image: Path) -> Iterator[Path]:
-    """Yield the image. Where files are put, an archive with the tar follows it: the kernel unpacks both."""
+    """Yield the initrd: the image, followed by an archive with the tar if there is one. The kernel unpacks both."""
     if not spec.put:
         yield image
         return
@@ -49,8 +49,8 @@ def initrd(spec: RunSpec, rundir: RunDir, image: Path) -> Iterator[Path]:
 
 @contextmanager
 def readfile(spec: RunSpec, rundir: RunDir, script: Path) -> Iterator[Path]:
-    """Yield the script. Where files are put, zeros that end the script follow it, and then the tar. So does a peer's
-    script, which may not be there."""
+    """Yield the script. If files are put, zeros follow that end the script, and then the tar. A peer may have no
+    script."""
     if not spec.put or not script.exists():
         yield script
         return
@@ -67,8 +67,7 @@ def readfile(spec: RunSpec, rundir: RunDir, script: Path) -> Iterator[Path]:
 
 
 def _content(file: PutFile) -> bytes:
-    """Return a file's content, and refuse a file that has changed since the run was asked for: a run is what its
-    hash says."""
+    """Return a file's content. Raise a UserError if it has changed since the RunSpec was made, which has its hash."""
     try:
         data = Path(file.source).read_bytes()
     except OSError as error:

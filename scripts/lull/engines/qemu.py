@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""QEMU: the functional engine. Virtual time is instructions executed, so a run repeats to the byte.
+"""QEMU: the functional engine. Virtual time counts executed instructions, so a run repeats to the byte.
 
-Its time is no timing: all CPUs share one instruction clock and caches do not exist.
+Virtual time says nothing about timing: all CPUs share one instruction clock, and there are no caches.
 """
 
 import shutil
@@ -25,10 +25,11 @@ OLDEST = (7, 2)
 BOOTARGS = "console=ttyAMA0 mitigations=off panic=-1"
 ONE_CLOCK = ("-icount", "shift=0,sleep=off")
 AT_ONCE = ("-accel", "tcg,thread=multi")
-"""A thread of the host for each CPU: two CPUs are in the kernel at the same time, in another way in each run."""
+"""Each CPU has a thread of the host. Several CPUs execute the kernel at the same time, differently in each run."""
 MACHINE = "virt,gic-version=3,secure=on,dtb-randomness=off"
-"""`secure=on` although nothing here runs in secure state: on a GIC with one security state Linux switches interrupts
-off before every state that loses the core and leaves the wake-up to a power controller, which this machine lacks."""
+"""`secure=on` gives the GIC two security states, although nothing here runs in secure state. With one security state,
+Linux would switch interrupts off before every state that loses the core: it expects a power controller to wake the
+core, which this machine lacks."""
 
 _NETWORK = [
     word
@@ -38,7 +39,7 @@ _NETWORK = [
         "-device", f"e1000,netdev={part},mac={mac},addr={slot},romfile=",
     )
 ]  # fmt: skip
-"""Two cards on one hub: the peer's is in the same guest. The hub has neither a rate nor a delay."""
+"""Two network cards on one hub, both in the same guest: one is the peer's. The hub has neither a rate nor a delay."""
 
 
 class Qemu:

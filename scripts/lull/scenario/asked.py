@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""A scenario's runs as a user asks for them, on the command line or in a notebook."""
+"""Prepares and runs a scenario for `lull run` and for notebooks."""
 
 import shlex
 from collections.abc import Sequence
@@ -21,7 +21,7 @@ from lull.scenario.schema import Scenario
 
 @dataclass(frozen=True)
 class Asked:
-    """Each field is an option of `lull run`."""
+    """A user's request for runs of a scenario. Each field is an option of `lull run`."""
 
     name: str
     platform: str | None = None
@@ -38,7 +38,7 @@ class Asked:
 
 @dataclass(frozen=True)
 class Prepared:
-    """Checked, and nothing started yet."""
+    """A request after all checks, before any run starts."""
 
     asked: Asked
     scenario: Scenario
@@ -60,7 +60,7 @@ def prepare(asked: Asked) -> Prepared:
 
 
 def run(prepared: Prepared) -> tuple[ScenarioFolder, list[Done]]:
-    """The points that are not there yet."""
+    """Run the points that have not finished yet. Return their folder, and the outcome of every point."""
     asked = prepared.asked
     place = asked.out or _place(prepared.scenario, prepared.every)
     if not asked.again:
@@ -70,7 +70,7 @@ def run(prepared: Prepared) -> tuple[ScenarioFolder, list[Done]]:
 
 
 def complaint(done: Sequence[Done], command: str) -> list[str]:
-    """A sentence each for points that failed and for points that hung."""
+    """Return one sentence about all points that failed, and one about all that hung; none where there are none."""
     failed = [item for item in done if item.how == FAILED]
     hung = [item for item in done if item.how == HUNG]
     told = []
@@ -82,7 +82,7 @@ def complaint(done: Sequence[Done], command: str) -> list[str]:
 
 
 def of_command(command: str) -> Asked:
-    """Return the options that `_command` made a command of."""
+    """Return the options of a command that `_command` wrote."""
     words = iter(shlex.split(command)[2:])
     name, options, settings = next(words), dict[str, str](), list[str]()
     for word in words:
@@ -102,7 +102,7 @@ def of_command(command: str) -> Asked:
 
 
 def wishes_of(asked: Asked, engine: EngineName, settings: Sequence[str] = ()) -> Wishes:
-    """Return the wishes of a user, with more settings behind their own."""
+    """Return the wishes of a user. `settings` are appended to the user's own settings."""
     every = (*asked.settings, *settings)
     return Wishes(engine, asked.platform, asked.cpu, every, asked.seed, period(asked.stats_period))
 
@@ -117,10 +117,10 @@ def _platforms(points: Sequence[Point]) -> list[str]:
 
 
 def _command(name: str, points: Sequence[Point], wishes: Wishes) -> str:
-    """The command that repeats exactly these runs elsewhere: values found or left to defaults are spelled out."""
+    """Return the `lull run` command that repeats exactly these runs elsewhere. Defaults are spelled out."""
     spec, platforms = points[0].spec, _platforms(points)
     words = ["./lull", "run", name]
-    # Several are the scenario's own, and no option could name them.
+    # Several platforms can only be the scenario's own: no option can name more than one.
     words += ["-p", wishes.platform or platforms[0]] if len(platforms) == 1 else []
     words += ["-e", spec.engine]
     words += ["--cpu", spec.cpu] if spec.cpu else []

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The schema of `confirm:` in a scenario file: the points that say soonest whether a published result still holds."""
+"""The schema of `confirm:` in a scenario file: a few fast points that tell whether a published result still holds."""
 
 from typing import Annotated
 
@@ -12,18 +12,18 @@ Column = Annotated[str, Field(min_length=1)]
 
 
 class Compared(Block):
-    """Columns of one table of the result. Rows that are alike in all columns of `by` are a cell: its repetitions."""
+    """The compared columns of one table. Rows with equal values in all columns of `by` are repetitions of one cell."""
 
     table: Column
     by: Annotated[list[Column], Field(min_length=1)]
     interval: list[Column] = Field(default_factory=list)
     """Columns whose mean today must lie in the prediction interval of the published repetitions."""
     equal: list[Column] = Field(default_factory=list)
-    """Columns whose rows must be the published ones: values that do not vary."""
+    """Columns of values that do not vary: every row must equal the published row."""
     within: dict[Column, Annotated[float, Field(gt=0, le=1)]] = Field(default_factory=dict)
-    """For each column, the share of the published mean that today's mean may differ by."""
+    """For each column, the largest allowed difference of the means, as a share of the published mean."""
     least: dict[Column, Annotated[float, Field(gt=0)]] = Field(default_factory=dict)
-    """For columns of `within` that may be near 0, a difference that is always allowed, in the column's unit."""
+    """For columns of `within` that may be near 0: a difference that is always allowed, in the column's unit."""
     because: Annotated[str, Field(min_length=1)] | None = None
     """The reason for the shares of `within`."""
 
@@ -51,6 +51,5 @@ class Confirm(Block):
     points: Annotated[list[Column], Field(min_length=1)]
     """Names of points, or patterns, as `--points` takes them."""
     settings: dict[str, Value] = Field(default_factory=dict)
-    """Parameters that make the points shorter, such as fewer repetitions. No parameter may be here that changes what a
-    row means."""
+    """Parameters that make the points shorter, such as fewer repetitions. They must not change the meaning of a row."""
     values: Annotated[list[Compared], Field(min_length=1)]

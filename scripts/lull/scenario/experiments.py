@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Experiments: folders with a `scenario.yaml`. Those of `benchmarks/` are found; any other is given by its path.
+"""Finds experiments: folders with a `scenario.yaml`, in `benchmarks/` by name, elsewhere by path.
 
 The Python of an experiment is imported as a package: `benchmarks/wake-latency/linearity.py` is the module
-`lull_experiments.wake_latency.linearity`. Inside the folder, `from . import linearity` does. The folder needs no
-`__init__.py`, and no list names it.
+`lull_experiments.wake_latency.linearity`. Inside the folder, write `from . import linearity`. The folder needs no
+`__init__.py` and no entry in a list.
 """
 
 import importlib
@@ -22,7 +22,7 @@ from lull.files.paths import ROOT
 BENCHMARKS = ROOT / "benchmarks"
 FILE = "scenario.yaml"
 ANALYSIS = "analysis"
-"""The module that makes tables and figures of an experiment's runs."""
+"""The name of the module that makes an experiment's tables and figures."""
 PACKAGE = "lull_experiments"
 
 _elsewhere: dict[str, Path] = {}
@@ -30,27 +30,27 @@ _elsewhere: dict[str, Path] = {}
 
 
 def names() -> list[str]:
-    """The experiments that come with the project."""
+    """Return the names of the experiments in `benchmarks/`."""
     return sorted(path.parent.name for path in BENCHMARKS.glob(f"*/{FILE}"))
 
 
 def folder_of(name: str) -> Path:
-    """Return the folder of the project's experiment with this name. Older files write `_` for `-`."""
+    """Return the folder of `benchmarks/` for a name. `wake_latency`, as in older files, means `wake-latency`."""
     return BENCHMARKS / name.replace("_", "-")
 
 
 def name_of(folder: Path) -> str:
-    """Return the name of the experiment in a manifest: its own, or the path of one that is none of the project's."""
+    """Return the experiment's name in a manifest: the folder's name in `benchmarks/`, or the path of another folder."""
     return folder.name if folder == BENCHMARKS / folder.name else str(folder.resolve())
 
 
 def named(name: str) -> Path:
-    """Return the folder that `name_of` was asked about."""
+    """Return the folder of an experiment from its name in a manifest, the inverse of `name_of`."""
     return Path(name) if yaml_file.is_path(name) else folder_of(name)
 
 
 def analysis_in(folder: Path) -> ModuleType:
-    """Return the analysis of an experiment. An unusable one is an error before anything is simulated for it."""
+    """Return the analysis of an experiment; raise a UserError if it cannot be used. Call this before simulating."""
     path = folder / f"{ANALYSIS}.py"
     shown = yaml_file.shown(path)
     if not path.is_file():
@@ -70,8 +70,8 @@ def analysis_in(folder: Path) -> ModuleType:
 
 
 def code_of(analysis: ModuleType) -> dict[str, str]:
-    """Return the hashes of lull's own code that an analysis makes its tables with, as its function `code` says; empty
-    where the tables follow from the runs alone."""
+    """Return the hashes of lull's code on which an analysis' tables depend, from its function `code`. Without this
+    function, the tables depend on the runs alone: return an empty dict."""
     code = getattr(analysis, "code", None)
     return {} if code is None else dict(code())
 
@@ -87,7 +87,7 @@ def _package_name(folder: Path) -> str:
 
 
 def _place(error: Exception, path: Path) -> str:
-    """File and line of the folder's own code that an import ended at."""
+    """Return the file and line of the experiment's code at which its import failed."""
     if isinstance(error, SyntaxError) and error.filename:
         return f"{yaml_file.shown(Path(error.filename))}:{error.lineno}"
     own = [f for f in traceback.extract_tb(error.__traceback__) if Path(f.filename).parent == path.parent.resolve()]
@@ -95,7 +95,7 @@ def _place(error: Exception, path: Path) -> str:
 
 
 class _Finder(MetaPathFinder):
-    """Finds the package of an experiment; what is inside Python then finds by itself."""
+    """Finds the package of an experiment. Python then finds the modules inside the package by itself."""
 
     def find_spec(
         self, fullname: str, path: Sequence[str] | None, target: ModuleType | None = None

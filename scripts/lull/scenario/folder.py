@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The folder of a scenario's runs: what belongs in it, what is there already, and running the rest.
+"""The folder of a scenario's runs. It keeps finished points and runs the others.
 
-Every point has its RunDir. A finished one is kept when it is of the same spec, made of the same artifacts by the same
-engine; anything else that finished is never replaced unasked. A point that hung would do so again, and is kept too.
+Every point has its own RunDir. A finished run is kept if RunSpec, artifacts and engine are the same. Any other finished
+run is replaced only if the user asks for that. A run that hung is kept as well, because it would hang again.
 """
 
 import json
@@ -34,7 +34,7 @@ from lull.scenario.points import Point
 
 RECORD = "scenario.json"
 FIGURES = "figures"
-"""Below the folder, what `lull figures` makes of all points."""
+"""The subfolder for the output of `lull figures`."""
 _LOCKS = ".locks"
 _REMEDY = "run it again with another --out"
 _HASH = re.compile(rb'\{\s*"hash": "([0-9a-f]{64})",')
@@ -42,14 +42,14 @@ RAN, KEPT, FAILED, HUNG = "ran", "kept", "failed", "hung"
 
 
 def _inside(name: str) -> str:
-    """A point's name is the place of its run below the folder."""
+    """Check the name of a point, which is also the path of its run below the folder."""
     if Path(name).is_absolute() or ".." in Path(name).parts:
         raise ValueError("leads out of the folder")
     return name
 
 
 class RecordedPoint(TypedDict):
-    """A point of the record."""
+    """One point in the file RECORD."""
 
     name: Annotated[str, AfterValidator(_inside)]
     group: str
@@ -59,7 +59,7 @@ class RecordedPoint(TypedDict):
 
 @with_config(json_file.OPEN)
 class Record(TypedDict):
-    """The file RECORD."""
+    """The content of the file RECORD."""
 
     scenario: str
     file: NotRequired[str | None]
@@ -86,7 +86,7 @@ class Done:
 
 
 class MadeOtherwise(UserError):
-    """A point is finished, and is not the one that is asked for."""
+    """The folder has a finished run of this point, but with other settings, engine or artifacts."""
 
 
 class ScenarioFolder:
@@ -97,9 +97,9 @@ class ScenarioFolder:
     def create(
         cls, path: Path, scenario: str, command: str, points: Sequence[Point], file: str | None = None
     ) -> "ScenarioFolder":
-        """The folder, with the record of all its points. One that holds something else is left alone.
+        """Create or reuse the folder, and write the record of all points. A folder with other content is an error.
 
-        `file` is of a scenario that is none of the project's.
+        `file` is the scenario's file if the scenario is not one of the project's.
         """
         sweep = cls(claim(path, RECORD, "a scenario's runs", "scenario", scenario))
         first = points[0].spec
@@ -136,15 +136,12 @@ class ScenarioFolder:
         return self.path / point
 
     def lock(self, work: str) -> Path:
-        """A lock for a point, or for something else that one command does at a time."""
+        """Return the lock file for a point, or for other work that only one command may do at a time."""
         return self.path / _LOCKS / work.replace("/", ".")
 
 
 def refuse_others(out: Path, points: Sequence[Point], engine: Engine) -> None:
-    """Raise an error for finished points of other settings, before anything changes.
-
-    Such points are neither taken for ours nor replaced by ours.
-    """
+    """Raise MadeOtherwise if a finished point has other settings, engine or artifacts. Nothing is changed."""
     if (out / RECORD).is_file():
         made = made_of(engine, points[0].spec.flavour)
         for point in points:
@@ -159,10 +156,11 @@ def run_points(
     say: Callable[[str], None] = report,
     renew: bool = False,
 ) -> list[Done]:
-    """Run what is not there yet, one after the other. A point that fails does not stop the others.
+    """Run the points without a result, one after the other. A point that fails does not stop the others.
 
-    With `again`, what is there is run as well; with `renew`, what is there and is not the one that is asked for. What
-    another command is running comes last: by then it is there, and several commands have shared the work.
+    With `again`, finished points run again, too. With `renew`, finished points run again if they were made with other
+    settings, engine or artifacts. Points that another command is running are waited for at the end, so several commands
+    share the work.
     """
     made = made_of(engine, points[0].spec.flavour)
     done: dict[str, Done] = {}
@@ -202,7 +200,7 @@ def _waiting(say: Callable[[str], None], name: str) -> Callable[[], None]:
 
 
 def attempt(folder: Path, name: str, spec: RunSpec, engine: Engine, artifacts: Artifacts | None = None) -> Done:
-    """One run, in place of whatever an earlier one left."""
+    """Run one point, and return its outcome. The files of an earlier run are removed."""
     _clear(folder)
     folder.parent.mkdir(parents=True, exist_ok=True)
     try:
@@ -219,9 +217,9 @@ def attempt(folder: Path, name: str, spec: RunSpec, engine: Engine, artifacts: A
 
 
 def _kept(folder: Path, point: Point, made: str) -> Done | None:
-    """The finished run of this very point, if there is one, or the one that hung.
+    """Return the outcome of this very point if it has finished or hung; None if it has to run.
 
-    A finished run of anything else is hours of simulation, which an option typed differently must not throw away.
+    Raise MadeOtherwise for any other finished run: a mistyped option must not delete hours of simulation.
     """
     if (manifest := hung(folder)) and is_of(folder, point.spec.hash()) and _identity(manifest) == made:
         return Done(point.name, HUNG, manifest["error"])
@@ -238,20 +236,20 @@ def _kept(folder: Path, point: Point, made: str) -> Done | None:
 
 
 def finished(folder: Path) -> Manifest | None:
-    """The manifest of a run that ended well."""
+    """Return the manifest of a run that finished with status 0; None for any other run."""
     manifest = _manifest(folder)
     return manifest if manifest and manifest["state"] == "finished" and manifest["status"] == 0 else None
 
 
 def hung(folder: Path) -> Manifest | None:
-    """Return the manifest of a run that a limit ended."""
+    """Return the manifest of a run that a time limit ended; None for any other run."""
     manifest = _manifest(folder)
     return manifest if manifest and manifest["state"] == "hung" else None
 
 
 def is_of(folder: Path, spec_hash: object) -> bool:
-    """Return true if the run has this hash. The first bytes of the record tell fast: a sweep asks this of thousands
-    of runs."""
+    """Return true if the run's RunSpec has this hash. Only the first bytes of the record are read if possible, because
+    a sweep asks this for thousands of runs."""
     with (folder / RUN).open("rb") as file:
         if found := _HASH.match(file.read(128)):
             return found[1].decode() == spec_hash
@@ -259,7 +257,7 @@ def is_of(folder: Path, spec_hash: object) -> bool:
 
 
 def _manifest(folder: Path) -> Manifest | None:
-    """Return a run's manifest; None where no run was begun, or where its manifest is damaged."""
+    """Return a run's manifest; None if no run was begun, or if the manifest is damaged."""
     if not (folder / RUN).is_file() or not (folder / MANIFEST).is_file():
         return None
     try:
@@ -273,7 +271,7 @@ def made_of(engine: Engine, flavour: Flavour) -> str:
 
 
 def identity(engine: Mapping[str, object], artifacts: Mapping[str, Mapping[str, object]]) -> str:
-    """The engine and artifacts that a result depends on besides its spec, without their paths."""
+    """Return, as one text, the engine and artifacts on which a result depends besides its RunSpec, without paths."""
     return json.dumps(list(makers(engine, artifacts).values()), sort_keys=True)
 
 
@@ -282,8 +280,8 @@ def _identity(manifest: Manifest) -> str:
 
 
 def _clear(folder: Path) -> None:
-    """Make room for a run. Only what a run left is removed. Its manifest goes first, so that no killed command leaves
-    half of a finished run. Its record goes last, because without it nobody knows that a run was here."""
+    """Remove an earlier run from a folder; raise an error for a folder with other content. The manifest is removed
+    first: a command killed meanwhile leaves no half of a finished run. The record is removed last: it marks a run."""
     if not folder.exists():
         return
     if not (folder / RUN).is_file() and any(not path.name.startswith(".") for path in folder.iterdir()):

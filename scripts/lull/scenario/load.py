@@ -11,12 +11,12 @@ from lull.scenario.schema import Parameter, Scenario
 
 
 def file_of(name_or_path: str) -> str | None:
-    """The file, from wherever it is asked for, of a scenario that is given by its path."""
+    """Return the absolute path of the scenario file if a path is given; None for a name."""
     return str(_file(name_or_path).resolve()) if yaml_file.is_path(name_or_path) else None
 
 
 def load_scenario(name_or_path: str) -> Scenario:
-    """A scenario by its name, or by a path: of its file, or of the folder that the file is in."""
+    """Return the scenario with this name, or in this file or folder."""
     file = _file(name_or_path)
     name = yaml_file.shown(file)
     data = yaml_file.read(file, name, "scenario", "benchmarks/README.md")
@@ -35,7 +35,7 @@ def load_scenario(name_or_path: str) -> Scenario:
 
 
 def _measured(parameter: Parameter, where: str) -> Parameter:
-    """The parameter, with the default that was measured, if it was."""
+    """Return the parameter with its published default, if that value has been published."""
     value = published.value_of(parameter.published) if parameter.published else None
     if value is None:
         return parameter
@@ -45,7 +45,10 @@ def _measured(parameter: Parameter, where: str) -> Parameter:
 
 
 def _programs(file: Path) -> Path | None:
-    """The file of an experiment outside of the checkout. A scenario file of another name may lie in any folder."""
+    """Return the folder of an experiment outside of the checkout if it has guest programs (a Makefile); else None.
+
+    A scenario file of another name may be in any folder, so its folder is not taken for an experiment.
+    """
     folder = file.resolve().parent
     outside = folder.parent != experiments.BENCHMARKS and file.name == experiments.FILE
     return folder if outside and (folder / "Makefile").is_file() else None

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Expands a scenario and a user's wishes to runs: every cell of every matrix, checked before the first one starts."""
+"""Expands a scenario and a user's wishes to RunSpecs, one for every cell of every matrix, all checked first."""
 
 import itertools
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -19,7 +19,7 @@ from lull.scenario.schema import FOLDER, Group, Parameter, Scenario, fill
 
 @dataclass(frozen=True)
 class Point:
-    """One run of a scenario. `name` is its folder below the sweep's: the group, and the values of its matrix."""
+    """One run of a scenario. `name` is the group and the values of its matrix, such as `exit/C3-10`, and its folder."""
 
     name: str
     group: str
@@ -29,7 +29,7 @@ class Point:
 
 @dataclass(frozen=True)
 class Wishes:
-    """The wishes of a user, before anything is checked against the scenario."""
+    """What the user asks for, not yet checked against the scenario."""
 
     engine: EngineName
     platform: str | None = None
@@ -54,16 +54,16 @@ class _Cell:
 class Divided:
     points: list[Point]
     left_out: dict[str, str]
-    """The points that the machine cannot run, by name, with what it lacks."""
+    """The points that the machine cannot run: name, and what the machine lacks."""
 
 
 def resolve(scenario: Scenario, wishes: Wishes, only: Sequence[str] = ()) -> list[Point]:
-    """All points that the machine can run, or those whose names match a pattern, in the order of the file."""
+    """Return the points that the machine can run, in the order of the file. `only` are patterns of names."""
     return divide(scenario, wishes, only).points
 
 
 def divide(scenario: Scenario, wishes: Wishes, only: Sequence[str] = ()) -> Divided:
-    """The same, beside those that it cannot run."""
+    """Return the points that the machine can run, as `resolve`, and the names of those that it cannot run."""
     cpu = wishes.cpu or (scenario.cpu if wishes.engine == "gem5" else None)
     period = wishes.stats_period_s or (scenario.stats_period_s if wishes.engine == "gem5" else None)
     every = _asked_for(scenario, wishes, only) or list(_cells(scenario, wishes))
@@ -108,15 +108,17 @@ def _fast_forward_s(scenario: Scenario, values: Mapping[str, Value]) -> float | 
 
 
 def _asked_for(scenario: Scenario, wishes: Wishes, only: Sequence[str]) -> list[_Cell]:
-    """The cells that the patterns name, if the machine can run one for each pattern; else none, and all of them have to
-    be looked at to say why. A sweep asks for few points of a scenario, thousands of times."""
+    """Return the cells that the patterns name, or none if the machine cannot run a cell for every pattern.
+
+    The caller then makes all cells for its error message. Otherwise it need not, which saves time in large sweeps.
+    """
     cells = list(_cells(scenario, wishes, only)) if only else []
     runnable = [cell.name for cell in cells if not cell.lack]
     return cells if all(any(fnmatchcase(name, pattern) for name in runnable) for pattern in only) else []
 
 
 def sentences(left_out: Iterable[tuple[str, str]]) -> Iterator[str]:
-    """One for each thing that is lacking; the points have the same name on other machines, or with another seed."""
+    """Yield one sentence for each reason why points are left out. A name counts once for all machines and seeds."""
     names: dict[str, list[str]] = {}
     for name, lack in dict.fromkeys(left_out):
         names.setdefault(lack, []).append(name)
@@ -125,7 +127,7 @@ def sentences(left_out: Iterable[tuple[str, str]]) -> Iterator[str]:
 
 
 def select(points: Sequence[Point], patterns: Sequence[str], left_out: Mapping[str, str] | None = None) -> list[Point]:
-    """The points that a user names; `*` and `?` stand for anything."""
+    """Return the points that match a pattern of the user, such as `exit/C3-*`."""
     _check_patterns([point.name for point in points], patterns, left_out or {})
     return [point for point in points if _matches(point.name, patterns)]
 
@@ -145,7 +147,7 @@ def _matches(name: str, patterns: Sequence[str]) -> bool:
 
 
 def split(scenario: Scenario, settings: Sequence[str]) -> tuple[dict[str, Value], list[str]]:
-    """`--set` of the scenario's own parameters, and the rest, which is the platform's or the policy's."""
+    """Return the values of the scenario's parameters, and all other `--set` words (of the platform or the policy)."""
     chosen: dict[str, Value] = {}
     rest: list[str] = []
     for text in settings:
@@ -169,7 +171,7 @@ def _typed(key: str, parameter: Parameter, text: str) -> Value:
         elif isinstance(parameter.default, float):
             value = float(text)
     except ValueError:
-        pass  # said below, with what it should have been
+        pass  # the complaint below says what it should have been
     if complaint := parameter.complaint(value):
         raise UserError(f"--set {key}: {complaint}")
     return value
@@ -192,7 +194,7 @@ def _cells(scenario: Scenario, wishes: Wishes, only: Sequence[str] = ()) -> Iter
 def _matrix(
     scenario: Scenario, group: Group, chosen: Mapping[str, Value], wanted: str | None
 ) -> Iterator[tuple[str, str, dict[str, Value]]]:
-    """Platform, name and values. What the user sets keeps that value everywhere: its axis shrinks to one."""
+    """Yield platform, name and values of each cell. A parameter that the user sets has only that value."""
     base = {key: parameter.default for key, parameter in scenario.parameters.items()}
     base |= {**group.parameters, **group.about}
     base |= chosen
@@ -209,7 +211,7 @@ def _matrix(
 
 def _lack(scenario: Scenario, platform: str, settings: Sequence[str], values: Mapping[str, Value]) -> str:
     state, cpus = (fill(template or "", values) for template in (scenario.needs_state, scenario.needs_cpus))
-    # Of all settings, those that may change which CPUs there are and which states they have.
+    # Only these settings can change which CPUs there are and which states they have.
     machine = _machine(platform, tuple(text for text in settings if text.startswith(("clusters.", "shadow."))))
     clusters = {cpu: cluster for numbers, cluster in machine.cpu_ranges() for cpu in numbers}
     for cpu in cpus_of_list(cpus):

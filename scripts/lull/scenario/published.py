@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Defaults of parameters that another experiment measures: from its published table, as soon as there is one."""
+"""Defaults of parameters that are another experiment's published values, if it has been published."""
 
 import math
 from pathlib import Path
@@ -19,7 +19,7 @@ RESULTS = paths.ROOT / "results"
 
 
 class PublishedValue(Block):
-    """One value of a result: the column of the only row that has these values."""
+    """One value of a published table: a column of the only row that has the values `row`."""
 
     result: str = Field(pattern=r"^[a-z][a-z0-9-]*$")
     table: str = Field(pattern=r"^[a-z][a-z0-9-]*$")
@@ -32,7 +32,7 @@ class PublishedValue(Block):
 
 
 def value_of(published: PublishedValue) -> float | None:
-    """The value, or None where nothing is published yet, or not this row, or the row has null there."""
+    """Return the value; None if the table or the row is not published yet, or if the value is null."""
     if not published.path.is_file():
         return None
     # pyarrow takes a moment to load, which scenarios without such parameters do not pay.

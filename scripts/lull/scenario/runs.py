@@ -19,7 +19,7 @@ from lull.scenario.schema import Scenario
 
 @dataclass(frozen=True)
 class Runs:
-    """All finished points of a sweep, in its order, and what became of the others."""
+    """The finished points of a scenario's folder, in its order, and the names of the others."""
 
     path: Path
     scenario: str
@@ -46,7 +46,7 @@ class Runs:
 
     @property
     def names(self) -> list[str]:
-        """All points, finished or not."""
+        """Return the names of all points, finished or not."""
         return [*(run.name for run in self.runs), *self.missing]
 
     @property
@@ -62,7 +62,7 @@ class Runs:
 
     @property
     def pieces(self) -> list[dict[str, Any]]:
-        """The points by build, commit and host that made them. Usually one entry: all points have the same."""
+        """Return the points grouped by the build, commit and host that made them, usually one group."""
         found: dict[str, dict[str, Any]] = {}
         for run in (*self.runs, *self.hung):
             piece = found.setdefault(json.dumps(run.made_by, sort_keys=True), {**run.made_by, "points": []})
@@ -70,7 +70,7 @@ class Runs:
         return list(found.values())
 
     def manifest(self) -> dict[str, object]:
-        """The manifest: what was asked, the outcome of every point, and what made the points."""
+        """Return the manifest: the command, the outcome of every point, and what made the points."""
         return {
             "scenario": self.scenario,
             "analysis": experiments.name_of(self.experiment),
@@ -93,7 +93,7 @@ class Runs:
 
 
 def read(sweep: ScenarioFolder, scenario: Scenario) -> Runs:
-    """Every point that has finished. Which ones have not is kept, and said."""
+    """Return the finished points. The names of the others are kept in the result, and reported."""
     record = sweep.read()
     runs: list[Run] = []
     missing: list[str] = []

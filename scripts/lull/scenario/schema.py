@@ -1,9 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """The schema of a scenario file: a guest program, its parameters and groups, and the analysis.
 
-A scenario is a list of groups, a group is a matrix of parameter values, and each cell of a matrix is one run, a
-*point*. Templates (`command`, `overrides`, `needs_…`) name parameters in braces: `{count}`. Braces around anything else
-are the shell's.
+A scenario is a list of groups. A group is a matrix of parameter values. Each cell of a matrix is one run, a *point*.
+Templates (`command`, `overrides`, `needs_…`) name parameters in braces: `{count}`. Other braces are left to the shell.
 """
 
 import re
@@ -30,7 +29,7 @@ FOLDER = re.compile(r"[A-Za-z0-9][A-Za-z0-9._]*")
 
 
 class Parameter(Block):
-    """One value that a user may vary. Its default says its type; a word needs `choices` or a `pattern`."""
+    """One value that a user may vary. It has the type of its default. A text needs `choices` or a `pattern`."""
 
     default: Value
     help: Help
@@ -39,7 +38,7 @@ class Parameter(Block):
     choices: list[str] = Field(default_factory=list)
     pattern: str | None = None
     published: PublishedValue | None = None
-    """Where the default comes from once another experiment has been published. Until then `default` is assumed."""
+    """A value of another experiment that replaces `default` as soon as it has been published."""
 
     def complaint(self, value: Value) -> str | None:
         """Return what is wrong with a value, and what to do; None for a good one."""
@@ -76,14 +75,14 @@ class Parameter(Block):
 
 
 class Group(Block):
-    """Points that belong to one question: the cells of a matrix, with what is the same in all of them."""
+    """The points for one question: the cells of a matrix, and the settings that are the same in all of them."""
 
     name: Name
     help: Help
     matrix: dict[Key, Annotated[list[Value], Field(min_length=1)]] = Field(default_factory=dict)
     parameters: dict[Key, Value] = Field(default_factory=dict)
     about: dict[Key, Value] = Field(default_factory=dict)
-    """Parameters that define the group. The group has no points where a user sets them to anything else."""
+    """Parameters that define the group. If a user sets one of them to another value, the group has no points."""
     overrides: list[str] = Field(default_factory=list)
     """Templates of `--set`, on top of the scenario's and the user's."""
     command: Annotated[str, Field(min_length=1)] | None = None
@@ -91,17 +90,17 @@ class Group(Block):
     peer: Annotated[str, Field(min_length=1)] | None = None
     """The command of the group's peer, in place of the scenario's."""
     platforms: list[Name] = Field(default_factory=list)
-    """The group's platforms, in place of the scenario's: all points once on each of them. A platform that the user
-    chose is the only one."""
+    """The group's platforms, in place of the scenario's. All points run on each of them. If the user chose a platform,
+    they run only on that."""
 
 
 class Headline(Block):
-    """What a reader of all results should see first of this one."""
+    """The sentence that stands for this result where all results are listed."""
 
     rank: Annotated[int, Field(ge=1)]
-    """1 comes first."""
+    """The place among all results; 1 comes first."""
     check: Annotated[str, Field(min_length=1)]
-    """The beginning of the name of the check that says most in a sentence."""
+    """The beginning of the name of the check whose sentence is quoted."""
 
 
 class Scenario(Block):
@@ -113,48 +112,46 @@ class Scenario(Block):
     parameters: dict[Key, Parameter]
     command: Annotated[str, Field(min_length=1)]
     peer: Annotated[str, Field(min_length=1)] | None = None
-    """The command that the other end of the network runs meanwhile. None: the machine has no network."""
+    """The command of the machine at the other end of the network. None: the machine has no network."""
     overrides: list[str] = Field(default_factory=list)
     trace: list[str] = Field(default_factory=list)
     trace_kib: Annotated[int, Field(gt=0)] | None = None
     stats_period_s: Period | None = None
     """The longest window of gem5's statistics. QEMU has no statistics."""
     fast_forward_us: str | None = None
-    """Simulated microseconds of the command that gem5 simulates on atomic CPUs, before the point's own CPUs take over.
-    The program has to be in a phase then of which nothing is measured. None, or a template that gives 0: no such
-    part."""
+    """Simulated microseconds at the command's beginning that run on gem5's atomic CPUs. Then the point's own CPUs take
+    over. The program must not measure anything in this phase. None, or a template that gives 0: no such phase."""
     needs_state: str | None = None
-    """The idle state that a point is about. A platform that has it nowhere has no such point."""
+    """The idle state that a point is about. The point is left out if no cluster of the platform has this state."""
     needs_cpus: str | None = None
-    """The CPUs that a point is about, such as 0,2. There is no such point if one of the CPUs is not there, or lacks
-    `needs_state`. Empty: any CPUs may be meant."""
+    """The CPUs that a point is about, such as 0,2. The point is left out if the platform lacks one of the CPUs, or if
+    one of the CPUs lacks `needs_state`. Empty: no particular CPUs."""
     limits: Limits
     in_pieces: StrictBool = False
-    """True if all points together take longer than most have a machine for. Finished points are published, and added
-    to."""
+    """True if all points together take too long for one go. Then finished points can be published, and others added
+    later."""
     groups: Annotated[list[Group], Field(min_length=1)]
     analysis: Annotated[str, Field(pattern=r"^[a-z][a-z0-9_-]*$")] | None = None
-    """The project's experiment whose `analysis.py` makes tables and figures of the points; None for this
-    experiment's own."""
+    """The experiment of `benchmarks/` whose `analysis.py` makes tables and figures; None for this experiment's own."""
     headline: Headline | None = None
-    """The check that `lull demo` quotes of the published result; None for none."""
+    """The check of the published result that `lull demo` quotes, if any."""
     confirm: Confirm | None = None
-    """A few points of the published result, and what is compared of them, for `lull confirm`."""
+    """For `lull confirm`: a few points of the published result, and the columns to compare."""
     _folder: Path = PrivateAttr(default=Path())
     _programs: Path | None = PrivateAttr(default=None)
 
     @property
     def folder(self) -> Path:
-        """The folder of the scenario's `analysis.py`."""
+        """Return the folder of the scenario's `analysis.py`."""
         return self._folder
 
     @property
     def programs(self) -> Path | None:
-        """The scenario's folder, if it is none of the project's and has guest programs that the image needs."""
+        """Return the folder of an experiment outside of the checkout if it has guest programs for the image."""
         return self._programs
 
     def place(self, folder: Path, programs: Path | None) -> None:
-        """Set the places where the scenario was found, which its file does not say."""
+        """Set the folders where the scenario was found, because its file does not name them."""
         self._folder, self._programs = folder, programs
 
     @model_validator(mode="after")
