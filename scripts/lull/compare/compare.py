@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Two runs or two sweeps: what was asked of them differently, and what came out differently.
+"""Compares two runs or two sweeps: which settings differ, and which measures.
 
-Points are set beside each other by their title, which holds every setting but the seed. Seeds are the repetitions: with
-two or more on both sides, the difference of means has a 95 % interval and a probability (Welch's t, which assumes no
-equal variances; a bootstrap of two to five seeds would be far too narrow); with fewer, neither can be given and that is
-said.
+Points are paired by their title, which holds every setting except the seed. Seeds are repetitions. With two or more
+seeds on both sides, the difference of means has a 95 % interval and a p-value. They are from Welch's t-test, which does
+not assume equal variances. (A bootstrap of two to five seeds would give far too narrow intervals.) With fewer seeds,
+there is neither, and the output says so.
 """
 
 from collections.abc import Sequence
@@ -22,7 +22,7 @@ from lull.statistics import student
 from lull.statistics.bootstrap import Numbers
 
 ENOUGH = 2
-"""Seeds on each side, below which nothing is known of their spread."""
+"""The smallest number of seeds on each side for an interval and a p-value."""
 SIGNIFICANT = 0.05
 NO_SPREAD = "no spread within either side, so there is no test: simulations of all seeds came out the same"
 _SEED = ("seed",)
@@ -37,7 +37,7 @@ class SettingDifference:
 
 @dataclass(frozen=True)
 class Difference:
-    """The difference of one measure at one point. `why` says why `low`, `high` and `p` are None where they are."""
+    """The difference of one measure at one point. If `low`, `high` and `p` are None, `why` gives the reason."""
 
     point: str
     measure: str
@@ -53,12 +53,12 @@ class Difference:
 
     @property
     def change(self) -> float | None:
-        """The difference as a share of the first."""
+        """Return the difference as a share of the first value; None if that is 0."""
         return self.second / self.first - 1 if self.first else None
 
     @property
     def significant(self) -> bool | None:
-        """True for a significant difference; None where this cannot be told."""
+        """Return true for a significant difference; None without a p-value."""
         return None if self.p is None else self.p < SIGNIFICANT
 
 
@@ -67,16 +67,16 @@ class Comparison:
     settings: list[SettingDifference]
     only_first: list[str]
     only_second: list[str]
-    """Points that have no counterpart."""
+    """`only_first` and `only_second` are points without a counterpart."""
     differences: list[Difference]
     same: int
-    """Measures that came out equal everywhere, to the last digit."""
+    """The number of measures that are equal on both sides, to the last digit."""
 
 
 def compare(first: Samples, second: Samples) -> Comparison:
     ours, theirs = first.by_title(), second.by_title()
     both = [title for title in ours if title in theirs]
-    if not both and len(ours) == len(theirs) == 1:  # two single configurations may be called anything
+    if not both and len(ours) == len(theirs) == 1:  # one configuration each: compare them whatever their titles
         (one,), (other,) = ours, theirs
         pairs = [(one if one == other else f"{one} / {other}", ours[one], theirs[other])]
         both = [one]
@@ -101,7 +101,7 @@ def compare(first: Samples, second: Samples) -> Comparison:
 
 
 def difference(point: str, measure: str, first: Numbers, second: Numbers) -> Difference:
-    """Means, and what is known of their difference."""
+    """Return the means of one measure, and interval and p-value of their difference if there are enough seeds."""
     found = Difference(
         point, measure, measures.unit_of(measure), float(first.mean()), float(second.mean()), len(first), len(second)
     )
@@ -125,7 +125,7 @@ def _measures(title: str, left: Sequence[Sample], right: Sequence[Sample]) -> li
 
 
 def _settings(pairs: Sequence[tuple[str, Sequence[Sample], Sequence[Sample]]]) -> list[SettingDifference]:
-    """The differences in spec and manifest. A difference that all pairs share is told once."""
+    """Return the differences in RunSpec and manifest. A difference that all pairs share is listed once."""
     found: dict[str, dict[str, SettingDifference]] = {}
     for title, left, right in pairs:
         ours, theirs = flat(_about(left)), flat(_about(right))
@@ -142,7 +142,7 @@ def _settings(pairs: Sequence[tuple[str, Sequence[Sample], Sequence[Sample]]]) -
 
 
 def _about(points: Sequence[Sample]) -> dict[str, Any]:
-    """Return what a result depends on. The result does not depend on the host and the wall clock."""
+    """Return the part of RunSpec and manifest on which a result depends: no host, no wall-clock time."""
     spec = points[0].run.spec.model_dump(mode="json")
     manifest = points[0].run.manifest
     return {

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The numbers of a run that may be set beside those of another: energy, residency, latency, what the guest reported.
+"""The measures of a run for comparisons: energy, residency, latency, and numbers that the guest reported.
 
-Names have colons, the coarse word first. What a run did not leave is not in it; nothing is estimated.
+Names have colons, the general word first, such as `residency:big:C3`. Missing measures are left out, not estimated.
 """
 
 from collections.abc import Mapping
@@ -26,7 +26,7 @@ def of_point(point: Sample) -> dict[str, float]:
 
 
 def unit_of(name: str) -> str:
-    """The unit of a measure, from its name."""
+    """Return the unit of a measure, from its name."""
     if name.startswith(_JOULES):
         return "J"
     if name.startswith("watts:"):
@@ -38,7 +38,7 @@ def unit_of(name: str) -> str:
 
 
 def _reported(point: Sample) -> dict[str, float]:
-    """The row of a sweep's table, without what is a setting or no number."""
+    """Return the numbers of the point's row in a sweep's table, without settings."""
     (row,) = table.flat([point])
     return {
         name: value
@@ -49,7 +49,7 @@ def _reported(point: Sample) -> dict[str, float]:
 
 
 def _power(point: Sample, reported: Mapping[str, float]) -> dict[str, float]:
-    """Mean watts over the time that the ledger covers."""
+    """Return the mean watts over the time that the ledger covers."""
     if point.ledger is None:
         return {}
     windows = rows.grouped(point.ledger, ["start", "end"], []).to_pylist()
@@ -59,7 +59,7 @@ def _power(point: Sample, reported: Mapping[str, float]) -> dict[str, float]:
 
 
 def _residency(point: Sample) -> dict[str, float]:
-    """Residency by cluster, as Linux counted it."""
+    """Return the residency by cluster, as Linux counted it."""
     counted = cpuidle.read(point.run.path / CPUIDLE)
     if not counted:
         return {}
@@ -72,7 +72,8 @@ def _residency(point: Sample) -> dict[str, float]:
 
 
 def _way_out(point: Sample) -> dict[str, float]:
-    """Wake-up times of a traced run, from the interrupt to Linux, over all CPUs and states. A lossy trace has none."""
+    """Return wake-up times of a traced run, from the interrupt to Linux, over all CPUs and states. A trace that lost
+    events has none."""
     if not (point.run.path / TRACE).is_file():
         return {}
     try:

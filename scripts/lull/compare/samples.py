@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Finished runs, wherever they lie: one run, the points of a scenario, or those of a sweep."""
+"""Reads finished runs from any folder: one run, the points of a scenario, or the points of a sweep."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -34,7 +34,7 @@ class Samples:
     missing: tuple[str, ...] = ()
 
     def by_title(self) -> dict[str, list[Sample]]:
-        """Runs that differ in nothing but their seed."""
+        """Return the runs by title. Runs with the same title differ only in their seed."""
         found: dict[str, list[Sample]] = {}
         for point in self.points:
             found.setdefault(point.title, []).append(point)
@@ -88,7 +88,7 @@ def _of_sweep(path: Path) -> Samples:
 
 
 def _values(rundir: RunDir, spec: RunSpec) -> dict[str, Value]:
-    """A run by itself does not say which parameters its scenario had; the records of wake-latency tell its own."""
+    """Return a single run's scenario parameters. Only runs of wake-latency record them; for others, return none."""
     path = rundir / FILES / wake.FILE
     if not path.is_file():
         return {}
@@ -101,7 +101,7 @@ def _values(rundir: RunDir, spec: RunSpec) -> dict[str, Value]:
 
 
 def _varied(values: list[Mapping[str, Any]]) -> list[str]:
-    """The parameters that tell points apart."""
+    """Return the parameters that differ between points."""
     names = list(dict.fromkeys(name for one in values for name in one))
     return [name for name in names if len({repr(one.get(name)) for one in values}) > 1]
 

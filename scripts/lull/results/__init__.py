@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Published results. In a notebook, `lull.results("wake-latency")` opens one: Python has one name for both."""
+"""Published results. This package can be called: in a notebook, `lull.results("wake-latency")` opens a result."""
 
 import sys
 

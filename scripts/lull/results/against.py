@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Figures of papers and data sheets beside ours, one line each.
+"""Compares figures of papers and data sheets with ours, one line each.
 
-An analysis that has such figures has a function `against(stored) -> list[Against]`, of its stored tables alone.
+An analysis with such figures has a function `against(stored) -> list[Against]`, which needs only its stored tables.
 """
 
 from collections.abc import Callable
@@ -19,7 +19,7 @@ class Against:
     here: str
     published: str
     baseline: str = "-"
-    """The honest modern alternative to the mechanism, where the question has one."""
+    """The best modern alternative to the mechanism, if the question has one."""
     source: str = ""
 
 

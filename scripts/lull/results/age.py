@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The age of a published result: the result is of this tree, confirmed with this tree, or older."""
+"""The age of a published result: made by this checkout, confirmed with this checkout, or older."""
 
 from pathlib import Path
 
@@ -37,7 +37,7 @@ def of(folder: Path, tree: Tree) -> str:
 
 
 def _asked_today(folder: Path, record: Confirmed) -> bool:
-    """Return true if a confirmation would run the same points today, and compare them by the same rules."""
+    """Return true if `lull confirm` would run the same points today, and compare them by the same rules."""
     try:
         prepared = confirming.prepare(folder)
     except UserError:

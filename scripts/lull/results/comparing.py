@@ -1,9 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Compares today's rows of a few points with the published ones, by the rules of `confirm:` in the scenario.
 
-The rule `interval` assumes that repetitions are independent and their spread is normal, as Student's distribution asks.
-An unchanged machine stays within all intervals of an experiment in 95 % of the cases (Bonferroni). Otherwise an
-experiment of many values would be refuted for their number.
+The rule `interval` assumes independent repetitions with a normal spread (Student's t). The intervals of an experiment
+are widened for the number of its values (Bonferroni): an unchanged machine stays within all of them in 95 % of cases.
 """
 
 import json
@@ -21,7 +20,7 @@ from lull.statistics import student
 
 POINT = "point"
 ROUNDING = 1e-9
-"""A share of the published mean: the order of additions may change the last digits of a sum."""
+"""The allowed rounding error, as a share of the published mean. Sums in another order differ in the last digits."""
 
 Tables = Mapping[str, pa.Table]
 Rows = list[dict[str, Any]]
@@ -29,7 +28,7 @@ Rows = list[dict[str, Any]]
 
 @dataclass(frozen=True)
 class Value:
-    """The verdict on one column of a cell. The numbers are means; of the rule `equal`, only the text has values."""
+    """The verdict on one column of a cell. The numbers are means. For the rule `equal` the values are in the text."""
 
     table: str
     cell: str
@@ -39,12 +38,12 @@ class Value:
     says: str
     published: float | None = None
     apart: float | None = None
-    """The greatest difference of the two means that holds."""
+    """The largest allowed difference of the two means."""
     today: float | None = None
 
 
 class PublishedRows:
-    """The published rows of the points that are to run again. They are checked before the first point runs."""
+    """The published rows of the points to run again. They are checked before the first point runs."""
 
     def __init__(self, confirm: Confirm, tables: Tables, points: Sequence[str], place: str, folder: str) -> None:
         """`place` is where `confirm` is written, `folder` where the tables are."""
@@ -59,7 +58,7 @@ class PublishedRows:
         for compared, published in zip(self.confirm.values, self.cells, strict=True):
             rows = _rows(compared, tables, f"{self.place}: today's result")
             today = _cells(compared, rows)
-            # A row of a table that names no point may be of one that was not run again.
+            # Without a column for the point, a row may be from a point that was not run again.
             named = POINT in compared.by
             for cell in dict.fromkeys([*(published if named else ()), *today]):
                 found += self._cell(compared, cell, published.get(cell), today.get(cell))
@@ -107,9 +106,10 @@ class PublishedRows:
             yield self._near(compared, cell, column, same, today)
 
     def _as_many(self, published: Rows, today: Rows) -> Rows:
-        """Return the first published rows, as many as there are today, if the settings may ask for fewer repetitions.
+        """Return as many of the first published rows as there are rows today, if `confirm:` has settings.
 
-        The first ones have today's seeds. Repetitions of one run may drift, so the later ones are not of the same mean.
+        Such settings may ask for fewer repetitions. The first repetitions have today's seeds. Later repetitions of a
+        run may have another mean, because a run may drift.
         """
         return published[: len(today)] if self.confirm.settings else published
 
@@ -173,7 +173,7 @@ def _numbers(rows: Rows, column: str) -> list[float] | None:
 
 
 def _shown(values: Sequence[object]) -> str:
-    """Return a text of the first values, or of the one value that all rows have."""
+    """Return the first values as text, or the one value if it is the same in all rows."""
     if len(values) > 1 and all(value == values[0] for value in values):
         return f"{json.dumps(values[0])} in {len(values)} rows"
     text = ", ".join(map(json.dumps, values[:4]))

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The clocks, the voltages and the temperature that the power of a result stands on, in every summary of timed runs."""
+"""The clocks, voltages and temperature of a result's points, a section in every summary of timed runs."""
 
 import sys
 from collections.abc import Iterable, Sequence
@@ -26,7 +26,7 @@ Row = dict[str, Any]
 
 
 def df_conditions(runs: Sequence[Run]) -> pa.Table:
-    """A row per point and cluster. Empty where times mean nothing."""
+    """Return a table with a row per point and cluster. It is empty for runs without timing."""
     return columns.complete(pa.Table.from_pylist([row for run in runs for row in _of(run)]), _TOLD)
 
 
@@ -50,8 +50,8 @@ def _of(run: Run) -> list[Row]:
 
 
 def text(table: pa.Table, points: Iterable[str] = ()) -> str:
-    """The section of a summary: a row per platform and cluster, with the range over points. `points` are all of the
-    result, of which older ones may have no such record."""
+    """Return the section of a summary: a row per platform and cluster, with the range over points. `points` are all
+    points of the result; older ones may not be in the table."""
     own: dict[tuple[str, float, str], list[Row]] = {}
     for row in table.to_pylist():
         own.setdefault((row["platform"], row["temperature_k"], row["cluster"]), []).append(row)

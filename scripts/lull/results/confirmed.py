@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The record of a confirmation, `confirmed.json` beside a result's manifest: with what, when, and each value's verdict.
+"""The record of a confirmation, `confirmed.json` beside a result's manifest: checkout, time, and each value's verdict.
 
 Publishing a result again removes the record, because publishing replaces the result's whole folder.
 """
@@ -29,7 +29,7 @@ REMEDY = "remove it, and run `lull confirm` again"
 
 @with_config(json_file.OPEN)
 class Verdict(TypedDict):
-    """A verdict, see `comparing.Value`."""
+    """The verdict on one column of a cell, as `comparing.Value`."""
 
     table: str
     cell: str
@@ -44,15 +44,15 @@ class Verdict(TypedDict):
 
 @with_config(json_file.OPEN)
 class Confirmed(TypedDict):
-    """The file FILE."""
+    """The content of the file FILE."""
 
     manifest: str
-    """The hash of the manifest beside this file, and so of the result that was confirmed."""
+    """The hash of the manifest beside this file. It identifies the result that was confirmed."""
     when: str
     command: str
     pieces: Annotated[list[Piece], MinLen(1)]
     rules: str
-    """The hash of `confirm:` in the scenario: with a share that was widened since, the question is another one."""
+    """The hash of `confirm:` in the scenario. The confirmation no longer counts if the rules have changed since."""
     points: dict[str, str]
     """The hash of each point's RunSpec."""
     values: Annotated[list[Verdict], MinLen(1)]
@@ -77,7 +77,7 @@ def write(folder: Path, manifest: str, rules: str, runs: Runs, values: Sequence[
 
 
 def read(folder: Path) -> Confirmed | None:
-    """Return the record, or None if there is no record of the result as it is published now."""
+    """Return the record, or None if there is none, or only one of an earlier publication."""
     if not (folder / FILE).exists():
         return None
     found = json_file.read_as(_ADAPTER, folder / FILE, REMEDY)

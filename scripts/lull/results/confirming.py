@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Confirms a published result: runs the few points that its scenario names, and compares them with the published ones.
 
-A mistake in the scenario or in the published files is told before the first point runs.
+A mistake in the scenario or in the published files raises an error before the first point runs.
 """
 
 from collections.abc import Collection
@@ -43,11 +43,11 @@ class Unfinished(UserError):
 
 @dataclass(frozen=True)
 class PreparedConfirm:
-    """A confirmation that was checked. Nothing of it has started yet."""
+    """A confirmation after all checks, before any run starts."""
 
     folder: Path
     manifest: str
-    """The hash of the manifest that was read."""
+    """The hash of the result's manifest."""
     command: str
     """The command that makes the whole result again."""
     scenario: Scenario
@@ -65,7 +65,7 @@ class PreparedConfirm:
 
 
 def prepare(folder: Path) -> PreparedConfirm:
-    """Return the points that confirm a published result, with the rows that are published of them."""
+    """Return the points that confirm a published result, and their published rows."""
     about, wanted = manifest_of(folder)
     scenario = load_scenario(wanted.name)
     place = yaml_file.shown(Path(file_of(wanted.name) or experiments.folder_of(wanted.name) / experiments.FILE))
@@ -101,7 +101,7 @@ def engine(chosen: str | None) -> Engine:
 
 
 def confirm(prepared: PreparedConfirm, engine: Engine, out: Path, again: bool = False) -> Confirmed:
-    """Run the points that are not there yet, compare, and record the answer beside the manifest."""
+    """Run the points that have not finished, compare, and write the record beside the manifest."""
     name, command = prepared.folder.name, f"./lull confirm {prepared.folder.name}"
     file = file_of(prepared.asked.name)
     sweep = ScenarioFolder.create(out / name, prepared.scenario.name, command, prepared.points, file)
@@ -136,7 +136,7 @@ def manifest_of(folder: Path) -> tuple[ResultManifest, Asked]:
 
 
 def _differs(point: Point, published: MadePoint | None, changed: Collection[str]) -> str | None:
-    """Return the difference between a point and the published point of its name, or None if they are the same."""
+    """Return how a point differs from the published point of the same name, or None if it does not."""
     if published is None or "hung" in published:
         return "is not published"
     for key, value in published["values"].items():

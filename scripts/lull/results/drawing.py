@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The figures of a result, drawn from its stored tables alone: whoever has the tables can draw the figures again.
+"""Draws the figures of a result. Only its stored tables are needed, no runs.
 
-An analysis that has figures has a function `draw(stored) -> list[Drawing]`.
+An analysis with figures has a function `draw(stored) -> list[Drawing]`.
 """
 
 from collections.abc import Mapping
@@ -28,7 +28,7 @@ _HEADING = "\n## Figures\n"
 
 @dataclass(frozen=True)
 class Stored:
-    """A result's tables by name, and what made them."""
+    """A result's tables by name, and their origin: engine, platform and command."""
 
     origin: Origin
     tables: Mapping[str, pa.Table]
@@ -38,7 +38,7 @@ class Stored:
         return self.origin.label
 
     def rows(self, name: str) -> pa.Table | None:
-        """Return a table that has rows; None if there is no such table or it is empty."""
+        """Return the table with this name, or None if there is no such table or it has no rows."""
         table = self.tables.get(name)
         return table if table is not None and table.num_rows else None
 
@@ -56,7 +56,7 @@ def of_tables(analysis: ModuleType, stored: Stored) -> list[Drawing]:
 
 
 class Tables(dict[str, pa.Table]):
-    """Of a folder of results/."""
+    """The tables of a folder of results/, by name."""
 
     def __init__(self, folder: Path) -> None:
         super().__init__({path.stem: _table(path) for path in sorted(folder.glob("*.parquet")) if path.is_file()})
@@ -86,7 +86,7 @@ def read(folder: Path) -> tuple[ModuleType, Stored]:
 
 
 def analysis_of(about: manifest.ResultManifest) -> ModuleType:
-    """Return the analysis that a manifest names. Older results leave the analysis to their scenario."""
+    """Return the analysis that a manifest names. Older manifests name only the scenario, whose analysis it is."""
     return experiments.analysis_in(experiments.named(about.get("analysis") or about["scenario"]))
 
 
@@ -96,7 +96,7 @@ def of_folder(folder: Path) -> list[Drawing]:
 
 
 def draw(folder: Path, into: Path | None = None) -> list[Path]:
-    """Write a result's figures anew, and its summary with their captions and with the reasons that its README gives.
+    """Write a result's figures again, and its summary with captions and with the section of reasons from its README.
 
     Figures that the result no longer has are removed from its own folder.
     """

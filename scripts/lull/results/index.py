@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """The table of results/README.md: the commit and kernel that made each result, and its confirmation.
 
-The table has facts of the results alone. The age of a result depends on the tree, and on the compiler that builds the
-tree's artifacts. So `lull plot` says the age, and no file does.
+The table has no ages: the age of a result depends on the checkout, and on the compiler that builds its artifacts.
+`lull plot` prints the ages.
 """
 
 from collections.abc import Sequence
@@ -18,7 +18,7 @@ BEGIN, END = "<!-- lull plot: results -->\n", "<!-- end -->\n"
 
 
 def write(results: Path) -> None:
-    """Bring the page's table up to date, if there is a page that has one."""
+    """Update the table in the page, if there is one."""
     page = results / PAGE
     before = page.read_text(encoding="utf-8") if page.is_file() else ""
     text = written(before, results)

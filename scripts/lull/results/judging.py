@@ -1,13 +1,12 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Judges a published result again: its own tables, by the rules that its analysis has today.
+"""Makes the checks of a published result again: its own tables, today's rules of its analysis.
 
-An analysis may become stricter after a result was published. Checks that nobody makes again would then say what the
-project does not hold to be true any more. An analysis with a function `conclude(tables, points) -> Result` needs only
-the tables for that. `points` are the names of all points that there are to be. Of a result that comes in pieces, the
-tables are those whose rows name their point (`pieces`). Of any other result, they are all tables.
+An analysis may become stricter after a result was published, and then the published checks are out of date. An analysis
+with a function `conclude(tables, points) -> Result` can make checks from tables, without runs. `points` are the names
+of all points of the experiment, finished or not. If the result comes in pieces, `tables` are only those whose rows name
+their point (`pieces`); otherwise they are all tables.
 
-Tables that were published before they had a column that is needed now cannot be judged. Such a result stays as it is
-until it is made again.
+If the published tables lack a column that today's analysis needs, the result stays as it is until it is made again.
 """
 
 import math
@@ -27,8 +26,10 @@ from lull.scenario.load import load_scenario
 
 
 def judge(folder: Path) -> list[Path] | None:
-    """Write summary, checks and figures of a published result anew, and return the figures; None, and nothing written,
-    where the tables are not enough. Tables that say the same stay as they are, to the byte."""
+    """Write summary, checks and figures of a published result again, and return the paths of the figures.
+
+    Return None and write nothing if the tables are not enough. The file of a table with the same values is not touched.
+    """
     analysis, stored = drawing.read(folder)
     about = manifests.read(folder)
     found = _concluded(folder, analysis, stored.tables, about)
@@ -44,8 +45,8 @@ def judge(folder: Path) -> list[Path] | None:
 
 
 def concluded(folder: Path) -> Result | None:
-    """What today's analysis concludes from a published result's tables; None where it needs the runs themselves, or
-    columns that the tables have not."""
+    """Return what today's analysis concludes from a published result's tables; None if it needs the runs, or columns
+    that the tables lack."""
     analysis, stored = drawing.read(folder)
     return _concluded(folder, analysis, stored.tables, manifests.read(folder))
 
@@ -69,7 +70,7 @@ def _concluded(
 
 
 def _same(one: pa.Table, other: pa.Table) -> bool:
-    """Whether two tables differ in the last digits at most, as a fit does from machine to machine."""
+    """Return true if two tables differ only in the last digits, as a fit does on another host."""
     if one.schema.names != other.schema.names or one.num_rows != other.num_rows:
         return False
     rows = zip(one.to_pylist(), other.to_pylist(), strict=True)

@@ -15,12 +15,12 @@ if TYPE_CHECKING:
 
 
 def alone(sweep: ScenarioFolder) -> AbstractContextManager[None]:
-    """Commands that share a folder end together, and would write the same ledgers."""
+    """Return a lock: commands that share a folder end at the same time, and would write the same ledgers."""
     return locks.exclusive(sweep.lock(FIGURES), lambda: report("figures: another command is making them, waiting"))
 
 
 def is_complete(sweep: ScenarioFolder) -> bool:
-    """Return true if all points have finished. Before the last one nothing can be concluded, and a message says so."""
+    """Return true if all points have finished. Otherwise print how many are missing."""
     recorded = sweep.read()["points"]
     assert isinstance(recorded, list)
     missing = [point["name"] for point in recorded if finished(sweep.folder(point["name"])) is None]
@@ -30,7 +30,7 @@ def is_complete(sweep: ScenarioFolder) -> bool:
 
 
 def make(sweep: ScenarioFolder, scenario: Scenario) -> "tuple[Runs, Result]":
-    """The result of the points that have finished."""
+    """Make the tables, figures and checks of the finished points. Return the runs and the result."""
     # matplotlib takes a second to load, which commands that draw nothing do not pay.
     from lull.results import conditions, result
     from lull.scenario import runs as source

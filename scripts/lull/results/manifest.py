@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The manifest of a published result. `manifest.json` in a folder of results/ is this, or it is refused."""
+"""The schema of `manifest.json` in a folder of results/. Any other content is an error."""
 
 from pathlib import Path
 from typing import Annotated, NotRequired
@@ -29,13 +29,13 @@ class ResultEngine(TypedDict):
 
 @with_config(json_file.OPEN)
 class Piece(TypedDict):
-    """The engine, the keys of the artifacts and the commits that made some of the points."""
+    """Some of the points, with the engine, artifacts and commits that made them."""
 
     engine: ResultEngine
     artifacts: dict[str, str]
     lull: Annotated[list[str], MinLen(1)]
     code: NotRequired[dict[str, str]]
-    """Hashes of lull's own code that the tables are made with: the ledger's, and what the analysis names."""
+    """Hashes of lull's code that makes the tables: the ledger's code, and code that the analysis names."""
 
 
 @with_config(json_file.OPEN)
@@ -55,7 +55,7 @@ class ResultManifest(TypedDict):
     cpu: str | None
     pieces: NotRequired[Annotated[list[Piece], MinLen(1)]]
     points: Annotated[dict[str, MadePoint], MinLen(1)]
-    # An older manifest says once, for all of its points, what a piece says.
+    # Older manifests have no pieces: they name engine, artifacts and commit once for all points.
     engine: NotRequired[ResultEngine]
     artifacts: NotRequired[dict[str, str]]
     lull: NotRequired[Annotated[list[str], MinLen(1)]]
@@ -76,7 +76,7 @@ def read(folder: Path) -> ResultManifest:
 
 
 def short(name: str) -> str:
-    """Return the first digits of a commit or a key. The mark of a commit with uncommitted changes stays."""
+    """Return the first digits of a commit or a key. The mark of a commit with uncommitted changes is kept."""
     digits, dash, mark = name.partition("-")
     return f"{digits[:SHORT]}{dash}{mark}"
 

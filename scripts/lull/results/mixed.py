@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Says in a summary which points were made with which kernel, and which rows compare points of different kernels.
+"""A section of a summary: the kernel of each point, and the rows that compare points of different kernels.
 
-A result that is published in pieces may have points of several kernels. What one of its rows calls a saving may then
-be the difference between two kernels.
+A result that is published in pieces may have points of several kernels. A saving in such a row may in fact be a
+difference between two kernels.
 """
 
 from collections.abc import Mapping, Sequence
@@ -14,11 +14,11 @@ from lull.plotting.markdown import markdown_table
 from lull.results import manifest
 
 MOST = 4
-"""Pairs that are named, for each table."""
+"""The largest number of groups of points that are named, for each table."""
 
 
 def text(tables: Mapping[str, pa.Table], about: Mapping[str, Any]) -> str:
-    """The section of a summary. Empty if all points were made with one kernel."""
+    """Return the section of a summary; empty if all points were made with one kernel."""
     kernel_of = {point: piece["artifacts"]["kernel"] for piece in about.get("pieces", ()) for point in piece["points"]}
     if len(set(kernel_of.values())) < 2:
         return ""
@@ -36,7 +36,7 @@ def _groups(kernel_of: Mapping[str, str], kernel: str) -> str:
 
 
 def _across(table: pa.Table, kernel_of: Mapping[str, str]) -> list[tuple[str, ...]]:
-    """The points that are named in a row, for each row whose points are of different kernels."""
+    """Return the points of each row that names points of different kernels, without repetitions."""
     columns = [table[name].to_pylist() for name in table.column_names if pa.types.is_string(table[name].type)]
     named = [tuple(dict.fromkeys(value for value in row if value in kernel_of)) for row in zip(*columns, strict=True)]
     return [points for points in dict.fromkeys(named) if len({kernel_of[point] for point in points}) > 1]

@@ -1,14 +1,14 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""A result that is published in pieces: points that finished later, and maybe elsewhere, join those that are there.
+"""Joins the pieces of a published result: points that finished later, or on another host, are added to it.
 
-A published point stays while kernel, firmware, image and machine model are the same, and lull's own code that makes the
-tables of the runs, if the analysis names any (`code`). So a point that failed cannot be run again until it passes. A
-point made with others of these takes the place of the published one: so a result that has become old is renewed piece
-by piece. With a point go all rows that were made of its run, also those about another point (`NAMES`).
+A published point is not replaced as long as kernel, firmware, image, machine model and lull's table-making code (if the
+analysis names any, `code`) are the same. So nobody can run a point with a failing check again until it passes. If one
+of these differs, the new point replaces the published one: an old result is renewed piece by piece. When a point is
+replaced, all rows made from its run are removed, also rows about another point (`NAMES`).
 
-The analysis of such a scenario has a function `conclude(tables, points) -> Result`. It makes all of the result from the
-tables whose rows name their `point`; `points` are the names of all points that there are to be. A column that a table
-gained after some points were published is null in the rows of these.
+The analysis of such a scenario has a function `conclude(tables, points) -> Result`. It makes the whole result from the
+tables whose rows name their `point`. `points` are the names of all points of the experiment, finished or not. If a
+table has gained a column, the column is null for points that were published before.
 """
 
 import json
@@ -24,8 +24,8 @@ from lull.results.drawing import MANIFEST, tables_of
 
 POINT = "point"
 NAMES = (POINT, "recorded", "recorded_run", "made_of")
-"""The columns that name a point, or a list of points, whose run a row was made of. An answer of a what-if is made of
-the run that is predicted and of those that predict it: it goes if one of them is made again."""
+"""Columns that name the point, or a list of points, from whose runs a row was made. For example, a row of a what-if is
+made from the predicted run and from the runs that predict it: it is removed if one of them is replaced."""
 MADE_BY = ("artifacts", "engine", "host", "lull", "code")
 """The keys of a manifest that differ from piece to piece."""
 
@@ -33,14 +33,14 @@ Tables = dict[str, pa.Table]
 
 
 def joined(made: Path, published: Path) -> tuple[Tables, dict[str, Any]]:
-    """Return the tables and the manifest of what is published, with those points of a result that are not there yet."""
+    """Return tables and manifest of the published result, with the new points of the result in `made` added."""
     manifest = json_file.read(made / MANIFEST, "make the figures again")
     there: Tables = {}
     before: Mapping[str, Any] = {**manifest, "points": {}, "pieces": []}
     if (published / MANIFEST).is_file():
         before = json_file.read(published / MANIFEST, f"remove {yaml_file.shown(published)} and publish again")
         there = joinable(tables_of(published))
-    # A row of a point that the manifest does not name comes in again, together with the point's record.
+    # Rows of points that the published manifest does not name are taken from `made`, with the points' records.
     renewed = _renewed(before["pieces"], manifest["pieces"]) | (manifest["points"].keys() - before["points"].keys())
     there = {name: table.filter(_is_not_in(table, renewed)) for name, table in there.items()}
     before = _without(before, renewed)
@@ -55,13 +55,13 @@ def joined(made: Path, published: Path) -> tuple[Tables, dict[str, Any]]:
         name: _added(there.get(name), table, known, new, made / name)
         for name, table in joinable(tables_of(made)).items()
     }
-    # A piece may have no row of a table, and then not the table either.
+    # A piece without rows for a table does not have the table.
     tables = {**there, **tables}
     return tables, _manifest(before, manifest, known)
 
 
 def joinable(tables: Mapping[str, pa.Table]) -> Tables:
-    """A result's tables that can be joined: those whose rows name their point."""
+    """Return the tables that can be joined: those whose rows name their point."""
     return {name: table for name, table in tables.items() if POINT in table.column_names}
 
 
@@ -81,7 +81,7 @@ def _is_not_in(table: pa.Table, points: set[str]) -> pa.Array:
 
 
 def _points(table: pa.Table) -> list[set[str]]:
-    """Of each row, the points whose runs it was made of."""
+    """Return, for each row, the points from whose runs it was made."""
     columns = [table[name].to_pylist() for name in NAMES if name in table.column_names]
     return [
         {name for value in row for name in (value if isinstance(value, list) else [value]) if isinstance(name, str)}
@@ -90,7 +90,7 @@ def _points(table: pa.Table) -> list[set[str]]:
 
 
 def _renewed(before: Sequence[Mapping[str, Any]], made: Sequence[Mapping[str, Any]]) -> set[str]:
-    """The points that were published, and are made with another kernel, firmware, image, machine model or code now."""
+    """Return the points that are now made with another kernel, firmware, image, machine model or code."""
     published = {name: _made_with(piece) for piece in before for name in piece["points"]}
     now = {name: _made_with(piece) for piece in made for name in piece["points"]}
     return {name for name in published.keys() & now.keys() if published[name] != now[name]}
@@ -101,7 +101,7 @@ def _made_with(piece: Mapping[str, Any]) -> tuple[Any, ...]:
 
 
 def _without(manifest: Mapping[str, Any], points: set[str]) -> dict[str, Any]:
-    """A manifest without these points, and without pieces that have no other."""
+    """Return the manifest without these points, and without pieces that are then empty."""
     left = [
         {**piece, "points": [name for name in piece["points"] if name not in points]} for piece in manifest["pieces"]
     ]

@@ -1,23 +1,22 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Figures in prose, each tied to the table that it is from.
+"""Updates numbers in Markdown pages from the tables of results.
 
-An experiment's README says why its numbers differ from published ones, and quotes some of them. Behind each quoted
-figure stands a comment, which Markdown does not show:
+An experiment's README, for example, quotes numbers of the result. Each quoted number is followed by a comment, which
+Markdown does not show:
 
     ESM saves 1.48<!--= differences one=models/esm-25 "against=pull 16 ms": -1e3 * power_w --> mW.
 
-The comment names a table of the result and its row (`column=value`, as many as it takes), then the figure, an
-expression over the row's columns. It may use `abs()`. Where several rows fit, `min`, `max` or `average` in front of the
-expression makes one number of them. A figure of two rows gets the other's number by a name, which may stand in each
-expression before it:
+The comment names a table, then a row by one or more `column=value`, then an expression over the row's columns, which
+may use `abs()`. If several rows fit, `min`, `max` or `average` before the expression makes one number of them. An
+expression can use a number of another row by a name, which is defined after `with`:
 
     3.7 <!--= points point=big: 1e3 * (power_w - plain) with plain = points point=none: power_w -->
 
-The figure keeps as many significant digits as it has, at least those before its point. A figure that is no finite
-number is unknown, such as one that is divided by 0.
+The number keeps its count of significant digits, and at least the digits before its point. A number that is not finite,
+such as after a division by 0, is unknown.
 
-What is no result, such as a paper's number or a setting, is listed once, in a comment `<!--= given: 16 1.6 -->` of the
-same section.
+Numbers that are no results, such as a paper's number or a setting, are listed in a comment `<!--= given: 16 1.6 -->` of
+the same section.
 """
 
 import ast
@@ -39,7 +38,7 @@ from lull.files import yaml_file
 QUOTE = re.compile(r"(?P<number>-?\d+(?:\.\d+)?)<!--= (?P<what>(?!given:)[^>]*?) -->")
 GIVEN = re.compile(r"<!--= given: (?P<numbers>[^>]*?) -->")
 UNKNOWN = "-"
-"""The text in place of a figure whose row the tables do not have, such as the tables of a few points."""
+"""The text for an unknown number, for example if the tables of a few points lack its row."""
 _NUMBER = re.compile(r"(?<![\w.])\d+(?:\.\d+)?(?![\w<]|\.\d)")
 _WITH = re.compile(r"\s+with (\w+) = ")
 _NOT_PROSE = re.compile(r"`[^`]*`|\]\([^)]*\)|<!--.*?-->")
@@ -74,7 +73,7 @@ class _Asked:
 
 
 def value(tables: Tables, what: str) -> float | None:
-    """The number that a comment asks for; None where the tables have no such row, or the row no finite number."""
+    """Return the number of a comment; None if the tables lack the row, or if the number is not finite."""
     first, *others = _WITH.split(what)
     names: dict[str, float | None] = {}
     for name, other in reversed(list(zip(others[::2], others[1::2], strict=True))):
@@ -99,7 +98,7 @@ def _value(tables: Tables, part: str, names: Mapping[str, float | None], what: s
 
 
 def named(what: str) -> set[str]:
-    """The tables that a comment names."""
+    """Return the names of the tables in a comment."""
     first, *others = _WITH.split(what)
     return {part.partition(" ")[0].rstrip(":") for part in (first, *others[1::2])}
 
@@ -127,7 +126,7 @@ def _evaluated(node: ast.expr, row: Mapping[str, Any]) -> float | None:
 
 
 def _joined(row: Mapping[str, Any], names: Mapping[str, float | None]) -> Mapping[str, Any]:
-    """The row's numbers and the others', which may not hide a column."""
+    """Return the row's columns and the numbers of other rows by their names, which must not hide a column."""
     if hidden := names.keys() & row.keys():
         raise ValueError(f"{', '.join(hidden)}: a column has this name")
     return {**row, **names}
@@ -138,10 +137,10 @@ def _fits(row: Mapping[str, Any], where: Mapping[str, str]) -> bool:
 
 
 def fill(text: str, tables: Tables, unknown: str | None = UNKNOWN, page: Path | None = None) -> str:
-    """The text with each quoted figure as the tables have it, with as many significant digits as it had.
+    """Return the text with each quoted number updated from the tables, with the same count of significant digits.
 
-    `unknown` stands for a figure that the tables do not have; None leaves what was there. `page` is the file that the
-    text is from, for messages.
+    `unknown` replaces a number that the tables do not have; None leaves the old number. `page` is the text's file, for
+    messages.
     """
 
     def renewed(match: re.Match[str]) -> str:
@@ -157,18 +156,18 @@ def fill(text: str, tables: Tables, unknown: str | None = UNKNOWN, page: Path | 
 
 
 def _like(model: str, number: float) -> str:
-    """The number with the significant digits of the other, and never fewer than its integral part has."""
+    """Return the number as text with as many significant digits as `model`, but all digits before the point."""
     digits = len(re.sub(r"[-.]", "", model).lstrip("0"))
     return f"{number:#.{max(digits, len(str(int(abs(number)))))}g}".rstrip(".")
 
 
 def without_comments(text: str) -> str:
-    """The text as a reader of the page sees it."""
+    """Return the text without comments of this module, as a reader of the page sees it."""
     return re.sub(r"(?m)^<!--= .*? -->\n|<!--= .*? -->", "", text)
 
 
 def loose(text: str) -> list[str]:
-    """Numbers of a text that are neither quoted nor given."""
+    """Return the numbers of a text that are neither quoted nor given."""
     given = {number for match in GIVEN.finditer(text) for number in match["numbers"].split()}
     prose = _NOT_PROSE.sub("", QUOTE.sub("", text))
     return [number for number in _NUMBER.findall(prose) if number not in given]

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Why a result differs from published numbers: a section of the experiment's README, and of the summary of its result.
+"""The section on why a result differs from published numbers, in the experiment's README and in the result's summary.
 
-A human writes the section. Its figures are quoted from the result's tables.
+People write the section. Its numbers are quoted from the result's tables (`quotes`).
 """
 
 import os
@@ -20,7 +20,7 @@ _LINK = re.compile(r"\]\((?![a-z]+:)([^)#]*)")
 
 
 def of(scenario: str) -> str:
-    """The section as the README has it, with the comments that say where each figure is from; or nothing."""
+    """Return the section of the README with the comments of its quoted numbers; empty if there is none."""
     readme = _page(scenario)
     if not readme.is_file():
         return ""
@@ -34,7 +34,7 @@ def _page(scenario: str) -> Path:
 
 
 def shown(scenario: str, tables: Mapping[str, pa.Table]) -> str:
-    """The section as a summary has it, with the figures of these tables. Links lead from the summary's folder."""
+    """Return the section for a summary: numbers from these tables, no comments, links relative to the summary."""
     page = _page(scenario)
     text = quotes.without_comments(quotes.fill(of(scenario), tables, page=page))
     here = experiments.BENCHMARKS.parent / "results" / scenario
@@ -47,7 +47,7 @@ def shown(scenario: str, tables: Mapping[str, pa.Table]) -> str:
 
 
 def renewed(summary: str, scenario: str, tables: Mapping[str, pa.Table]) -> str:
-    """A summary with the section that the README has now. A summary without the section stays as it is."""
+    """Return a summary with its section replaced by the README's. A summary without the section is not changed."""
     before, heading, rest = summary.partition(f"\n{REASONS}\n")
     if not heading:
         return summary

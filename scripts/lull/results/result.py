@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """The result that an analysis returns, and the folder that it becomes.
 
-An analysis is the `analysis.py` of an experiment. It has a function `analyse(runs) -> Result`. It may have one that
-draws what it stored (`drawing`), and one that concludes from stored tables (`judging`, `pieces`). Files are written
-here, and here it is seen to that nothing but gem5's numbers enters `results/`.
+An analysis is the `analysis.py` of an experiment. It has a function `analyse(runs) -> Result`. It may also have a
+function that draws stored tables (`drawing`), and one that concludes from stored tables (`judging`, `pieces`). This
+module writes the files, and lets only numbers of gem5 into `results/`.
 """
 
 import json
@@ -34,18 +34,18 @@ _OF_A_RESULT = re.compile(r"\d<!--= [\w-]+/")
 
 
 class CheckFailed(UserError):
-    """The data is whole and it does not say what it should."""
+    """A check of a result failed, although its data is complete."""
 
     exit_status = 1
 
 
 class TooOld(UserError):
-    """A published table has not what today's analysis concludes from."""
+    """A published table lacks a column that today's analysis needs."""
 
 
 @dataclass(frozen=True)
 class Check:
-    """One thing that must hold; `says` gives the numbers either way."""
+    """One condition that a result must meet. `says` gives the numbers, passed or not."""
 
     name: str
     passed: bool
@@ -55,13 +55,13 @@ class Check:
 @dataclass
 class Result:
     summary: str
-    """Markdown: the tables that a reader looks at first."""
+    """The most important tables, as Markdown."""
     tables: dict[str, pa.Table] = field(default_factory=dict)
     checks: list[Check] = field(default_factory=list)
 
 
 def need(tables: Mapping[str, pa.Table], name: str, *columns: str) -> pa.Table:
-    """Return a table that an analysis concludes from. Older publications may lack columns that were added later."""
+    """Return a table; raise TooOld if it lacks one of the columns, as tables published earlier may."""
     table = tables[name]
     if missing := [column for column in columns if column not in table.column_names and table.num_rows]:
         raise TooOld(f"no column `{missing[0]}` in the table `{name}`; make the result again")
@@ -69,13 +69,15 @@ def need(tables: Mapping[str, pa.Table], name: str, *columns: str) -> pa.Table:
 
 
 def write(result: Result, runs: Runs, folder: Path) -> None:
-    """All files of a result of these runs, in place of those of an earlier one."""
+    """Write all files of a result of these runs. They replace an earlier result's files."""
     save(result, runs.title, {**runs.manifest(), "pieces": tree.with_code(runs.pieces, runs.analysis)}, folder)
 
 
 def save(result: Result, title: str, about: Mapping[str, Any], folder: Path, keep: Sequence[str] = ()) -> list[Path]:
-    """Write a result and its manifest, and return its figures, which are drawn from the tables as stored. `keep`: names
-    of files of the earlier result that stay as they are."""
+    """Write a result and its manifest, draw its figures from the stored tables, and return their paths.
+
+    `keep` are names of files of the earlier result that stay as they are.
+    """
     with whole.replaced(folder) as place:
         for name, table in result.tables.items():
             pq.write_table(
@@ -92,14 +94,17 @@ def save(result: Result, title: str, about: Mapping[str, Any], folder: Path, kee
 
 
 def with_conditions(result: Result, table: pa.Table | None) -> Result:
-    """The result with the table that says under which clocks and at which temperature its points ran."""
+    """Return the result with its table of clocks, voltages and temperatures added, if there is one."""
     if table is not None and table.num_rows:
         result.tables[conditions.NAME] = table
     return result
 
 
 def publish(runs: Runs, made: Path) -> Path:
-    """Put a written result into `results/`. Only gem5's, and a complete one or a piece of one that comes in pieces."""
+    """Copy a written result into `results/`, and return its folder. The result must be from gem5, and complete.
+
+    A result that comes in pieces need not be complete: its points are added to the published ones.
+    """
     if runs.engine != "gem5":
         raise UserError(f"{runs.path}: made by QEMU, which has no timing; only gem5's results enter {RESULTS.name}/")
     if runs.scenario not in experiments.names():
@@ -121,7 +126,7 @@ def publish(runs: Runs, made: Path) -> Path:
 
 
 def _published_as(runs: Runs) -> str:
-    """The scenario's name. Another machine or other CPUs than its own have a folder of their own."""
+    """Return the folder's name: the scenario, then platform and CPU models if they are not the scenario's own."""
     own = load.load_scenario(runs.scenario)
     others = [runs.platform] if runs.platform != own.platform and "," not in runs.platform else []
     others += [runs.cpu] if runs.cpu and runs.cpu != own.cpu else []
@@ -129,7 +134,7 @@ def _published_as(runs: Runs) -> str:
 
 
 def must_hold(checks: Sequence[Check]) -> None:
-    """A check that fails stops whoever asked, with its numbers."""
+    """Raise CheckFailed with the numbers of the first failed check, if there is one."""
     failed = [check for check in checks if not check.passed]
     if failed:
         more = f" (and {len(failed) - 1} more)" if len(failed) > 1 else ""
@@ -156,7 +161,7 @@ def _page(result: Result, title: str, about: Mapping[str, Any]) -> str:
 
 
 def requote(page: Path, tables: Mapping[str, pa.Table]) -> bool:
-    """Put the figures of published tables into a page that quotes them; whether that changed it."""
+    """Update the quoted numbers of a page from published tables. Return true if the page has changed."""
     if not page.is_file():
         return False
     before = page.read_text()
@@ -168,23 +173,26 @@ def requote(page: Path, tables: Mapping[str, pa.Table]) -> bool:
 
 
 def requote_docs() -> None:
-    """The same for the front page and those of docs/, which quote every result.
+    """Update the quoted numbers of README.md and docs/, which may quote any result.
 
-    There `esm-idle/points` is a table of `esm-idle`.
+    These pages name a table with its result, such as `esm-idle/points`.
     """
     for page in quoting_docs():
         requote(page, quoted_tables(page.read_text()))
 
 
 def quoting_docs() -> list[Path]:
-    """Pages of the checkout that the results are in."""
+    """Return the pages among README.md and docs/ that quote results."""
     pages = [*sorted((RESULTS.parent / "docs").glob("*.md")), RESULTS.parent / "README.md"]
     return [page for page in pages if page.is_file() and _OF_A_RESULT.search(page.read_text())]
 
 
 def quoted_tables(text: str) -> dict[str, pa.Table]:
-    """The tables that a page of docs/ quotes, by the names that it has for them: those of `results/`, and the power
-    models' own comparison with published figures, `power-models/left-out` for example."""
+    """Return the tables that a page of docs/ quotes, by the page's names for them, such as `esm-idle/points`.
+
+    Besides tables of `results/`, there are comparisons of the power models with published figures, such as
+    `power-models/left-out`.
+    """
     models = validation.quotable() if "<!--= power-models/" in text else {}
     return {f"power-models/{name}": table for name, table in models.items()} | {
         f"{folder.name}/{name}": table

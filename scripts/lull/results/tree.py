@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""All that a result is made with, as this tree has it: firmware, kernel, image, machine model, ledger, and what code an
-analysis names."""
+"""The state of this checkout as far as results depend on it: firmware, kernel, image, machine model, ledger, and the
+code that an analysis names."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -21,10 +21,10 @@ class Tree:
     configs: str
     """The hash of gem5-configs/, the machine model."""
     ledger: str
-    """The hash of the power models, and of the code that makes joules with them."""
+    """The hash of the power models, and of the code that computes joules with them."""
 
     def made(self, pieces: Sequence[Piece], analysis: ModuleType) -> bool:
-        """Return true if this tree made all of these pieces of a result with this analysis."""
+        """Return true if this state of the checkout made all of these pieces with this analysis."""
         code = _code(self.ledger, analysis)
         return all(
             piece["artifacts"] == self.artifacts
@@ -35,12 +35,12 @@ class Tree:
 
 
 def now() -> Tree:
-    """Return this tree. Nothing is built or downloaded; the sources of the artifacts have to be in the cache."""
+    """Return this checkout's state. Nothing is built or downloaded: the artifacts' sources must be in the cache."""
     return Tree(store.keys(), gem5.configs(), version.ledger())
 
 
 def with_code(pieces: Sequence[Mapping[str, Any]], analysis: ModuleType) -> list[dict[str, Any]]:
-    """Pieces of a manifest that this tree's code makes tables of, with the hashes of this code."""
+    """Return the pieces of a manifest with the hashes of this checkout's table-making code added."""
     code = _code(version.ledger(), analysis)
     return [{**piece, "code": code} for piece in pieces]
 
