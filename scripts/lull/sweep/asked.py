@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The wishes of a user for a sweep: from a file, from options, or from both."""
+"""What a user asks of a sweep: from a sweep file, from options, or from both."""
 
 import re
 from collections.abc import Sequence
@@ -22,21 +22,21 @@ _DECIMAL = re.compile(rf"{_INTEGER.pattern}\.[0-9]+")
 
 
 class SweepAsked(Block):
-    """A sweep file. The options of `lull sweep` have the same names and win over it."""
+    """The content of a sweep file. Options of `lull sweep` have the same names, and override the file."""
 
     scenario: Annotated[str, Field(min_length=1)]
     platform: str | None = None
-    """The scenario's own if not given, as `cpu` and `stats_period_s`."""
+    """If not given, the scenario's own. The same holds for `cpu` and `stats_period_s`."""
     cpu: CpuMode | None = None
     stats_period_s: Period | None = None
     points: list[str] = Field(default_factory=list)
-    """Names or patterns of the scenario's points; all of them if not given."""
+    """Names or patterns of the scenario's points; if not given, all points."""
     set: dict[str, Value] = Field(default_factory=dict)
     """Settings that are the same at every point."""
     grid: dict[str, Annotated[list[Value], Field(min_length=1)]] = Field(default_factory=dict)
-    """Axes: a key of `set`, or `platform` or `cpu`, and its values. Every combination is run."""
+    """The axes: a key of `set`, or `platform` or `cpu`, with its values. Every combination runs."""
     seeds: Annotated[int, Field(ge=1, le=SEEDS_MAX)] = 1
-    """Every combination is run with the seeds 1 to this."""
+    """The number of seeds: every combination runs with the seeds 1 to `seeds`."""
 
 
 def load(path: Path) -> SweepAsked:
@@ -47,12 +47,12 @@ def load(path: Path) -> SweepAsked:
 
 
 def parse_set(words: Sequence[str]) -> dict[str, Value]:
-    """`--set key=value`, of which the last for a key wins."""
+    """Return the values of `--set key=value` words. The last one for a key counts."""
     return {key: _value(text) for key, text in (_halves("--set", word, "count=50") for word in words)}
 
 
 def parse_grid(words: Sequence[str]) -> dict[str, list[Value]]:
-    """`--grid key=value,value`. A value with a comma in it needs a file."""
+    """Return the values of `--grid key=value,value` words. A value with a comma in it needs a sweep file."""
     grid: dict[str, list[Value]] = {}
     for word in words:
         key, text = _halves("--grid", word, "cstates.C3.exit_us=10,50")
@@ -73,7 +73,7 @@ def _halves(option: str, word: str, example: str) -> tuple[str, str]:
 
 
 def _value(text: str) -> Value:
-    """A number where the text is how a number is written; `010` and `1e3` stay as they are."""
+    """Return a truth value or a number if the text is one in its usual form; else the text, such as `010` or `1e3`."""
     if text in ("true", "false"):
         return text == "true"
     if _INTEGER.fullmatch(text):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Expands a sweep to its runs: every point of the scenario in every cell of the grid with every seed, checked."""
+"""Expands a sweep to its runs: every point of the scenario, in every cell of the grid, with every seed."""
 
 import itertools
 import math
@@ -21,19 +21,21 @@ from lull.sweep.asked import SweepAsked
 from lull.sweep.folder import SweepPoint
 
 SEED = "seed"
-"""A scenario's parameter with this name follows the sweep's seed: the guest program draws from it."""
+"""A scenario's parameter with this name gets the sweep's seed, for the random numbers of the guest program."""
 PLATFORM, CPU = "platform", "cpu"
 MOST_CELLS = 100_000
-"""The most combinations of a grid's values with its seeds. More would fill the memory before the first run begins."""
+"""The largest number of combinations of values and seeds. More would fill the memory before the first run begins."""
 
 Where = Callable[[str], str]
-"""The user's spelling of an axis of the grid: `--grid governor`, `mine.yaml: grid.governor`."""
+"""Returns where the user wrote an axis, for messages: `--grid governor`, or `mine.yaml: grid.governor`."""
 
 
 @dataclass(frozen=True, slots=True)
 class Packed:
-    """A RunSpec as bytes. As objects it takes 60 kB of memory, which ten thousand points would feel. The specs of a
-    sweep are alike, so each is kept as its difference from `like`."""
+    """A RunSpec, compressed as its difference from `like`, another spec of the sweep.
+
+    As objects, a spec takes 60 kB: too much memory for ten thousand points.
+    """
 
     data: bytes
     like: bytes
@@ -55,15 +57,15 @@ class Planned:
     packed: Packed
     cpu: AnyCpu | None
     memory_mib: int
-    """The machine's."""
+    """The memory of the simulated machine."""
     wall_s: float
-    """The run's limit."""
+    """The run's limit of wall-clock time."""
     machine: str
-    """A key that is the same for all points that boot alike."""
+    """Points with the same key restore the same checkpoint."""
 
     @property
     def spec(self) -> RunSpec:
-        """Made anew each time."""
+        """Return the RunSpec, unpacked at each call."""
         return RunSpec.model_validate_json(self.packed.json)
 
 
@@ -71,11 +73,11 @@ class Planned:
 class Expanded:
     planned: list[Planned]
     left_out: list[tuple[str, str]]
-    """The points asked for that a machine of the grid cannot run, with what it lacks."""
+    """The points that a machine of the grid cannot run: name, and what the machine lacks."""
 
 
 def expand(asked: SweepAsked, scenario: Scenario, engine: EngineName, where: Where) -> Expanded:
-    """All points, without their keys; `where` tells where an axis was written."""
+    """Return all points, without their keys. Check all of them first."""
     cells = math.prod(map(len, asked.grid.values())) * asked.seeds
     if cells > MOST_CELLS:
         raise UserError(f"grid: {cells} combinations of its values and seeds; give {MOST_CELLS} or fewer")
@@ -108,8 +110,7 @@ def _memory_mib(spec: RunSpec) -> int:
 
 
 def keyed(found: Sequence[Planned], made_of: str) -> list[Planned]:
-    """Return the points with their keys. `made_of` is all that results depend on besides the spec, and takes long to
-    build."""
+    """Return the points with their keys. `made_of` identifies engine and artifacts, whose build may take long."""
     return [
         replace(planned, entry=replace(planned.entry, key=digest.of_json([planned.entry.hash, made_of])[:16]))
         for planned in found
@@ -156,7 +157,7 @@ def _cpu(cell: Mapping[str, Value], where: Where) -> CpuMode | None:
 
 
 def _named(sentence: str, cell: Mapping[str, Value], where: Where) -> str:
-    """An axis of the grid is set for each point; who wrote it there looks for it there."""
+    """Return a message about `--set` that names the axis as the user wrote it, such as `--grid governor`."""
     key = sentence.removeprefix("--set ").partition(":")[0].partition("=")[0]
     named = sentence.startswith("--set ") and key in cell
     return where(key) + sentence.removeprefix(f"--set {key}") if named else sentence
@@ -170,7 +171,7 @@ def _check_values(grid: Mapping[str, Sequence[Value]], where: Where) -> None:
 
 
 def _check_settings_matter(found: Sequence[Planned], where: Where) -> None:
-    """A point that runs the same whatever an axis says would be drawn as if it had been varied."""
+    """Raise a UserError if two cells of the grid give the same run: plots would show an axis that has no effect."""
     first: dict[str, SweepPoint] = {}
     for planned in found:
         entry = planned.entry

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The folder of a sweep: a record of all its points, and their runs by content.
+"""The folder of a sweep: a record of all its points, and their runs, addressed by content.
 
-A run lies in `points/<key>`, and the key is of everything that its result depends on: the RunSpec, the engine, the
-kernel, the image and the firmware. So a sweep with more values, in another order or of a second file finds the runs
-that it shares with an earlier one, and none is ever taken for another.
+A run is in `points/<key>`. The key is a hash of everything on which its result depends: RunSpec, engine, kernel, image
+and firmware. So a sweep with more values, or with values in another order, reuses the runs of an earlier sweep, and no
+run is ever taken for another.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -30,10 +30,10 @@ LOCKS = ".locks"
 
 @dataclass(frozen=True)
 class SweepPoint:
-    """One point of a sweep as its record has it."""
+    """One point in a sweep's record."""
 
     name: str
-    """The scenario's own: group and values of its matrix."""
+    """The scenario's name for the point: the group, and the values of its matrix."""
     group: str
     values: Mapping[str, Value]
     """Values of the scenario's parameters."""
@@ -43,11 +43,11 @@ class SweepPoint:
     hash: str
     """Hash of the RunSpec."""
     key: Annotated[str, Field(pattern=r"^[\w-]*$")] = ""
-    """Hash of all that the result depends on, and the name of the run's folder."""
+    """Hash of everything on which the result depends. It is the name of the run's folder."""
 
     @property
     def title(self) -> str:
-        """The point's title, which is the same for all seeds and unlike that of any other point of the sweep."""
+        """Return the point's title. Only points that differ in nothing but the seed have the same title."""
         return " ".join([self.name, *(f"{key}={text_of(value)}" for key, value in self.settings.items())])
 
     @property
@@ -56,7 +56,7 @@ class SweepPoint:
 
 
 class SweepRecord(TypedDict):
-    """The file RECORD."""
+    """The content of the file RECORD."""
 
     name: str
     scenario: str
@@ -78,7 +78,7 @@ class SweepFolder:
 
     @classmethod
     def create(cls, path: Path, name: str) -> "SweepFolder":
-        """An empty one, or one that was this sweep's before; anything else is left alone."""
+        """Create the folder, or reuse it if it is this sweep's. A folder with other content is an error."""
         return cls(claim(path, RECORD, "a sweep", "name", name))
 
     @classmethod
@@ -89,7 +89,7 @@ class SweepFolder:
 
     @contextmanager
     def locked(self) -> Iterator[None]:
-        """Hold the sweep's lock: only one command at a time decides what is missing."""
+        """Hold the sweep's lock. Only one command at a time may decide which points are missing."""
         with locks.exclusive(
             self.path / LOCKS / "sweep", lambda: report(f"{self.path}: another command is running this sweep, waiting")
         ):
@@ -97,7 +97,7 @@ class SweepFolder:
 
     @contextmanager
     def locked_run(self, key: str) -> Iterator[None]:
-        """A run may outlive the command that wanted it, where others execute it."""
+        """Hold the lock of a run. On a cluster, a run may go on after the command that started it has ended."""
         with locks.exclusive(self.path / LOCKS / key, lambda: report(f"{key}: another command is running it, waiting")):
             yield
 

@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""One job of a sweep, in a process of its own: runs, one after the other, or the boot that several runs share.
+"""One job of a sweep, in its own process: runs, one after the other, or the boot that several runs share.
 
-It is told the artifacts of the sweep and asks nothing of their sources: that takes a second for each run, and they may
-have changed since the sweep began.
+The job file names the sweep's artifacts. A job does not look at their sources: that would take a second for each run,
+and the sources may have changed since the sweep began.
 
-A job's file has JSON lines: what all of its runs are made with, then a line for each. Its state is JSON lines too: one
-when a run begins and one when it has ended, so that who looks on has one file to read for many runs.
+The job file has JSON lines: engine and artifacts, then one line per run. The state file has JSON lines, too: one when a
+run begins, and one when it has ended. So there is one file to watch for many runs.
 """
 
 import json
@@ -52,10 +52,10 @@ class Means(BaseModel):
     gem5: str | None
     artifacts: Artifacts
     made_of: str
-    """Engine and artifacts as a word, which says whether two results are comparable."""
+    """Engine and artifacts as one text. Only runs with the same text are comparable."""
 
     def choose(self) -> Engine:
-        """The engine that the sweep was planned with: a node that finds another one must not answer for it."""
+        """Return the engine with which the sweep was planned. Raise a UserError if this host has another one."""
         engine = choose(self.engine, self.gem5)
         made = identity(engine.describe(), self.artifacts.manifest())
         if made != self.made_of:
@@ -64,7 +64,7 @@ class Means(BaseModel):
 
 
 class Job:
-    """A file in the sweep's workflow. Its runs are read one by one: there may be thousands."""
+    """A job file of the sweep's workflow. Its runs are read one by one, because there may be thousands."""
 
     def __init__(self, path: Path) -> None:
         self._path = path
@@ -88,7 +88,7 @@ class Job:
 
 
 def write(path: Path, means: Means, runs: Iterable[tuple[str, bytes]]) -> None:
-    """Each run as its key and the JSON of its spec."""
+    """Write a job file. A run is its key and the JSON of its spec."""
     with whole.written(path) as partial, partial.open("wb") as file:
         file.write(means.model_dump_json().encode() + b"\n")
         for key, spec in runs:
@@ -96,15 +96,17 @@ def write(path: Path, means: Means, runs: Iterable[tuple[str, bytes]]) -> None:
 
 
 def boot(job: Job) -> None:
-    """Boot to the checkpoint that the job's first run, and others, will restore."""
+    """Boot the machine of the job's first run, and store the checkpoint for this and other runs."""
     assert isinstance(job.engine, Gem5)
     spec = next(job.items()).spec
     job.engine.checkpoint_of(spec.boot_platform(), job.means.artifacts, spec.peer is not None)
 
 
 def run(job: Job, folder: SweepFolder, state: Path) -> Iterator[Done]:
-    """Yield the outcome of each run, as it ends; `state` is told before. A run that fails does not end the others:
-    the next one begins. A run that another command has finished meanwhile is kept."""
+    """Execute the runs of a job, and yield the outcome of each when it ends. The state file is written first.
+
+    If a run fails, the next one begins. A run that another command has finished meanwhile is kept.
+    """
     for item in job.items():
         with folder.locked_run(item.key):
             done = _run(job, item, folder.run_of(item.key), state)
@@ -121,7 +123,7 @@ def _run(job: Job, item: Item, place: Path, state: Path) -> Done:
             done = attempt(place, item.key, item.spec, job.engine, job.means.artifacts)
         except UserError as error:
             done = Done(item.key, FAILED, str(error))
-        except Exception as error:  # a mistake of ours: the log has where, and the others go on
+        except Exception as error:  # a bug in lull: write the traceback to the log, and go on with the other runs
             traceback.print_exc()
             done = Done(item.key, FAILED, f"{type(error).__name__}: {error}")
     if done.how in (RAN, KEPT) and item.spec.cpu == joules.COUNTED:
@@ -130,7 +132,7 @@ def _run(job: Job, item: Item, place: Path, state: Path) -> Done:
 
 
 def _tell(state: Path, done: Done) -> None:
-    """Append a line to the state, in one piece, whoever reads meanwhile."""
+    """Append a line to the state file by one write, so that nobody reads half a line."""
     descriptor = os.open(state, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o644)
     try:
         os.write(descriptor, json.dumps(asdict(done)).encode() + b"\n")

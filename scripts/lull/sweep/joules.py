@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The energy of a sweep's runs: accounted for where there is any to know of, and never a reason to lose a run."""
+"""Computes the energy of a sweep's runs, if they have what a ledger needs. An error here never loses a run."""
 
 from collections import Counter
 from collections.abc import Iterable
@@ -9,11 +9,11 @@ from lull.errors import UserError
 from lull.rundir.folder import LEDGER, RunDir
 
 COUNTED = "detailed"
-"""The kind of CPU that a ledger needs: only such CPUs count the events that energy is made of."""
+"""The CPU models that a ledger needs: only these count the events from which energy is computed."""
 
 
 def account_all(paths: Iterable[Path]) -> Counter[str]:
-    """Make the ledgers. Return the sentences that say why there is none, with how many runs each is about."""
+    """Make the ledgers. Return the reasons why there is none, each with its number of runs."""
     return Counter(sentence for path in paths if (sentence := account(path)))
 
 
@@ -22,7 +22,7 @@ def is_due(path: Path) -> bool:
 
 
 def account(path: Path) -> str | None:
-    """Make a run's ledger if it is due. Return why there is none; None if there is one, or none is due."""
+    """Make a run's ledger if it is due. Return the reason if that fails, else None."""
     if not is_due(path):
         return None
     # numpy and pyarrow take a second to load, which runs without energy do not pay.

@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The points of a sweep that are there already. Only their runs are asked, because a list of finished points can be
-wrong."""
+"""Finds the finished points of a sweep. It looks at the runs themselves, because a list of them could be wrong."""
 
 from collections.abc import Mapping, Sequence
 
@@ -10,7 +9,7 @@ from lull.sweep.folder import SweepFolder
 
 
 def known(folder: SweepFolder, points: Sequence[Planned], again: bool) -> dict[str, Done]:
-    """Return, by key, the points that have finished, and without `again` those that hung, which would hang again."""
+    """Return, by key, the points that have finished; also those that hung, unless `again` asks to run them again."""
     found: dict[str, Done] = {}
     for planned in points:
         key = planned.entry.key

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The rows of a sweep's table, kept from one time to the next: thousands of runs are read once, not at each look.
+"""A cache of the rows of a sweep's table, so that thousands of runs are read only once.
 
-A row is kept beside what its run's files looked like (size and time of each), and taken for as long as they look so
-and the package's sources are the same. It can be removed at any time.
+A cached row is used as long as the run's files have the same sizes and times, and the package's sources are the same.
+The cache can be removed at any time.
 """
 
 import json
@@ -25,7 +25,7 @@ _OWN = (rundir.RUN, rundir.MANIFEST, rundir.LEDGER, rundir.STDOUT)
 def of(
     place: Path, points: Sequence[Point], run_of: Callable[[Point], Path], make: Callable[[Point], Row]
 ) -> list[Row]:
-    """The row of each, made where none is kept for its run as it is; the others are written down in `place`."""
+    """Return the row of each point, from the cache in `place` or made by `make`. Update the cache."""
     kept = _read(place / KEPT)
     found: list[Row] = []
     changed: dict[str, tuple[list[object], Row]] = {}
@@ -47,7 +47,7 @@ def of(
 
 
 def _read(path: Path) -> Mapping[str, tuple[list[object], Row]]:
-    """Whatever is not as we write it is not there."""
+    """Return the cached rows. A damaged file, or one of other sources, counts as empty."""
     try:
         kept = json.loads(path.read_bytes())
         rows = kept["rows"] if kept["sources"] == rundir.sources() else {}
@@ -57,7 +57,7 @@ def _read(path: Path) -> Mapping[str, tuple[list[object], Row]]:
 
 
 def _looks(run: Path) -> list[object]:
-    """A stamp of all that a row is made of: size and time of the files in `_OWN` and of the guest's files."""
+    """Return names, sizes and times of the files from which a row is made: those in `_OWN`, and the guest's files."""
     found: list[object] = []
     for folder, names in ((run, _OWN), (run / rundir.FILES, None)):
         try:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The call of Snakemake: where its jobs run, how many at once, and what a user's own profile says of that."""
+"""Builds the call of Snakemake: the executor of its jobs, how many run at once, and a user's profile."""
 
 import math
 import os
@@ -17,16 +17,16 @@ SNAKEFILE = Path(__file__).with_name("Snakefile")
 LOCAL = "local"
 PLUGIN = "snakemake_executor_plugin_"
 AT_ONCE_ELSEWHERE = 100
-"""Jobs given at once to an executor that has its own queue."""
+"""The number of jobs that an executor with its own queue gets at once."""
 SHARED_FILES_S = 60
-"""Seconds that a file written on another machine may take to be seen here."""
+"""Seconds until a file that another host has written must be visible here."""
 SINGLE_MAX = 500
-"""Up to so many runs have a job each. The start of a job takes 0.8 s of a processor, the run's own part of a sweep
-0.06 s."""
+"""Up to this number of runs, each run has its own job. To start a job takes 0.8 s of processor time, to manage one more
+run in a job 0.06 s."""
 JOBS = 200
-"""The largest number of jobs. More runs than that are put into jobs together."""
+"""The largest number of jobs for more than SINGLE_MAX runs, unless more jobs run at once."""
 OF_EXECUTOR = {
-    # sacct, its first choice, says nothing for ever where a cluster keeps no accounts.
+    # The plugin would prefer sacct, which never answers on a cluster without accounting.
     "slurm": ["--slurm-status-command", "squeue", "--slurm-init-seconds-before-status-checks", "10"],
 }
 TOP = """\
@@ -54,12 +54,12 @@ rule all:
 
 @dataclass(frozen=True)
 class How:
-    """The executor of Snakemake that runs the jobs, and how many at once. The profile may say what is None."""
+    """The executor of Snakemake, and how many jobs run at once. The profile may set what is None."""
 
     executor: str | None = None
     jobs: int | None = None
     batch: int | None = None
-    """Runs in a job; by their number if not given."""
+    """Runs in a job; if not given, `batch_of` chooses."""
     profile: str | None = None
 
     @property
@@ -73,9 +73,11 @@ class How:
         return self.executor == LOCAL or (self.executor is None and self.profile is None)
 
     def batch_of(self, missing: int) -> int:
-        """Return the number of runs in a job. Up to SINGLE_MAX runs it is one, so that a cluster schedules each run
-        and a log is of one run. More runs share jobs: where there are thousands, no run can be long. No lane of
-        those at once is left without a job for that."""
+        """Return the number of runs in a job, for a number of missing runs.
+
+        Up to SINGLE_MAX runs it is 1, so that a cluster schedules each run, and each run has its own log. More runs
+        share jobs, because thousands of runs must be short ones. There are always enough jobs for `at_once`.
+        """
         if self.batch:
             return self.batch
         if missing <= SINGLE_MAX:
@@ -83,7 +85,7 @@ class How:
         return max(1, min(math.ceil(missing / JOBS), missing // self.at_once))
 
     def check(self) -> None:
-        """Snakemake would tell it in a page, after a while."""
+        """Raise a UserError for an unknown executor or profile. Snakemake's own message is late and a page long."""
         found = [module.name for module in pkgutil.iter_modules() if module.name.startswith(PLUGIN)]
         names = [LOCAL, *(name.removeprefix(PLUGIN).replace("_", "-") for name in found if "jobstep" not in name)]
         if self.executor is not None and self.executor not in names:
@@ -98,7 +100,7 @@ class How:
             )
 
     def words(self, place: Path) -> list[str]:
-        """The command for a workflow that was laid out there."""
+        """Return the command line for the workflow in the folder `place`."""
         words = [sys.executable, "-m", "snakemake", "--snakefile", str(SNAKEFILE), "--directory", str(place)]
         words += ["--configfile", str(place / "plan.json"), "--keep-going", "--nolock", "--nocolor"]
         words += ["--scheduler", "greedy", "--rerun-triggers", "mtime"]
@@ -106,7 +108,7 @@ class How:
             path = Path(self.profile)
             words += ["--profile", str(path.resolve()) if path.exists() else self.profile]
             words += ["--executor", self.executor] if self.executor else []
-            # Of the two, Snakemake takes the one that the profile's executor has a use for.
+            # Snakemake uses --jobs or --cores, whichever the profile's executor needs.
             return [*words, *(["--jobs", str(self.jobs), "--cores", str(self.jobs)] if self.jobs else [])]
         if self._is_local:
             return [*words, "--executor", LOCAL, "--cores", str(self.at_once)]
@@ -115,7 +117,7 @@ class How:
         return [*words, "--latency-wait", str(SHARED_FILES_S), *OF_EXECUTOR.get(self.executor, [])]
 
     def list_jobs(self, place: Path) -> None:
-        """Print what Snakemake would do, in its own words."""
+        """Print the jobs as `snakemake --dry-run` lists them."""
         words = [*self.words(place), "--dry-run", "--quiet", "host", "reason"]
         listed = subprocess.run(words, cwd=place, text=True, capture_output=True, check=False)
         if listed.returncode:

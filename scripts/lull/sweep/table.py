@@ -1,14 +1,14 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The points of a sweep with what came out: settings, seed, the guest's results, joules.
+"""The table of a sweep: settings, seed, the guest's results and joules of each point.
 
-`read(folder)` is for programs: each point with its run. `flat(points)` is for everybody else: one row for each point,
-which `lull sweep` leaves as `table.parquet` and `table.csv`.
+`read(folder)` returns each point with its run, for programs. `flat(points)` returns one row for each point;
+`lull sweep` writes these rows as `table.parquet` and `table.csv`.
 
-In a row, a guest's number is named `<file>:<field>`. Where the guest left more than one line of a file, the row has
-`<file>:<field>:mean`, `:p50`, `:p99` and `:max` over all its lines, and `<file>:lines` says how many there were.
-Percentiles are those of numpy: between two values, on a line. Text, lists, whole numbers of more than 64 bits and what
-lies in blocks are not in the row; `Sample.lines` has them. `stdout` is such a file where all of it is JSON lines.
-`joules:<backend>:<band>` are of the whole machine and run, `wake:…` are latencies (`lull.sweep.wakes`).
+In a row, a number from the guest's file is named `<file>:<field>`. If the file has several lines, the row has
+`<file>:<field>:mean`, `:p50`, `:p99` and `:max` over all lines, and their number as `<file>:lines`. Percentiles are
+interpolated linearly, as by numpy. Text, lists, nested objects and integers of more than 64 bits are not in the row;
+`Sample.lines` has them. `stdout` counts as such a file if all of it is JSON lines. `joules:<backend>:<band>` are for
+the whole machine and run. `wake:…` are latencies (`lull.sweep.wakes`).
 """
 
 import csv
@@ -55,7 +55,7 @@ _OF = {"mean": "mean ", "p50": "median ", "p90": "90th percentile ", "p99": "99t
 
 
 class StoredRun(Run):
-    """A run whose record and manifest are read when they are asked for: of thousands, most are not."""
+    """A run whose record and manifest are read on first use. Most of thousands of runs never need them."""
 
     def __init__(self, entry: SweepPoint, path: Path) -> None:
         vars(self).update(name=entry.name, group=entry.group, values=Values(entry.values, path), path=path)
@@ -77,16 +77,16 @@ class Points:
     record: SweepRecord
     points: tuple[Sample, ...]
     missing: tuple[str, ...]
-    """Titles of those that have not finished."""
+    """Titles of the points that have not finished."""
 
     @property
     def axes(self) -> dict[str, list[Value]]:
-        """The grid's keys, each with its values."""
+        """Return the grid's keys, each with its values."""
         return self.record["grid"]
 
 
 def read(path: Path) -> Points:
-    """Every point that has finished. Which ones have not is kept, and said."""
+    """Return the finished points. The titles of the others are kept in the result, and reported."""
     folder = SweepFolder.open(path)
     record = folder.read()
     found: list[Sample] = []
@@ -102,18 +102,18 @@ def read(path: Path) -> Points:
 
 
 def flat(points: Sequence[Sample]) -> list[Row]:
-    """One row for each point."""
+    """Return one row for each point."""
     return [_row(point, _results(point)) for point in points]
 
 
 def kept(found: Points) -> list[Row]:
-    """Rows of all points of a sweep. Points that have not changed come from the kept rows."""
+    """Return one row for each point of a sweep. Rows of points that have not changed are from the cache (`rows`)."""
     results = rows.of(found.path, found.points, lambda point: point.run.path, _read_for_a_row)
     return [_row(point, row) for point, row in zip(found.points, results, strict=True)]
 
 
 def write(found: Points) -> Path:
-    """Both forms of the table, in the sweep's folder."""
+    """Write the table into the sweep's folder, as Parquet and as CSV."""
     made = kept(found)
     axes = {name: "set by the sweep's grid" for point in found.points for name in point.settings}
     names = list(dict.fromkeys(name for row in made for name in row))
@@ -146,17 +146,17 @@ def _description(name: str) -> str:
 def _row(point: Sample, results: Row) -> Row:
     machine = {key: results[key] for key in _MACHINE}
     asked: Row = {"point": point.run.path.name, "name": point.run.name, **machine, **point.settings, "seed": point.seed}
-    # A grid's `platform` is the word that the user wrote, which may be a file's name.
+    # The value of `platform` in a grid is the user's word, which may be the path of a file.
     return {**asked, **{key: value for key, value in results.items() if key not in _MACHINE}}
 
 
 def _read_for_a_row(point: Sample) -> Row:
-    """A row from a copy of the point, so that the run's record is dropped with it: thousands would fill the memory."""
+    """Return a row from a copy of the point, whose run record is then freed: thousands would fill the memory."""
     return _results(replace(point, run=copy(point.run)))
 
 
 def _results(point: Sample) -> Row:
-    """The results of the run itself, whatever the sweep calls it."""
+    """Return the columns that depend on the run alone, not on the sweep."""
     manifest, spec = point.run.manifest, point.run.spec
     row: Row = {
         "platform": spec.platform.name,
@@ -197,7 +197,7 @@ def _is_number(value: object) -> bool:
 
 
 def _column(values: list[Value | None]) -> pa.Array:
-    """A column of the type that all its values share, or of text where they share none."""
+    """Return a column of the values' common type, or of text if they have none."""
     kinds = {type(value) for value in values if value is not None}
     if kinds == {int, float}:
         return pa.array([None if value is None else float(value) for value in values], pa.float64())
@@ -210,12 +210,12 @@ def _column(values: list[Value | None]) -> pa.Array:
 
 
 def as_arrow(points: Sequence[Sample]) -> pa.Table:
-    """One row for each point, with the types that `table.parquet` has."""
+    """Return a table with one row for each point, with the types of `table.parquet`."""
     made = flat(points)
     names = dict.fromkeys(name for row in made for name in row)
     return pa.table({name: column_of([row.get(name) for row in made]) for name in names})
 
 
 def column_of(values: list[Value | None]) -> pa.Array:
-    """The values as one type."""
+    """Return the values as a column of one type."""
     return _column(values)

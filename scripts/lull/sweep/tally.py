@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The progress of a sweep, from files that its jobs leave. It is the same on this machine and on any other.
+"""The progress of a sweep, from the state files of its jobs, wherever they run.
 
-Work is counted in simulated seconds. How many a point will take is known once a point like it has ended: the same one
-with another seed, else one of the same name in the scenario, else any. Before that nothing is said of the time left.
+Work is counted in simulated seconds. The expected work of a point is that of a finished one: the same point with
+another seed, else a point with the same name in the scenario, else any point. Before a point has finished, the time
+left is not known.
 """
 
 import json
@@ -17,7 +18,7 @@ from lull.sweep.folder import SweepFolder, SweepPoint
 from lull.sweep.job import RUNNING
 
 Likes = tuple[str, str, str]
-"""Three keys of a point that others may share, the closest first: title, name, nothing."""
+"""Three keys of a point to find similar points, the closest first: title, name, and a key that all points share."""
 
 
 class Tally:
@@ -29,25 +30,25 @@ class Tally:
         boots: Sequence[Path] = (),
         known: Iterable[tuple[SweepPoint, float]] = (),
     ) -> None:
-        """`boots` are files that are there once a machine has booted; `known` are points that ended before, with the
-        seconds that they simulated."""
+        """`boots` are files that exist once a machine has booted. `known` are points that ended before, with their
+        simulated seconds."""
         self._folder, self._state, self._boots = folder, state, boots
         self._entries = {entry.key: _likes(entry) for entry in entries}
         self._read: Counter[str] = Counter()
-        """Bytes of each job's state."""
+        """Bytes that were read of each job's state file."""
         self.states: dict[str, Done] = {}
-        """States of the runs that were begun."""
+        """The states of the runs that have begun, by key."""
         self._running: dict[str, tuple[float, int]] = {}
-        """Seconds and instructions simulated so far."""
+        """Seconds and instructions that each running run has simulated so far, by key."""
         self._took: dict[str, tuple[float, int]] = {}
-        """Seconds and number of the runs that ended, by a point's title, by its name, and over all."""
+        """The total of simulated seconds and the number of ended runs, by title, by name, and for all points."""
         self._simulated, self._instructions = 0.0, 0
         """Seconds and instructions of the runs that have ended here."""
         self._since: float | None = None
-        """When the first run was seen: boots before it are not what is being timed."""
+        """The time when the first run was seen. Boots before it do not count for the speed."""
         self._last = 0.0
         self._busy_s = 0.0
-        """Seconds of all runs together: two that run for a second are two seconds."""
+        """The sum of all runs' wall-clock seconds: two runs at the same time for one second count 2."""
         self._ahead: tuple[float, float] | None = None
         for entry, seconds in known:
             self._learn(_likes(entry), seconds)
@@ -78,7 +79,7 @@ class Tally:
         return len(self.states) - len(self._running)
 
     def share(self) -> float | None:
-        """The finished share of the work; None where its amount is not known."""
+        """Return the finished share of the work; None if the amount of work is not known."""
         ahead = self._ahead
         if ahead is None:
             return None
@@ -86,9 +87,9 @@ class Tally:
         return behind / (behind + ahead[0]) if behind + ahead[0] else None
 
     def left_s(self, at_once: int) -> float | None:
-        """Return the seconds until all is done with `at_once` runs at a time, each as fast as those so far.
+        """Return the seconds until all is done, if `at_once` runs at a time are as fast as those so far.
 
-        They are at least those of the longest run.
+        The answer is at least the time of the longest run.
         """
         ahead = self._ahead
         behind = self._simulated + sum(seconds for seconds, _ in self._running.values())
@@ -99,7 +100,7 @@ class Tally:
         return max(ahead[0] / lanes, ahead[1]) / speed if lanes else 0.0
 
     def line(self, now: float) -> str:
-        """Points done, running, failed and to come, what was simulated, and how fast all of it together."""
+        """Return the line of progress, such as `3 of 8 done, 2 running, 0 failed, 0.412 s simulated, 1.90 MIPS`."""
         count = Counter(done.how for done in self.states.values())
         running, failed = count[RUNNING], count[FAILED] + count[HUNG]
         words = [f"{count[RAN] + count[KEPT]} of {len(self._entries)} done, {running} running, {failed} failed"]
@@ -113,7 +114,7 @@ class Tally:
         return ", ".join(words)
 
     def _news(self) -> list[Done]:
-        """Whole lines that jobs have written since the last look: one file for each job that was begun."""
+        """Return the states that jobs have written since the last look. Each job has its own state file."""
         found = []
         try:
             files = [file for file in os.scandir(self._state) if file.stat().st_size > self._read[file.name]]
@@ -137,7 +138,7 @@ class Tally:
         return total / count
 
     def _to_come(self) -> tuple[float, float] | None:
-        """Simulated seconds still to come: of all runs, and of the one that has most of them."""
+        """Return the simulated seconds still to come: of all runs together, and of the longest one."""
         if not self._took:
             return None
         total = longest = 0.0
@@ -155,7 +156,7 @@ def _likes(entry: SweepPoint) -> Likes:
 
 
 def _so_far(run: Path) -> tuple[float, int] | None:
-    """Return what a run has simulated so far. QEMU says nothing before its end."""
+    """Return the seconds and instructions that a run has simulated so far; None on QEMU, which does not tell."""
     try:
         seconds, instructions = (run / PROGRESS).read_text().split()
         return float(seconds), int(instructions)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The latencies of a run of the guest program wake-latency, as numbers of a table: over all CPUs that it woke."""
+"""The latencies of a run of the guest program wake-latency, over all CPUs that it woke, for a sweep's table."""
 
 import numpy as np
 
@@ -13,7 +13,7 @@ PERCENTILES = (50, 90, 99)
 
 
 def numbers(run: Run) -> dict[str, int | float]:
-    """Numbers of the wake-ups that count, for a run of wake-latency. Empty for any other program."""
+    """Return the numbers for a run of wake-latency, over the wake-ups that count. Empty for other programs."""
     if not (run.path / FILES / wake.FILE).is_file():
         return {}
     wakes = wake.df_wakes([wake.recorded(run)])

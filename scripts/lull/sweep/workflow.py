@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The missing runs of a sweep, through Snakemake.
+"""Runs the missing points of a sweep through Snakemake.
 
-Snakemake decides what runs when and where; what is missing is decided here, from the runs. Its folder is made anew for
-each call, so that nothing of a call that was killed (a lock, a list of unfinished files) can be in the way.
+This module decides which runs are missing. Snakemake decides when and where they run. Snakemake's folder is made anew
+for each call, because a killed call may leave a lock or a list of unfinished files.
 """
 
 import math
@@ -34,31 +34,31 @@ from lull.sweep.snakemake import How, write_top
 from lull.sweep.tally import Tally
 
 FOLDER = ".workflow"
-"""The workflow's folder in the sweep's. The Snakefile names runs relative to it."""
+"""The workflow's subfolder in the sweep's folder. The Snakefile names runs relative to this subfolder."""
 LOG = "sweep.log"
 LOGS = "logs"
 STATE, BOOTED = "state", "booted"
 LOOK_S = 0.3
 SIMULATOR_MIB = 1024
-"""MiB that gem5 takes beside the guest's memory: 0.4 GB were seen with eight detailed CPUs."""
+"""MiB that gem5 needs besides the guest's memory. With eight detailed CPUs, 0.4 GB were measured."""
 PATIENCE_S = 60.0
-"""Seconds for Snakemake to cancel jobs that it has given to others."""
+"""Seconds that Snakemake has to cancel jobs on a cluster."""
 BEYOND_S = 60.0
-"""Seconds that a run takes beside its engine at most, the account of its energy included."""
+"""The most seconds that a run takes besides its engine, including the account of its energy."""
 
 
 @dataclass(frozen=True)
 class SnakemakeJob:
-    """A job of Snakemake's."""
+    """A job of Snakemake."""
 
     name: str
     points: Sequence[Planned]
     boot: str | None
-    """The checkpoint that its runs wait for."""
+    """The key of the checkpoint that the job's runs wait for, if it has to be made."""
 
     @property
     def minutes(self) -> int | None:
-        """The time that a cluster has to grant a job, at most. For a single run the user's own limits say it."""
+        """Return the longest time for which a cluster must grant a job. None for a single run."""
         if len(self.points) == 1:
             return None
         seconds = sum(planned.wall_s + BEYOND_S for planned in self.points)
@@ -72,12 +72,12 @@ Known = Iterable[tuple[SweepPoint, float]]
 def run(
     folder: SweepFolder, missing: Sequence[Planned], engine: Engine, means: Means, how: How, known: Known = ()
 ) -> dict[str, Done]:
-    """All that is missing, whatever becomes of each: that is the answer, by key."""
+    """Run all missing points, and return the outcome of each by key. A failed point does not stop the others."""
     place, log_file = folder.path / FOLDER, folder.path / LOG
     with disk.named_when_full(folder.path), log_file.open("ab") as log:
         batches = lay_out(folder, missing, engine, means, how)
         begin = log.tell()
-        # On SIGTERM it would wait for what runs.
+        # SIGKILL, because after SIGTERM Snakemake would wait for the running jobs.
         child = process.start(how.words(place), dies_by=signal.SIGKILL, cwd=place, stdout=log, stderr=log)
         boots = [place / BOOTED / boot for boot in sorted({batch.boot for batch in batches if batch.boot})]
         tally = Tally(folder, place / STATE, [planned.entry for planned in missing], boots, known)
@@ -104,7 +104,7 @@ def run(
 
 
 def _fate(folder: SweepFolder, key: str, batch: SnakemakeJob, tally: Tally) -> Done:
-    """Return the outcome of a run that was missing. If the run ended without a word, its log says why."""
+    """Return the outcome of a run. If its job has not reported one, take the reason from the log."""
     done = tally.states.get(key)
     if done is None:
         log = folder.path / LOGS / (f"boot-{batch.boot}.log" if batch.boot else f"{batch.name}.log")
@@ -142,7 +142,7 @@ def lay_out(
 
 
 def batched(missing: Sequence[Planned], engine: Engine, means: Means, size: int) -> list[SnakemakeJob]:
-    """Neighbours together, and only such as wait for the same boot."""
+    """Return the jobs, each with up to `size` neighbouring runs that wait for the same boot."""
     boots: dict[str, str | None] = {}
     by_boot: dict[str | None, list[Planned]] = {}
     for planned in missing:
@@ -159,7 +159,7 @@ def batched(missing: Sequence[Planned], engine: Engine, means: Means, size: int)
 
 
 def _missing_boot(engine: Engine, means: Means, planned: Planned) -> str | None:
-    """The key of the checkpoint that a run restores, if it is not there."""
+    """Return the key of the checkpoint that a run restores, if the cache lacks it; else None."""
     if not isinstance(engine, Gem5):
         return None
     inputs = engine.checkpoint_inputs(planned.spec.boot_platform(), means.artifacts, planned.spec.peer is not None)
@@ -167,7 +167,7 @@ def _missing_boot(engine: Engine, means: Means, planned: Planned) -> str | None:
 
 
 def _end(child: subprocess.Popen[bytes]) -> None:
-    """End Snakemake by an interrupt: it cancels what it gave to others, and its own jobs end by the same signal."""
+    """End Snakemake by SIGINT. Snakemake then cancels jobs on a cluster; local jobs end by the same signal."""
     if child.poll() is None:
         with suppress(ProcessLookupError):
             os.killpg(child.pid, signal.SIGINT)
