@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What a way saves against another, over several boots of the machine.
+"""Savings of one way over another, with intervals over several boots of the machine.
 
-All windows of one run share what its boot left behind. For example, `schedutil` leaves a cluster at the clock of its
-last work, and the cluster's voltage leaks on at that clock through the next wait. So the interval over windows is too
-narrow, and the answer is the interval over boots.
+An interval over the windows of one run is too narrow, because all its windows share the state that the boot left
+behind. For example, `schedutil` leaves a cluster at the clock of its last work, and the cluster leaks at the voltage of
+that clock during the next wait.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -19,9 +19,9 @@ Row = dict[str, Any]
 
 
 def df_boots(savings: Sequence[Row], same: Sequence[str], measures: Iterable[str]) -> pa.Table | None:
-    """A row per way that ran in several boots: means over boots of what each boot saves. None if there is no such.
+    """Return a row per way that ran in several boots, with means over boots of the savings; None if there is no such.
 
-    `same` names what two rows have in common that differ only in their boot; `measures` are shares of 1.
+    `same` are the columns that are equal in rows which differ only in their boot. `measures` are shares of 1.
     """
     common = [name for name in same if name != "boot"]
     places: dict[tuple[Any, ...], list[Row]] = {}
@@ -42,7 +42,7 @@ def df_boots(savings: Sequence[Row], same: Sequence[str], measures: Iterable[str
 def text(
     table: pa.Table | None, places: Mapping[str, str], measures: Mapping[str, str], heading: str = "Over boots"
 ) -> str:
-    """The section of the summary. Columns and their headings: what a row is of, and what it measures."""
+    """Return the section of the summary. `places` and `measures` are columns with their headings."""
     if table is None:
         return ""
     rows = [

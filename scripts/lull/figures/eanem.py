@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What the experiments of EANeM share: performance per watt beside EAS, and what the manager `eanemd` decided."""
+"""Shared tables of the EANeM experiments: performance per watt relative to EAS, and decisions of the manager."""
 
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -18,15 +18,15 @@ from lull.trace.clock import TICKS_PER_US
 DECISIONS = "eanemd.jsonl"
 EAS, MANAGED = "eas", "eanem"
 POWERS = ("power_w", "cpus_w", "model_w")
-"""Watts of a point: of the machine, of CPUs with their L2s, and of these by equation 3."""
+"""Watts of a point: of the machine, of CPUs with L2s by the ledger, and of CPUs with L2s by the paper's equation 3."""
 
 Row = dict[str, Any]
 
 
 def per_watt(points: pa.Table | None, same: Sequence[str]) -> list[Row]:
-    """The rows with performance per watt of the CPUs by that of EAS, by the ledger (`gain`) and by equation 3.
+    """Return the rows with performance per CPU watt relative to EAS: `gain` by the ledger, `model_gain` by equation 3.
 
-    None where that lacks. `same`: what two points share that are compared by their way.
+    A gain is None if there is no point with EAS or no power. `same` are the columns that both points must share.
     """
     found: list[Row] = points.to_pylist() if points is not None else []
     for row in found:
@@ -38,16 +38,16 @@ def per_watt(points: pa.Table | None, same: Sequence[str]) -> list[Row]:
 
 
 def mean_gain(rows: Sequence[Row]) -> Row | None:
-    """The mean of the gains of points, with half its 95 % interval over the points; None without any.
+    """Return the mean gain over points, with half its 95 % interval; None without gains.
 
-    The papers' figures are such means: a single point has no figure to be beside.
+    The papers publish such means only, so a single point cannot be compared with them.
     """
     known = [row for row in rows if None not in (row["gain"], row["model_gain"])]
     return {"points": len(known), **waiting.means(known, ("gain", "model_gain"))} if known else None
 
 
 def gain_check(what: str, mean: Row, paper: float) -> Check:
-    """Judged by the lower end of the interval."""
+    """Return the check that the lower end of the mean gain's interval is at least the paper's gain."""
     return Check(
         f"{what}: performance per watt at least the paper's, by that of EAS",
         student.ends(mean["gain"], mean["gain_pm"])[0] >= paper,
@@ -67,9 +67,10 @@ _TOLD = {
 
 
 def df_decisions(runs: Sequence[Run], place: Callable[[Run], Row]) -> pa.Table | None:
-    """A row per decision of either level: when, from the first window on, and whether before the last one's end.
+    """Return a row per decision of the manager; None if there are no such points.
 
-    The first level tells packets a second, and the cores that they get; the second the rate of the application.
+    `at_us` counts from the first window's begin. `during` is true between the begin of the first window and the end of
+    the last. The first level reports packets a second and the cores for them; the second, the application's rate.
     """
     rows = [{**place(run), **told} for run in runs if run.values["way"] == MANAGED for told in _decisions(run)]
     if not rows:
@@ -146,7 +147,7 @@ def _cores(row: Row, cluster: str) -> str:
 
 
 def rest_checks(decisions: pa.Table | None) -> list[Check]:
-    """A manager that still decides while it is measured has not settled: the power is that of several states."""
+    """Return checks that the manager decides nothing in the windows: otherwise their power mixes several states."""
     if decisions is None:
         return []
     found = []

@@ -1,48 +1,48 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What Linux 6.12 keeps of a task's load, in floating point: PELT and util_est. And the numbers of WAEAS's windows.
+"""Computes PELT and util_est as Linux 6.12 does, in floating point. Also has the constants of WAEAS's windows.
 
-Linux 6.12 has rules that are left out here. util_est is not updated if PELT's numbers have not changed since the task
-woke, which they do about once in 1024 µs. It does not fall where the task had to wait for its CPU, or where the load is
-more than the CPU's capacity. Linux's clock for PELT catches up when the CPU idles, and here when the task sleeps.
+Some rules of Linux 6.12 are left out. Linux does not update util_est if PELT's numbers have not changed since the task
+woke; they change about once in 1024 µs. Linux does not lower util_est if the task had to wait for its CPU, or if the
+load is above the CPU's capacity. In Linux, PELT's clock catches up when the CPU idles; here, when the task sleeps.
 """
 
 from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
 ONE = 1024
-"""The fastest CPU at its fastest, all the time."""
+"""The load of a task that always runs on the fastest CPU at its highest clock."""
 REMEMBERED = 5
 WINDOW = 20000
-"""The length of a window in µs, and also how far ahead is predicted."""
+"""The length of a window in µs. Predictions are for the same length of time."""
 HALF_LIFE = 32 * 1024
-"""PELT halves a load in 32 periods of 1024 µs."""
+"""The µs in which PELT halves a load: 32 periods of 1024 µs."""
 MARGIN = ONE / 100
-"""util_est follows a load downwards if it falls by more than this."""
+"""util_est follows a falling load only if it falls by at least this."""
 TRACKERS = ("walt", "bes", "pelt", "util_est")
 
 
 def decayed(load: float, us: float) -> float:
-    """What is left of a load after so long."""
+    """Return the rest of a load after `us` µs of sleep."""
     return load * 2 ** (-us / HALF_LIFE)
 
 
 class Tracked(NamedTuple):
-    """What Linux keeps of a task at the end of a piece."""
+    """Linux's numbers for a task at the end of a piece of work."""
 
     util: float
     """`util_avg`."""
     behind: float
-    """By how many µs PELT's clock is behind."""
+    """How far PELT's clock is behind, in µs."""
     kept: float
     """`util_est`."""
 
 
 def tracked(pieces: Iterable[tuple[float, float, float, bool]]) -> Iterator[Tracked]:
-    """Yield what Linux keeps after each piece of work, in their order: start and end in µs, the CPU's speed of `ONE`,
-    and whether the task went to sleep then, or had to leave its CPU, or its CPU changed its speed.
+    """Yield Linux's numbers after each piece of work.
 
-    PELT's clock is as slow as the CPU while the task is awake. So a task that works all the time has the load 1024 on
-    any CPU, in the end.
+    A piece is its start and end in µs, the CPU's speed (`ONE` is the fastest), and true if the task then went to sleep;
+    false if it left its CPU, or the CPU changed its speed. While a task is awake, PELT's clock is slowed down to the
+    CPU's speed. So the load of a task that always works approaches 1024 on any CPU.
     """
     util, kept, time, behind, speed, slept = 0.0, 0.0, 0.0, 0.0, float(ONE), True
     for start, end, new_speed, sleeps in pieces:

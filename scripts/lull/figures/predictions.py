@@ -1,11 +1,12 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""How far predictions of tasks' loads are off in recorded runs: what each tracker would have said at each wake-up.
+"""Computes the errors of load predictions in recorded runs: what each tracker would have predicted at each wake-up.
 
-All trackers are asked about the same run, whichever of them Linux used. The work is what the trace says: the time in
-which a task ran, times the speed of its CPU, which is Linux's capacity of the CPU times its frequency over its highest.
+All trackers are computed for the same run, whichever of them Linux used. The work of a task is from the trace: the time
+in which it ran, times the speed of its CPU. The speed is Linux's capacity of the CPU, times its frequency over the
+highest frequency.
 
-A wake-up counts if the 20 ms after it end in the part of the run that counts, and if the trace has the 100 ms before
-it, from which windows predict. With a fast-forward the trace may be too short for that.
+A wake-up counts if the 20 ms after it end in the measured part of the run, and if the trace has the 100 ms before it,
+from which windows predict. With a fast-forward the trace may be too short for that.
 """
 
 from collections.abc import Callable, Sequence
@@ -32,42 +33,42 @@ from lull.trace.recording import Recording
 Floats = NDArray[np.float64]
 Row = dict[str, Any]
 NAME = "predictions"
-"""The table's."""
+"""The name of the table."""
 HISTORY = REMEMBERED * WINDOW
 
 
 @dataclass(frozen=True)
 class TaskWork:
-    """The pieces of one task's work, in the order of time and without overlap. Times are in µs."""
+    """The pieces of one task's work, ordered by time, without overlap. Times are in µs."""
 
     start: Floats
     end: Floats
     speed: Floats
-    """Of `ONE`."""
+    """The speed of the CPU; `ONE` is the fastest."""
     slept: NDArray[np.bool_]
     """True where the task went to sleep at the end of the piece."""
 
     def until(self, at: Floats) -> Floats:
-        """The work up to these moments, in µs of the fastest CPU."""
+        """Return the work done until each of these times, in µs of the fastest CPU."""
         edges = np.stack([self.start, self.end], axis=1).reshape(-1)
         done = np.repeat(np.cumsum((self.end - self.start) * self.speed) / ONE, 2)
         done[::2] = np.append(0.0, done[1:-1:2])
         return np.interp(at, edges, done, left=0.0) if edges.size else np.zeros(at.size)
 
     def cut(self, at: Floats) -> "TaskWork":
-        """The same work, in pieces that end at these moments, too."""
+        """Return the same work, with pieces cut at these times."""
         piece, _, start, end = _cut(self.start, self.end, np.concatenate([[-np.inf], at, [np.inf]]))
         is_last = np.append(piece[1:] != piece[:-1], np.ones(min(piece.size, 1), bool))
         return TaskWork(start, end, self.speed[piece], self.slept[piece] & is_last)
 
 
 def came(work: TaskWork, at: Floats, length: float = WINDOW) -> Floats:
-    """The load in so many µs after each of these moments, of `ONE`."""
+    """Return the load in the `length` µs after each of these times, as a part of `ONE`."""
     return (work.until(at + length) - work.until(at)) / length * ONE
 
 
 def windowed(work: TaskWork, at: Floats, window: float = WINDOW, alpha: float = 0) -> Floats:
-    """What windows predict at these moments. `alpha` is 0 for WALT's mean."""
+    """Return the predictions by windows at these times. `alpha` is 0 for WALT's mean."""
     if not work.start.size:
         return np.zeros(at.size)
     first, last = int(work.start[0] // window), int(work.end[-1] // window) + 1
@@ -77,7 +78,7 @@ def windowed(work: TaskWork, at: Floats, window: float = WINDOW, alpha: float = 
     current = at // window
     count = np.searchsorted(numbers + first, current)
     so_far = work.until(at) - np.append(0.0, np.cumsum(done))[count]
-    # The remembered windows of each moment, the oldest first. Where there are fewer, the first places are empty.
+    # The remembered windows at each time, the oldest first. If there are fewer, the first places are empty.
     places = count[:, None] + np.arange(-REMEMBERED, 0)
     there = places >= 0
     windows = np.where(there, done[np.maximum(places, 0)], 0.0)
@@ -95,7 +96,7 @@ def windowed(work: TaskWork, at: Floats, window: float = WINDOW, alpha: float = 
 
 
 def of_linux(work: TaskWork, at: Floats) -> tuple[Floats, Floats]:
-    """What PELT and util_est say at these moments. A piece in which the task works has none of them inside it."""
+    """Return PELT and util_est at these times. No time may be inside a piece of work."""
     pieces = zip(work.start.tolist(), work.end.tolist(), work.speed.tolist(), work.slept.tolist(), strict=True)
     states = np.array([(0.0, 0.0, 0.0), *tracked(pieces)])
     last = np.searchsorted(work.end, at, side="right")
@@ -109,14 +110,16 @@ def of_linux(work: TaskWork, at: Floats) -> tuple[Floats, Floats]:
 
 
 def predicted_at(work: TaskWork, at: Floats, window: float = WINDOW, alpha: float = ONE / 2) -> dict[str, Floats]:
-    """What each tracker predicts at these moments, of `ONE`. A piece in which the task works has none inside it."""
+    """Return each tracker's predictions at these times, as parts of `ONE`. No time may be inside a piece of work."""
     found = (windowed(work, at, window), windowed(work, at, window, alpha), *of_linux(work, at))
     return dict(zip(TRACKERS, found, strict=True))
 
 
 def _cut(start: Floats, end: Floats, edges: Floats) -> tuple[Numbers, Numbers, Floats, Floats]:
-    """Cut pieces at edges, the first and the last of which lie around all pieces: for each part its piece, the number
-    of the edge before it, its start and its end."""
+    """Cut pieces at edges. Return for each part: its piece, the number of the edge before it, its start and its end.
+
+    The first edge is before all pieces, and the last one after them.
+    """
     first = np.searchsorted(edges, start, side="right") - 1
     parts = np.searchsorted(edges, end, side="left") - first
     piece = np.repeat(np.arange(start.size), parts)
@@ -126,7 +129,7 @@ def _cut(start: Floats, end: Floats, edges: Floats) -> tuple[Numbers, Numbers, F
 
 @dataclass(frozen=True)
 class Speeds:
-    """One CPU's speeds, of `ONE`. Each holds from its tick on, and the first one before it, too."""
+    """One CPU's speeds, as parts of `ONE`. Each holds from its tick on; the first one also before its tick."""
 
     tick: Numbers
     speed: Floats
@@ -164,10 +167,10 @@ def task_work(runs: running_tasks.TaskRuns, speed_of: dict[int, Speeds], record:
 
 
 def asked(rundir: RunDir, program: str, begin: int | None = None, end: int | None = None) -> list[Row]:
-    """Return a row for each tracker: how far it is off at the wake-ups of this program's tasks.
+    """Return a row for each tracker: its errors at the wake-ups of this program's tasks.
 
-    `begin` and `end` are the ticks between which the 20 ms after a wake-up end: those of the traced time by default.
-    Return no row if there is no such wake-up, or if the trace lost events.
+    The 20 ms after a wake-up must end between the ticks `begin` and `end`; by default, in the traced time. Return no
+    row if there is no such wake-up, or if the trace lost events.
     """
     record, platform = recording.load(rundir), rundir.spec().platform
     if record.lost:
@@ -186,7 +189,7 @@ def asked(rundir: RunDir, program: str, begin: int | None = None, end: int | Non
 
 
 def _row(tracker: str, load: Floats, guess: Floats) -> Row:
-    """Shares of the fastest CPU."""
+    """Return a tracker's row. Loads and errors are shares of the fastest CPU."""
     return {
         "tracker": tracker, "wakes": int(load.size), "came": float(load.mean()),
         "off": float(np.abs(guess - load).mean()), "above": float((guess - load).mean()),
@@ -194,15 +197,14 @@ def _row(tracker: str, load: Floats, guess: Floats) -> Row:
 
 
 def df_predictions(runs: Runs, place: Callable[[Run], Row], program: str) -> pa.Table | None:
-    """A row per point and tracker; None if no point was timed and traced without losing events."""
+    """Return a row per point and tracker; None if no point was timed and traced without losing events."""
     return df_of(runs, place, lambda rundir, begin, end: asked(rundir, program, begin, end))
 
 
 def df_of(runs: Runs, place: Callable[[Run], Row], rows: Callable[[RunDir, int, int], list[Row]]) -> pa.Table | None:
-    """The rows of all points that were timed and traced, from the part of each run that counts; None without rows.
+    """Return the rows of all timed and traced points; None without rows.
 
-    The part of a run that counts is that of its windows, as long as the program kept up its load. `rows` gets the ticks
-    between which it lies.
+    `rows` makes a run's rows from the ticks of its measured part: its windows, as long as the program kept up its load.
     """
     found = []
     for run in runs.runs:
@@ -217,13 +219,13 @@ HEADINGS = ("tracker", "wake-ups", "load that came", "off by", "too high by")
 
 
 def cells(row: Row) -> Sequence[object]:
-    """A row in percentage points of the fastest CPU."""
+    """Return a row's cells, in percentage points of the fastest CPU."""
     shares = (f"{100 * row['came']:.2f}", f"{100 * row['off']:.2f}", f"{100 * row['above']:+.2f}")
     return (row["tracker"], row["wakes"], *shares)
 
 
 def text(table: pa.Table | None) -> str:
-    """The section of the summary."""
+    """Return the section of the summary; empty without rows."""
     if table is None or not table.num_rows:
         return ""
     return (

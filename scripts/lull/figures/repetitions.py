@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Mean power in stretches of a run, from the ledger: a guest program ordered dumps of statistics at their edges."""
+"""Mean power in stretches of a run, from the ledger. The guest program ordered dumps of statistics at their edges."""
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
@@ -26,17 +26,17 @@ class Windows:
     """The windows that a guest program ordered. All times are in ticks."""
 
     edges: NDArray[np.int64]
-    """Where the dumps were; as ordered where the engine has no statistics."""
+    """The times of the dumps, or the ordered times if the engine has no statistics."""
     late: int
-    """How much later than ordered the windows began."""
+    """The delay of the first window against the ordered time."""
     loaded: list[bool]
-    """Of each window, whether the program kept up its load, see `while_ordered`."""
+    """For each window, true if the program kept up its load (`while_ordered`)."""
 
 
 def windows(run: Run, file: str) -> Windows:
-    """Return the windows.
+    """Return the windows, at the times of their dumps.
 
-    A program that is interrupted after it has read the clock orders all of them that much later. The dumps tell.
+    All dumps may be later than ordered by the same time: the program may be interrupted after it has read the clock.
     """
     ordered = _ordered(run, file)
     dumped = as_dumped(ordered, _dumps(run.rundir()))
@@ -49,7 +49,7 @@ def edges(run: Run, file: str) -> NDArray[np.int64]:
 
 
 def _ordered(run: Run, file: str) -> NDArray[np.int64]:
-    """Return the edges as the program's lines say them: when it ordered which windows, and how long these are."""
+    """Return the edges from the program's own lines, which have the time of the order and the lengths of windows."""
     period = recording.load(run.rundir()).clock.period
     with run.understanding(file):
         windows = [
@@ -61,7 +61,7 @@ def _ordered(run: Run, file: str) -> NDArray[np.int64]:
 
 
 def as_dumped(ordered: NDArray[np.int64], dumps: NDArray[np.int64]) -> NDArray[np.int64]:
-    """The same edges, later by the least time with which all of them are dumps; as they are if there is none."""
+    """Return the edges, shifted by the smallest delay with which each is at a dump; not shifted if there is none."""
     tolerance = _tolerance(ordered)
     late = dumps - ordered[0]
     for shift in (0, *late[(late > 0) & (late < ordered[-1] - ordered[0])].tolist()):
@@ -76,12 +76,15 @@ def _tolerance(ordered: NDArray[np.int64]) -> float:
 
 
 def while_ordered(edges: NDArray[np.int64], ordered: NDArray[np.int64]) -> list[bool]:
-    """Of each window, whether it had ended when the last one should have: until then a program keeps up its load."""
+    """Return for each window whether the program kept up its load. It does so until the ordered end of the last window.
+
+    A window counts only if it had ended by then.
+    """
     return [bool(edge <= ordered[-1] + _tolerance(ordered)) for edge in edges[1:]]
 
 
 def _dumps(rundir: RunDir) -> NDArray[np.int64]:
-    """When statistics were dumped, in ticks and in order; never, without statistics."""
+    """Return the ticks of all dumps of statistics, in order; empty without statistics."""
     if not (rundir / STATS_TABLE).is_file():
         return np.array([], np.int64)
     table = stats.TABLE.read(rundir / STATS_TABLE, filters=[("statistic", "=", "finalTick")])
@@ -92,10 +95,10 @@ def _dumps(rundir: RunDir) -> NDArray[np.int64]:
 def watts(
     run: Run, edges: NDArray[np.int64], names: Callable[[Mapping[str, Any]], Iterable[str]]
 ) -> list[dict[str, float]]:
-    """Return the watts of each stretch between two edges, in ticks. `names` says in which sums a row counts.
+    """Return the watts of each stretch between two edges, in ticks. `names` returns the sums to which a row is added.
 
-    A stretch has the windows of statistics whose middle is in it, such as several where the clock changed, and they
-    have to fill it. The run's ledger is written anew.
+    A stretch gets the windows of statistics whose middle is in it. There may be several, for example if the clock
+    changed, and they must fill the stretch. The run's ledger is written again.
     """
     rundir = run.rundir()
     run_ledger.make_ledger(rundir, Options())
@@ -123,8 +126,10 @@ def watts(
 
 
 def watts_by(run: Run, edges: NDArray[np.int64], columns: tuple[str, ...]) -> dict[tuple[Any, ...], float]:
-    """Return the calibrated watts from the first edge to the last, by columns of the ledger, such as its causes. The
-    run's ledger is there already."""
+    """Return the calibrated watts from the first edge to the last, by columns of the ledger, such as its causes.
+
+    The run must have its ledger already.
+    """
     found: dict[tuple[Any, ...], float] = {}
     table = rows.grouped(
         run.rundir() / LEDGER, ("start", "end", *columns), ["joules"], backend="mcpat", band=rows.CALIBRATED

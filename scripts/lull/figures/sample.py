@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""One finished run beside others: its settings, its seed, and the numbers that it left."""
+"""One finished run of a sweep: its settings, its seed, and its results."""
 
 import json
 from collections.abc import Mapping
@@ -17,17 +17,17 @@ SUFFIX = ".jsonl"
 
 @dataclass(frozen=True)
 class Sample:
-    """One finished point."""
+    """One finished point of a sweep."""
 
     title: str
-    """The scenario's name for it and its settings; unique in the sweep, but for the seed."""
+    """The scenario's name for the point, and its settings. Only points that differ in the seed have the same title."""
     settings: Mapping[str, Value]
-    """Values of the grid's settings, in its order. They tell this point from the others."""
+    """The values of the grid's settings, in the grid's order."""
     seed: int
     run: Run
 
     def files(self) -> list[str]:
-        """The JSON lines that the guest left, by name."""
+        """Return the names of the guest's files with JSON lines."""
         left = sorted(path.name for path in (self.run.path / FILES).glob(f"*{SUFFIX}"))
         return [*left, STDOUT] if self._printed() else left
 
@@ -35,7 +35,7 @@ class Sample:
         return self._printed() if name == STDOUT else self.run.lines(name)
 
     def _printed(self) -> list[dict[str, Any]]:
-        """Empty unless all that the guest printed is objects of JSON."""
+        """Return the JSON objects that the guest printed; empty if it printed anything else."""
         try:
             found = [json.loads(line) for line in (self.run.path / STDOUT).read_text().splitlines()]
         except (OSError, ValueError, RecursionError):
@@ -44,12 +44,12 @@ class Sample:
 
     @property
     def ledger(self) -> Path | None:
-        """Its energy.parquet, for `lull.energy.rows.grouped`; None for a run that no energy is known of."""
+        """Return the path of energy.parquet, for `lull.energy.rows.grouped`; None for a run without a ledger."""
         path = self.run.path / LEDGER
         return path if path.is_file() else None
 
     def joules(self) -> dict[tuple[str, str], float]:
-        """All of the machine's, by backend and band."""
+        """Return the joules of the whole machine, by backend and band."""
         if self.ledger is None:
             return {}
         found = rows.grouped(self.ledger, ["backend", "band"], ["joules"]).to_pylist()

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Curves of what is saved over one thing that points differ in, such as the rate of requests."""
+"""Curves of savings over one parameter, such as the rate of requests."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -12,22 +12,22 @@ from lull.plotting import style
 
 Row = dict[str, Any]
 LEAST = 2
-"""So many points make a curve."""
+"""The smallest number of points for a curve."""
 
 
 @dataclass(frozen=True)
 class Curves:
     about: str
-    """What the axis below says."""
+    """The label of the horizontal axis."""
     by_name: Mapping[str, Sequence[tuple[float, float, float | None]]]
-    """For each curve: where a point is on the axis, the share that is saved there, and half of its interval."""
+    """The points of each curve: value of the axis, saved share, and half of its interval."""
 
 
 def over(
     rows: Sequence[Row], usual: Row, name: str, same: Sequence[str], share: str, at: str = ""
 ) -> list[tuple[float, float, float | None]]:
-    """The curve of the column `share` over the column `name`: of all rows that are as `usual` in all columns of `same`
-    but this one. `at` is another column of the same rows for the axis."""
+    """Return the curve of the column `share` over the column `name`. Its rows equal `usual` in all other columns of
+    `same`. If given, `at` is the column for the axis instead of `name`."""
     others = [other for other in same if other != name]
     found = {
         float(row[at or name]): (float(row[share]), row[f"{share}_pm"])
@@ -38,7 +38,7 @@ def over(
 
 
 def plot(title: str, every: Sequence[Curves]) -> Figure | None:
-    """A panel for each group of curves that has enough points; None if none has."""
+    """Draw a panel for each group of curves that has enough points. Return None if none has."""
     drawn = [curves for curves in every if max((len(points) for points in curves.by_name.values()), default=0) >= LEAST]
     if not drawn:
         return None

@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Windows of the guest program `steady-power`, each with its joules from the ledger.
 
-The guest says when it ordered the dumps that open and close a window; the architected counter is gem5's own time, so
-the window of statistics that holds the middle of that stretch is the one, and its length shows whether it is.
+The guest records when it ordered the dumps that begin and end a window. Its clock, the architected counter, is gem5's
+own time. So a window is the window of statistics that contains the middle of the ordered time. The length of both is
+compared as a check.
 """
 
 from collections.abc import Mapping, Sequence
@@ -27,7 +28,7 @@ from lull.trace.spans import ACTIVE, Span
 
 FILE = "windows.jsonl"
 ENOUGH = 0.95
-"""Share of a window for which every CPU has to be as asked: an interrupt may take the rest."""
+"""The share of a window in which every CPU must be busy or asleep as ordered. Interrupts may take the rest."""
 _KEYS = ("window", "start", "end", "cluster", "cpu", "component", "kind", "backend", "band")
 
 
@@ -40,10 +41,10 @@ class Steady:
     busy: tuple[int, ...]
     loop: str | None
     mhz: float
-    """Frequency of the first busy CPU; 0 where none is busy."""
+    """Frequency of the first busy CPU; 0 if no CPU is busy."""
     seconds: float
     as_asked: float
-    """The least share of the window, over all CPUs, in which a CPU was busy or asleep as asked."""
+    """The share of the window in which a CPU was busy or asleep as ordered: the smallest share of all CPUs."""
     joules: Sequence[Mapping[str, Any]]
     """The ledger's rows, summed over states and causes."""
 
@@ -52,13 +53,13 @@ class Steady:
         return self.run.spec.platform.name
 
     def watts(self, band: str = rows.CALIBRATED, backend: str = "mcpat", **where: object) -> float:
-        """Mean power of the rows that match, such as `cpu=0` or `kind="static"`; `cpu=None` is what CPUs share."""
+        """Return the mean power of the rows that match, such as `kind="static"`. `cpu=None`: parts that CPUs share."""
         wanted = {**where, "band": band, "backend": backend}
         found = [row["joules"] for row in self.joules if all(row[key] == value for key, value in wanted.items())]
         return float(sum(found)) / self.seconds
 
     def opp(self) -> Opp:
-        """The operating point of the first busy CPU."""
+        """Return the operating point of the first busy CPU."""
         cluster = self.run.cluster(self.busy[0])
         for opp in cluster.opps.table:
             if abs(opp.mhz - self.mhz) < 0.5:
@@ -67,12 +68,12 @@ class Steady:
 
 
 def read(runs: Runs, *groups: str) -> list[Steady]:
-    """The windows of all finished points of these groups. It writes each point's ledger anew."""
+    """Return the windows of all finished points of these groups. Write each point's ledger again."""
     return [window for run in runs.group(*groups) for window in _read(run)]
 
 
 def df_windows(windows: Sequence[Steady]) -> pa.Table:
-    """A row per window: what was asked for, how far it was so, and the mean power of the whole platform."""
+    """Return a row per window: the ordered state, the share of time in it, and the mean power of the platform."""
     return pa.Table.from_pylist(
         [
             {
@@ -139,7 +140,7 @@ def _window(run: Run, times: Sequence[tuple[int, int, int]], begin: int, length:
 
 
 def _as_asked(traced: Sequence[Span], start: int, end: int, state: str, busy: Sequence[int]) -> float:
-    """The least share over CPUs. What a busy CPU does for an interrupt is not what it was asked to do."""
+    """Return the share of time as ordered, the smallest of all CPUs. Interrupts of a busy CPU do not count."""
     held: dict[int, int] = {}
     for span in traced:
         is_busy = span.state == ACTIVE and span.cause.startswith(TASK)

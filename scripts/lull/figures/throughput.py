@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Tables of programs that do the same again and again: how much in a second, with which power."""
+"""Tables of programs that repeat a unit of work, such as a message: units per second, and power."""
 
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
@@ -21,14 +21,14 @@ from lull.trace.clock import TICKS_PER_US
 
 STAMPS = "stamps.jsonl"
 LOAD = ("kernel", "groups", "threads", "short", "governor", "forward_us")
-"""What two points share that are compared by their way. Each experiment has some of them."""
+"""Parameters that must be equal in two points to compare their ways. Each experiment has some of them."""
 NEAR = 0.01
-"""How much slower than EAS all of WAEAS may be."""
+"""How much slower than EAS all of WAEAS may be, as a share."""
 Row = dict[str, Any]
 
 
 def analyse(runs: Runs, program: str) -> Result:
-    """`program` is the name of the tasks that make the load."""
+    """Return the result. `program` is the name of the tasks that make the load."""
     windows, off = df_windows(runs), predictions.df_predictions(runs, _place, program)
     tables = {
         "windows": windows,
@@ -39,7 +39,7 @@ def analyse(runs: Runs, program: str) -> Result:
 
 
 def conclude(tables: Mapping[str, pa.Table], points: Sequence[str]) -> Result:
-    """From the tables of those points that have run, of all."""
+    """Return the result, made from the tables of finished points. `points` are the names of all points."""
     table, ratios = tables["points"], df_ratios(tables["windows"], tables["points"])
     return Result(
         summary="## Throughput and power\n\n"
@@ -65,9 +65,9 @@ def draw(stored: Stored) -> list[Drawing]:
 def against(
     stored: Stored, faster: Callable[[Row], str], source: str, saves: Callable[[Row], str] | None = None
 ) -> list[Against]:
-    """Return by how much WAEAS is faster than EAS, and by how much less power CPUs and L2s take.
+    """Return WAEAS's gains over EAS in speed and in power of CPUs and L2s, beside the paper's.
 
-    `faster` and `saves` say by how many per cent in the paper; without `saves` the paper has no power.
+    `faster` and `saves` return the paper's per cent for a row. `saves` is None if the paper has no power.
     """
     table = stored.rows("ratios")
     found = []
@@ -88,7 +88,7 @@ def _place(run: Run) -> Row:
 
 
 def df_windows(runs: Runs) -> pa.Table:
-    """A row per window: messages in it, and watts. A window that goes on after the program's load is left out."""
+    """Return a row per window: messages and watts. Windows that end after the program's load has ended are left out."""
     every = waiting.by_point(waiting.df_windows(runs, _place))
     for run in runs.runs:
         own = every[run.name]
@@ -108,10 +108,10 @@ def df_windows(runs: Runs) -> pa.Table:
 
 
 def done_in(stamps: Sequence[tuple[float, int]], begin_us: float, window_us: float, count: int) -> list[float]:
-    """Return how many messages each window has. A stamp is a time, and the number of messages since the stamp before.
+    """Return the number of messages in each window. A stamp is a time and the number of messages since the last stamp.
 
-    Messages between two stamps are spread evenly, and after the last stamp they go on as before it: a window may have
-    three stamps only.
+    Messages between two stamps count as evenly spread, because a window may have only three stamps. After the last
+    stamp, the rate of the last interval is assumed.
     """
     times = np.array([0.0, *(at for at, _ in stamps)])
     done = np.cumsum([0.0, *(messages for _, messages in stamps)])
@@ -135,14 +135,14 @@ def df_points(runs: Runs, windows: pa.Table) -> pa.Table:
 
 
 def _drift(own: Sequence[Row]) -> float | None:
-    """How much faster the later half of the windows is, as a share. A machine that has settled has no drift."""
+    """Return how much faster the later half of the windows is, as a share. A settled machine has no drift."""
     half = len(own) // 2
     first, last = (sum(row["per_s"] for row in part) for part in (own[:half], own[len(own) - half :]))
     return last / first - 1 if first else None
 
 
 def df_ratios(windows: pa.Table, points: pa.Table) -> pa.Table:
-    """A row per point that has EAS beside it: speed, power and energy of a unit over those with EAS, less 1."""
+    """Return a row per point that can be compared with EAS: speed, power and energy per unit, over EAS's, minus 1."""
     every, own = points.to_pylist(), waiting.by_point(windows)
     found = []
     for row in every:
@@ -160,10 +160,10 @@ def df_ratios(windows: pa.Table, points: pa.Table) -> pa.Table:
 
 
 def _values(own: Sequence[Row], name: str) -> list[float]:
-    """Of each window; none if there is no such column, or if a unit's energy is unknown because a window has none.
+    """Return a measure's value of each window; empty if the measure is not known for every window.
 
-    The energy of a unit is that of all windows over their units, as in the points: a window with few units counts less
-    than one with many. So its values are that energy, and how much each window changes it, to first order.
+    The energy per unit of a point is the energy of all its windows over all their units, so a window with few units
+    counts less. Therefore a window's value is this energy, plus the window's first-order effect on it.
     """
     if name != "cpus_uj":
         return [row[name] for row in own if name in row]
@@ -212,7 +212,7 @@ def _ratios_text(ratios: pa.Table) -> str:
 
 
 def checks(ratios: pa.Table) -> list[Check]:
-    """The goal, judged by the lower end of the interval."""
+    """Return checks that WAEAS is at most NEAR slower than EAS, by the lower end of the interval."""
     return [
         Check(
             f"{row['point']}: at most {100 * NEAR:g} % slower than EAS",

@@ -16,7 +16,7 @@ AWAKE = "awake"
 
 
 def df_residency(points: Sequence[Sample]) -> pa.Table:
-    """A row per point, CPU and state: the share of the command's time. What is in no idle state is awake."""
+    """Return a row per point, CPU and state: the share of the command's time. Time in no idle state is awake."""
     rows: list[dict[str, object]] = []
     for point in points:
         counted = cpuidle.read(point.run.path / CPUIDLE)
@@ -36,7 +36,7 @@ def df_residency(points: Sequence[Sample]) -> pa.Table:
 
 
 def plot_residency(table: pa.Table) -> Figure:
-    """One point, with a bar for each CPU."""
+    """Draw one point, with a bar for each CPU."""
     return _alone(draw_residency, len(set(table["cpu"].to_pylist())), table, "Time in idle states")
 
 
@@ -48,7 +48,7 @@ def draw_residency(axis: Axes, table: pa.Table) -> None:
 
 
 def plot_by_point(table: pa.Table) -> Figure:
-    """A bar for each point: the mean over its CPUs and seeds."""
+    """Draw a bar for each point: the mean over its CPUs and seeds."""
     return _alone(draw_by_point, len(set(table["point"].to_pylist())), table, "Time in idle states, mean of all CPUs")
 
 

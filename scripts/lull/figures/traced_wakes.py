@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Durations of wake-ups in any traced run: from the interrupt to Linux, and on to the task if one runs.
+"""Durations of wake-ups in any traced run: from the interrupt to Linux, and from there to the task, if one runs.
 
-The guest program wake-latency measures both, in its own run, from the event to the handler and on to the task.
+In runs of the guest program wake-latency, both are measured: from the event to the handler, and to the task.
 
-The way out begins when the timer was due or the IPI was sent; where that is not known it is as long as the
-platform file says (`lull.trace.spans`), so these are no measurements of the state itself: `lull run wake-latency` is.
+In other runs, the exit begins when the timer was due or the IPI was sent. If that is not known, the exit's length is
+the platform file's (`lull.trace.spans`). So these are no measurements of an idle state; use `lull run wake-latency` for
+those.
 """
 
 from collections.abc import Iterator, Sequence
@@ -37,9 +38,9 @@ _SCHEMA = pa.schema(
 
 
 def df_wake_ups(point: Sample, record: Recording | None = None) -> pa.Table:
-    """A row per wake-up; `to_task_us` is null where the CPU went back to sleep without a task.
+    """Return a row per wake-up. `to_task_us` is null if the CPU went back to sleep without a task.
 
-    `record` is the point's trace, here and below, for those who have read it already.
+    `record` is the point's trace, here and below, if the caller has read it already.
     """
     platform = point.run.spec.platform
     record = record or recording.load(point.run.rundir())
@@ -52,7 +53,7 @@ def df_wake_ups(point: Sample, record: Recording | None = None) -> pa.Table:
 
 
 def df_measured(point: Sample) -> pa.Table:
-    """The same rows from a run of wake-latency: one per wake-up that was as asked for."""
+    """Return the same rows from a run of wake-latency, one per wake-up that was as ordered."""
     run = point.run
     samples = wake.read_records(run.file(wake.FILE))
     kept = samples.rows[wake.reasons(samples.rows, expects_firmware=False) == 0]
@@ -74,7 +75,7 @@ def df_measured(point: Sample) -> pa.Table:
 
 
 def df_by_point(points: Sequence[Sample]) -> pa.Table:
-    """Wake-ups of all points that have them, measured or traced. A point whose trace lost events has none."""
+    """Return the wake-ups of all points, measured or traced. A point whose trace lost events has none."""
     found = []
     for point in points:
         try:
@@ -91,7 +92,7 @@ def df_by_point(points: Sequence[Sample]) -> pa.Table:
 
 
 def plot_by_point(table: pa.Table) -> Figure:
-    """A bar for each point: the means of both phases over all its wake-ups that led to a task."""
+    """Draw a bar for each point: the means of both phases over all its wake-ups that led to a task."""
     reached = table.filter(pc.is_valid(table["to_task_us"]))
     figure, (axis,) = style.panels(1, 1, 0.6 + 0.2 * len(set(reached["point"].to_pylist())))
     draw_wake_ups(axis, reached, ["point"])
@@ -100,9 +101,9 @@ def plot_by_point(table: pa.Table) -> Figure:
 
 
 def draw_wake_ups(axis: Axes, table: pa.Table, keys: Sequence[str]) -> None:
-    """A bar for each combination of keys: the means of both phases, with the 95 % interval of their sum.
+    """Draw a bar for each combination of keys: the means of both phases, with the 95 % interval of their sum.
 
-    Over the wake-ups that led to a task; over all of those where none did.
+    The means are over wake-ups that led to a task, or over all wake-ups if none did.
     """
     handles: dict[str, Artist] = {}
     groups = list(dict.fromkeys(tuple(row.values()) for row in table.select(keys).to_pylist()))
@@ -118,7 +119,7 @@ def draw_wake_ups(axis: Axes, table: pa.Table, keys: Sequence[str]) -> None:
 
 
 def df_sources(point: Sample, record: Recording | None = None) -> pa.Table:
-    """Counts of wake-ups by CPU, source and state."""
+    """Return the counts of wake-ups by CPU, source and state."""
     found = wakes.of_recording(record or recording.load(point.run.rundir()), point.run.spec.platform)
     columns = {"cpu": [wake.cpu for wake in found], "source": [wake.source for wake in found]}
     table = pa.table({**columns, "state": [wake.state for wake in found]})
@@ -127,7 +128,7 @@ def df_sources(point: Sample, record: Recording | None = None) -> pa.Table:
 
 
 def plot_wake_ups(table: pa.Table) -> Figure:
-    """A panel per state, a bar per cluster: mean of both phases, with the 95 % interval of their sum."""
+    """Draw a panel per state, with a bar per cluster: means of both phases, and the 95 % interval of their sum."""
     states = sorted(set(table["state"].to_pylist()))
     figure, axes = style.panels(len(states), 2, 1.5)
     handles: dict[str, Artist] = {}
@@ -143,7 +144,7 @@ def plot_wake_ups(table: pa.Table) -> Figure:
 
 
 def _bar(axis: Axes, row: int, counted: pa.Table, handles: dict[str, Artist]) -> None:
-    """Both phases end to end, with the interval of their sum."""
+    """Draw both phases end to end, with the interval of their sum."""
     start = 0.0
     for number, (name, text) in enumerate(PHASES.items()):
         values = counted[f"{name}_us"].drop_null().to_numpy()
@@ -168,7 +169,7 @@ def _of_cpu(own: list[Span]) -> Iterator[dict[str, object]]:
             continue
         first = place - 1 if place and own[place - 1].state == SWITCH else place
         if not first or own[first - 1].state in (ACTIVE, ENTRY):
-            continue  # of a sleep that the trace begins in, the state is not known
+            continue  # the trace begins during this sleep, so its state is not known
         task = None
         for later in own[place + 1 :]:
             if later.state != ACTIVE:

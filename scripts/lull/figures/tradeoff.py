@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Power against time: of each way, how much power it needs, and how late the latest events and wake-ups are."""
+"""Power against time: for each way, its power and the 99th percentiles of its response and wake-up times."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -16,7 +16,8 @@ Row = dict[str, Any]
 
 
 def df_tradeoff(points: Sequence[Row]) -> list[Row]:
-    """A row per point that has power and both times. `best_by_`: no other one needs less power and is no later."""
+    """Return a row per point with power and both times. `best_by_` is true if no other way needs less power and is not
+    later."""
     own = [row for row in points if row.get("cpus_w") is not None and all(row.get(name) is not None for name in TIMES)]
     return [
         {
@@ -33,7 +34,7 @@ def df_tradeoff(points: Sequence[Row]) -> list[Row]:
 
 
 def text(rows: Sequence[Row]) -> str:
-    """The section of the summary."""
+    """Return the section of the summary; empty without rows."""
     if not rows:
         return ""
     cells = [
@@ -55,7 +56,7 @@ def text(rows: Sequence[Row]) -> str:
 
 
 def plot_tradeoff(table: pa.Table, title: str) -> Figure:
-    """A panel for each time, a mark for each way: black if best."""
+    """Draw a panel for each time, with a mark for each way: black if best."""
     figure, axes = style.panels(2, 2, 4.2)
     for axis, (name, what) in zip(axes, TIMES.items(), strict=True):
         for row in table.to_pylist():

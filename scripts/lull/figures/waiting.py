@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Tables of programs that wait for a device: quantiles of a latency, and the power of windows beside them."""
+"""Tables of programs that wait for a device: quantiles of a latency, and the power of windows."""
 
 import math
 from collections.abc import Callable, Mapping, Sequence
@@ -26,9 +26,9 @@ Row = dict[str, Any]
 
 
 def df_windows(runs: Runs, place: Callable[[Run], Row], by_model: bool = False) -> pa.Table:
-    """A row per window of statistics: on gem5 the power of the machine, and of its clusters.
+    """Return a row per window of statistics, on gem5 with the power of the machine and of its clusters.
 
-    `by_model` adds the power of the clusters as Linux's energy model has it, from the same run.
+    `by_model` adds the power of the clusters by Linux's energy model, from the same run.
     """
     columns = ("power", "cpus", "model") if by_model else ("power", "cpus")
     found = []
@@ -45,7 +45,7 @@ def df_windows(runs: Runs, place: Callable[[Run], Row], by_model: bool = False) 
 
 
 def parts_text(parts: pa.Table | None, names: Sequence[str], heading: str, about: str) -> str:
-    """The section of a summary that says of what a point's power consists: rows of a point, a part and its watts."""
+    """Return the section of a summary with the parts of each point's power. A row of `parts` is point, part, watts."""
     if parts is None or not parts.num_rows:
         return ""
     lines = []
@@ -56,7 +56,7 @@ def parts_text(parts: pa.Table | None, names: Sequence[str], heading: str, about
 
 
 def _names(row: Mapping[str, Any]) -> tuple[str, ...]:
-    """The sums that a row of the ledger counts in: calibrated watts of the machine, and of its clusters."""
+    """Return the sums to which a row of the ledger is added: calibrated watts of the machine, and of its clusters."""
     if row["band"] == rows.RAW:
         return ()
     if row["backend"] == "em":
@@ -65,12 +65,12 @@ def _names(row: Mapping[str, Any]) -> tuple[str, ...]:
 
 
 def point(latencies: NDArray[np.float64], windows: list[Row]) -> Row:
-    """Quantiles of the latency with bootstrap intervals, and the mean power of the windows."""
+    """Return quantiles of the latency with bootstrap intervals, and the mean power of the windows."""
     return quantiles(latencies) | means(windows, ("power_w", "cpus_w"))
 
 
 def quantiles(latencies: NDArray[np.float64]) -> Row:
-    """The number of latencies, and their median and p99 with the ends of bootstrap intervals."""
+    """Return the number of latencies, and their median and p99 with the ends of bootstrap intervals."""
     row: Row = {"events": int(latencies.size)}
     found = bootstrap.quantiles(latencies, [0.5, 0.99])
     for name, (value, low, high) in zip(("median", "p99"), found, strict=True):
@@ -86,7 +86,7 @@ def df_points(
     latency: str,
     more: Callable[[Run, list[Row]], Row] | None = None,
 ) -> pa.Table:
-    """A row per point: quantiles of a column of its events, the power of its windows, and what `more` has to add."""
+    """Return a row per point: quantiles of the events' column `latency`, power of windows, and columns of `more`."""
     every, all_windows = by_point(events), by_point(windows)
     found = []
     for run in runs.runs:
@@ -97,7 +97,7 @@ def df_points(
 
 
 def by_point(table: pa.Table) -> dict[str, list[Row]]:
-    """The rows of each point, in the table's order."""
+    """Return the rows of each point, in the table's order."""
     found: dict[str, list[Row]] = {}
     for row in table.to_pylist():
         found.setdefault(row["point"], []).append(row)
@@ -105,7 +105,7 @@ def by_point(table: pa.Table) -> dict[str, list[Row]]:
 
 
 def means(own: Sequence[Row], names: Sequence[str]) -> Row:
-    """The mean of those of these columns that the rows have, each `name` with half its interval `name_pm`."""
+    """Return the mean `name` of each column that the rows have, with half its interval `name_pm`."""
     found: Row = {}
     for name in names:
         if name in own[0]:
@@ -114,44 +114,46 @@ def means(own: Sequence[Row], names: Sequence[str]) -> Row:
 
 
 def at_most(row: Row, other: Row, name: str) -> float:
-    """How many times another's mean this one may be: the most that both intervals allow.
+    """Return the largest ratio of a row's mean to another's that both intervals allow.
 
-    It is more than the interval of the ratio itself would give, so that a goal that this reaches is reached.
+    The interval of the ratio itself would allow less. So a goal that this ratio reaches is surely reached.
     """
     most, least = student.ends(row[name], row[f"{name}_pm"])[1], student.ends(other[name], other[f"{name}_pm"])[0]
     return math.inf if least <= 0 else most / least
 
 
 def so_far(rows_of_points: pa.Table, names: Sequence[str]) -> str:
-    """Says how many of all points have a row in the table, where some points are still to come."""
+    """Return a sentence on how many points have run; empty if all have."""
     there = len(set(rows_of_points["point"].to_pylist()))
     return "" if there >= len(names) else f"{there} of {len(names)} points have run so far.\n\n"
 
 
 def is_timed(points: pa.Table) -> bool:
-    """Whether the points have watts, which only gem5's do."""
+    """Return true if the points have watts, which only points of gem5 have."""
     return "power_w" in points.column_names
 
 
 def drawable(stored: Stored) -> pa.Table | None:
-    """The stored points, if there are watts to draw."""
+    """Return the stored points if they have watts to draw, else None."""
     points = stored.rows("points")
     return points if points is not None and stored.origin.timed and is_timed(points) else None
 
 
 def beside(every: Sequence[Row], row: Row, way: str, same: Sequence[str]) -> Row | None:
-    """The first point by another way that has these values in common."""
+    """Return the first point by the way `way` that has the same values in the columns `same`."""
     return next((other for other in every if other["way"] == way and alike(other, row, same)), None)
 
 
 def alike(one: Row, other: Row, same: Sequence[str]) -> bool:
-    """Whether two points have these values in common. A value that neither has is one in common."""
+    """Return true if two points have the same values in the columns `same`. A missing value equals a missing one."""
     return all(one.get(name) == other.get(name) for name in same)
 
 
 def cheapest(ran: Sequence[Row], kept: Sequence[Row]) -> tuple[Row, Row] | None:
-    """The point of least power of those that do enough (`kept`), and what a table says of the choice. If only one has
-    run, or none does enough, nothing can be chosen."""
+    """Return the point with the least power among those that do enough (`kept`), and the table's columns about it.
+
+    Return None if only one point has run, or if none does enough.
+    """
     if len(ran) < 2 or not kept:
         return None
     best = min(kept, key=lambda row: float(row["power_w"]))
@@ -162,12 +164,12 @@ def cheapest(ran: Sequence[Row], kept: Sequence[Row]) -> tuple[Row, Row] | None:
 
 
 def place(run: Run, names: Sequence[str]) -> Row:
-    """What says which point a row is of: its name, its group, and those of these values that it has."""
+    """Return the columns that identify a row's point: its name, its group, and its values with these names."""
     return {"point": run.name, "group": run.group, **{name: run.values[name] for name in names if name in run.values}}
 
 
 def with_defaults(table: pa.Table, defaults: Mapping[str, Any]) -> pa.Table:
-    """With the values that points had which ran before their scenario had these parameters."""
+    """Return the table with defaults for parameters that are newer than some of its points."""
     for name, value in defaults.items():
         if name not in table.column_names:
             table = table.append_column(name, pa.nulls(len(table), pa.scalar(value).type))
@@ -177,7 +179,7 @@ def with_defaults(table: pa.Table, defaults: Mapping[str, Any]) -> pa.Table:
 
 
 def label_points(axes: Sequence[Axes], names: Sequence[str]) -> None:
-    """A line for each point, from top to bottom, with names at the first panel."""
+    """Give each point a line, from top to bottom, with names only at the first panel."""
     for panel, axis in enumerate(axes):
         axis.set_yticks(range(len(names)), [""] * len(names) if panel else list(names))
         axis.invert_yaxis()
@@ -197,7 +199,7 @@ def watts_text(row: Row, name: str) -> str:
 
 
 def ends_text(row: Row, name: str, scale: float = 1.0, sign: str = "") -> str:
-    """A value with the ends of its interval, `name_low` and `name_high`. One without ends stands alone."""
+    """Return a value with the ends of its interval, `name_low` and `name_high`; only the value if it has no ends."""
     value, low, high = (row[f"{name}{end}"] for end in ("", "_low", "_high"))
     if value is None:
         return "-"

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Wake-ups out of an idle state, cut into phases: the records of the guest program `wake-latency`.
+"""Reads the records of the guest program `wake-latency`: wake-ups out of an idle state, cut into phases.
 
     armed … fw_enter … hw_enter   zzz   event … hw_exit … fw_exit … irq … task
             |---- entry ----|           |hardware|firmware|kernel|-task-|
@@ -7,9 +7,9 @@
                                         |------ interrupt -------|
                                         |------------ total -----------|
 
-All stamps are of one counter, which kernel, firmware and hardware share. C1 never enters the firmware, and QEMU has
-none: there `interrupt`, `task` and `total` are all that is known. A wake-up counts only when it is what was asked for;
-the others are counted by the first reason that holds.
+All stamps are from one counter, which kernel, firmware and hardware share. Only `interrupt`, `task` and `total` are
+known for C1, which never enters the firmware, and on QEMU, which has none. Only wake-ups as ordered count. The others
+are counted by the first reason that holds (`reasons`).
 """
 
 from collections.abc import Sequence
@@ -58,8 +58,8 @@ PHASES = {
     "total": ("event", "task"),
 }
 CUT_SHORT = 15 / 16
-"""A transition shorter than this share of its latency counts as cut short: entry is given up only between eighths of
-the latency, and the margin tolerates a transition that takes a little less than was set."""
+"""A transition shorter than this share of its latency counts as cut short. An entry can be given up only between
+eighths of the latency. The margin tolerates a transition that takes slightly less time than was set."""
 OF_FIRMWARE = ("entry", "hardware", "firmware", "kernel", "exit")
 
 REASONS = {
@@ -84,7 +84,7 @@ class WakeRecords:
 
 
 def read_records(path: Path) -> WakeRecords:
-    """The file as the guest wrote it; anything else is an error, never a guess."""
+    """Return the content of the guest's file. Raise a UserError for any other file."""
     data = path.read_bytes()
     if len(data) < HEADER.itemsize:
         raise UserError(f"{path}: {len(data)} bytes are no file of wake-latency; run the point again")
@@ -100,8 +100,8 @@ def read_records(path: Path) -> WakeRecords:
 def reasons(rows: Array, expects_firmware: bool, entry: Array | float = 0.0, out: Array | float = 0.0) -> Array:
     """Return why each wake-up is kept or dropped, as indices into `REASONS`.
 
-    A way in of less than `entry` ticks was given up: the firmware stamps it before hardware's part, which may end in
-    turning back, and again after it. A way out of less than `out` ticks had begun before the timer fired.
+    An entry of less than `entry` ticks was given up: the firmware stamps before and after the hardware's part, in which
+    a core may turn back. An exit of less than `out` ticks had begun before the timer fired.
     """
     flags = rows["flags"]
     ordered = (rows["event"] <= rows["irq"]) & (rows["irq"] <= rows["task"])
@@ -126,19 +126,22 @@ def reasons(rows: Array, expects_firmware: bool, entry: Array | float = 0.0, out
 
 
 def _between(rows: Array, first: str, second: str) -> Array:
-    """An upper bound in counter ticks: the difference plus one, as stamps are whole ticks. Infinite if reversed."""
+    """Return an upper bound of a time in ticks: the stamps' difference plus one, because stamps are whole ticks.
+
+    Return infinity if the stamps are reversed.
+    """
     begin, end = rows[first], rows[second]
     return np.where(begin <= end, (end - begin).astype(np.float64) + 1, np.inf)
 
 
 @dataclass(frozen=True)
 class Recorded:
-    """The wake-ups of one run, each with its place in `REASONS`."""
+    """The wake-ups of one run, each with its index in `REASONS`."""
 
     run: Run
     state: str
     stamped: bool
-    """True if firmware stamped the wake-ups. QEMU's PSCI has no stamps, and Linux does C1 by itself."""
+    """True if firmware stamped the wake-ups. There are no stamps on QEMU, or in C1, which Linux enters by itself."""
     samples: WakeRecords
     reasons: Array
 
@@ -155,7 +158,10 @@ def recorded(run: Run) -> Recorded:
 
 
 def _least_ticks(run: Run, state: str, samples: WakeRecords) -> tuple[Array, Array]:
-    """Below what a way in, or out, was cut short, for each wake-up. Atomic CPUs wait for no latency device."""
+    """Return for each wake-up the fewest ticks of an entry and an exit that were not cut short.
+
+    They are 0 on atomic CPUs, which do not wait for latency devices.
+    """
     entry, out = np.zeros(len(samples.rows)), np.zeros(len(samples.rows))
     if run.spec.cpu != "atomic":
         for cpu in np.unique(samples.rows["asked_cpu"]):
@@ -166,7 +172,7 @@ def _least_ticks(run: Run, state: str, samples: WakeRecords) -> tuple[Array, Arr
 
 
 def _least_us(cluster: Cluster, state: str) -> tuple[float, float]:
-    """A core that asks for C4 takes C3's ways while others of its cluster keep that on."""
+    """Return the shortest entry and exit of a state. A core that asks for C4 only gets C3 while its cluster is on."""
     kinds = ("C3", "C4") if state == "C4" and cluster.cpus > 1 else (state,)
     actual = [own.actual for own in cluster.cstates if own.name in kinds]
     return min(own.entry_us for own in actual), min(own.exit_us for own in actual)
@@ -200,7 +206,7 @@ def df_dropped(runs: Sequence[Recorded]) -> pa.Table:
 
 
 def cells(wakes: pa.Table) -> list[tuple[str, str]]:
-    """Each cluster and state there is: clusters in CPU order, states by depth."""
+    """Return each cluster and state of the table: clusters in the order of CPUs, states by depth."""
     first: dict[str, int] = {}
     found: set[tuple[str, str]] = set()
     columns = zip(*(wakes[name].to_pylist() for name in ("cluster", "state", "cpu")), strict=True)
@@ -215,7 +221,7 @@ def cell(wakes: pa.Table, cluster: str, state: str) -> pa.Table:
 
 
 def microseconds(wakes: pa.Table, phase: str) -> Numbers:
-    """A phase where it is known."""
+    """Return the known values of a phase, in µs."""
     known = wakes[f"{phase}_ns"].drop_null().to_numpy()
     return np.asarray(known, dtype=np.float64) / 1000
 

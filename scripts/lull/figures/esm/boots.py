@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Differences between ways to get input, in several boots of the machine.
+"""Differences between ways to get input, with intervals over several boots of the machine.
 
-Repetitions of one run share what the boot left behind, such as which pages a program got. Whatever that does to a
-number is in all of them, and the interval over repetitions does not show it. A few points are therefore run in more
-than one boot, and here the interval is that over boots.
+A few points run in more than one boot. All repetitions of one run share the state that its boot left behind, such as
+the pages of a program. The interval over repetitions does not show the effect of this state; the interval over boots
+does.
 """
 
 from collections.abc import Sequence
@@ -23,19 +23,20 @@ MEASURES = {"power_w": (1e3, "mW"), "em_w": (1e3, "by `em`, mW"), "cpu_share": (
             "latency_us": (1, "latency, µs")}  # fmt: skip
 """Each measure with its scale and heading in the summary."""
 SHARE = "above_percent"
-"""What the one saves of the power that the other adds to the idle machine. Older publications lack this column."""
+"""The column for the saving as a percentage of the power that the other way adds to the idle machine. Older
+publications lack this column."""
 
 OFF = ", C4"
-"""The end of a series' name where the cluster may go off."""
+"""The end of a series' name if the cluster may go off."""
 NONE = pa.table({})
-"""The table where no point was run in more than one boot. It is not published."""
+"""The table if no point ran in more than one boot. It is not published."""
 
 _Place = tuple[str, str, str, Any]
 
 
 def df_boots(points: Sequence[Measured], axis: str) -> pa.Table:
-    """A row for each pair of ways that was run in several boots: the mean difference over boots, with half its
-    interval, and half the interval over the repetitions of one boot."""
+    """Return a row for each pair of ways that ran in several boots: the mean difference over boots with half its
+    interval, and for comparison half the interval over the repetitions of one boot."""
     places: dict[_Place, list[tuple[Measured, Measured]]] = {}
     for one, other in paired.pairs(points):
         places.setdefault(_place(one, other, axis), []).append((one, other))
@@ -58,7 +59,7 @@ def df_boots(points: Sequence[Measured], axis: str) -> pa.Table:
 
 
 def _place(one: Measured, other: Measured, axis: str) -> _Place:
-    """The place of a pair, whatever its boot."""
+    """Return a key that is the same for a pair in all boots: both series, the kind of events, and the axis value."""
     series, against = (series_of({**point.run.values, "boot": 0}) for point in (one, other))
     return series, against, str(one.run.values.get("listen", "all")), one.run.values[axis]
 
@@ -68,7 +69,7 @@ def _boot(point: Measured) -> int:
 
 
 def text(table: pa.Table, axis: str, heading: str) -> str:
-    """The section of the summary; empty where no point was run in more than one boot."""
+    """Return the section of the summary; empty if no point ran in more than one boot."""
     rows = [row for row in table.to_pylist() if row["power_w"] is not None]
     if not rows:
         return ""
@@ -97,7 +98,7 @@ def _cell(row: Row, measure: str, scale: float, sign: str = "+") -> str:
 
 
 def checks(table: pa.Table) -> list[Check]:
-    """Whoever waits burns less than a poll: the whole interval over boots is below 0."""
+    """Return checks that ESM and epoll need less power than a poll: the whole interval over boots is below 0."""
     found = []
     for row in table.to_pylist():
         one, other = (row[name].removesuffix(OFF) for name in ("series", "against"))

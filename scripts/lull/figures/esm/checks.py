@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The checks of the ESM experiments. Each says its numbers at the place where it holds least."""
+"""The checks of the ESM experiments. Each quotes the numbers of the point at which it holds least."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -21,16 +21,16 @@ from lull.results.result import Check
 
 WALL_STEP_US = 1.0
 CALL_CYCLES = 1300
-"""Of the system call that only the wall clock needs. It is as slow as the CPU's clock."""
+"""Cycles of the system call to read the wall clock. Its time depends on the CPU's clock."""
 FAST_MHZ = 650.0
 COLUMNS = ("due", "in_order", "lost", "clocks_apart_us")
-"""Columns of the points that checks need, and that older publications have not."""
+"""Columns of the table `points` that checks need. Older publications lack them."""
 BEYOND = 5
-"""Events that have to lie beyond a quantile for a check to rest on it: a 99th percentile takes 500."""
+"""A check uses a quantile only if this many events lie beyond it: a 99th percentile needs 500 events."""
 
 
 def delivered(points: Sequence[Row]) -> Check:
-    """Every event that the application is about came once, in order."""
+    """Check that every event that the application asked for came once, in order."""
     bad = [row for row in points if row["events"] != row["due"] or row["lost"] or not row["in_order"]]
     if bad:
         worst = max(bad, key=lambda row: abs(row["due"] - row["events"]))
@@ -42,7 +42,7 @@ def delivered(points: Sequence[Row]) -> Check:
 
 
 def clocks(points: Sequence[Row]) -> list[Check]:
-    """The paper's wall clock and the kernel's clock mean the same latency."""
+    """Check that the paper's wall clock and the kernel's clock give the same latency."""
     found = [
         (row["clocks_apart_us"], _allowed_us(row), row["point"]) for row in points if row["clocks_apart_us"] is not None
     ]
@@ -54,12 +54,15 @@ def clocks(points: Sequence[Row]) -> list[Check]:
 
 
 def _allowed_us(row: Row) -> float:
-    """A step of the wall clock, and its system call at the mean clock; at a fast one where none is known."""
+    """Return the allowed difference of the clocks: a step of the wall clock, and its system call at the mean CPU clock.
+
+    If the mean clock is not known, a fast one is assumed.
+    """
     return WALL_STEP_US + CALL_CYCLES / (row["mhz"] or FAST_MHZ)
 
 
 def against_pull(rows: Sequence[Row], axis: str, heading: str) -> list[Check]:
-    """ESM beside the poll: sooner, and with less power by both methods."""
+    """Return checks that ESM answers sooner than the poll, and needs less power by both methods."""
     of = _Differences([row for row in rows if row["listen"] == "all"], axis, heading)
     return [
         *of.less(ESM, PULL, "latency_us", "ESM answers sooner than a 16 ms poll"),
@@ -81,7 +84,7 @@ def against_epoll(curves: Curves, rows: Sequence[Row], axis: str, heading: str) 
 
 
 def not_asked_for(rows: Sequence[Row], axis: str, heading: str) -> list[Check]:
-    """An application that is about few of the events: epoll wakes for each, unless it masks them."""
+    """Return checks for an application that asks for few of the events. Epoll wakes for each, unless it masks them."""
     of = _Differences([row for row in rows if row["listen"] == "keys"], axis, heading)
     where = "where most events are not asked for"
     return [
@@ -94,7 +97,7 @@ def not_asked_for(rows: Sequence[Row], axis: str, heading: str) -> list[Check]:
 
 @dataclass(frozen=True)
 class _Differences:
-    """Rows of `paired.df_differences`, by their two series."""
+    """The rows of `paired.df_differences`, to be checked for two series at all values of the axis."""
 
     rows: Sequence[Row]
     axis: str

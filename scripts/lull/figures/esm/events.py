@@ -40,8 +40,8 @@ from lull.results.result import Result, need
 from lull.scenario.runs import Runs
 
 ABOVE_IDLE = "above idle"
-"""A measure that is no column of a table: power less that of a machine on which the program waits by ESM for events
-that never come."""
+"""A measure that is no column of a table: power above idle. At idle, the program waits by ESM for events that never
+come."""
 
 
 @dataclass(frozen=True)
@@ -54,7 +54,7 @@ class Experiment:
     saved_percent: Sequence[Mark]
     """The paper's gains in power."""
     aside: Sequence[str] = ()
-    """Groups of points that are in the tables, and not on the curves."""
+    """Groups of points that are in the tables, but not on the curves."""
 
     def curves(self, table: pa.Table) -> Curves:
         ordinary = [row for row in table.to_pylist() if row["group"] not in self.aside]
@@ -71,7 +71,7 @@ def analyse(runs: Runs, what: Experiment) -> Result:
 
 
 def conclude(tables: Mapping[str, pa.Table], what: Experiment, timed: bool = True) -> Result:
-    """From the tables alone."""
+    """Return the result, made from the tables without runs."""
     table = need(tables, "points", *esm_checks.COLUMNS)
     points = table.to_pylist()
     result = Result(
@@ -150,11 +150,11 @@ def _measures(what: Experiment) -> list[tuple[str, Sequence[Mark], str, str]]:
 def _gains(
     curves: Curves, rows: Sequence[Row], what: Experiment, series: str, measure: str, unit: str
 ) -> dict[Any, tuple[float, float]]:
-    """Return the gains of a series over the 16 ms poll, with half the interval, where both have a number.
+    """Return the gains of a series over the 16 ms poll, with half the interval, wherever both have a number.
 
-    ABOVE_IDLE is the power that both burn more than ESM does where nothing happens, which is what software adds. The
-    difference is that of paired repetitions where `rows` has it, and so is the share above idle. Elsewhere the interval
-    of a share takes the difference and the power that it is a share of for independent, which makes it too wide.
+    ABOVE_IDLE is the power above that of ESM without events: the power that software adds. Difference and share are of
+    paired repetitions if `rows` has them. Otherwise, the interval of a share is too wide, because difference and poll
+    are taken for independent.
     """
     column = "power_w" if measure == ABOVE_IDLE else measure
     idle = _idle_w(curves) if measure == ABOVE_IDLE else (0.0, 0.0)
@@ -167,7 +167,7 @@ def _gains(
         if at not in own or pull[at][column] is None or own[at][column] is None:
             continue
         if measure == ABOVE_IDLE and (not pull[at]["events"] or pull[at][column] <= idle[0]):
-            # Where nothing happens ESM adds nothing, and saves all by definition.
+            # Without events, ESM adds nothing: it would save 100 % by definition.
             continue
         gap, half = difference(pull[at], own[at], column)
         if at in known and known[at][column] is not None:
@@ -183,14 +183,16 @@ def _gains(
 
 
 def _idle_w(curves: Curves) -> tuple[float, float] | None:
-    """Power of ESM at the place without events, with half its interval; None where there is no such place."""
+    """Return the power of ESM without events, with half its interval; None if there is no such point."""
     found = [(row["power_w"], row["power_w_pm"] or 0.0) for row in curves.get(ESM, {}).values() if not row["events"]]
     return found[0] if found else None
 
 
 def _says(gains: Mapping[Any, tuple[float, float]], mark: Mark) -> str | None:
-    """Return our gain at the paper's place. Without a place: mean and range of all gains. None where nothing is
-    known."""
+    """Return our gain at the paper's value of the axis, or mean and range of all gains if the paper names none.
+
+    Return None if the gain is not known.
+    """
     if not gains or (mark.at is not None and mark.at not in gains):
         return None
     if mark.at is not None:
@@ -200,7 +202,7 @@ def _says(gains: Mapping[Any, tuple[float, float]], mark: Mark) -> str | None:
 
 
 def _paper(curves: Curves, differences: Sequence[Row], what: Experiment) -> str:
-    """The gains of ESM over the 16 ms poll: where the paper has a number, and the mean over all places."""
+    """Return a table of ESM's gains over the 16 ms poll, beside each number of the paper."""
     rows = [
         (f"{name}, {unit}", mark.what, f"{mark.value:g}", ours)
         for name, marks, measure, unit in _measures(what)

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Differences between two ways to get input.
+"""Paired differences between two ways to get input.
 
-A repetition's events come from its seed, and repetition N has the same seed in every point. So two points see the same
-events in their N-th repetitions, and the difference is taken repetition by repetition: its interval is far narrower
-than those of the two means. If one point has more repetitions, those that the other lacks do not count. Points whose
-repetitions are of other lengths are compared by their means.
+The difference of two points is taken repetition by repetition: its interval is far narrower than those of the two
+means. This is possible because repetition N has the same seed in every point, and so the same events. If one point has
+more repetitions than the other, the surplus does not count. Points with repetitions of different lengths are compared
+by their means.
 """
 
 import math
@@ -22,13 +22,13 @@ from lull.statistics import student
 
 MEASURES = ("power_w", "cpus_w", "cores_w", "em_w", "em_cores_w", "cpu_share", "latency_us")
 CIRCUMSTANCES = ("boot", "cpufreq", "deepest", "work", "listen", "rate", "moves", "clicks")
-"""Parameters that two points have to share to be compared."""
+"""Parameters that must be equal in two points to compare them."""
 MODES = ("pull", "epoll", "masked", "esm")
-"""Ways of an application to get input, from the simplest on."""
+"""The ways of an application to get input, the simplest first."""
 COLUMNS = ("above_percent", "above_percent_pm")
-"""Columns that the text needs, and that older publications have not."""
+"""Columns that the text needs. Older publications lack them."""
 REST_W = 1.0
-"""Watts of everything that is not modelled, such as the display at its dimmest: an example, not a measurement."""
+"""An example, not a measurement, of the watts of parts that are not modelled, such as the display at its dimmest."""
 
 
 @dataclass(frozen=True)
@@ -37,7 +37,7 @@ class Gap:
 
     value: float
     half: float | None
-    """Half the 95 % interval; None where one repetition is all there is."""
+    """Half the 95 % interval; None if there is only one repetition."""
 
     @property
     def low(self) -> float:
@@ -49,7 +49,7 @@ class Gap:
 
 
 def gap(one: Measured, other: Measured, measure: str) -> Gap | None:
-    """One minus the other; None where either has no number."""
+    """Return `one` minus `other`; None if either has no number."""
     ours, theirs = ([row_of_repetition(own)[measure] for own in point.repetitions] for point in (one, other))
     if are_paired(one, other):
         both = [(b, a) for a, b in zip(ours, theirs, strict=False) if a is not None and b is not None]
@@ -70,7 +70,7 @@ def are_paired(one: Measured, other: Measured) -> bool:
 
 
 def pairs(points: Sequence[Measured]) -> Iterator[tuple[Measured, Measured]]:
-    """Each point that waits, beside each simpler way under the same circumstances, or itself without a shadow."""
+    """Yield each point with each simpler way under the same circumstances, or with itself without a shadow core."""
     for one in points:
         for other in points:
             if _is_simpler(other, one) and _circumstances(one) == _circumstances(other):
@@ -85,7 +85,7 @@ def _is_simpler(other: Measured, one: Measured) -> bool:
 
 
 def _plain(point: Measured) -> dict[str, Any]:
-    """The point's values without what it shares with whatever it is compared with."""
+    """Return the point's values, with usual values for the parameters that compared points share anyway."""
     usual = {"cpufreq": "schedutil", "deepest": "C3", "rests": "C3", "work": WORK, "boot": 0}
     return {**point.run.values, **usual}
 
@@ -95,7 +95,7 @@ def _circumstances(point: Measured) -> tuple[object, ...]:
 
 
 def df_differences(points: Sequence[Measured], axis: str) -> pa.Table:
-    """A row for each pair: `one` minus `other`, each measure with half its interval, and power above idle."""
+    """Return a row for each pair: `one` minus `other` in each measure with half its interval, and power above idle."""
     rows: list[Row] = []
     for one, other in pairs(points):
         row: Row = {
@@ -126,13 +126,15 @@ def _mean(point: Measured) -> float | None:
 
 
 def _watts(point: Measured) -> list[float]:
-    """Power of each repetition; nothing where times mean nothing."""
+    """Return the power of each repetition; empty for runs without timing."""
     return [own.watts["power"] for own in point.repetitions if "power" in own.watts]
 
 
 def _idle(points: Sequence[Measured], like: Measured) -> Measured | None:
-    """The idle machine: the same machine when an application waits by ESM for events and none comes. In the same boot
-    if this boot has run so, else in another."""
+    """Return the idle machine: the point in which an application waits by ESM for events and none comes.
+
+    A point of the same boot is preferred to one of another boot.
+    """
     same = ("cpufreq", "deepest")
     idle = [
         point
@@ -144,22 +146,22 @@ def _idle(points: Sequence[Measured], like: Measured) -> Measured | None:
 
 
 def share_above_idle(points: Sequence[Measured], one: Measured, other: Measured) -> Gap | None:
-    """`above_idle`, with the idle machine among the points; None where no point is the idle machine."""
+    """Return `above_idle` with the idle machine among the points; None if there is no such point."""
     idle = _idle(points, other)
     return above_idle(one, other, idle) if idle else None
 
 
 def above_idle(one: Measured, other: Measured, idle: Measured) -> Gap | None:
-    """Return the percentage that one saves of the power that the other adds to the idle machine.
+    """Return the saving of `one` as a percentage of the power that `other` adds to the idle machine.
 
-    The share is (other - one) / (other - idle). Its denominator is a difference of two measured means, which may be as
-    uncertain as the numerator, and both have `other` in them. So the interval is that of the mean of
-    (other - one) - share x (other - idle), over the denominator (the delta method). It is taken repetition by
-    repetition where points have the same seed, length and boot, because the kernel's housekeeping falls into the same
-    repetition of each. Means of other points are taken for independent.
+    The share is (other - one) / (other - idle). Its interval is that of the mean of (other - one) - share x
+    (other - idle), divided by the denominator (the delta method). This is needed because the denominator is also a
+    difference of measured means, and shares `other` with the numerator. The interval is taken repetition by repetition
+    if points have the same seed, length and boot: then the kernel's housekeeping is in the same repetitions. Means of
+    other points are taken for independent.
 
-    None without events: the idle machine is then what ESM does, and ESM saves 100 % by definition. None too where the
-    other adds nothing.
+    Return None without events, because ESM is then the idle machine, and would save 100 % by definition. Return None
+    also if `other` adds nothing.
     """
     ours, theirs, least = (_watts(point) for point in (one, other, idle))
     if not other.windowed or not (ours and theirs and least):
@@ -182,7 +184,7 @@ def above_idle(one: Measured, other: Measured, idle: Measured) -> Gap | None:
 
 
 def _together(one: Measured, other: Measured, idle: Measured) -> int:
-    """Return how many of the three, from the first on, are compared repetition by repetition."""
+    """Return how many of the three points are compared repetition by repetition: 1 (none), 2 or 3."""
     if not are_paired(one, other):
         return 1
     enough = len(idle.repetitions) >= min(len(one.repetitions), len(other.repetitions))
@@ -194,13 +196,13 @@ def _boot(point: Measured) -> int:
 
 
 def shares(row: Row) -> dict[str, float]:
-    """Return the percentage saved of the other's power: of the modelled machine, and with REST_W more."""
+    """Return the saving as a percentage of the other's power: for the modelled machine, and for REST_W more."""
     saved, before = -row["power_w"], row["other_power_w"]
     return {"machine": 100 * saved / before, "rest": 100 * saved / (before + REST_W)}
 
 
 def text(table: pa.Table, axis: str, heading: str) -> str:
-    """The section of the summary; empty where there is no power to compare."""
+    """Return the section of the summary; empty if there is no power to compare."""
     rows = [row for row in table.to_pylist() if row["power_w"] is not None]
     if not rows:
         return ""

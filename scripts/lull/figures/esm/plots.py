@@ -15,7 +15,7 @@ from lull.plotting import style
 
 @dataclass(frozen=True)
 class Mark:
-    """A number of the paper. Without a place it is of all places."""
+    """A number of the paper, at one value of the axis, or over all values if `at` is None."""
 
     what: str
     value: float
@@ -28,11 +28,11 @@ METHODS = {
     "cores_w": "cores, event counts (McPAT, calibrated)",
     "em_cores_w": "cores, utilisation x power (em)",
 }
-"""The paper's two methods, beside each other."""
+"""The two methods of the paper, for the machine and for cores: the measures with the titles of their panels."""
 
 
 def plot_power(curves: Curves, heading: str, label: str) -> Figure:
-    """Power of the whole machine and of its cores."""
+    """Draw the power of the whole machine and of its cores, by two methods."""
     figure, axes = style.panels(len(METHODS), 2, 2.2)
     handles: dict[str, Artist] = {}
     for axis, (measure, title) in zip(axes, METHODS.items(), strict=True):
@@ -60,7 +60,7 @@ def plot_latency(curves: Curves, heading: str, label: str) -> Figure:
 
 
 def plot_gain(curves: Curves, heading: str, label: str, sooner: Sequence[Mark], saved: Sequence[Mark]) -> Figure:
-    """ESM's gain over the 16 ms poll, beside the paper's."""
+    """Draw ESM's gain over the 16 ms poll, beside the paper's."""
     figure, axes = style.panels(2, 2, 2.6)
     places = [at for at in curves[ESM] if at in curves[PULL]]
     ours = [difference(curves[PULL][at], curves[ESM][at], "latency_us") for at in places if _both(curves, at)]
@@ -104,7 +104,7 @@ def _dots(
 
 
 def _spread(row: Row, measure: str) -> tuple[float, float]:
-    """Return how far the interval of a number reaches down and up. For quantiles the two differ."""
+    """Return the lengths of an interval below and above its number. They differ for quantiles."""
     if f"{measure}_pm" in row:
         half = row[f"{measure}_pm"] or 0.0
         return half, half
@@ -113,7 +113,7 @@ def _spread(row: Row, measure: str) -> tuple[float, float]:
 
 
 def _curves(axis: Axes, curves: Curves, measure: str, scale: float, handles: dict[str, Artist]) -> None:
-    """Draw the curves, told apart by marks. The curves of polls are grey."""
+    """Draw the curves, each with its own marker. Curves of polls are grey."""
     for number, (name, points) in enumerate(curves.items()):
         own = [(at, row) for at, row in points.items() if row[measure] is not None]
         if not own:

@@ -21,9 +21,9 @@ SERIES = (PULL, PULL_LONGER, EPOLL, EPOLL_SHADOW, MASKED, MASKED_SHADOW, ESM, ES
 LOOK = "looks of"
 BOOT = ", boot "
 STEPS_PER_US = 400
-"""Steps of a look's arithmetic in a microsecond, on `tegra-k1`'s A15 at its fastest (input-app/handler.h)."""
+"""Steps of arithmetic per µs on `tegra-k1`'s A15 at its fastest clock (input-app/handler.h)."""
 WORK = 4000
-"""Steps of arithmetic in the handler of an event, in the ESM experiments that do not vary it."""
+"""Steps of arithmetic in the handler of an event, in ESM experiments that do not vary this number."""
 WAKES = ("main", "own", "device", "shadow")
 MEANS = (
     *(f"{name}_w" for name in POWERS),
@@ -36,19 +36,19 @@ MEANS = (
 )
 """Measures with a mean and an interval over a point's repetitions."""
 QUANTILES = {"median_us": 0.5, "p99_us": 0.99}
-"""Quantiles of the latencies of all repetitions together: one repetition is too short for a tail."""
+"""Quantiles are of all repetitions together, because one repetition has too few events for a tail."""
 CLOCKS = (("mhz", 1.0), ("mv", 1e-3))
-"""Columns of the clock of the application's CPU, and what makes MHz and V of them."""
+"""Columns of clock and voltage of the application's CPU, with the factors to MHz and V."""
 DECILES = range(1, 10)
 ENOUGH_FOR_DECILES = 50
-"""Five events between two deciles."""
+"""The smallest number of events for deciles: five events between two of them."""
 
 Row = dict[str, Any]
 Curves = Mapping[str, Mapping[Any, Row]]
 
 
 def series_of(values: Mapping[str, Value]) -> str:
-    """The name of a point's curve: how its application gets events, and under which circumstances."""
+    """Return the name of a point's curve, such as `pull 16 ms`: the way to get events, then unusual circumstances."""
     mode = values["mode"]
     if mode == "pull":
         name = f"pull {_time(int(values['delay_us']))}" + _look(values)
@@ -59,34 +59,34 @@ def series_of(values: Mapping[str, Value]) -> str:
 
 
 def _ahead(values: Mapping[str, Value]) -> str:
-    """The part of a name that says that events which the shadow CPU takes are predicted."""
+    """Return the part of a curve's name for predicted events of the shadow CPU."""
     return ", predicted" if int(values.get("ahead", 0)) else ""
 
 
 def _deepest(values: Mapping[str, Value]) -> str:
-    """The part of a name that says how deep CPUs may sleep, if it is not C3."""
+    """Return the part of a curve's name for the deepest idle state, if this is not C3."""
     deepest = values.get("deepest", "C3")
     return "" if deepest == "C3" else f", {deepest}"
 
 
 def _clocks(values: Mapping[str, Value]) -> str:
-    """The part of a name that says that the clocks stay where they are."""
+    """Return the part of a curve's name for fixed clocks."""
     return {"powersave": ", slowest", "performance": ", fastest"}.get(str(values.get("cpufreq")), "")
 
 
 def _boot(values: Mapping[str, Value]) -> str:
-    """The part of a name that says that it is another boot of the machine."""
+    """Return the part of a curve's name for another boot of the machine."""
     return f"{BOOT}{values['boot']}" if values.get("boot") else ""
 
 
 def _work(values: Mapping[str, Value]) -> str:
-    """The part of a name that says what an event costs, if it costs more than the ESM experiments' usual 10 µs."""
+    """Return the part of a curve's name for the handler's time, if it is not the usual 10 µs."""
     steps = int(values.get("work", WORK))
     return f", events of {_time(round(steps / STEPS_PER_US))}" if steps != WORK else ""
 
 
 def _shadow(values: Mapping[str, Value]) -> str:
-    """The part of a name that says that the shadow core takes events, and how deep it sleeps where not as all do."""
+    """Return the part of a curve's name for a shadow core that takes events, with its idle state if that is unusual."""
     if values["routing"] == "none":
         return ""
     rests = values.get("rests", "C3")
@@ -94,7 +94,7 @@ def _shadow(values: Mapping[str, Value]) -> str:
 
 
 def _look(values: Mapping[str, Value]) -> str:
-    """The part of a name that says what a look costs, if it costs more than its system call."""
+    """Return the part of a curve's name for the time of a poll's look, if it takes more than a system call."""
     steps = int(values.get("look", 0))
     return f", {LOOK} {_time(round(steps / STEPS_PER_US))}" if steps else ""
 
@@ -111,7 +111,7 @@ def _time(us: int) -> str:
 
 
 def df_repetitions(points: Sequence[Measured], axis: str) -> pa.Table:
-    """A row per repetition. `began_s` is the time from the application's start to the begin of the repetition."""
+    """Return a row per repetition. `began_s` is the time from the application's start to the repetition's begin."""
     return pa.Table.from_pylist(
         [
             {**_place(point, axis), **row_of_repetition(own), "began_s": _began_s(point, own)}
@@ -126,10 +126,10 @@ def _began_s(point: Measured, own: Repetition) -> float:
 
 
 def df_points(points: Sequence[Measured], axis: str) -> pa.Table:
-    """Means, each `name` with half its 95 % interval `name_pm`; and quantiles, each with the ends of its interval.
+    """Return a row per point: means `name` with half the 95 % interval `name_pm`, and quantiles with their intervals.
 
-    Of the events that the application is about, `due` is how many the schedule has, and `events` how many came.
-    `clocks_apart_us` is how much later the wall clock says that they came than the kernel's clock, on average.
+    `due` counts the events in the schedule that the application asks for, and `events` those of them that came.
+    `clocks_apart_us` is the mean latency by the wall clock minus that by the kernel's clock.
     """
     return pa.Table.from_pylist([_of_point(point, axis) for point in points])
 
@@ -185,20 +185,20 @@ def _of_point(point: Measured, axis: str) -> Row:
 
 
 def ends_of(quantile: str) -> tuple[str, str]:
-    """The columns of its interval."""
+    """Return the names of the columns with the ends of a quantile's interval."""
     name = quantile.removesuffix("_us")
     return f"{name}_low_us", f"{name}_high_us"
 
 
 def cell(row: Row, name: str, scale: float = 1.0) -> str:
-    """A number with its interval, as tables show it."""
+    """Return a number with its interval, as tables show it."""
     if row[name] is None:
         return "-"
     return with_interval(row[name], row.get(f"{name}_pm"), scale=scale)
 
 
 def _quantile(row: Row, name: str) -> str:
-    """A quantile with the ends of its interval."""
+    """Return a quantile with the ends of its interval, as tables show it."""
     if row[name] is None:
         return "-"
     return f"{number(row[name], 5)} [{', '.join(number(row[end], 5) for end in ends_of(name))}]"
@@ -220,7 +220,7 @@ POWER_HEADINGS = (
 
 
 def points_text(table: pa.Table, axis: str, heading: str) -> str:
-    """Tables of latency, of what the CPUs do, and of power where it is known, each with a row per point."""
+    """Return tables of latency, of the CPUs' activity, and of power if it is known, each with a row per point."""
     latency, cpus, power = [], [], []
     for row in table.to_pylist():
         place = (row["series"], row[axis])
@@ -242,10 +242,10 @@ def points_text(table: pa.Table, axis: str, heading: str) -> str:
 
 
 def df_deciles(points: Sequence[Measured], axis: str) -> pa.Table:
-    """Deciles of all latencies of a point.
+    """Return the deciles of all latencies of each point.
 
-    Events fall evenly over the period of a poll. So a decile is also the latency of an event at that part of the
-    period: a poll's ninth is that of an event which comes soon after a look.
+    For a poll, a decile shows the latency at one phase of its period, because events are spread evenly over it. For
+    example, the ninth decile belongs to events that come soon after a look.
     """
     rows: list[Row] = []
     for point in points:
@@ -261,7 +261,7 @@ def _decile_names() -> list[str]:
 
 
 def deciles_text(table: pa.Table, axis: str, heading: str) -> str:
-    """The section of the summary; empty where no point has enough events."""
+    """Return the section of the summary; empty if no point has enough events."""
     rows = [
         (row["series"], row[axis], *(number(row[name], 5) for name in _decile_names())) for row in table.to_pylist()
     ]
@@ -276,7 +276,7 @@ def deciles_text(table: pa.Table, axis: str, heading: str) -> str:
 
 
 def by_series(rows: Sequence[Row], axis: str) -> dict[str, dict[Any, Row]]:
-    """Points by series and place on the axis, in the order of figures."""
+    """Return the points by series and value of the axis, in the order of figures."""
     found: dict[str, dict[Any, Row]] = {}
     present = list(dict.fromkeys(row["series"] for row in rows))
     for name in [*(name for name in SERIES if name in present), *(name for name in present if name not in SERIES)]:
@@ -285,7 +285,7 @@ def by_series(rows: Sequence[Row], axis: str) -> dict[str, dict[Any, Row]]:
 
 
 def common(one: Mapping[Any, Row], other: Mapping[Any, Row], name: str) -> list[tuple[Any, float, float]]:
-    """The places where both series have a number."""
+    """Return the values of the axis at which both series have a number, with both numbers."""
     return [
         (at, one[at][name], other[at][name])
         for at in one
@@ -294,6 +294,6 @@ def common(one: Mapping[Any, Row], other: Mapping[Any, Row], name: str) -> list[
 
 
 def difference(one: Row, other: Row, name: str) -> tuple[float, float]:
-    """One minus the other, with half the interval: of independent means the squares add."""
+    """Return `one` minus `other`, with half the interval. The means are independent: the squares of halves add."""
     halves = [float(row[f"{name}_pm"] or 0.0) for row in (one, other)]
     return one[name] - other[name], math.hypot(*halves)

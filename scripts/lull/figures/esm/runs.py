@@ -1,9 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Runs of the guest program `input-app`, cut into their repetitions.
+"""Reads runs of the guest program `input-app`, and cuts them into repetitions.
 
-The guest says when it ordered the windows of statistics; the architected counter is gem5's own time. So each
-repetition has the joules of the windows within it, what the trace tells of that time, and the events that the hardware
-raised in it.
+The guest records when it ordered the windows of statistics. Its clock, the architected counter, is gem5's own time. So
+each repetition gets the joules of its windows, the numbers of the trace in this time, and the hardware's events in it.
 """
 
 from collections.abc import Mapping, Sequence
@@ -25,9 +24,9 @@ from lull.trace.spans import ACTIVE
 
 FILE, EVENTS = "run.jsonl", "events.jsonl"
 POWERS = ("power", "raw", "em", "cpus", "cores", "em_cores", "main", "shadow")
-"""Watts of the whole machine: calibrated, McPAT's own, and by the backend `em`. `cpus`: without what clusters share,
-which is memory above all; `main` and `shadow` are its parts. `cores`: without their L2s too, which is most of `cpus`
-while no cluster goes off. `em_cores`: by `em`, which knows of no L2."""
+"""Watts by name. Of the whole machine: `power` is calibrated, `raw` is McPAT's own, `em` is by the backend `em`.
+`cpus` is calibrated, and leaves out all that clusters share, above all memory. Its parts are `main` and `shadow`.
+`cores` also leaves out L2s, and is most of `cpus` while no cluster goes off. `em_cores` is by `em`, which has no L2."""
 
 Numbers = NDArray[np.float64]
 _WRAPS = 1 << 32
@@ -38,34 +37,34 @@ class Repetition:
     index: int
     seconds: float
     latency_us: Numbers
-    """Latency from the hardware to the handler, by CLOCK_MONOTONIC, event by event."""
+    """The latency of each event from the hardware to the handler, by CLOCK_MONOTONIC."""
     wall_us: Numbers
-    """The same by the wall clock, in its steps; NaN where nobody asked what it was at the hardware."""
+    """The same latency by the wall clock, in its steps; NaN if the wall clock was not read at the hardware's event."""
     cpu_s: float
-    """Seconds that the application had a CPU, by the trace: without interrupts."""
+    """Seconds in which the application ran on a CPU, by the trace. Interrupts do not count."""
     wakes: Mapping[str, int]
-    """Ends of sleeps of the main CPUs: `main` in all; of these `own`, by timers or calls that the application made, and
-    `device`, by the event timer's interrupt or what it led to; and of the shadow CPU, `shadow`."""
+    """Counts of wake-ups. `main` is of the main CPUs: of these, `own` are by timers or calls of the application, and
+    `device` by the event timer's interrupt or its consequences. `shadow` is of the shadow CPU."""
     watts: Mapping[str, float]
-    """Watts by POWERS; empty where times mean nothing."""
+    """Watts by the names in POWERS; empty for runs without timing."""
     clock: Mapping[str, float]
-    """The mean clock of the application's CPU, `mhz`, and its voltage, `mv`; empty where times mean nothing."""
+    """Mean clock `mhz` and voltage `mv` of the application's CPU; empty for runs without timing."""
 
 
 @dataclass(frozen=True)
 class Measured:
-    """A point with its repetitions, and what the guest says of the whole."""
+    """A point with its repetitions, and the guest's counts for the whole run."""
 
     run: Run
     repetitions: tuple[Repetition, ...]
     windowed: int
-    """Events that the schedule has in the windows, of those that the application is about."""
+    """The number of events in the windows, by the schedule, that the application asks for."""
     handled: int
     """The number of these events that came to the handler."""
     in_order: bool
     lost: int
     clock_cpu_s: float
-    """CPU time a second by the process's own clock, which counts the interrupts on top of it too."""
+    """CPU time per second by the process's own clock, which also counts interrupts during the process."""
 
     @property
     def latency_us(self) -> Numbers:
@@ -83,7 +82,7 @@ class _Told:
     pid: int
     begin_ns: int
     begin: int
-    """The begin of the first window, in ticks. `length` is that of each window."""
+    """The begin of the first window, in ticks. `length` is the length of each window, in ticks."""
     length: int
     length_ns: int
     windows: int
@@ -91,7 +90,7 @@ class _Told:
 
 
 def read(runs: Runs) -> list[Measured]:
-    """Return all finished points. Of points that have joules, write the ledger anew."""
+    """Return all finished points. Write the ledger of timed points again."""
     return [_read(run, runs.timed) for run in runs.runs]
 
 
@@ -154,7 +153,7 @@ def _events(lines: Sequence[Mapping[str, Any]], told: _Told) -> dict[str, Number
 
 
 def _cpu_s(run: Run, record: Recording, told: _Told, edges: NDArray[np.int64]) -> list[float]:
-    """For each window, the seconds that some CPU was at work for the application."""
+    """Return for each window the seconds in which CPUs ran the application."""
     found = np.zeros(told.windows)
     for part in spans.by_cpu(record, run.spec.platform):
         own = [number for number, cause in enumerate(part.causes) if _is_task(cause, told.pid)]
@@ -189,7 +188,7 @@ def _is_task(text: str, pid: int) -> bool:
 
 
 def _watts(run: Run, edges: NDArray[np.int64]) -> list[dict[str, float]]:
-    """Mean power of each repetition, by name."""
+    """Return the mean power of each repetition, by the names in POWERS."""
     clusters = run.spec.platform.resolved_clusters()
     shadows = {cluster.name for cluster in clusters if run.spec.platform.role(cluster) == "shadow"}
     found = repetitions.watts(run, edges, lambda row: _names(row, shadows))
@@ -197,7 +196,7 @@ def _watts(run: Run, edges: NDArray[np.int64]) -> list[dict[str, float]]:
 
 
 def _clock(run: Run, edges: NDArray[np.int64]) -> list[dict[str, float]]:
-    """Mean clock and voltage of the application's cluster in each repetition."""
+    """Return the mean clock and voltage of the application's cluster in each repetition."""
     platform = run.spec.platform
     number = next(
         number for number, (cpus, _) in enumerate(platform.cpu_ranges()) if int(run.values.get("cpu", 0)) in cpus
@@ -208,7 +207,7 @@ def _clock(run: Run, edges: NDArray[np.int64]) -> list[dict[str, float]]:
 
 
 def _names(row: Mapping[str, Any], shadows: set[str]) -> tuple[str, ...]:
-    """The sums that a row of the ledger counts in."""
+    """Return the names in POWERS to which a row of the ledger is added."""
     shared = row["cluster"] is None
     if row["band"] == rows.RAW:
         return ("raw",) if row["backend"] == "mcpat" else ()

@@ -12,7 +12,7 @@ from lull.figures.esm.runs import Measured
 
 
 def of_points(points: Sequence[Measured], axis: str) -> dict[str, pa.Table]:
-    """Points, their repetitions, and the differences between ways; `boots` only where points ran in several boots."""
+    """Return the tables of points, repetitions and differences, and `boots` if points ran in several boots."""
     boots = esm_boots.df_boots(points, axis)
     return {
         "points": esm_points.df_points(points, axis),

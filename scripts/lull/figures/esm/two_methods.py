@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Power of cores by two methods: McPAT's tables from event counts, and Linux's energy model from time at each operating
-point. The paper set a counter model beside an integrated battery model.
+"""Compares the power of cores by two methods: McPAT's tables (event counts), and Linux's energy model (time at each
+operating point). The paper compared a counter model with an integrated battery model.
 
-The two are not independent. McPAT's dynamic factor of a core is fitted, on one busy loop, to the coefficient that the
-energy model uses; the Tegra's A15 has the Exynos 5422's in both. What they do not share is how power depends on what a
-core does, and what it burns asleep. Of L2s the energy model knows nothing, and what memory takes both have from gem5.
+The two methods are not independent. McPAT's dynamic factor of a core is fitted, on one busy loop, to the energy model's
+coefficient. (The Tegra's A15 has the Exynos 5422's in both.) The methods differ in how power depends on the activity of
+a core, and in the power asleep. The energy model has no L2s. The power of memory is gem5's in both.
 """
 
 from dataclasses import dataclass
@@ -16,19 +16,19 @@ from lull.figures.esm.points import Row
 from lull.plotting.markdown import markdown_table
 
 ENOUGH = 3
-"""Points for a line."""
+"""The smallest number of points for a fitted line."""
 
 
 @dataclass(frozen=True)
 class Agreement:
-    """Least squares over points: watts by McPAT = `constant` + `slope` x watts by the energy model."""
+    """A least-squares line over points: watts by McPAT = `constant` + `slope` x watts by the energy model."""
 
     points: int
     correlation: float
     slope: float
     constant: float
     worst: float
-    """The farthest of all points from the line, in watts."""
+    """The largest distance of a point from the line, in watts."""
 
 
 def agreement(points: list[Row]) -> Agreement | None:
