@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The joules of one place, a CPU, a cluster or the rest, in one window: by label (state and cause) and part.
+"""An account: the joules of one place (CPU, cluster or the rest) in one window, by label (state and cause) and part.
 
-It closes when made: no part is negative, and the parts sum to what the window's statistics and residencies say
-together, computed apart from how they were shared out.
+An account is checked when it is made. No part may be negative. The parts must sum to the place's joules in the window,
+which are computed separately from statistics and residencies.
 """
 
 from collections.abc import Mapping, Sequence
@@ -22,9 +22,9 @@ TOLERANCE = 1e-9
 @dataclass(frozen=True)
 class Place:
     cpu: int | None
-    """The CPU; None for what CPUs share."""
+    """The CPU; None for parts that CPUs share."""
     cluster: str | None
-    """The cluster; None for what clusters share."""
+    """The cluster; None for parts that clusters share."""
     window: int
     start: int
     end: int
@@ -39,7 +39,7 @@ class Label:
     state: str
     cause: str
     seconds: float
-    """Seconds in this state for this cause; 0 where another label of the same place has the time already."""
+    """Seconds in this state for this cause; 0 if another label of the same place has this time already."""
 
 
 @dataclass(frozen=True)
@@ -56,7 +56,7 @@ class Account:
     raw: Joules
     """One row for each label, one column for each part."""
     factors: Joules
-    """For each part, calibrated over raw."""
+    """For each part, the factor from raw to calibrated joules."""
 
     @property
     def calibrated(self) -> Joules:
@@ -66,7 +66,7 @@ class Account:
 def closed(
     place: Place, labels: Sequence[Label], parts: Sequence[Part], raw: Joules, factors: Joules, total: float
 ) -> Account:
-    """The account, if its parts sum to `total` and none is negative."""
+    """Return the account. Raise ClosureError if a part is negative, or if the parts do not sum to `total`."""
     if raw.size and (not np.isfinite(raw).all() or raw.min() < 0):
         label, part = divmod(int(np.argmin(np.nan_to_num(raw, nan=-np.inf))), len(parts))
         raise ClosureError(
@@ -79,6 +79,6 @@ def closed(
 
 
 def shared(amounts: Mapping[str, float], fallback: str) -> dict[str, float]:
-    """Shares that sum to 1; all to `fallback` where nobody has any."""
+    """Return shares that sum to 1; `fallback` gets all if the total is 0."""
     total = sum(amounts.values())
     return {name: amount / total for name, amount in amounts.items()} if total > 0 else {fallback: 1.0}

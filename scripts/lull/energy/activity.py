@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The energy of what a core or an L2 did in one window of statistics: events times joules per event."""
+"""The dynamic energy of a core or an L2 in one window of statistics: events times joules per event."""
 
 from collections.abc import Mapping
 
@@ -11,22 +11,22 @@ from lull.errors import UserError
 
 CORE_MODELS = ("minor", "o3")
 TESTED = "24.0"
-"""The release of gem5 that statistics are taken to be of where nobody says."""
+"""The release of gem5 that is assumed if the statistics' release is not known."""
 
 
 def core_counts(stats: Stats, cpu: str, gem5: str = TESTED) -> dict[str, float]:
-    """McPAT's events of one core. `cpu` is its path in gem5, such as `system.cluster0.cpu1`."""
+    """Return McPAT's events of one core. `cpu` is its path in gem5, such as `system.cluster0.cpu1`."""
     own = mapping.compiled(_core_model(stats, cpu, gem5), cpu).counts(stats, gem5)
     return {**own, **mapping.compiled("caches", cpu).counts(stats, gem5)}
 
 
 def l2_counts(stats: Stats, l2: str, gem5: str = TESTED) -> dict[str, float]:
-    """McPAT's events of a cluster's cache, such as `system.cluster0.l2`."""
+    """Return McPAT's events of a cluster's cache, such as `system.cluster0.l2`."""
     return mapping.compiled("l2", l2).counts(stats, gem5)
 
 
 def core_joules(opp: OppTable, stats: Stats, cpu: str, gem5: str = TESTED) -> dict[str, float]:
-    """Joules by component, without leakage: a core that is not clocked has 0 everywhere."""
+    """Return joules by component, without leakage: a core that is not clocked has 0 everywhere."""
     return joules(opp, core_counts(stats, cpu, gem5))
 
 
@@ -36,7 +36,7 @@ def l2_joules(opp: OppTable, stats: Stats, l2: str, gem5: str = TESTED) -> dict[
 
 
 def joules(opp: OppTable, counts: Mapping[str, float]) -> dict[str, float]:
-    """Joules of one core, by component."""
+    """Return the joules of one core, by component."""
     return {
         component: sum(each * counts[event] for event, each in events.items())
         for component, events in opp.joules_per_event.items()

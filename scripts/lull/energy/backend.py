@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The interface of a backend: it turns one window of a CPU, and of a cluster's L2, into joules."""
+"""The interface of a backend. A backend computes the joules of a CPU and of a cluster's L2 in one window."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -14,16 +14,16 @@ from lull.platform.schema import Opp
 
 @dataclass(frozen=True)
 class OfCpu:
-    """One CPU in one window. Ticks are gem5's, of which there are `hz` in a second."""
+    """One CPU in one window. Times are in gem5's ticks; `hz` is ticks per second."""
 
     place: Place
     window: Window
     path: str
-    """gem5's name of the object, here and below."""
+    """gem5's name of the object. The same holds for `path` below."""
     cluster: int
     opp: Opp
     period: float
-    """Ticks of a cycle."""
+    """Ticks per cycle."""
     stays: Sequence[Stay]
     residency: Residency
     hz: float
@@ -39,7 +39,7 @@ class OfL2:
     cluster: int
     opp: Opp
     users: Mapping[str, float]
-    """Seconds that each task or interrupt used the cluster's CPUs."""
+    """Seconds in which each task or interrupt used the cluster's CPUs."""
     off_s: float
     seconds: float
 
@@ -51,7 +51,7 @@ class OfMemory:
     place: Place
     window: Window
     users: Mapping[str, float]
-    """Seconds that each task or interrupt used the CPUs."""
+    """Seconds in which each task or interrupt used the CPUs."""
     seconds: float
 
 

@@ -33,7 +33,7 @@ _FILE = TypeAdapter(dict[Name, Busy])
 
 
 def per_cycle(core: str) -> dict[str, float]:
-    """Events of one active cycle; a core that shares another's microarchitecture does the same."""
+    """Return a busy core's events per active cycle. Cores with the same microarchitecture share them."""
     known = _all()
     name = core if core in known else load_core(core).same_as
     if name not in known:
@@ -42,9 +42,9 @@ def per_cycle(core: str) -> dict[str, float]:
 
 
 def recorded(rundir: RunDir, window_us: float | None = None) -> dict[str, dict[str, float]]:
-    """The same for a run's cores: of each type, what one did in its window with the most instructions.
+    """Return the events per cycle of each core type in a run, from its window with the most instructions.
 
-    With `window_us`, only windows of this length count: those that `steady-power` opened, and nothing in between.
+    With `window_us`, only windows of this length count. This selects the windows of `steady-power`.
     """
     found: dict[str, dict[str, float]] = {}
     run = source.open_run(rundir)

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The factors that McPAT's watts are multiplied by: one for dynamic and one for static power of each type of core.
+"""Calibration: factors for McPAT's watts, one for dynamic and one for static power of each core type.
 
-The factors are stated in power-models/calibration.yaml, and are what `fit` makes of published figures: never of an
-experiment's. A cluster's L2 takes those of its cores, which it was designed with.
+The factors are in power-models/calibration.yaml. `fit` computes them from published figures, never from an experiment's
+results. A cluster's L2 has the factors of its cores, because both were designed together.
 """
 
 import math
@@ -37,7 +37,7 @@ _FILE = TypeAdapter(dict[Name, Factors])
 
 
 def factors(core: str) -> Factors:
-    """Both factors of a type of core, which are the same on every platform."""
+    """Return both factors of a core type. They are the same on every platform."""
     stated = _all()
     if core not in stated:
         raise UserError(f"{yaml_file.shown(FILE)}: {core}: no factors for it; state them, as for {quoted(stated)}")
@@ -45,20 +45,21 @@ def factors(core: str) -> Factors:
 
 
 def busy_watts(core: str, opp: OppTable) -> float:
-    """McPAT's dynamic power of one busy core, without its share of the L2, as the published figures are."""
+    """Return McPAT's dynamic power of one busy core without the L2, as published figures have it."""
     joules = activity.joules(opp, busy.per_cycle(core))
     return sum(joules.values()) * opp.mhz * 1e6
 
 
 def leakage_watts(part: Part, opp: OppTable) -> float:
-    """McPAT's leakage of one core, or of its cluster's L2."""
+    """Return McPAT's leakage of one core, or of its cluster's L2."""
     return sum(leakage.watts for component, leakage in opp.leakage.items() if (component == L2) == (part == "l2"))
 
 
 def fit() -> dict[str, dict[str, float]]:
-    """Published over McPAT's, by core and kind: mean over a cluster's OPPs, geometric mean over platforms.
+    """Return the factors by core and kind: published over McPAT's watts.
 
-    Core and L2 count alike for the static factor.
+    Each is a mean over a cluster's OPPs, then a geometric mean over platforms. Core and L2 have the same weight in the
+    static factor.
     """
     ratios: dict[tuple[str, str], list[float]] = {}
     for figure in published.load().busy_core:

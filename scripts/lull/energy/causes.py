@@ -1,16 +1,16 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Attributes each part of the traced time to the task or device that caused it.
 
-A wake-up is charged to the task or device at its root: the one that armed the timer, or raised the interrupt, that
-ended the sleep. Three parts are charged:
+A wake-up is charged to the task or device that armed the timer, or raised the interrupt, that ended the sleep. Three
+parts are charged:
 - the exit from the idle state,
 - the entry into the next idle state,
-- the extra energy of the sleep that was ended, compared with one uninterrupted sleep, in the state that fits the length
-  of this sleep and the next one together.
-Linux may also guess badly and choose a shallower state than the sleep's own length allows. That loss is charged to
-`idle`, not to a wake-up.
-A sleep is charged to the wake-up that ended it, never to the one before, so that nothing is charged twice.
-Only the core's part is charged: what an L2 would have saved depends on the cluster's other CPUs.
+- the extra energy of the ended sleep, compared with one long sleep (this sleep and the next one together) in the state
+  that fits its length.
+Linux may also choose a shallower state than the sleep's own length allows. This loss is charged to `idle`, not to a
+wake-up.
+A sleep is charged to the wake-up that ended it, never to the one before: nothing is charged twice.
+Only the core's part is charged, because the L2's part depends on the cluster's other CPUs.
 Assumed: without the wake-up, its work would not have been done either, and the two sleeps would have been one.
 """
 
@@ -31,7 +31,7 @@ from lull.trace.spans import ENTRY, EXIT, SWITCH, CpuSpans
 
 IDLE_CAUSE, TRANSITION_CAUSE = "idle", "transition"
 NO_INTERRUPT = "none"
-"""A wake-up's source when nothing came."""
+"""The source of a wake-up without an interrupt."""
 
 WORDS = (*IDLE, UNTRACED, *(state for state in STATES if state not in IDLE))
 """States by number: idle ones first, from light to deep."""
@@ -46,7 +46,7 @@ L1_FLUSHES, L2_FLUSHES, L1_REFILLS, L2_REFILLS, CORE_WAKES, CLUSTER_WAKES = rang
 
 
 class WakeUp(Protocol):
-    """The end of a sleep: what woke the CPU, and the task or device that armed it, where that is known."""
+    """The end of a sleep: the source that woke the CPU, and the task or device that armed it, if known."""
 
     @property
     def cpu(self) -> int: ...
@@ -59,7 +59,7 @@ class WakeUp(Protocol):
 
 
 class Words:
-    """Causes by number."""
+    """Numbers the texts of causes."""
 
     def __init__(self) -> None:
         self.texts: list[str] = []
@@ -77,7 +77,7 @@ class Words:
 
 @dataclass(frozen=True)
 class Spans:
-    """One CPU's, over the whole run."""
+    """One CPU's spans over the whole run, as columns."""
 
     start: Numbers
     end: Numbers
@@ -86,7 +86,7 @@ class Spans:
 
     @cached_property
     def worked(self) -> Numbers:
-        """The CPU's active time up to the end of each span."""
+        """Return the CPU's active time up to the end of each span."""
         return np.cumsum(np.where(self.state == CODE[ACTIVE], self.end - self.start, 0))
 
     @property
@@ -94,7 +94,7 @@ class Spans:
         return np.flatnonzero(self.state < DEEPEST)
 
     def sleeps_in(self, state: int) -> Numbers:
-        """Pairs of start and end."""
+        """Return start and end of each sleep in a state."""
         own = self.state == state
         return np.stack([self.start[own], self.end[own]], axis=1)
 
@@ -107,7 +107,7 @@ def occupancy(
     time: range,
     allow_gaps: bool = False,
 ) -> Occupancy:
-    """The traced time by who answers for it. Of what the trace does not cover, within `time`, nobody is known."""
+    """Return the time of each CPU by state and cause. Time within `time` that the trace does not cover has no cause."""
     words = Words()
     traced = {part.cpu: part for part in parts}
     woken: list[list[WakeUp]] = [[] for _ in range(platform.cpu_count)]
@@ -129,8 +129,8 @@ def occupancy(
 
 
 def _complete(cpu: int, part: CpuSpans | None, words: Words, time: range, allow_gaps: bool) -> Spans:
-    """Return a CPU's spans, with others for what the trace does not cover: before it, after it, and where events
-    were lost."""
+    """Return a CPU's spans, plus spans for the time that the trace does not cover: before it, after it, and where
+    events were lost."""
     nothing = words.code("")
     if part is None:
         return Spans(*(np.array([value], np.int64) for value in (time.start, time.stop, CODE[UNTRACED], nothing)))
@@ -160,7 +160,7 @@ def _complete(cpu: int, part: CpuSpans | None, words: Words, time: range, allow_
 
 
 def _roots(spans: Spans, wakes: Sequence[WakeUp], words: Words) -> Numbers:
-    """For each idle span, who ended it: the first wake-up in it, or after it and before the next."""
+    """Return for each idle span the cause that ended it: the first wake-up in it, or after it and before the next."""
     idle = spans.idle
     if not wakes or not idle.size:
         return np.full(idle.size, NOBODY)
@@ -175,13 +175,13 @@ def _roots(spans: Spans, wakes: Sequence[WakeUp], words: Words) -> Numbers:
 
 
 def _root(wake: WakeUp, words: Words) -> int:
-    """A core may be back without an interrupt."""
+    """Return the number of a wake-up's cause; NOBODY if the core woke without an interrupt."""
     known = wake.armed_by or wake.source
     return NOBODY if known == NO_INTERRUPT else words.code(known)
 
 
 def _residencies(cluster: Cluster, deepest: str) -> Numbers:
-    """For each state, the residency from which it pays. States that Linux was not allowed have an endless one."""
+    """Return for each state the residency from which it pays. For a state that Linux may not use, it is endless."""
     found = np.full(DEEPEST, np.iinfo(np.int64).max)
     for state in cluster.cstates:
         if CODE[state.name] <= CODE[deepest]:
@@ -191,7 +191,7 @@ def _residencies(cluster: Cluster, deepest: str) -> Numbers:
 
 
 def _deserved(ticks: Numbers, residencies: Numbers) -> Numbers:
-    """The deepest state whose residency each time reaches."""
+    """Return for each time the deepest state whose residency it reaches."""
     worth = ticks[:, None] >= residencies[None, :]
     deepest: Numbers = DEEPEST - 1 - np.argmax(worth[:, ::-1], axis=1)
     return deepest
@@ -226,16 +226,16 @@ def _who(cpu: int, spans: Spans, roots: Numbers, residencies: Numbers, words: Wo
 
 
 class _OffTimes:
-    """The times when a cluster was off, and how full its L2 was each time. Each edge belongs to the first CPU that
-    claims it."""
+    """The times when a cluster was off, with the fill of its L2 each time. Begin and end of each are assigned to the
+    first CPU that claims them."""
 
     def __init__(self, off: Numbers, fullness: NDArray[np.float64]) -> None:
         self.off, self._fullness = off, np.append(fullness, 0.0)
         self._claimed = np.zeros(off.shape, bool)
 
     def go_off(self, times: Numbers) -> Numbers:
-        """Return the off time that begins at each of a CPU's times; NOBODY where none does, or where it is another
-        CPU's."""
+        """Return the off time that begins at each of a CPU's times; NOBODY if none does, or if another CPU has claimed
+        it."""
         return self._claim(0, times)
 
     def come_on(self, times: Numbers) -> Numbers:
@@ -254,8 +254,8 @@ class _OffTimes:
 
 
 def _off_times(spans: Sequence[Spans], fill: float) -> _OffTimes:
-    """Return a cluster's off times. Its L2 is as full as its CPUs were active since it came on, and full when the
-    trace begins."""
+    """Return a cluster's off times. The L2 is full when the trace begins; later it fills with the active time of the
+    cluster's CPUs since it came on."""
     off = common(own.sleeps_in(LOSES_L2) for own in spans)
     if not fill:
         return _OffTimes(off, np.zeros(len(off)))
@@ -267,10 +267,9 @@ def _off_times(spans: Sequence[Spans], fill: float) -> _OffTimes:
 
 
 def _caches(spans: Spans, cluster_off: _OffTimes, fill: float) -> tuple[Numbers, NDArray[np.float64]]:
-    """Return the spans that do something to caches and rails, and what they do: the way in writes back, the way out
-    fetches again.
+    """Return the spans with an effect on caches and rails, and the effects: entries write back, exits fetch again.
 
-    An L1 is as full as the CPU was active since it lost the L1 last, and full when the trace begins.
+    An L1 is full when the trace begins. Later it fills with the CPU's active time since the L1 was lost.
     """
     idle = spans.idle
     losing = idle[spans.state[idle] >= LOSES_L1]
@@ -291,8 +290,8 @@ def _caches(spans: Spans, cluster_off: _OffTimes, fill: float) -> tuple[Numbers,
 
 
 def _beside(spans: Spans, sleeps: Numbers, way: int, wanted: str) -> Numbers:
-    """Return the span on the way in (-1) or out (1) of each sleep, beyond the wait for the switch; without one, the
-    sleep."""
+    """Return the span of the entry (`way` -1) or exit (1) of each sleep, beyond the wait for the power switch; if there
+    is none, the sleep itself."""
     last = spans.state.size - 1
     near, far = (np.clip(sleeps + steps * way, 0, last) for steps in (1, 2))
     beyond = (spans.state[near] == CODE[SWITCH]) & (spans.state[far] == CODE[wanted])

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Derives joules per event from McPAT's answers.
 
-McPAT's run-time energy is a sum over events, each times a constant of the part it is charged to. So a handful of
-inputs, in which every part sees one event of its own, gives all constants; one more, at random, tells whether that is
-true.
+McPAT's run-time energy is a sum over events, each times a constant of the part to which it is charged. So a few inputs
+give all constants, if each part has only one kind of event in each input. One more input with random events checks that
+McPAT is linear.
 """
 
 import random
@@ -19,10 +19,10 @@ from lull.errors import UserError
 
 TOTAL_CYCLES = 1e9
 COUNT = 1e7
-"""The number of each event in an input, large beside the one access too many that McPAT counts of a register file."""
+"""The number of each event in an input. It is large because McPAT counts one access too many of a register file."""
 
 TOLERANCE = 1e-5
-"""McPAT prints six digits, so that each of two numbers may be off by 5e-6."""
+"""The allowed relative error. McPAT prints six digits, so each of two numbers may be off by 5e-6."""
 
 DYNAMIC, SUBTHRESHOLD, GATE, AREA = "Runtime Dynamic", "Subthreshold Leakage", "Gate Leakage", "Area"
 
@@ -38,7 +38,7 @@ class Derived:
 
 
 def derive(chip: Chip, ask: Ask, seed: int) -> Derived:
-    """An operating point's table, checked on random activity; never one that is not linear."""
+    """Return an operating point's table. It is checked on random activity; raise an error if McPAT is not linear."""
     units = events.components(chip.core)
     joules, first = _constants(chip, ask, units)
     error = _check(chip, ask, units, joules, seed)
@@ -50,7 +50,7 @@ def derive(chip: Chip, ask: Ask, seed: int) -> Derived:
 
 
 def runs(chip: Chip) -> int:
-    """The number of McPAT's runs for an operating point."""
+    """Return the number of McPAT runs for an operating point."""
     return max(_slots(events.components(chip.core))) + 2
 
 
@@ -71,7 +71,7 @@ def _constants(chip: Chip, ask: Ask, units: Mapping[str, Parts]) -> tuple[Joules
                 left -= watts
                 if slot < len(group):
                     joules[unit][group[slot]] = joules[unit].get(group[slot], 0.0) + watts * seconds / COUNT
-            # What is left is the clocked pipeline. The last input leaves most of it, for it has the fewest events.
+            # The rest is the clocked pipeline. It is largest in the last input, which has the fewest events.
             joules[unit][CYCLES] = left * seconds / TOTAL_CYCLES
         joules[L2][L2_EVENTS[slot]] = answer.find("L2")[DYNAMIC] * seconds / COUNT
     assert first is not None
@@ -83,7 +83,7 @@ def _slots(units: Mapping[str, Parts]) -> list[int]:
 
 
 def _check(chip: Chip, ask: Ask, units: Mapping[str, Parts], joules: Joules, seed: int) -> float:
-    """McPAT's answer for random counts of every event, against the sum over the constants."""
+    """Return the relative error of the constants' sum against McPAT's answer, for random counts of every event."""
     draw = random.Random(f"{seed} {chip.platform.name} {chip.cluster.name} {chip.opp.mhz:g}")
     counts, l2 = (_activity(draw, names) for names in (events.core_events(units), L2_EVENTS))
     answer = ask(render(chip, [counts], l2, TOTAL_CYCLES))
@@ -105,8 +105,8 @@ def _check(chip: Chip, ask: Ask, units: Mapping[str, Parts], joules: Joules, see
 
 
 def _activity(draw: random.Random, names: Sequence[str]) -> dict[str, float]:
-    """Return random counts. At most half of all accesses miss: more would be no activity, and leave a small
-    difference of large energies."""
+    """Return random counts. At most half of all accesses miss: more would be unrealistic, and McPAT's answer would be a
+    small difference of large energies."""
     counts = {name: draw.random() * TOTAL_CYCLES for name in names}
     for name in names:
         accesses = name.replace("misses", "accesses")
@@ -120,7 +120,8 @@ def _leaks(part: Heading) -> Leakage:
 
 
 def _leakage(core: Heading, units: Mapping[str, Parts]) -> dict[str, Leakage]:
-    """Two units print no gate leakage: theirs is that of their parts and of the pipeline, of which all have a share."""
+    """Return the leakage of each unit. McPAT prints no gate leakage for two units: it is that of their parts, plus a
+    share of the pipeline's."""
     fetch = core.find(UNITS["fetch"])
     share = fetch[GATE] - sum(part[GATE] for part in fetch.parts)
     found = {}
@@ -141,6 +142,6 @@ def _areas(core: Heading, units: Mapping[str, Parts]) -> dict[str, float]:
 
 
 def _rest(total: float, parts: list[float]) -> float:
-    """The rest of a printed total. A rest below the total's last digit is 0."""
+    """Return a printed total minus its parts. A rest below the total's last digit is 0."""
     left = total - sum(parts)
     return left if left > TOLERANCE * total else 0.0

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The backend `em`: utilisation times the power of the operating point, as AppScope and Linux's energy model have it.
+"""The backend `em`: utilisation times the power of the operating point, as in AppScope and in Linux's energy model.
 
-P = dynamic-power-coefficient x f x V^2 while a CPU is busy, and nothing else: no idle power, no leakage, no transition,
-no L2. Busy is what Linux calls busy, so the way into and out of an idle state is idle. What is missing here by design
-is what the comparison with the other backend shows.
+P = dynamic-power-coefficient x f x V^2 while a CPU is busy. There is no idle power, leakage, transition or L2: the
+comparison with the backend `mcpat` shows what this leaves out. Busy is meant as in Linux, where entry into and exit
+from an idle state are idle.
 """
 
 import numpy as np
@@ -42,5 +42,5 @@ def _nothing(place: Place) -> Account:
 
 
 def power_w(cluster: Cluster, opp: Opp) -> float:
-    """Power of one busy core. The coefficient, in uW/MHz/V^2, is from measurements: there is nothing to calibrate."""
+    """Return the power of one busy core. The coefficient, in uW/MHz/V^2, is measured, so it is not calibrated."""
     return cluster.dynamic_power_coefficient.value * 1e-6 * opp.mhz * (opp.mv / 1000) ** 2

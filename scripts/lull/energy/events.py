@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""McPAT's events of a core and of an L2, by McPAT's names, and the part that each is charged to.
+"""McPAT's events of a core and of an L2, by McPAT's names, and the part to which each event is charged.
 
-McPAT's parts are its headings at print level 5. Some statistics that its input has room for cost nothing in its model
-(committed instructions, context switches, instructions by type): they are no events here.
+McPAT's parts are its headings at print level 5. Some statistics of its input cost nothing in its model (committed
+instructions, context switches, instructions by type): they are no events here.
 """
 
 from collections.abc import Mapping, Sequence
@@ -11,10 +11,10 @@ from itertools import chain
 from lull.platform.cores import Core
 
 CYCLES = "cycles"
-"""Cycles in which the core is clocked. Not McPAT's word: it asks for a duty cycle."""
+"""The event for a cycle in which the core is clocked. The name is not McPAT's: McPAT asks for a duty cycle."""
 
 Parts = Mapping[str, Sequence[str]]
-"""The events that each part of McPAT's answer is charged for."""
+"""The events that are charged to each part of McPAT's answer."""
 
 IN_ORDER: Mapping[str, Parts] = {
     "fetch": {
@@ -41,7 +41,7 @@ IN_ORDER: Mapping[str, Parts] = {
         "Results Broadcast Bus": ("cdb_alu_accesses", "cdb_mul_accesses", "cdb_fpu_accesses"),
     },
 }
-"""Events by component, the unit of the core, then by McPAT's part of it."""
+"""Events by component (the unit of the core), then by McPAT's part of the component."""
 
 OUT_OF_ORDER: Mapping[str, Parts] = {
     **IN_ORDER,
@@ -74,7 +74,7 @@ UNITS = {
 """McPAT's headings of the components."""
 
 OTHER = "other"
-"""The part of a core that belongs to no unit: it leaks and has no events."""
+"""The part of a core that belongs to no unit. It leaks, but has no events."""
 
 L2 = "l2"
 L2_EVENTS = ("read_accesses", "write_accesses", "read_misses", "write_misses")
@@ -87,13 +87,13 @@ def components(core: Core) -> Mapping[str, Parts]:
 
 
 def core_events(units: Mapping[str, Parts] = OUT_OF_ORDER) -> tuple[str, ...]:
-    """Every event of a kind of core, `cycles` first. An out-of-order one has all that there are."""
+    """Return every event of a kind of core, `cycles` first. An out-of-order core has all events."""
     groups = chain.from_iterable(parts.values() for parts in units.values())
     return (CYCLES, *dict.fromkeys(chain.from_iterable(groups)))
 
 
 def slots(units: Mapping[str, Parts]) -> dict[str, int]:
-    """Numbers for the events such that no part is charged for two of the same number."""
+    """Return a number for each event, so that no part is charged for two events with the same number."""
     found: dict[str, int] = {}
     for parts in units.values():
         for group in parts.values():

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The ledger: joules by CPU, window, state, component and cause, which close.
+"""The ledger: joules by CPU, window, state, component and cause. All sums are checked.
 
-Closure, or it raises and says where: windows cover the run without gap; on every CPU gem5's power states sum to each
-window, and so do the spans of the trace; the parts of each account sum to its whole and none is negative
-(`account.closed`); and what is in the file sums to what was put in.
+A ClosureError says where a check fails. Windows must cover the run without gap. On every CPU, gem5's power states must
+sum to each window, and so must the spans of the trace. The parts of each account must sum to its whole, and none may be
+negative (`account.closed`). The rows of the file must sum to the accounts.
 """
 
 import math
@@ -31,16 +31,16 @@ TOLERANCE = 1e-9
 
 @dataclass
 class Totals:
-    """Sums over what was put into the ledger."""
+    """Sums over the whole ledger."""
 
     windows: int = 0
     seconds: float = 0.0
     joules: dict[tuple[str, str], float] = field(default_factory=dict)
     """Joules by backend and band."""
     cpu_s: float = 0.0
-    """Time of all CPUs together."""
+    """The sum of all CPUs' time."""
     disagreement_s: float = 0.0
-    """Time that the trace and gem5 do not agree about, awake or asleep."""
+    """Time in which the trace and gem5 disagree on whether a CPU was awake."""
     residency_s: dict[tuple[int, str], float] = field(default_factory=dict)
 
     def add(self, backend: str, account: Account) -> None:
@@ -68,7 +68,7 @@ class Ledger:
         self._last_opps: list[Opp] | None = None
 
     def add(self, window: Window) -> None:
-        """Everything that burned in one window."""
+        """Write the joules of one window."""
         hz = self.run.hz
         seconds = window.ticks / hz
         everyone: dict[str, float] = {}
@@ -86,7 +86,7 @@ class Ledger:
                 for stay in own.stays:
                     if stay.who.state == ACTIVE:
                         users[stay.who.cause] = users.get(stay.who.cause, 0.0) + stay.ticks / hz
-            # Where no trace says when CPUs slept together, a cluster was off as long as its least sleeper was in C4.
+            # If no trace says when CPUs slept together, the cluster was off for the shortest C4 time of its CPUs.
             known_off = self.occupancy.off_ticks(number, window.start, window.end) if self.occupancy else 0
             off_s = (known_off + min(off_ticks)) / hz
             place = Place(None, cluster.name, window.number, window.start, window.end)
@@ -117,7 +117,7 @@ class Ledger:
     def _of_cpu(
         self, place: Place, cpu: int, window: Window, path: str, cluster: int, opp: Opp
     ) -> tuple[OfCpu, list[Stay]]:
-        """The CPU in the window; and of what it did, what no trace tells."""
+        """Return the CPU in the window, and those of its stays that no trace tells."""
         hz, period = self.run.hz, source.period(window, cluster)
         found = residency(window, path, period, window.start == self.run.time.start)
         known: list[Stay] = []
@@ -144,7 +144,7 @@ class Ledger:
 
 
 def _step(place: Place, before: Opp, after: Opp) -> Account:
-    """A cluster's change of operating point, at the start of the window that follows it."""
+    """Return the account of a cluster's change of operating point, at the start of the next window."""
     joules = transitions.regulator_joules(before, after)
     labels = [Label("dvfs", "transition", 0.0)]
     return closed(place, labels, [transitions.REGULATOR], np.array([[joules]]), np.ones(1), joules)
@@ -159,7 +159,7 @@ def write(
     path: Path,
     about: Mapping[str, object],
 ) -> Totals:
-    """The ledger of a run, whole or not at all."""
+    """Write the ledger of a run, and return its sums. If this fails, no file is left."""
     first: int | None = None
     last = 0
     numbers = 0

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""`lull energy tables`: run McPAT for every cluster and operating point that has no table yet, or an old one."""
+"""`lull energy tables`: run McPAT for every cluster and operating point without a table, or with an old one."""
 
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
@@ -18,7 +18,7 @@ SEED = 1
 
 
 def make(platforms: Sequence[Platform], mcpat: str | None, force: bool) -> Iterator[str]:
-    """The files written, each when its cluster is done. Twin clusters, such as two sockets, share their runs."""
+    """Yield each written file when its cluster is done. Equal clusters, such as two sockets, share McPAT's runs."""
     wanted = [
         (platform, cluster)
         for platform in platforms
@@ -45,7 +45,7 @@ def _table(
 ) -> ClusterTable:
     def ask(xml: str) -> Heading:
         progress.step(f"{platform.name} {cluster.name}")
-        body = xml.partition("-->")[2]  # what comes before only names the cluster
+        body = xml.partition("-->")[2]  # the comment before only names the cluster
         if body not in answers:
             answers[body] = mcpat_run.run(binary, xml)
         return answers[body]

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Maps gem5's statistics to McPAT's events, by power-models/mapping: one table for each of gem5's models.
 
-gem5 leaves some statistics out of a window in which they are 0. A table lists those by name, for the versions of gem5
-it was tested with; anything else that is not there is an error, and so are parts that do not add up to their whole.
+gem5 leaves some statistics out of a window if they are 0. A table lists these by name, for the versions of gem5 with
+which it was tested. Any other missing statistic is an error, and so are parts that do not add up to their whole.
 """
 
 import math
@@ -45,9 +45,9 @@ class SumCheck(Block):
 class EventMap(Block):
     model: str
     versions: Annotated[list[str], Field(min_length=1)]
-    """Releases of gem5 that the names were tested with."""
+    """Releases of gem5 with which the names were tested."""
     recognised_by: str | None = None
-    """A statistic that tells the model from others."""
+    """A statistic that only this model has."""
     classes: dict[str, list[str]] = Field(default_factory=dict)
     silent_when_zero: list[str] = Field(default_factory=list)
     events: Annotated[dict[str, MappedEvent], Field(min_length=1)]
@@ -73,25 +73,24 @@ class Term:
 
 @dataclass(frozen=True, eq=False)
 class Compiled:
-    """The table for one object of gem5, with every name in full, as matrices for speed: it is asked for each CPU and
-    window."""
+    """The table for one object of gem5, with full names, as matrices. They are fast: each CPU and window needs them."""
 
     model: str
     versions: tuple[str, ...]
     statistics: tuple[str, ...]
-    """Names of gem5's statistics, in the order of the matrices' columns."""
+    """The names of gem5's statistics, in the order of the matrices' columns."""
     silent: NDArray[np.bool_]
-    """True for each statistic that gem5 leaves out where it is 0."""
+    """True for each statistic that gem5 leaves out if it is 0."""
     events: tuple[str, ...]
     times: Matrix
     """For each event, the factor of each statistic."""
     wholes: tuple[str, ...]
     whole: Matrix
     parts: Matrix
-    """For each check, the two sums that have to be equal."""
+    """For each check, `whole` and `parts` give two sums that must be equal."""
 
     def counts(self, stats: Stats, gem5: str) -> dict[str, float]:
-        """Return the events of one window; `gem5` is the version that wrote it."""
+        """Return the events of one window. `gem5` is the version that wrote the statistics."""
         values = self._values(stats, gem5)
         for name, expected, found in zip(self.wholes, self.whole @ values, self.parts @ values, strict=True):
             if abs(found - expected) > _ROUNDING * expected:
@@ -133,7 +132,7 @@ def load(name: str) -> EventMap:
 
 @cache
 def compiled(name: str, prefix: str) -> Compiled:
-    """A table for the object of gem5 that has a path."""
+    """Return the table `name` for the object of gem5 with the path `prefix`."""
     table = load(name)
 
     def expand(texts: Sequence[str]) -> tuple[Term, ...]:

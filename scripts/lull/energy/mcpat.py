@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The backend `mcpat`: joules per event times events, leakage times time, and what of both remains in idle states.
+"""The backend `mcpat`: events times joules per event, plus leakage times time, and the shares of both in idle states.
 
-Of a window's event counts nobody knows which span they fell into. Assumed: while a CPU is active it does the same work
-per time throughout a window. On its way into and out of an idle state its clocks run and nothing else happens. While it
+It is not known in which span of a window its events happened. Assumed: an active CPU does the same work per time
+throughout a window. During entry into and exit from an idle state, its clocks run, but nothing else happens. While it
 waits for a power switch or a rail, its clocks do not run either.
 """
 
@@ -37,19 +37,19 @@ class _Core:
 
     components: tuple[str, ...]
     cycle_j: Joules
-    """Energy of a cycle in which the core is clocked and does nothing."""
+    """Energy of a cycle in which the core is clocked but does nothing."""
     idle_clock_w: Joules
     leakage_w: Joules
 
     @classmethod
     def of(cls, opp: OppTable, leakage: float) -> "_Core":
-        """`leakage`: what is left of the table's at the temperature of the run."""
+        """Return the core at an operating point. `leakage` is the run's leakage as a share of the table's."""
         names = tuple(sorted({*opp.joules_per_event, *opp.leakage} - {L2}))
         cycle = np.array([opp.joules_per_event.get(name, {}).get(CYCLES, 0.0) for name in names])
         return cls(names, cycle, cycle * opp.mhz * 1e6, leakage * np.array([_leakage_w(opp, name) for name in names]))
 
     def idle_w(self, state: str) -> Joules:
-        """Clock power of each component, then leakage power of each."""
+        """Return the clock power of each component in an idle state, then the leakage power of each."""
         remains = states.load().core.of(state)
         return np.concatenate([self.idle_clock_w * remains.clock, self.leakage_w * remains.leakage])
 
@@ -58,8 +58,8 @@ class _Core:
 class _Power:
     """Power of a core in each state during one window: dynamic power by component, then static power by component.
 
-    In a window that the trace calls idle throughout gem5 may still count something, where the two clocks disagree
-    about an edge; `leftover_w` spreads that over the window.
+    gem5 may count events in a window in which the CPU was always idle by the trace, because the two clocks may disagree
+    about an edge. `leftover_w` spreads the energy of these events over the window.
     """
 
     core: _Core
@@ -71,11 +71,11 @@ class _Power:
 
     @classmethod
     def of(cls, core: _Core, dynamic: Joules, stays: Sequence[Stay], hz: float, free_moves: bool) -> "_Power":
-        """`free_moves`: transitions cost what is given for them and nothing else."""
+        """Return the power in a window. With `free_moves`, transitions cost only the energy that is given for them."""
         active_s = sum(stay.ticks for stay in stays if stay.who.state == ACTIVE) / hz
         switch_s = sum(stay.ticks for stay in stays if stay.who.state == SWITCH) / hz
         moving_s = sum(stay.ticks for stay in stays if stay.who.state in TRANSITIONS) / hz - switch_s
-        # gem5 clocks a core through a wait for power, so the events of both have to come off those of work.
+        # gem5 clocks a core also while it waits for power. So the cycles of both are subtracted from those of work.
         both_s = moving_s + switch_s
         both = np.minimum(core.idle_clock_w * both_s, dynamic) if active_s or free_moves else dynamic
         if not both_s:
@@ -106,13 +106,13 @@ class _Power:
         return spent
 
     def _leaks(self, state: str) -> float:
-        """The share of its leakage that a core has at work or on its way."""
+        """Return the share of its leakage that a core has in a state of work or transition."""
         if state in TRANSITIONS and not self.moves_leak:
             return 0.0
         return states.load().transition.switch_leakage.value if state == SWITCH else 1.0
 
     def static_w(self, state: str) -> float:
-        """Power in a state that does not come from event counts: leakage, and what remains of the clock."""
+        """Return the power in a state that does not depend on event counts: leakage, and the rest of clock power."""
         if state in IDLE or state == OFF:
             remains = states.load().core.of(state)
             clock, leakage = remains.clock, remains.leakage
@@ -122,7 +122,7 @@ class _Power:
 
 
 def transition_costs(platform: Platform) -> list[transitions.Costs]:
-    """Of each cluster, as modelled."""
+    """Return the modelled costs of transitions, for each cluster."""
     line_j = line_joules(platform.memory, memory_controller.load(platform))
     clusters = platform.resolved_clusters()
     areas = [_areas_mm2(tables.load(platform, cluster)) for cluster in clusters]
@@ -131,40 +131,40 @@ def transition_costs(platform: Platform) -> list[transitions.Costs]:
 
 @dataclass(frozen=True)
 class WakeUpCost:
-    """The cost of one sleep beyond the sleep itself, with full caches, at the fastest operating point."""
+    """The energy of one sleep besides the sleep itself, with full caches, at the fastest operating point."""
 
     waits_j: float
-    """For power switches and rails, going and coming."""
+    """Energy of the waits for power switches and rails, in entry and exit."""
     flush_clocked_j: float
-    """The time of the flush, at the power of a core that does nothing."""
+    """Energy during the flush, at the power of a clocked core that does nothing."""
     refill_clocked_j: float
-    """The time of the refill, at the same power."""
+    """Energy during the refill, at the same power."""
     rails_j: float
     l1_j: float
-    """Lines between the L1s and the L2."""
+    """Energy of lines between the L1s and the L2."""
     l2_j: float
-    """Lines between the L2 and memory, with what the memory burns."""
+    """Energy of lines between the L2 and memory, including memory's."""
     full_w: float
-    """Power of a busy core of the cluster, as published."""
+    """Published power of a busy core of the cluster."""
 
     @property
     def us_of_full_power(self) -> float:
-        """The energy from the cluster's own supply, as time at full power: all but the lines to and from memory."""
+        """Return the energy without the lines to and from memory, as µs at full power. The cluster's supply has it."""
         return self.us_without_refill + (self.refill_clocked_j + self.l1_j) / self.full_w * 1e6
 
     @property
     def us_without_refill(self) -> float:
-        """The same of caches out of which nothing is needed again."""
+        """Return the same if no line is fetched again."""
         return self.us_of_waits + self.flush_clocked_j / self.full_w * 1e6
 
     @property
     def us_of_waits(self) -> float:
-        """The same of caches that hold nothing: power switches and rails alone."""
+        """Return the same for empty caches: only power switches and rails."""
         return (self.waits_j + self.rails_j) / self.full_w * 1e6
 
 
 def wake_up(platform: Platform, cluster: Cluster, state: CState) -> WakeUpCost:
-    """Calibrated. The firmware's and Linux's own instructions are not in it: they are work."""
+    """Return the calibrated cost of a wake-up. Instructions of firmware and Linux are not included: they are work."""
     opp, table = cluster.opps.table[-1], tables.load(platform, cluster)
     core, factors = _Core.of(table.at(opp.mhz), technology.leakage_share(platform)), calibration.factors(cluster.core)
     leakage_w = factors.static * float(core.leakage_w.sum())
@@ -200,9 +200,9 @@ class McPat:
         given_transitions: bool = False,
         leakage: float = 1.0,
     ) -> None:
-        """`line_j` is what a line between an L2 and memory costs, `gem5` the version that wrote the statistics.
+        """`line_j` is the energy of a line between an L2 and memory. `gem5` is the version that wrote the statistics.
 
-        `leakage` is what is left of the tables' leakage at the temperature of the run.
+        `leakage` is the leakage at the run's temperature, as a share of the tables'.
         """
         self._leakage = leakage
         self._clusters, self._tables, self._factors = clusters, made, calibrations
@@ -217,8 +217,7 @@ class McPat:
     def of(
         cls, platform: Platform, gem5: str, given_transitions: bool = False, temperature_k: float | None = None
     ) -> "McPat":
-        """Return the model with the project's tables and factors, at the platform's temperature if not told
-        otherwise."""
+        """Return the model with the project's tables and factors. The default temperature is the platform's."""
         clusters = platform.resolved_clusters()
         made = [tables.load(platform, cluster) for cluster in clusters]
         factors = [calibration.factors(cluster.core) for cluster in clusters]
@@ -266,10 +265,10 @@ class McPat:
         )
 
     def _dynamic(self, own: OfCpu, table: OppTable, core: _Core) -> Joules:
-        """Joules of events by component.
+        """Return the joules of events by component. The number of cycles is from gem5's power state ON.
 
-        Minor brings its count of cycles up to date when it next does something, which may be in a later window than a
-        long wait; gem5's power states do not lag, so cycles are the time that the core was on.
+        Minor's own count of cycles is not used: it is updated only when the core next does something, which may be in a
+        later window after a long wait.
         """
         spent = activity.core_joules(table, own.window, own.path, self._gem5)
         if missing := spent.keys() - set(core.components):
@@ -279,9 +278,10 @@ class McPat:
         return dynamic
 
     def l2(self, own: OfL2) -> Account:
-        """The L2's leakage is charged to who uses the cluster's CPUs, by time, and to `idle` while nobody does.
+        """Return the L2's account. Leakage is charged to the users of the cluster's CPUs by time, otherwise to `idle`.
 
-        Of several CPUs' users each pays for the time alone, up to the whole window: CPUs are taken to work by turns.
+        If several CPUs are used, each user pays for the whole time of use, up to the length of the window: CPUs are
+        assumed to work by turns.
         """
         table, _ = self._at(own.cluster, own.opp)
         dynamic = sum(activity.l2_joules(table, own.window, own.path, self._gem5).values())
@@ -300,9 +300,9 @@ class McPat:
         return closed(own.place, labels, parts, np.array(rows), factors, dynamic + on_j + off_j)
 
     def memory(self, own: OfMemory) -> Account:
-        """Lines go to who ran meanwhile, by time; what a controller takes without any is the platform's.
+        """Return the controllers' account. Lines are charged to the users of CPUs by time, the rest to the platform.
 
-        Its clock is gated while the DRAM is in self-refresh, all ranks of which are taken to be so at one time.
+        A controller's clock is gated while the DRAM is in self-refresh. All ranks are assumed to be so simultaneously.
         """
         controllers = [name.removesuffix(READ) for name in own.window.matching(_CONTROLLER)]
         if not controllers:
@@ -320,7 +320,7 @@ class McPat:
         ]
         rows = [*([lines * share, 0.0] for share in shares.values()), always]
         parts = [Part(MEMORY, "dynamic"), Part(MEMORY, "static")]
-        # There are factors for types of cores only.
+        # No calibration: there are factors only for types of cores.
         return closed(own.place, labels, parts, np.array(rows), np.ones(2), lines + float(always.sum()))
 
     def _at(self, cluster: int, opp: Opp) -> tuple[OppTable, _Core]:
@@ -337,11 +337,11 @@ def _leakage_w(opp: OppTable, component: str) -> float:
 
 
 def _areas_mm2(table: ClusterTable) -> tuple[float, float]:
-    """Areas of a core and of the cluster's L2."""
+    """Return the areas of a core and of the cluster's L2."""
     l2 = table.area_mm2.get(L2, 0.0)
     return sum(table.area_mm2.values()) - l2, l2
 
 
 def _factors(factors: Factors, dynamic: int, static: int, transition: int) -> Joules:
-    """Charges of rails and lines of caches are no estimates of McPAT's, and are not calibrated."""
+    """Return the factor of each part. Transitions have 1: rails and lines of caches are not McPAT's estimates."""
     return np.repeat([factors.dynamic, factors.static, 1.0], [dynamic, static, transition])

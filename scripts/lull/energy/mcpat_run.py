@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""McPAT itself: where it is, one run of it, and its answer as numbers."""
+"""Finds McPAT, runs it, and parses its answer."""
 
 import os
 import re
@@ -35,7 +35,7 @@ class Heading:
     parts: list["Heading"] = field(default_factory=list)
 
     def find(self, name: str) -> "Heading":
-        """The part below whose heading starts with a name; what follows it is a count."""
+        """Return the part below with this name. A count may follow the name in the heading, such as `Core (2)`."""
         for part in self._below():
             if part.name == name or part.name.startswith((f"{name} (", f"{name} with ")):
                 return part
@@ -57,7 +57,7 @@ class Heading:
 
 
 def find(chosen: str | None = None) -> McPatBinary:
-    """The binary of `--mcpat`, `$MCPAT` or `PATH`, in this order."""
+    """Return the binary of `--mcpat`, `$MCPAT` or `PATH`, in this order."""
     for origin, value in (("--mcpat", chosen), ("MCPAT", os.environ.get("MCPAT"))):
         if value:
             found = shutil.which(value)
@@ -73,7 +73,7 @@ def find(chosen: str | None = None) -> McPatBinary:
 
 
 def run(mcpat: McPatBinary, xml: str) -> Heading:
-    """McPAT's answer to an input, as a tree whose root has no numbers."""
+    """Return McPAT's answer to an input, as a tree. Its root has no numbers."""
     with tempfile.NamedTemporaryFile("w", suffix=".xml") as file:
         file.write(xml)
         file.flush()
@@ -99,7 +99,7 @@ def run(mcpat: McPatBinary, xml: str) -> Heading:
 
 
 def parse(answer: str) -> Heading:
-    """Headings nest by their indentation; so do the numbers below them."""
+    """Return an answer as a tree. Headings and their numbers nest by indentation."""
     root = Heading("McPAT")
     open_parts: list[tuple[int, Heading]] = [(-1, root)]
     for line in answer.splitlines():
@@ -120,7 +120,8 @@ def parse(answer: str) -> Heading:
 
 
 def _checked(path: Path) -> McPatBinary:
-    """McPAT says its version only with an input, so the text is looked for in the binary."""
+    """Return the binary, after a check of its version. The version is searched in the binary, because McPAT prints it
+    only with an input."""
     path = path.resolve()
     binary = path.read_bytes()
     if b"is computing the target processor" not in binary:

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""McPAT's input, rendered from the same platform and core descriptions that gem5's objects come from.
+"""McPAT's input, rendered from the same descriptions of platforms and cores as gem5's objects.
 
-A cluster at one operating point is a chip of its own to McPAT: clusters differ in clock and voltage, which McPAT 1.3
-cannot tell cores of one chip apart by.
+A cluster at one operating point is a separate chip to McPAT. In McPAT 1.3 all cores of a chip have the same clock and
+voltage, but clusters differ in these.
 """
 
 from collections.abc import Mapping, Sequence
@@ -20,7 +20,7 @@ from lull.platform.schema import Cluster, MemoryKind, Opp, Platform
 TEMPLATES = ROOT / "power-models" / "mcpat"
 
 MEMORY = "memory-controller"
-"""The controller's name beside those of clusters. It is too long to be a cluster's."""
+"""The controller's name among the clusters' names. It is too long for a cluster's name."""
 
 L2_WRITE_BUFFERS = 16
 """The same as in gem5-configs/caches.py, for every second level."""
@@ -47,7 +47,7 @@ class Chip:
 
 
 def render(chip: Chip, cores: Sequence[Counts], l2: Counts, total_cycles: float) -> str:
-    """The XML for what the cores and their L2 did in `total_cycles` of their clock. Events not given are 0."""
+    """Return the XML for the events of cores and their L2 in `total_cycles` of their clock. Missing events are 0."""
     core = chip.core
     return _template().render(
         title=f"{chip.platform.name}, {chip.cluster.name} cluster: {core.title} at {chip.opp.mhz:g} MHz, "
@@ -72,14 +72,14 @@ def render(chip: Chip, cores: Sequence[Counts], l2: Counts, total_cycles: float)
 
 @dataclass(frozen=True)
 class Channel:
-    """A memory controller of one channel, with what gem5's description of its DRAM says."""
+    """A memory controller of one channel, with numbers of gem5's description of its DRAM."""
 
     clock_mhz: int
-    """Half of the bus clock. McPAT doubles it, for the two edges, and takes the double for the clock of the controller
-    that its numbers are from, one of DDR3-1600 at 800 MHz. Told 800 it would count four times its power."""
+    """Half of the bus clock, such as 400 for DDR3-1600. McPAT doubles it for the two edges, and takes the double as the
+    clock of its reference controller (800 MHz for DDR3-1600). With 800, McPAT would compute four times the power."""
     peak_mb_s: int
     bus_bits: int
-    """The width without the eighth that McPAT adds for error correction: 57 become 65, the nearest to 64; 28 become
+    """The width without the eighth that McPAT adds for error correction: 57 becomes 65 (nearest to 64), 28 becomes
     32."""
     ranks: int
     queue: int = 32
@@ -92,11 +92,11 @@ CHANNELS: dict[MemoryKind, Channel] = {
     "ddr4-2400": Channel(clock_mhz=600, peak_mb_s=19200, bus_bits=64, ranks=2),
     "lpddr3-1600": Channel(clock_mhz=400, peak_mb_s=6400, bus_bits=28, ranks=1),
 }
-"""DDR4 is a server's, with error correction."""
+"""DDR4 has error correction, as in a server."""
 
 
 def render_memory(platform: Platform, counts: Counts, seconds: float) -> str:
-    """The XML for what the controller of one channel did; it lives in the system's voltage domain."""
+    """Return the XML for the events of one channel's controller. It is in the system's voltage domain."""
     return _template().render(
         title=f"{platform.name}, one memory controller",
         technology=technology.load(platform, MEMORY),
@@ -112,7 +112,7 @@ def render_memory(platform: Platform, counts: Counts, seconds: float) -> str:
 
 
 def sources_digest() -> str:
-    """A digest of the templates, on which a table depends besides the platform, its cores and its technology."""
+    """Return a digest of the templates. A table depends on them besides the platform, its cores and its technology."""
     return digest.of_files(TEMPLATES, TEMPLATES.glob("*.j2"))
 
 

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The memory controller of one channel: joules per line, and what it takes without any. DRAM itself is gem5's to tell.
+"""The memory controller of one channel: joules per line, and power without lines. (DRAM energy is gem5's own.)
 
 McPAT adds a tenth of peak power "for routine job including memory refreshing and scrubbing" (memoryctrl.cc). The tenth
-is McPAT's assumption, and names no source. It makes energy linear in lines and time. While the DRAM refreshes itself,
-the controller has no such job and its clock is gated, as the RK3399's and the Tegra's are. The ledger leaves it out.
+is McPAT's assumption without a source. Energy is linear in lines and time. The ledger leaves the tenth out while the
+DRAM is in self-refresh: then the controller has no such job, and its clock is gated, as in the RK3399 and the Tegra.
 """
 
 import random
@@ -24,7 +24,7 @@ from lull.files import digest, json_file, yaml_file
 from lull.platform.schema import Platform
 
 COUNT = 1e9
-"""Lines in an input of one second: more than any channel serves, so that what they add is printed to six digits."""
+"""Lines in an input of one second: more than any channel serves, so that their energy is printed with six digits."""
 
 
 class MemoryTable(BaseModel):
@@ -33,18 +33,18 @@ class MemoryTable(BaseModel):
     platform: str
     joules_per_event: dict[str, float]
     watts: float
-    """Dynamic power without a line, unless the DRAM is in self-refresh."""
+    """Dynamic power without lines. It is 0 while the DRAM is in self-refresh."""
     leakage: Leakage
     linearity_error: float
     made_from: str
 
     @property
     def line_j(self) -> float:
-        """Joules of a line, the mean of one read and one written."""
+        """Return the joules of a line, the mean of a read and a write."""
         return sum(self.joules_per_event.values()) / len(self.joules_per_event)
 
     def joules(self, counts: Stats, seconds: float) -> float:
-        """Dynamic energy of one channel's controller in a window."""
+        """Return the dynamic energy of one channel's controller in a window."""
         return self.watts * seconds + sum(each * counts[event] for event, each in self.joules_per_event.items())
 
 
@@ -53,7 +53,7 @@ def path(platform: str) -> Path:
 
 
 def counts(stats: Stats, controller: str, gem5: str) -> dict[str, float]:
-    """McPAT's events of one channel's, such as `system.mem_ctrls0` (`system.mem_ctrls` where there is one)."""
+    """Return McPAT's events of a channel's controller, such as `system.mem_ctrls0`; a single one has no number."""
     return mapping.compiled("memory", controller).counts(stats, gem5)
 
 
@@ -65,7 +65,7 @@ def made_from(platform: Platform) -> str:
 
 
 def derive(platform: Platform, ask: Callable[[str], Heading], seed: int) -> MemoryTable:
-    """The table from one idle second, one second with lines of each kind, and a check with both."""
+    """Return the table. McPAT's inputs are an idle second, one with each kind of lines, and a check with both."""
 
     def answer(**lines: float) -> Heading:
         return ask(render_memory(platform, lines, seconds=1.0)).find("Memory Controller")

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The holder and the state of each CPU, window by window: the traced time, cut at the edges of windows."""
+"""The state of each CPU and its cause, window by window: the traced time, cut at the edges of windows."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, fields
@@ -13,12 +13,12 @@ Numbers = NDArray[np.int64]
 
 
 class ClosureError(UserError):
-    """The ledger does not add up: a fault of the run or of lull, never something to round away."""
+    """The ledger's sums do not agree, by a fault of the run or of lull. Rounding never causes this."""
 
 
 @dataclass(frozen=True)
 class Caches:
-    """The effect of transitions on caches and rails: full caches' worth written back and fetched, and rails charged."""
+    """The effect of transitions on caches and rails. Flushes and refills are in full caches, wakes are counts."""
 
     l1_flushes: float = 0.0
     l2_flushes: float = 0.0
@@ -36,7 +36,7 @@ NOTHING = Caches()
 
 @dataclass(frozen=True)
 class Who:
-    """One way to spend a CPU's time: a state, and who answers for it."""
+    """One use of a CPU's time: a state, and the cause to which it is charged."""
 
     cpu: int
     state: str
@@ -44,14 +44,14 @@ class Who:
     deserved: str = ""
     """The state that an idle span would have had without the wake-up that cut it short."""
     chosen: str = ""
-    """For the same span, the deeper of the state that Linux chose and the one that the short span deserved."""
+    """For such a span, the deeper of two states: the one that Linux chose, and the one that fits the short span."""
     blamed: str = ""
-    """For the same span, the cause of the wake-up, which is charged for what `chosen` burns above `deserved`."""
+    """For such a span, the cause of the wake-up. It is charged for the energy of `chosen` above that of `deserved`."""
 
 
 @dataclass(frozen=True)
 class Stay:
-    """Time of a window, in ticks; whole except where it was derived from shares."""
+    """A CPU's time in a window for one use, in ticks. The number is whole unless it was derived from shares."""
 
     who: Who
     ticks: float
@@ -60,14 +60,14 @@ class Stay:
 
 @dataclass(frozen=True)
 class Track:
-    """One CPU's spans in order, without gap or overlap, as columns, because a trace has millions."""
+    """One CPU's spans in order, without gap or overlap. They are columns, because a trace has millions of spans."""
 
     start: Numbers
     end: Numbers
     who: Numbers
-    """Places in a list of `Who`."""
+    """Indices into a list of `Who`."""
     at: Numbers
-    """The spans that do something to caches, ascending; most do nothing."""
+    """The indices of the spans with an effect on caches, ascending. Most spans have none."""
     caches: NDArray[np.float64]
     """The effects of those spans, with a column for each field of `Caches`."""
 
@@ -82,7 +82,7 @@ class Track:
         caches = np.zeros((present.size, self.caches.shape[1]))
         first, last = np.searchsorted(self.at, (low, high))
         if first < last:
-            # A span that a window cuts brings its share, so that cutting changes no sum.
+            # A span that is cut by a window's edge counts by its share, so that cutting changes no sum.
             cut = self.at[first:last] - low
             share = overlap[cut] / (self.end[low:high][cut] - self.start[low:high][cut])
             np.add.at(caches, place[cut], self.caches[first:last] * share[:, None])
@@ -92,15 +92,15 @@ class Track:
 
 
 class Occupancy:
-    """All CPUs' tracks, to be asked for any window. Each track is in order and has neither gap nor overlap."""
+    """The tracks of all CPUs, for questions about any window."""
 
     def __init__(self, tracks: Sequence[Track], whos: Sequence[Who], cluster_off: Sequence[Numbers]) -> None:
         self._tracks, self._whos = tracks, whos
         self._cluster_off = cluster_off
-        """For each cluster, pairs of start and end."""
+        """For each cluster, start and end of the times in which it was off."""
 
     def stays(self, cpu: int, start: int, end: int) -> list[Stay]:
-        """The CPU's stays between two ticks. Their ticks sum to the time between, or a ClosureError is raised."""
+        """Return the CPU's stays between two ticks. Raise ClosureError if they do not sum to the time between."""
         found = list(self._tracks[cpu].within(start, end, self._whos))
         covered = sum(stay.ticks for stay in found)
         if covered != end - start:
@@ -111,7 +111,7 @@ class Occupancy:
         return found
 
     def slept(self, cpu: int) -> dict[str, tuple[int, int]]:
-        """For each state, the number of the CPU's known stays and their ticks."""
+        """Return for each state the number of the CPU's known stays, and their ticks."""
         track = self._tracks[cpu]
         counts = np.bincount(track.who, minlength=len(self._whos))
         ticks = np.zeros(len(self._whos), np.int64)
@@ -124,7 +124,7 @@ class Occupancy:
         return found
 
     def off_ticks(self, cluster: int, start: int, end: int) -> int:
-        """For how long the cluster was off: all of its CPUs were in C4."""
+        """Return the ticks in which the cluster was off: all of its CPUs were in C4."""
         intervals = self._cluster_off[cluster]
         if not intervals.size:
             return 0
@@ -133,7 +133,7 @@ class Occupancy:
 
 
 def common(intervals: Iterable[Numbers]) -> Numbers:
-    """The times that lie in an interval of every one of several lists, each in order and without overlap."""
+    """Return the intersection of several lists of intervals, each in order and without overlap."""
     lists = list(intervals)
     edges = np.concatenate([np.concatenate([pairs[:, 0], pairs[:, 1]]) for pairs in lists])
     steps = np.concatenate([np.repeat([1, -1], len(pairs)) for pairs in lists])

@@ -37,7 +37,7 @@ def _platform(name: str) -> Platform:
 
 
 class BusyCore(_Figure):
-    """Dynamic power of one busy core; the coefficient is the platform's."""
+    """Dynamic power of one busy core, from the platform's coefficient."""
 
     def watts(self, opp: Opp) -> float:
         coefficient = self.machine()[1].dynamic_power_coefficient.value
@@ -49,14 +49,14 @@ class PublishedLeakage(_Figure):
     l2: Positive
 
     def watts(self, part: Part, opp: Opp, temperature_k: float) -> float:
-        """Leakage by the formula that the file gives."""
+        """Return the leakage by the file's formula."""
         coefficient = self.core if part == "core" else self.l2
         return coefficient * (opp.mv / 1000) ** 3 * technology.leakage_at(temperature_k) * 1e-3
 
 
 class Shape(_Figure):
     power: dict[str, Positive]
-    """Power by MHz, without a unit."""
+    """Power by MHz. The published numbers have no unit."""
 
 
 class Published(Block):

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The time that each core ran, stood in WFI or was turned off, by gem5's power states.
+"""The time in which each core ran, was in WFI, or was turned off, by gem5's power states.
 
-After a restore a CPU's first window also holds the time between its last change of state before the checkpoint and the
-checkpoint itself. It was in that state when the run began, so the surplus is the state's: ON, if the core's clock did
-not tick as often as ON says, else CLK_GATED.
+After a restore, a CPU's first window has a surplus: the time between its last change of state before the checkpoint and
+the checkpoint itself. The surplus is subtracted from the state at the checkpoint. This was ON if the core's clock
+ticked less often than ON says; otherwise it was CLK_GATED.
 """
 
 from dataclasses import dataclass
@@ -26,9 +26,10 @@ class Residency:
 
 
 def residency(window: Window, cpu: str, period: float, restored: bool) -> Residency:
-    """gem5 leaves out states that a CPU was not in; those that it was in sum to the window, or it raises.
+    """Return the times of a CPU in a window. Raise an error if they do not sum to the window.
 
-    `restored`: the window is the first after a restore; `period`: ticks of a cycle.
+    gem5 leaves out states in which a CPU was not. `restored` is true for the first window after a restore. `period` is
+    ticks per cycle.
     """
     on, gated, off = (window.get(f"{cpu}.{POWER_STATE}{state}", 0.0) for state in ("ON", "CLK_GATED", "OFF"))
     surplus = on + gated + off - window.ticks

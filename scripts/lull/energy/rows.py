@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The ledger as a tidy table in Parquet: one row for each joule figure that is not zero, written as it comes.
+"""The ledger as a table in Parquet: one row for each number of joules that is not zero.
 
-`cpu` is empty for what CPUs share, `cluster` for what clusters share. `watts` is the mean over the window, so that
-those of a window sum to its power. `seconds` is how long the row's state held for its cause in its window; rows of the
-same place, state and cause repeat it for each component.
+`cpu` is empty for parts that CPUs share, `cluster` for parts that clusters share. `watts` is the mean over the window,
+so all rows of a window sum to its power. `seconds` is the time of the row's state and cause in its window. It is
+repeated in all rows of the same place, state and cause, one for each component.
 """
 
 import json
@@ -71,10 +71,10 @@ TABLE = parquet.Kind("joules", SCHEMA, "make it anew with `lull energy`")
 
 
 class Writer:
-    """Appends accounts."""
+    """Writes accounts to the table, one after the other."""
 
     def __init__(self, path: Path, about: Mapping[str, object]) -> None:
-        """`about` is what the ledger was made from and how; it goes into the file, under the key `lull`."""
+        """`about` says from what and how the ledger is made. It is stored in the file under the key `lull`."""
         self._words: dict[str, dict[str, int]] = {name: {} for name in _WORDS}
         self._columns: dict[str, list[NDArray[np.generic]]] = {name: [] for name in SCHEMA.names}
         self._held = 0
@@ -156,7 +156,7 @@ class Writer:
 def grouped(
     path: Path, keys: Sequence[str], sums: Sequence[str], backend: str | None = None, band: str | None = None
 ) -> pa.Table:
-    """Sums by keys, in the order of the keys. Reads a group of rows at a time: only the answer is held."""
+    """Return sums by keys, in the order of the keys. The file is read in groups of rows, to save memory."""
     parts: list[pa.Table] = []
     for batch in _batches(path, {*keys, *sums, "backend", "band"}, backend, band):
         parts.append(_sum(batch, keys, sums))

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Makes the ledger of a run's folder, its figure, and the notes about both."""
+"""Makes the ledger of a run, its figure, and notes about both."""
 
 import dataclasses
 from collections.abc import Sequence
@@ -22,7 +22,7 @@ from lull.trace import recording, spans, wakes
 
 FIGURE = "power"
 AGREEMENT = 0.02
-"""Share of CPU time that trace and statistics may see differently before the summary says so."""
+"""If trace and statistics disagree on more than this share of CPU time, the summary says so."""
 
 
 @dataclass(frozen=True)
@@ -32,7 +32,7 @@ class Options:
     given_transitions: bool = False
     allow_lost: bool = False
     temperature_k: float | None = None
-    """None: the platform's own, of power-models/technology.yaml."""
+    """None: the platform's temperature in power-models/technology.yaml."""
 
 
 @dataclass(frozen=True)
@@ -47,13 +47,13 @@ class Accounted:
 class Traced:
     occupancy: Occupancy
     lost: int
-    """Events."""
+    """The number of lost events."""
     told: int
-    """Changes of what CPUs do that the trace does tell."""
+    """The number of changes of CPUs' activity that the trace has."""
 
 
 def make_ledger(rundir: RunDir, options: Options) -> Accounted:
-    """The ledger, in the run's folder."""
+    """Write the ledger into the run's folder, and return it with notes."""
     run = source.open_run(rundir)
     traced = _traced(run, options.allow_lost)
     backends = [_backend(name, run, options) for name in options.backends]
@@ -69,7 +69,7 @@ def make_ledger(rundir: RunDir, options: Options) -> Accounted:
 
 
 def draw(found: Accounted, backend: str) -> None:
-    """The ledger's figure, beside it."""
+    """Draw the ledger's figure, and save it beside the ledger."""
     # matplotlib takes a second to load, which the runs of a sweep do not pay.
     from lull.energy import view
     from lull.plotting import style
@@ -79,7 +79,7 @@ def draw(found: Accounted, backend: str) -> None:
 
 
 def _about(run: Evidence, options: Options) -> dict[str, object]:
-    """Enough to make the same ledger again."""
+    """Return all that is needed to make the same ledger again."""
     models = (file for file in states.FOLDER.rglob("*") if file.suffix in (".yaml", ".json"))
     return {
         "version": __version__,
@@ -91,7 +91,7 @@ def _about(run: Evidence, options: Options) -> dict[str, object]:
 
 
 def _temperature_k(run: Evidence, options: Options) -> float | None:
-    """Return the temperature of the run; None where no backend asks for it."""
+    """Return the temperature of the run; None if no backend needs it."""
     if "mcpat" not in options.backends:
         return None
     return technology.running_k(run.platform) if options.temperature_k is None else options.temperature_k
@@ -125,7 +125,8 @@ def _disagreement(totals: Totals) -> list[str]:
 
 
 def _lost(traced: Traced, path: Path, backend: str) -> list[str]:
-    """Assumed: each lost event would have changed who a CPU works for, for as long as events do on average."""
+    """Return notes on the effect of lost events. Assumed: each would have changed the cause of a CPU's work, for the
+    mean time between events."""
     if not traced.lost:
         return []
     share = traced.lost / (traced.lost + traced.told)

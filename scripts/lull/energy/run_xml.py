@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""A run as McPAT's input: one file for each cluster and operating point, with all that its CPUs did there.
+"""A run as McPAT's input: one file for each cluster and operating point, with all events at that operating point.
 
-McPAT is linear, so the windows of a run that share an operating point are one input. Its cores share a clock, so what
-a run did at several is several.
+All windows of a run with the same operating point are one input, because McPAT is linear. Each operating point has its
+own input, because McPAT's cores share a clock.
 """
 
 from collections.abc import Iterator
@@ -32,7 +32,7 @@ class Spent:
 
 
 def write(rundir: RunDir, out: Path) -> list[Path]:
-    """The files, `CLUSTER-MHZ.xml`, in a folder that is made if need be."""
+    """Write the files `CLUSTER-MHZ.xml` into a folder, and return their paths. The folder is made if it is missing."""
     texts = {f"{chip.cluster.name}-{chip.opp.mhz:g}.xml": _xml(chip, each) for chip, each in spent(rundir)}
     out.mkdir(parents=True, exist_ok=True)
     for name, text in texts.items():
@@ -45,7 +45,7 @@ def _xml(chip: Chip, spent: Spent) -> str:
 
 
 def spent(rundir: RunDir) -> Iterator[tuple[Chip, Spent]]:
-    """The contents of `write`'s files, as numbers."""
+    """Yield the contents of the files of `write` as numbers."""
     run = source.open_run(rundir)
     found: dict[tuple[int, float], tuple[Chip, Spent]] = {}
     for window in windows.read(rundir / STATS_TABLE):

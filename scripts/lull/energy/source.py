@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The run that is accounted for, refused where its folder cannot tell joules."""
+"""Opens a run for its ledger. A run whose folder has not enough data for joules is a UserError."""
 
 from dataclasses import dataclass
 
@@ -13,7 +13,7 @@ from lull.rundir.folder import CPUIDLE, MANIFEST, STATS_TABLE, RunDir
 from lull.runspec.spec import RunSpec
 
 CLOCK_TOLERANCE_TICKS = 1.0
-"""gem5 rounds a clock period to a tick."""
+"""The largest difference of two equal clock periods: gem5 rounds a period to a tick."""
 
 
 @dataclass(frozen=True)
@@ -23,11 +23,11 @@ class Evidence:
     time: range
     """The run's time, in gem5's ticks."""
     hz: float
-    """Ticks in a second."""
+    """Ticks per second."""
     window_count: int
     idle: list[Row]
     gem5: str
-    """The version that made the statistics."""
+    """The version of gem5 that made the statistics."""
 
     @property
     def platform(self) -> Platform:
@@ -35,7 +35,7 @@ class Evidence:
 
     @property
     def deepest(self) -> dict[str, str]:
-        """The deepest idle state that Linux was allowed on each cluster: by the run, or by its command."""
+        """Return the deepest idle state that Linux might use on each cluster, as set by the run or by its command."""
         return {
             cluster.name: max([self.spec.policy.deepest(self.platform, cluster), *self._allowed(cpus)])
             for cpus, cluster in self.platform.cpu_ranges()
@@ -45,7 +45,7 @@ class Evidence:
         return [row["name"] for row in self.idle if row["cpu"] in cpus and (row["disabled"] is False or row["usage"])]
 
     def refuse_if_short(self, seen: range, windows: int) -> None:
-        """gem5 dumps at the end, so that windows cover the whole run."""
+        """Raise a UserError if the windows do not cover the whole run. They should, because gem5 dumps at the end."""
         path = self.rundir / STATS_TABLE
         if windows != self.window_count:
             raise UserError(
@@ -86,7 +86,7 @@ def open_run(rundir: RunDir) -> Evidence:
 
 
 def period(window: Window, number: int) -> float:
-    """Ticks of a cycle of a cluster's clock."""
+    """Return the ticks per cycle of a cluster's clock."""
     name = gem5_names.clock(number)
     if name not in window:
         raise UserError(f"window {window.number}: no statistic {name}; gem5 24 and 25 have it")
@@ -94,7 +94,7 @@ def period(window: Window, number: int) -> float:
 
 
 def opp_of(window: Window, number: int, cluster: Cluster, hz: float) -> Opp:
-    """The operating point of a cluster in a window, by its clock."""
+    """Return the operating point of a cluster in a window, by its clock."""
     ticks = period(window, number)
     for opp in cluster.opps.table:
         if abs(hz / opp.hz - ticks) <= CLOCK_TOLERANCE_TICKS:

@@ -19,16 +19,16 @@ Positive = Annotated[float, Field(ge=0)]
 
 IDLE = ("C1", "C2", "C3", "C4")
 SWITCH = "switch"
-"""The state of a CPU on the way into or out of an idle state that waits for a power switch or a rail."""
+"""The state of a CPU that waits for a power switch or a rail, during entry into or exit from an idle state."""
 TRANSITIONS = ("entry", "exit", "transition", SWITCH)
-"""The states on the way into and out of an idle state. The third stands where no trace says which of the two."""
+"""The states during entry into and exit from an idle state. `transition` is either of them, if no trace says which."""
 ACTIVE, OFF, UNTRACED = "active", "off", "untraced"
 STATES = (ACTIVE, *IDLE, *TRANSITIONS, OFF)
 """`off` is a CPU that hotplug has turned off."""
 
 
 class Remaining(Block):
-    """Shares of the power of a core that is active and does nothing."""
+    """The rest of a core's power in an idle state, as shares of that of an active core that does nothing."""
 
     clock: Share
     leakage: Share
@@ -42,7 +42,7 @@ class CoreStates(Block):
     C4: Remaining
 
     def of(self, state: str) -> Remaining:
-        """A CPU that is turned off is as much off as one that sleeps in C3."""
+        """Return the shares in a state. A CPU that hotplug has turned off has those of C3."""
         found: Remaining = getattr(self, "C3" if state == OFF else state)
         return found
 
@@ -61,7 +61,7 @@ class L2States(Block):
     retained_when_off: RetainedL2
 
     def when_off(self, core: str) -> float:
-        """The share of its leakage that the L2 of a cluster of these cores keeps while the cluster is off."""
+        """Return the share of its leakage that the L2 of a cluster of these cores keeps while the cluster is off."""
         name = core.replace("-", "_")
         if name not in RetainedL2.model_fields or name == "source":
             raise UserError(f"power-models/states.yaml: l2.retained_when_off.{core}: missing; add it, with its source")
@@ -77,12 +77,12 @@ class SourcedNumber(Block):
 class LineEnergy(Block):
     l1_to_l2: Positive
     dram: dict[str, Positive]
-    """Joules by device (a file of platforms/dram), and by kind for runs that name no device."""
+    """Energy by device (a file of platforms/dram), or by kind of memory for runs that name no device."""
     source: Source
 
 
 class WakeEnergy(Block):
-    """Microseconds at the power of the fastest operating point, for way in and way out together."""
+    """The energy of entry and exit together, in microseconds at the power of the fastest operating point."""
 
     core_off: Positive
     cluster_off: Positive

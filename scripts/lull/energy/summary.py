@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""A ledger on one screen."""
+"""Prints the summary of a ledger on one screen."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -51,7 +51,7 @@ def _totals(totals: Totals, backends: Sequence[str]) -> Table:
 
 
 def _states(ledger: Path, platform: Platform, totals: Totals, backend: str) -> Table:
-    """A column for each cluster, with the share of its CPUs' time."""
+    """Return a table of states, with a column for each cluster: the share of its CPUs' time."""
     found = rows.grouped(ledger, ["cluster", "cpu", "state"], ["joules"], backend, rows.CALIBRATED).to_pylist()
     ranges = platform.cpu_ranges()
     names = [f"{cluster.name} (CPU {cpu_list(cpus)})" for cpus, cluster in ranges]
@@ -81,7 +81,7 @@ def _states(ledger: Path, platform: Platform, totals: Totals, backend: str) -> T
 
 
 def _causes(ledger: Path, backend: str) -> Table:
-    """A row per cause: its own work, the cost of its wake-ups, and the cost of the sleep that they broke up."""
+    """Return a table with a row per cause: its work, the cost of its wake-ups, and that of the sleeps they cut."""
     found = rows.grouped(ledger, ["cpu", "state", "cause"], ["joules"], backend, rows.CALIBRATED).to_pylist()
     by_cause: dict[str, dict[str, float]] = {}
     for row in found:
@@ -101,7 +101,7 @@ def _causes(ledger: Path, backend: str) -> Table:
 
 
 def _broken(state: str, cause: str) -> bool:
-    """Sleep that is not charged to `idle` was charged to who cut it short."""
+    """Return true for the cost of a sleep that a wake-up cut short. It is not charged to `idle`, but to the cause."""
     return state in IDLE and cause != IDLE_CAUSE
 
 

@@ -35,21 +35,21 @@ class OppTable(_Row):
     mhz: float
     mv: float
     joules_per_event: dict[str, dict[str, float]]
-    """Joules by component (one core's, and `l2`), then event. A miss of the L2 may have less than 0: McPAT counts it
-    among the accesses, and it is cheaper than a hit."""
+    """Joules by component (of one core, or `l2`), then by event. A miss of the L2 may have less than 0, because McPAT
+    also counts it as an access, and it is cheaper than a hit."""
     leakage: dict[str, Leakage]
-    """Leakage by component: of one core, and of the cluster's `l2`."""
+    """Leakage by component, of one core and of the cluster's `l2`."""
 
 
 class TableManifest(_Row):
     made_from: str
-    """A digest of everything that went into McPAT's inputs."""
+    """A digest of everything on which McPAT's inputs depend."""
     mcpat_version: str
     mcpat_sha256: str
     lull_version: str
     seed: int
     linearity_error: float
-    """The largest relative difference found between McPAT and this table on random activity."""
+    """The largest relative difference between McPAT and this table on random activity."""
 
 
 class ClusterTable(_Row):
@@ -64,7 +64,7 @@ class ClusterTable(_Row):
     manifest: TableManifest
 
     def at(self, mhz: float) -> OppTable:
-        """The operating point of a frequency. gem5's clocks are whole picoseconds, so 0.2 % apart is the same."""
+        """Return the operating point of a frequency. A difference of 0.2 % is allowed: gem5's periods are whole ps."""
         for opp in self.opps:
             if abs(opp.mhz - mhz) <= 0.002 * opp.mhz:
                 return opp
@@ -80,7 +80,10 @@ def path(platform: str, cluster: str) -> Path:
 
 
 def made_from(platform: Platform, cluster: Cluster) -> str:
-    """Cores, L2, operating points, process and templates; C-states and names of other clusters change no table."""
+    """Return a digest of all that a table depends on: cores, L2, operating points, process and templates.
+
+    C-states and other clusters are not included, because they change no table.
+    """
     described: dict[str, Any] = {
         "core": load_core(cluster.core).model_dump(mode="json"),
         "l2": cluster.l2.model_dump(mode="json"),
@@ -92,7 +95,7 @@ def made_from(platform: Platform, cluster: Cluster) -> str:
 
 
 def load(platform: Platform, cluster: Cluster) -> ClusterTable:
-    """The table of a cluster, if it was made for the machine as it is described now."""
+    """Return the table of a cluster. Raise a UserError if it was made for another description of the machine."""
     file = path(platform.name, cluster.name)
     shown = yaml_file.shown(file)
     remedy = f"make it by `lull energy tables --platform {platform.name}`, which needs McPAT"

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The process a platform is made in, as far as McPAT can be told, and how warm it is: power-models/technology.yaml."""
+"""Each platform's process, as McPAT's input needs it, and its temperature: power-models/technology.yaml."""
 
 from functools import cache
 from typing import Annotated, Literal
@@ -17,7 +17,7 @@ FILE = ROOT / "power-models" / "technology.yaml"
 
 Device = Literal["high-performance", "low-standby-power", "low-operating-power"]
 COLDEST_K, HOTTEST_K = 273.15, 373.15
-"""0 to 100 degrees Celsius, where a chip of this kind works and Arm's formula for leakage is meant to hold."""
+"""0 to 100 degrees Celsius, the range of such chips, for which Arm's formula for leakage is meant."""
 DEVICE_NUMBERS: dict[Device, int] = {"high-performance": 0, "low-standby-power": 1, "low-operating-power": 2}
 
 
@@ -29,15 +29,15 @@ def _in_steps(kelvin: int) -> int:
 
 class Technology(Block):
     node_nm: Annotated[int, Field(ge=22, le=180)]
-    """McPAT 1.3 knows no smaller one than 22."""
+    """McPAT 1.3 has no smaller process than 22 nm."""
     device: Device
     temperature_k: Annotated[int, Field(ge=300, le=400), AfterValidator(_in_steps)]
-    """McPAT's, and that at which its leakage is compared with published figures."""
+    """McPAT's temperature, at which its leakage is compared with published figures."""
     source: Source
 
     @property
     def device_number(self) -> int:
-        """The number of the type in McPAT's `device_type`."""
+        """Return the number of the device type for McPAT's `device_type`."""
         return DEVICE_NUMBERS[self.device]
 
 
@@ -45,7 +45,7 @@ Kelvin = Annotated[float, Field(ge=COLDEST_K, le=HOTTEST_K)]
 
 
 class RunsAt(Block):
-    """The temperature that a run is accounted at, unless its user gives another."""
+    """The temperature of a run's ledger, unless the user gives another."""
 
     temperature_k: Kelvin
     source: Source
@@ -59,7 +59,7 @@ class ClusterTechnology(Block):
 class PlatformTechnology(Technology):
     runs_at: RunsAt
     clusters: dict[Name, ClusterTechnology] = Field(default_factory=dict)
-    """Clusters whose transistors are of another kind."""
+    """Clusters with another kind of transistors."""
 
     def of(self, cluster: str) -> Technology:
         own = self.clusters.get(cluster)
@@ -72,26 +72,27 @@ class PlatformTechnology(Technology):
 
 
 def load(platform: Platform, cluster: str) -> Technology:
-    """The technology of a cluster's transistors. A user's own platform needs an entry, for nobody else can know."""
+    """Return the technology of a cluster's transistors. A user's own platform needs its own entry in the file."""
     return _of(platform).of(cluster)
 
 
 def running_k(platform: Platform) -> float:
-    """The temperature that the platform's runs are accounted at."""
+    """Return the temperature of the ledgers of the platform's runs."""
     return _of(platform).runs_at.temperature_k
 
 
 def leakage_at(kelvin: float) -> float:
-    """Leakage by temperature, as Arm's Linux for Juno has it (power-models/published.yaml), without a unit.
+    """Return the leakage at a temperature, without a unit, by the formula of Arm's Linux for Juno.
 
-    McPAT's own is of no use for it: from 300 to 340 K its leakage grows by a sixth, Juno's to the fourfold.
+    The formula is in power-models/published.yaml. McPAT's own dependence on temperature is not used: from 300 to 340 K
+    its leakage grows by a sixth, but Juno's grows fourfold.
     """
     celsius = kelvin - 273.15
     return 0.032 + 0.0047 * celsius - 0.00008 * celsius**2 + 0.000002 * celsius**3
 
 
 def leakage_share(platform: Platform, kelvin: float | None = None) -> float:
-    """The leakage at a temperature, as a share of the leakage in the platform's tables."""
+    """Return the leakage at a temperature, as a share of the leakage in the platform's tables."""
     reference = _of(platform).temperature_k
     return leakage_at(running_k(platform) if kelvin is None else kelvin) / leakage_at(reference)
 

@@ -1,11 +1,12 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The cost of a transition beyond the power during its time.
+"""The cost of a transition, in addition to the power during its time.
 
-Modelled: the way in and out at the power of an active core that does nothing (its time is in the ledger as `entry` and
-`exit`), the lines that are written back and fetched again, and the charge of the rails that were off. gem5 keeps
-caches warm through a power-off, so write-backs and refills are not in its event counts and are added here. Given:
-where a wake-up energy is published for the core, that one instead of all of this but the lines to and from memory: it
-was measured on the cluster's rail.
+Modelled: entry and exit have the power of an active core that does nothing (in the ledger, the time is `entry` and
+`exit`). Added are the lines that are written back and fetched again, and the charge of rails that were off. gem5's
+event counts do not have these lines, because gem5 keeps caches warm through a power-off.
+
+Given: if a wake-up energy is published for the core, it replaces all of this except the lines to and from memory,
+because it was measured on the cluster's rail.
 """
 
 from dataclasses import dataclass
@@ -37,11 +38,11 @@ class Costs:
     core_farad: float
     l2_farad: float
     given_core_j: float | None
-    """Joules of a core's transition that were given; None where the model is used."""
+    """The given joules of a core's transition; None if the model is used."""
     given_cluster_j: float
 
     def joules(self, caches: Caches, volts: float) -> dict[Part, float]:
-        """Joules of one or more transitions at a voltage."""
+        """Return the joules of one or more transitions at a voltage."""
         l1, l2 = self.l1_line_count * self.l1_line_j, self.l2_line_count * self.l2_line_j
         if self.given_core_j is not None:
             return {
@@ -53,7 +54,7 @@ class Costs:
         return {
             FLUSH: self.dirty * (caches.l1_flushes * l1 + caches.l2_flushes * l2),
             REFILL: caches.l1_refills * l1 + caches.l2_refills * l2,
-            # Charging from nothing takes twice what the capacitance then holds: the switch burns as much.
+            # To charge a rail from 0 V takes C x V^2, twice the energy that it then holds: the switch burns the rest.
             RAIL: farad * volts**2,
         }
 
@@ -82,21 +83,22 @@ def costs(cluster: Cluster, core_mm2: float, l2_mm2: float, memory_line_j: float
 
 
 def fill_us(cluster: Cluster) -> tuple[float, float]:
-    """Microseconds of activity until a core's L1s are full, and until the cluster's L2 is."""
+    """Return the microseconds of activity until a core's L1s are full, and until the cluster's L2 is full."""
     fill = {state.name: state.actual.fill_us for state in cluster.cstates}
     l2_us = float(fill.get("C4", 0.0))
-    # A platform need not say it of C3: lines come at one rate.
+    # If the platform gives no number for C3, lines are assumed to come at the same rate as for C4.
     return float(fill.get("C3", l2_us * _l1_kib(cluster.core) / cluster.l2.size_kib)), l2_us
 
 
 @cache
 def _l1_kib(name: str) -> int:
-    """A what-if asks for each of its points."""
+    """Return the size of both L1s. The answer is cached, because a what-if asks for each of its points."""
     core = load_core(name)
     return core.l1i.size_kib + core.l1d.size_kib
 
 
 def regulator_joules(before: Opp, after: Opp) -> float:
-    """A change of operating point charges the regulator's output; what a step down leaves there is used, not lost."""
+    """Return the energy of a change of operating point. A step up charges the regulator's output. A step down costs
+    nothing, because the charge is used, not lost."""
     rise = (after.mv - before.mv) / 1000
     return states.load().transition.regulator_uf.value * 1e-6 * (after.mv / 1000) * rise if rise > 0 else 0.0

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Energy of all that is neither core nor L2: memory, interconnect, and a constant for the rest of the platform.
+"""Energy of all parts besides cores and L2s: memory, interconnect, and a constant for the rest of the platform.
 
-DRAM energy is gem5's own, computed from the commands its controllers issued. Rows that were opened and data that was
-moved are charged to those who ran meanwhile, by time; what DRAM burns in any case, the interconnect's static power and
-the rest are the platform's, whoever runs.
+DRAM energy is gem5's own, computed from the commands of its controllers. Opened rows and moved data are charged to the
+users of CPUs, by time. DRAM's background power, the interconnect's static power and the rest are always charged to the
+platform.
 """
 
 import re
@@ -34,7 +34,7 @@ PARTS = (
 _RANK = re.compile(r"system\.mem_ctrls\d*\.dram\.rank\d+\.totalEnergy")
 _BUS_BYTES = re.compile(r"system\.membus\.pktSize_.*::total")
 STANDBY, POWER_DOWN, SELF_REFRESH = "standby", "power-down", "self-refresh"
-"""States of a rank of DRAM. Standby is all that is neither of the others, accesses and refreshes included."""
+"""States of a rank of DRAM. Standby is all other time, including accesses and refreshes."""
 ACCESS = ("actEnergy", "preEnergy", "readEnergy", "writeEnergy")
 BACKGROUND = {
     STANDBY: ("refreshEnergy", "actBackEnergy", "preBackEnergy"),
@@ -46,10 +46,10 @@ TIMES = {
     POWER_DOWN: ("PRE_PDN", "ACT_PDN"),
     SELF_REFRESH: ("SREF",),
 }
-"""gem5's names of a rank's states."""
+"""gem5's states of a rank, for each state here."""
 PICOJOULE = 1e-12
 DRAM_TOLERANCE = 1e-5
-"""gem5 prints six decimals of each part."""
+"""The allowed relative error of sums: gem5 prints six decimals of each part."""
 
 
 class Interconnect(Block):
@@ -72,14 +72,14 @@ def load() -> UncoreModel:
 
 
 class Uncore:
-    """`rest_w` replaces the file's constant where the user gives one."""
+    """The model of all parts besides cores and L2s. If given, `rest_w` replaces the file's constant."""
 
     def __init__(self, rest_w: float | None = None) -> None:
         self.model = load()
         self.rest_w = self.model.rest.watts.value if rest_w is None else rest_w
 
     def account(self, place: Place, window: Window, causes: dict[str, float], seconds: float) -> Account:
-        """`causes`: who used the CPUs, by time."""
+        """Return the account of one window. `causes` are the users of CPUs, with their time."""
         access, background = dram_joules(window)
         fabric = self.model.interconnect
         moved = bus_bytes(window) * fabric.pj_per_byte.value * PICOJOULE
@@ -96,7 +96,7 @@ class Uncore:
 
 
 def line_joules(memory: Memory, controller: MemoryTable) -> float:
-    """Energy of a line to or from memory that gem5 did not move: DRAM's, its controller's and the interconnect's."""
+    """Return the energy of a line to or from memory that gem5 did not move: in DRAM, controller and interconnect."""
     name = memory.parts.device if memory.parts else memory.kind
     known = states.load().transition.line_nj.dram
     if name not in known:
@@ -107,10 +107,10 @@ def line_joules(memory: Memory, controller: MemoryTable) -> float:
 
 
 def dram_joules(window: Window) -> tuple[float, dict[str, float]]:
-    """Joules of accesses, and joules of each state without them. If they do not sum to gem5's total, it raises.
+    """Return the joules of accesses, and those of each state without accesses. Raise an error if the sum is not gem5's.
 
-    Of self-refresh gem5 prints the current's energy alone. The total also has that of the refreshes inside it, so what
-    the parts lack is self-refresh's, in a window that has any.
+    For self-refresh, gem5 prints only the energy of the current. gem5's total also has the refreshes inside it. So in a
+    window with self-refresh, the difference between the total and the parts is added to self-refresh.
     """
     access, background = 0.0, dict.fromkeys(BACKGROUND, 0.0)
     for rank in _ranks(window):
@@ -133,7 +133,7 @@ def dram_joules(window: Window) -> tuple[float, dict[str, float]]:
 
 
 def dram_shares(window: Window) -> dict[str, float]:
-    """The share of the window in each state, as the mean over ranks. Without gem5's times all of it is standby."""
+    """Return the share of the window in each state, the mean over ranks. Without gem5's times, all is standby."""
     times = {state: sum(_time(window, rank, state) for rank in _ranks(window)) for state in TIMES}
     return {state: shared(times, STANDBY).get(state, 0.0) for state in TIMES}
 
@@ -144,7 +144,7 @@ def _time(window: Window, rank: str, state: str) -> float:
 
 
 def _ranks(window: Window) -> list[str]:
-    """The beginning of the statistics' names of each rank."""
+    """Return the prefix of each rank's statistics."""
     found = [name.removesuffix("totalEnergy") for name in window.matching(_RANK)]
     if not found:
         raise UserError(
@@ -154,5 +154,5 @@ def _ranks(window: Window) -> list[str]:
 
 
 def bus_bytes(window: Window) -> float:
-    """Bytes that crossed the interconnect: gem5 counts each pair of ports, without those that were never used."""
+    """Return the bytes that crossed the interconnect. gem5 counts them by pair of ports, without unused pairs."""
     return sum(window.matching(_BUS_BYTES).values())

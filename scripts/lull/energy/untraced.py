@@ -1,13 +1,13 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The activity of a CPU while no trace was taken, as far as gem5's power states and Linux's counters tell.
+"""Estimates a CPU's activity without a trace, from gem5's power states and Linux's idle counters.
 
-gem5 says how long a core ran (ON), stood in WFI (CLK_GATED) or was turned off (OFF). Linux's cpuidle says which idle
-states those WFIs were, but only for the whole run. Assumed: every window has the mixture of the whole run.
-Linux counts entry and exit as time in the state; gem5 counts them as ON. The length of entry and exit comes from the
-states' latencies on this machine, and is taken from the window's ON.
+gem5 says how long a core ran (ON), was in WFI (CLK_GATED) or was turned off (OFF). Linux's cpuidle says how this WFI
+time divides among idle states, but only for the whole run. Assumed: every window has the mixture of the whole run.
+Linux counts entry and exit as time in the state, gem5 as ON. The length of entry and exit is computed from the states'
+latencies on this machine, and subtracted from the window's ON.
 
-A trace has no event when a CPU is turned off. The last task that it knows, a stopper, seems to run until the CPU is
-back. So where the trace knows more activity than gem5's ON, the CPU was turned off.
+A trace has no event when hotplug turns a CPU off: its last task, a stopper, seems to run until the CPU is back. So if
+the trace has more activity than gem5's ON, the CPU was turned off for the difference.
 """
 
 from collections.abc import Mapping, Sequence
@@ -55,10 +55,10 @@ def _awake(stays: Sequence[Stay]) -> float:
 
 
 def turned_off(traced: Sequence[Stay], found: Residency) -> tuple[list[Stay], list[Stay]]:
-    """Return the traced stays without the time that the CPU was turned off, and that time.
+    """Return the traced stays without the time in which the CPU was turned off, and this time.
 
-    It is the activity that gem5's ON has no room for. The longest activity of the window goes first, because a CPU that
-    is off for most of a window seems to run one task all the while.
+    This time is the traced activity beyond gem5's ON. It is taken first from the longest activity of the window,
+    because a CPU that is off for most of a window seems to run one task all the time.
     """
     awake = _awake(traced)
     left = off = max(0.0, min(found.off, awake - found.on))
@@ -76,9 +76,9 @@ def turned_off(traced: Sequence[Stay], found: Residency) -> tuple[list[Stay], li
 def mixture(
     rows: Sequence[Row], cpu: int, cluster: Cluster, ticks_per_us: float, traced: Mapping[str, tuple[int, int]]
 ) -> Mixture:
-    """Return the mixture by Linux's counters, less the entries and ticks by state that the trace knows about.
+    """Return the mixture by Linux's counters, minus the entries and ticks by state that the trace already has.
 
-    A CPU that never slept by these counters was in C1 whenever gem5 saw it in WFI.
+    If a CPU never slept by these counters, all of gem5's WFI time counts as C1.
     """
     own = {row["name"]: row for row in rows if row["cpu"] == cpu}
     entries: dict[str, float] = {}
@@ -111,9 +111,9 @@ def mixture(
 
 
 def _caches(entries: Mapping[str, float], active_us: float, cluster: Cluster) -> Caches:
-    """The effect of all entries together. Each finds caches as full as the mean active time before it makes them.
+    """Return the effect of all entries together. Caches are assumed to fill for the mean active time before an entry.
 
-    Whether a cluster of several CPUs was off, no counter says, so then it was not.
+    A cluster of several CPUs is assumed to be never off, because no counter says whether it was.
     """
     deep = entries.get("C3", 0.0) + entries.get("C4", 0.0)
     of_cluster = entries.get("C4", 0.0) if cluster.cpus == 1 else 0.0
@@ -123,5 +123,5 @@ def _caches(entries: Mapping[str, float], active_us: float, cluster: Cluster) ->
 
 
 def _full(count: float, active_us: float, fill_us: float) -> float:
-    """Return the content that is lost in `count` losses, in full caches."""
+    """Return the content that `count` losses lose, in full caches."""
     return min(count, active_us / fill_us) if fill_us else 0.0

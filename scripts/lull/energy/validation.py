@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""power-models/validation.md: McPAT's watts, raw and calibrated, beside published ones."""
+"""Writes power-models/validation.md: McPAT's watts, raw and calibrated, beside published ones."""
 
 import math
 from collections.abc import Callable, Iterable, Sequence
@@ -23,7 +23,7 @@ from lull.plotting.markdown import markdown_table
 
 PAGE = ROOT / "power-models" / "validation.md"
 NOTES = ROOT / "power-models" / "validation-notes.md"
-"""Notes on what the numbers mean and why there are outliers, written by hand. They are part of the page."""
+"""Notes on the meaning of the numbers and on outliers, written by hand. They are part of the page."""
 
 OUTLIER = 0.15
 NVIDIA_K = 308.15
@@ -34,7 +34,7 @@ _PLACE = ["platform", "cluster", "core", "part", "MHz", "mV"]
 
 @dataclass(frozen=True)
 class ValidationRow:
-    """One figure that somebody published, with ours."""
+    """One published figure, with ours."""
 
     platform: str
     cluster: str
@@ -70,19 +70,19 @@ def dynamic() -> list[ValidationRow]:
 
 @dataclass(frozen=True)
 class LeftOut:
-    """The mean absolute errors of a busy core's dynamic power: by its own factor, and by factors found without it."""
+    """Mean absolute errors of a busy core's dynamic power: by its own factor, and by factors without its data."""
 
     platform: str
     cluster: str
     core: str
     fitted: float
-    """The error by the factor that is used, which was found from all points."""
+    """The error by the factor that is used, which was fitted to all points."""
     without_opp: float
-    """The error of each operating point by a factor of the cluster's others."""
+    """The error of each operating point by a factor that was fitted to the cluster's other points."""
     without_chip: float
-    """The error of all points by a factor of other chips."""
+    """The error of all points by a factor that was fitted to other chips."""
     others: str
-    """The chips of `without_chip`: those with the same core, or else with cores of the same kind of pipeline."""
+    """The chips of `without_chip`: those with the same core; if there are none, with the same kind of pipeline."""
 
 
 def left_out() -> list[LeftOut]:
@@ -113,8 +113,8 @@ def left_out() -> list[LeftOut]:
 
 
 def _off(ratios: Sequence[float], factors: Sequence[float]) -> float:
-    """Return the mean absolute error. Ours over published is the used factor over the ratio, which is the right
-    factor."""
+    """Return the mean absolute error. A ratio is the factor that would be exact at a point, so ours over published is
+    the used factor over this ratio."""
     return fmean(abs(factor / ratio - 1) for factor, ratio in zip(factors, ratios, strict=True))
 
 
@@ -134,10 +134,8 @@ def static() -> list[ValidationRow]:
 
 
 def shape() -> list[ValidationRow]:
-    """Return a busy core's power over its power at the fastest OPP.
-
-    A published table without a unit can be compared in this ratio only.
-    """
+    """Return a busy core's power relative to the fastest OPP: the only comparison with a published table without a
+    unit."""
     found = []
     for figure in published.load().shape:
         platform, cluster = figure.machine()
@@ -155,8 +153,8 @@ def shape() -> list[ValidationRow]:
 
 
 def wake_ups() -> list[tuple[str, str, CState, WakeUpCost, float | None]]:
-    """Return a row per state that loses a core: platform, cluster, state, ours, and published microseconds of full
-    power."""
+    """Return a row per state that turns a core off: platform, cluster, state, our cost, and the published one in µs of
+    full power."""
     given = states.load().transition.given_us_of_full_power
     found = []
     for platform in (load_platform(name) for name in list_platforms()):
@@ -172,7 +170,7 @@ def wake_ups() -> list[tuple[str, str, CState, WakeUpCost, float | None]]:
 
 
 def quotable() -> dict[str, pa.Table]:
-    """Return the tables that prose quotes figures of, a row per figure."""
+    """Return the tables whose numbers pages quote, a row per number."""
 
     def row(own: ValidationRow) -> dict[str, Any]:
         return {
@@ -207,7 +205,7 @@ def _factors_of(core: str) -> dict[str, Any]:
 
 
 def _cluster_leakage() -> Iterable[dict[str, Any]]:
-    """A row per OPP of each cluster: calibrated leakage at NVIDIA_K, of one core, of the L2, and of all together."""
+    """Yield a row per OPP of each cluster: calibrated leakage at NVIDIA_K of one core, the L2, and all together."""
     for platform in (load_platform(name) for name in list_platforms()):
         warmth = technology.leakage_share(platform, NVIDIA_K)
         for cluster in platform.clusters:
@@ -221,7 +219,7 @@ def _cluster_leakage() -> Iterable[dict[str, Any]]:
 
 
 def _memory() -> Iterable[dict[str, Any]]:
-    """A row per platform: what all controllers take awake without a line, and all DRAM in self-refresh."""
+    """Yield a row per platform: the power of all controllers without lines, and of all DRAM in self-refresh."""
     for platform in (load_platform(name) for name in list_platforms()):
         memory = platform.memory
         device = load_device(memory.parts.device) if memory.parts else None
@@ -235,7 +233,7 @@ def _memory() -> Iterable[dict[str, Any]]:
 
 
 def _leakage(kelvin: int) -> dict[str, float]:
-    """Leakage at a temperature, over that at the temperatures which runs are accounted at."""
+    """Return the leakage at a temperature, relative to the leakage at the temperatures of runs' ledgers."""
     at = technology.leakage_at
     return {"kelvin": kelvin, "of_305": at(kelvin) / at(305), "of_310": at(kelvin) / at(310)}
 
@@ -245,7 +243,7 @@ def _power(opp: OppTable, core: str, factors: Factors) -> float:
 
 
 def page() -> str:
-    """Return the whole page. It stays the same as long as tables, factors and published figures stay."""
+    """Return the whole page. It depends only on tables, factors, published figures and the notes."""
     sections = [
         "<!-- SPDX-License-Identifier: BSD-3-Clause -->",
         "<!-- Made by `lull energy validation`; the text around the tables is validation-notes.md. -->",
@@ -260,7 +258,7 @@ def mean_error(rows: Sequence[ValidationRow], error: Callable[[ValidationRow], f
 
 
 def _notes() -> Iterable[str]:
-    """Return the notes' paragraphs, with tables in the places that ask for them."""
+    """Return the paragraphs of the notes, with tables in place of marks such as `{{ factors }}`."""
     tables_ = {
         "{{ factors }}": _factors,
         "{{ summary }}": _summary,

@@ -14,13 +14,13 @@ from lull.plotting import style
 from lull.trace.clock import TICK_HZ
 
 L2, UNCORE = "L2", "uncore"
-"""Labels of what a cluster's CPUs share, the regulator's charges included, and of what all share."""
+"""Labels for parts that a cluster's CPUs share, including the regulator's charges, and for parts that all share."""
 
 
 def df_power(ledger: Path, backend: str, band: str = rows.CALIBRATED) -> pa.Table:
-    """Mean watts of each CPU, of the L2s and of the uncore in each window.
+    """Return the mean watts of each CPU, of the L2s and of the uncore in each window.
 
-    Assumes nothing but the ledger: a window's joules over its length. What is finer than a window is not in it.
+    The watts are a window's joules over its length. Changes inside a window are not visible.
     """
     found = rows.grouped(ledger, ["start", "end", "cpu", "cluster"], ["joules"], backend, band)
     places = zip(found["cpu"].to_pylist(), found["cluster"].to_pylist(), strict=True)
@@ -34,7 +34,7 @@ def df_power(ledger: Path, backend: str, band: str = rows.CALIBRATED) -> pa.Tabl
 
 
 def plot_power(power: pa.Table, title: str = "") -> Figure:
-    """Watts over time as stacked steps, one layer for each CPU, then L2s and uncore."""
+    """Draw watts over time as stacked steps, one layer for each CPU, then L2s and uncore."""
     figure, (axis,) = style.panels(1, 1, 2.6)
     draw_power(axis, power)
     axis.set_title(title)
@@ -62,6 +62,6 @@ def draw_power(axis: Axes, power: pa.Table) -> None:
 
 
 def _order(owner: str) -> tuple[bool, int, str]:
-    """CPUs by number, then what they share."""
+    """Return the sort key of an owner: CPUs by number, then shared parts."""
     number = owner.removeprefix("CPU ")
     return (owner == number, int(number) if owner != number else 0, owner)

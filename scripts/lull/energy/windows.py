@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""gem5's statistics as consecutive windows of time, read in one pass and in bounded memory.
+"""Reads gem5's statistics as consecutive windows of time, in one pass and in bounded memory.
 
-A window is what gem5 counted between two resets. A dump without a reset repeats what was counted before, so of two
-dumps since one reset the second becomes their difference. Assumed: everything that is accounted for is a counter,
-clocks and voltages aside, which are the same in both because every change of frequency resets.
+A window ends at each dump. A dump without a reset repeats the counts of the dump before, so the window is their
+difference. Assumed: every used statistic is a counter, except clocks and voltages. These are the same in both dumps,
+because every change of frequency resets the statistics.
 """
 
 import math
@@ -23,13 +23,13 @@ from lull.rundir import stats
 
 BATCH_ROWS = 1 << 17
 GAUGES = (".clock", ".voltage", "simFreq", "finalTick")
-"""Ends of statistics that are no counters."""
+"""The ends of names of statistics that are no counters."""
 LENGTH_TOLERANCE = 0.01
 _NOWHERE = 1 << 62
 
 
 class Statistics:
-    """The place of each statistic in a row of values; it grows while a file is read."""
+    """The index of each statistic in a row of values. It grows while a file is read."""
 
     def __init__(self) -> None:
         self.places: dict[str, int] = {}
@@ -44,7 +44,7 @@ class Statistics:
         return place
 
     def places_of(self, names: tuple[str, ...]) -> NDArray[np.int64]:
-        """Beyond the end of any row for a name that was never seen."""
+        """Return the indices of names. An unknown name has an index beyond the end of any row."""
         seen, places = self._rows.get(names, (-1, np.empty(0, np.int64)))
         if seen != len(self._names):
             places = np.array([self.places.get(name, _NOWHERE) for name in names], np.int64)
@@ -52,7 +52,7 @@ class Statistics:
         return places
 
     def matching(self, pattern: re.Pattern[str]) -> list[str]:
-        """Each name is looked at once, however many windows there are."""
+        """Return the names that match. Each name is tested only once, however many windows there are."""
         seen, found = self._found.get(pattern, (0, []))
         found += [name for name in self._names[seen:] if pattern.fullmatch(name)]
         self._found[pattern] = (len(self._names), found)
@@ -61,7 +61,7 @@ class Statistics:
 
 @dataclass(frozen=True, eq=False)
 class Window(Mapping[str, float]):
-    """The statistics that gem5 counted from `start` to `end`, in ticks. gem5 leaves out buckets that are zero."""
+    """gem5's statistics from the tick `start` to the tick `end`. gem5 leaves out buckets that are zero."""
 
     number: int
     start: int
@@ -81,7 +81,7 @@ class Window(Mapping[str, float]):
         return default if value is None else value
 
     def row(self, statistics: tuple[str, ...]) -> NDArray[np.float64]:
-        """NaN for those that are not there."""
+        """Return the values of statistics; NaN for those that the window lacks."""
         places = self._columns.places_of(statistics)
         there = places < len(self._values)
         found: NDArray[np.float64] = np.where(there, self._values[np.where(there, places, 0)], np.nan)
@@ -112,12 +112,12 @@ class Window(Mapping[str, float]):
 
 
 def lasts(ticks: float, wanted: float) -> bool:
-    """True if a window is as long as the one that was ordered, to 1 %."""
+    """Return true if a window is as long as ordered, within 1 %."""
     return abs(ticks - wanted) <= LENGTH_TOLERANCE * wanted
 
 
 def read(path: Path) -> Iterator[Window]:
-    """The windows of a table of statistics, which follow each other without a gap; empty ones are left out."""
+    """Yield the windows of a table of statistics, without gaps between them. Empty ones are left out."""
     columns = Statistics()
     previous: tuple[int, NDArray[np.float64]] | None = None
     end: int | None = None
@@ -140,7 +140,7 @@ def read(path: Path) -> Iterator[Window]:
 
 
 def _dumps(path: Path, columns: Statistics) -> Iterator[tuple[int, NDArray[np.float64]]]:
-    """Each dump with a value for each statistic seen so far. Rows of a dump follow each other."""
+    """Yield each dump, with a value for each statistic seen so far. In the file, a dump's rows follow each other."""
     current: int | None = None
     held: list[tuple[NDArray[np.int64], NDArray[np.float64]]] = []
     for batch in stats.TABLE.batches(path, BATCH_ROWS, stats.TABLE.schema.names, words=["statistic"]):
@@ -176,7 +176,7 @@ def _row(held: list[tuple[NDArray[np.int64], NDArray[np.float64]]], width: int) 
 
 
 def _minus(values: NDArray[np.float64], before: NDArray[np.float64], columns: Statistics) -> NDArray[np.float64]:
-    """The window of what was counted since the dump before."""
+    """Return the counts since the dump before."""
     earlier = np.zeros(values.size)
     earlier[: before.size] = np.nan_to_num(before)
     for name, place in columns.places.items():
