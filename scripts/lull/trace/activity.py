@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The activity of a CPU from each event on: asleep in an idle state, or at work for an interrupt, a softirq or a task.
+"""The activity of a CPU after each event: asleep in an idle state, or at work for an interrupt, a softirq or a task.
 
-Work is in layers: an IPI's handler is inside an interrupt's, which is on top of a softirq, which is on top of a task.
-The uppermost layer has the time. Interrupts do not nest on arm64.
+Work is in layers: a task, a softirq above it, an interrupt above both, and an IPI's handler inside the interrupt. The
+time counts for the uppermost layer. Interrupts do not nest on arm64.
 """
 
 from dataclasses import dataclass, field
@@ -15,7 +15,7 @@ AWAKE = -1
 UNKNOWN = -2
 IDLE = "idle"
 SOFTIRQS = ("HI", "TIMER", "NET_TX", "NET_RX", "BLOCK", "IRQ_POLL", "TASKLET", "SCHED", "HRTIMER", "RCU")
-"""Names of the softirqs, in the order of `linux/interrupt.h`."""
+"""The names of the softirqs, in the order of `linux/interrupt.h`."""
 
 _EXIT = 0xFFFFFFFF
 
@@ -24,7 +24,7 @@ _COLUMNS = ("time", "state", "cause")
 
 
 class Names:
-    """Texts as small numbers, the same for all CPUs of a trace."""
+    """Codes (small numbers) for texts, the same for all CPUs of a trace."""
 
     def __init__(self) -> None:
         self.texts: list[str] = []
@@ -38,8 +38,8 @@ class Names:
         return self._codes[text]
 
     def task(self, pid: int, name: str, time: int) -> int:
-        """Return the code of a task, under the last name it had: a shell's work before it becomes a program is the
-        program's."""
+        """Return the code of a task under its last name: a shell's work before it becomes a program counts for the
+        program."""
         code = self.code(f"task {pid}")
         if time >= self._renamed.get(code, 0):
             self._renamed[code] = time
@@ -54,7 +54,7 @@ class Names:
 
 @dataclass
 class Layer:
-    """A name that holds from its event to the next; `nothing` where a handler has ended or none has begun."""
+    """A layer of work: a name that holds from its event to the next, or `nothing` if no handler runs."""
 
     now: int
     values: list[tuple[Numbers, Numbers]] = field(default_factory=list)
@@ -63,7 +63,7 @@ class Layer:
         self.values.append((where, values))
 
     def over(self, length: int) -> Numbers:
-        """Return the value after each event of a batch. The last one is carried to the next batch."""
+        """Return the value after each event of a batch. The last value is kept for the next batch."""
         source = np.zeros(length, np.int64)
         value = np.full(length, self.now, np.int64)
         for where, values in self.values:
@@ -79,8 +79,8 @@ class Layer:
 
 @dataclass(frozen=True)
 class Changes:
-    """The state and the cause from each time on. Times are of the trace's clock. A state is an index of Linux's or
-    AWAKE, a cause is a code."""
+    """The state and the cause from each time on. Times are of the trace's clock. A state is Linux's index, or AWAKE. A
+    cause is a code."""
 
     time: Numbers
     state: Numbers
@@ -118,8 +118,8 @@ class Activity:
         self._note(batch)
 
     def changes(self) -> Changes:
-        """Return the changes of all batches. The first events tell the time before them: which task left, whether
-        the CPU woke."""
+        """Return the changes of all batches. State and task before the first event are inferred from the first
+        events."""
         parts = self._changes or [Changes(*[np.empty(0, np.int64)] * 3)]
         time, state, cause = (np.concatenate([getattr(part, name) for part in parts]) for name in _COLUMNS)
         if not self._slept_first:
@@ -133,11 +133,11 @@ class Activity:
             return
         if self._first_task is None:
             self._first_task = int(self._tasks(batch, "prev", switches[:1])[0])
-        self._tasks(batch, "prev", switches)  # for their names
+        self._tasks(batch, "prev", switches)  # only to learn the tasks' names
         self._task.put(switches, self._tasks(batch, "next", switches))
 
     def _tasks(self, batch: Batch, which: str, switches: Numbers) -> Numbers:
-        """Return the codes of the tasks that leave (`prev`) or come (`next`)."""
+        """Return the codes of the tasks that leave the CPU (`prev`) or come to it (`next`)."""
         pids = batch.numbers("sched_switch", f"{which}_pid", switches)
         distinct, last, inverse = np.unique(pids[::-1], return_index=True, return_inverse=True)
         last = switches[switches.size - 1 - last]
@@ -159,7 +159,7 @@ class Activity:
         self._idle.put(sleeps, states)
 
     def _note(self, batch: Batch) -> None:
-        """Note only the events after which the state or the cause differs."""
+        """Note the events that change the state or the cause."""
         length = len(batch)
         idle, task = self._idle.over(length), self._task.over(length)
         cause = task

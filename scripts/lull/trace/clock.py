@@ -1,18 +1,18 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Converts a trace's time stamps to gem5's ticks, exactly.
+"""Converts a trace's time stamps to gem5's ticks, without error.
 
-A time stamp of the clock `local` is sched_clock(), the architected counter scaled to nanoseconds:
+A time stamp of the clock `local` is sched_clock(), which is the architected counter scaled to nanoseconds:
 
     stamp = epoch_ns + ((count - epoch_count) * mult >> shift)
 
-with numbers that `lull-trace` has the kernel tell at the end of each trace. A count is about 40 ns on gem5 and 16 ns
-on QEMU, so different counts have different stamps, and the count of a stamp follows without an error. A stamp that no
-count has shows that the numbers are not those of this trace.
+`lull-trace` makes the kernel write these numbers at the end of each trace. A count is about 40 ns on gem5 and 16 ns on
+QEMU. So different counts have different stamps, and each stamp has exactly one count. A stamp without a count means
+that the numbers belong to another trace.
 
-gem5's counter is 0 at tick 0 and counts whole periods of so many ticks that the frequency is at least what it says
-(25165824 Hz: 39736 ticks, where 39736.4 would be right). Checkpoints in which it is otherwise are refused
-(`gem5-configs/checkpoint.py`). So a stamp stands for the tick at which its count began; what happened was up to one
-period later. On QEMU, which has no ticks, a tick is a picosecond of the guest's time.
+gem5's counter is 0 at tick 0. Its period is the exact one rounded down to whole ticks (25165824 Hz: 39736 ticks instead
+of 39736.4). Checkpoints with another counter are refused (`gem5-configs/checkpoint.py`). A stamp is converted to the
+tick at which its count began; the event happened up to one period later. QEMU has no ticks: there, a tick is a
+picosecond of the guest's time.
 """
 
 import re
@@ -45,7 +45,7 @@ class Clock:
     epoch_ns: int
     epoch_count: int
     monotonic_ns: int
-    """CLOCK_MONOTONIC at `monotonic_count`, as near as a program can read both."""
+    """CLOCK_MONOTONIC at `monotonic_count`; a program has read both as close together as possible."""
     monotonic_count: int
 
     @classmethod
@@ -55,7 +55,7 @@ class Clock:
 
     @property
     def period(self) -> int:
-        """Ticks of a count, by gem5's own arithmetic."""
+        """Return the ticks of a count, by gem5's own arithmetic."""
         return int(1.0 / self.hz * TICK_HZ)
 
     def counts(self, stamps: npt.NDArray[np.uint64], origin: object) -> npt.NDArray[np.int64]:
@@ -74,14 +74,14 @@ class Clock:
         return self.counts(stamps, origin) * self.period
 
     def nanoseconds(self, ticks: npt.NDArray[np.int64]) -> npt.NDArray[np.float64]:
-        """sched_clock() at these ticks, also between two counts."""
+        """Return sched_clock() at these ticks, interpolated between two counts."""
         counts = ticks / self.period - self.epoch_count
         return self.epoch_ns + counts * (self.mult / (1 << self.shift))
 
     def monotonic_ticks(self, ns: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
-        """Ticks of times of CLOCK_MONOTONIC, such as a timer's, to within a few counts.
+        """Return the ticks of times of CLOCK_MONOTONIC, such as a timer's, with an error of a few counts.
 
-        Linux keeps this clock in step with the counter within some parts in a billion.
+        The error is small because Linux keeps this clock in step with the counter, within a few parts in a billion.
         """
         count_ns = self.mult / (1 << self.shift)
         return np.rint((self.monotonic_count + (ns - self.monotonic_ns) / count_ns) * self.period).astype(np.int64)

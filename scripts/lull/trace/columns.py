@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""All events of one name as a table: every field that the kernel gave the event, and when and where it was.
+"""All events of one name as a table: time, CPU, task, and every field of the kernel's event.
 
-`time_s` is gem5's time (of QEMU the guest's), `cpu` the CPU that the event is from, and `common_pid` the task that it
-was on. A field keeps the kernel's name; one that is called like these is `field_<name>`. Numbers are as the kernel has
-them, texts are texts, a set of CPUs is a number with a bit for each. Of an address of a text in the kernel, the text.
-Arrays of other things are bytes.
+`time_s` is gem5's time (on QEMU, the guest's time), `cpu` the CPU of the event, and `common_pid` the task on it. A
+field keeps the kernel's name; if this is one of the three names above, it becomes `field_<name>`. Numbers and texts are
+as in the kernel. A set of CPUs is a number with a bit for each CPU. The address of a kernel text becomes the text.
+Other arrays are bytes.
 """
 
 from collections import Counter
@@ -24,7 +24,7 @@ _COMMON = ("common_type", "common_flags", "common_preempt_count")
 
 
 def counts(trace: TraceFile) -> dict[str, int]:
-    """The number of events of each name."""
+    """Return the number of events of each name."""
     found: Counter[int] = Counter()
     for cpu in trace.cpus:
         for batch in events.batches(trace, cpu):
@@ -69,7 +69,7 @@ def _column(batch: Batch, known: Format, field: Field, which: Numbers) -> pa.Arr
         found = [batch.dynamic(known.name, field.name, at) for at in which.tolist()]
         return pa.array([_text(one) for one in found]) if "char" in field.type else pa.array(found, pa.binary())
     if field.type.endswith("[]") and "char" in field.type:
-        if field.size == 0:  # to the event's end
+        if field.size == 0:  # the field extends to the event's end
             return pa.array([_text(batch.tail(known.name, field.name, at)) for at in which.tolist()])
         return pa.array([_text(bytes(text)) for text in batch.texts(known.name, field.name, which)])
     if field.size not in (1, 2, 4, 8):

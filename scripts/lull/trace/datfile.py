@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""trace-cmd's file: the events' formats, the names of tasks, and each CPU's pages. trace-cmd.dat.v7(5) describes it.
+"""Reads trace-cmd's file: the events' formats, the names of tasks, and each CPU's pages (trace-cmd.dat.v7(5)).
 
-Files of version 7, little-endian and of a 64-bit machine, are what our guests write; anything else is refused.
+Our guests write version 7, little-endian, of a 64-bit machine. Any other file is an error.
 """
 
 import mmap
@@ -21,7 +21,7 @@ from lull.trace.formats import Format
 
 MAGIC = b"\x17\x08\x44tracing7\0"
 BATCH_PAGES = 1 << 7
-"""Half a MiB of a trace at a time."""
+"""The number of pages that are read at a time: half a MiB."""
 
 _COMPRESSED = 1
 _DONE, _CPUSTAT, _BUFFER, _EVENT_FORMATS, _FTRACE_FORMATS, _PRINTK = 0, 2, 3, 18, 17, 20
@@ -32,7 +32,7 @@ _STRING = re.compile(r'^0x([0-9a-f]+) : "(.*)"$', re.MULTILINE)
 
 
 class _Cursor:
-    """Reads a piece of the file from its front; `struct.error` and the like never leave this module."""
+    """Reads a part of the file from its beginning. Errors such as `struct.error` become UserErrors."""
 
     def __init__(self, data: memoryview, origin: Path, at: int = 0) -> None:
         self.data, self.origin, self.at = data, origin, at
@@ -64,7 +64,7 @@ class _Buffer:
 
 
 class TraceFile:
-    """Open for as long as it is used: pages are read when they are asked for."""
+    """A trace file. It stays open while it is used, because pages are read on demand."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
@@ -83,11 +83,11 @@ class TraceFile:
         start.text()
         self.formats: dict[str, Format] = {}
         self.strings: dict[int, str] = {}
-        """The kernel's own texts, by their address."""
+        """The kernel's own texts, by address."""
         self.dropped: dict[int, int] = {}
-        """Events that never got into a CPU's pages, or were overwritten there, as its kernel counted."""
+        """The kernel's count of events that were lost: never written into a CPU's pages, or overwritten there."""
         self.counted: dict[int, int] = {}
-        """A CPU's events in this file, as its kernel counted."""
+        """The kernel's count of a CPU's events in this file."""
         self._buffer: _Buffer | None = None
         self._read_options(start.number(8))
         if self._buffer is None or not self.formats:
@@ -106,12 +106,12 @@ class TraceFile:
 
     @property
     def places(self) -> dict[int, tuple[int, int]]:
-        """For each CPU, offset and size of its pages in the file."""
+        """Return for each CPU the offset and size of its pages in the file."""
         assert self._buffer is not None
         return self._buffer.places
 
     def pages(self, cpu: int) -> Iterator[npt.NDArray[np.uint8]]:
-        """A CPU's pages in batches, in the buffer's order."""
+        """Yield a CPU's pages in batches, in the buffer's order."""
         assert self._buffer is not None
         offset, size = self._buffer.places[cpu]
         page_size = self._buffer.page_size
@@ -194,7 +194,7 @@ class TraceFile:
         for _ in range(option.number(4)):
             cpu = option.number(4)
             places[cpu] = (option.number(8), option.number(8))
-        if not name:  # the others are instances, which lull does not make
+        if not name:  # buffers with a name are instances, which lull does not make
             self._buffer = _Buffer(clock, page_size, places)
 
     def _read_event_formats(self, section: _Cursor) -> None:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""One CPU's events of a batch as columns: a number, a text or a set of bits for each event."""
+"""A batch of one CPU's events as columns: a number, a text or a set of bits for each event."""
 
 from collections.abc import Iterator
 
@@ -29,41 +29,41 @@ class Batch:
         return len(self.time)
 
     def of(self, name: str) -> Numbers:
-        """Places of the events of this name in the batch; none if the kernel has no such event."""
+        """Return the indices of the events of this name in the batch; none if the kernel has no such event."""
         known = self.trace.formats.get(name)
         return np.flatnonzero(self.kind == (known.id if known else -1))
 
     def numbers(self, name: str, field: str, which: Numbers) -> Numbers:
-        """A field of up to 8 bytes; unsigned ones of 8 bytes wrap, which leaves them comparable for equality."""
+        """Return a field of up to 8 bytes. Unsigned fields of 8 bytes wrap, but can be compared for equality."""
         known = self._field(name, field)
         raw = self._bytes(self._place[which] + known.offset, known.size)
         kind = f"<{'i' if known.signed else 'u'}{known.size}"
         return raw.view(kind).reshape(-1).astype(np.int64)
 
     def texts(self, name: str, field: str, which: Numbers) -> Texts:
-        """A text of fixed size, without what follows its end."""
+        """Return a text of fixed size, without the bytes behind its end."""
         known = self._field(name, field)
         raw = self._bytes(self._place[which] + known.offset, known.size)
         ended = np.cumsum(raw == 0, axis=1) > 0
         return np.where(ended, 0, raw).astype(np.uint8).view(f"S{known.size}").reshape(-1)
 
     def dynamic(self, name: str, field: str, at: int) -> bytes:
-        """The content of a field of any size, of one event."""
+        """Return the content of a field of variable size, for one event."""
         known = self._field(name, field)
         where = int.from_bytes(self._slice(int(self._place[at]) + known.offset, 4), "little")
         return self._slice(int(self._place[at]) + (where & 0xFFFF), where >> 16)
 
     def raw(self, name: str, field: str, which: Numbers) -> list[bytes]:
-        """A field of any fixed size, as it lies there."""
+        """Return the bytes of a field of fixed size."""
         known = self._field(name, field)
         return [row.tobytes() for row in self._bytes(self._place[which] + known.offset, known.size)]
 
     def tail(self, name: str, field: str, at: int) -> bytes:
-        """The bytes of a field that runs to the event's end."""
+        """Return the bytes of a field that extends to the event's end."""
         return self._slice(int(self._place[at]) + self._field(name, field).offset, 256)
 
     def bits(self, name: str, field: str, which: Numbers) -> Numbers:
-        """A set of up to 64 CPUs, a bit for each."""
+        """Return a field that is a set of up to 64 CPUs, with a bit for each."""
         known = self._field(name, field)
         where = self._bytes(self._place[which] + known.offset, 4).view("<u4").reshape(-1)
         content = self._bytes(self._place[which] + (where & 0xFFFF), 8)
@@ -73,7 +73,7 @@ class Batch:
         return self._data[start : start + size].tobytes()
 
     def _bytes(self, places: Numbers, size: int) -> npt.NDArray[np.uint8]:
-        """`size` bytes from each place on, of which there are enough in every page."""
+        """Return `size` bytes from each place on. Every page has enough bytes."""
         index = np.minimum(places[:, None] + np.arange(size), len(self._data) - 1)
         return np.ascontiguousarray(self._data[index])
 

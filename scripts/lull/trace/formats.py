@@ -15,7 +15,7 @@ _FIELD = re.compile(
 
 @dataclass(frozen=True)
 class Field:
-    """Its place from the event's first byte. `dynamic`: what is there says where the content is, and how long."""
+    """A field of an event, at `offset` from its first byte. If `dynamic`, it has place and length of the content."""
 
     name: str
     offset: int
@@ -23,7 +23,7 @@ class Field:
     signed: bool
     dynamic: bool
     type: str = ""
-    """The type as C declares it, with `[]` at the end for an array."""
+    """The type in C, with `[]` at the end for an array."""
 
 
 @dataclass(frozen=True)
@@ -35,7 +35,7 @@ class Format:
 
 
 def parse(system: str, text: str) -> Format:
-    """One `format` file. Raises ValueError for a text that is none."""
+    """Return the layout in a `format` file. Raise ValueError for any other text."""
     name, number = _NAME.search(text), _ID.search(text)
     if not name or not number:
         raise ValueError(f"an event of {system} without a name or an ID")

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Each CPU's frequency over time: on gem5 that of its clock, window by window; elsewhere what Linux set."""
+"""Each CPU's frequency over time: on gem5, that of its clock in each window; elsewhere, the one that Linux set."""
 
 from collections.abc import Iterator
 
@@ -15,7 +15,7 @@ Sample = tuple[int, int, float]
 
 
 def samples(rundir: RunDir, platform: Platform, record: Recording) -> Iterator[Sample]:
-    """Yield the changes only, the first at the beginning of the traced time or later."""
+    """Yield the changes of frequencies. The first is at the begin of the traced time or later."""
     found = _of_gem5(rundir, platform) if (rundir / STATS_TABLE).is_file() else _of_linux(record)
     now: dict[int, Sample] = {}
     for cpu, time, mhz in found:
@@ -35,7 +35,7 @@ def _of_linux(record: Recording) -> Iterator[Sample]:
 
 
 def _of_gem5(rundir: RunDir, platform: Platform) -> Iterator[Sample]:
-    """A window has one frequency, because every change begins another."""
+    """Yield the frequencies of gem5's windows. Each window has only one, because a change begins a new window."""
     clocks = {gem5_names.clock(number): cpus for number, (cpus, _) in enumerate(platform.cpu_ranges())}
     names = ["finalTick", "simTicks", *clocks]
     table = stats.TABLE.read(rundir / STATS_TABLE, filters=[("statistic", "in", names)])

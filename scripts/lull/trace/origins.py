@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The origin of each act of a CPU: the task or the device at the root.
+"""Finds the origin of each act of a CPU: the task or the device at the root.
 
-To start a timer and to send an IPI are *acts*: a CPU does something to itself later, or to another. An act in a task is
-that task's. An act in a timer's handler is of whoever started the timer, one in an IPI's handler of whoever sent it,
-one in a device's handler of that device. Followed back, each act has one root. The idle loop starts timers so that
-others are served in time, and its root is nobody. An act that began before the trace has the root nobody as well.
+An *act* is the start of a timer or the sending of an IPI: a CPU affects itself later, or another CPU. The origin of an
+act in a task is this task. In a timer's handler, it is the origin of the timer's start; in an IPI's handler, that of
+the sending; in a device's handler, the device. So each act has one root. The root is nobody for acts of the idle loop,
+which starts timers to serve others in time, and for acts that began before the trace.
 """
 
 from dataclasses import dataclass
@@ -19,12 +19,12 @@ NOBODY = -1
 TASK, IRQ, SOFTIRQ, DEVICE = "task:", "irq:", "softirq:", "device:"
 CPU_TIMER = "irq:arch_timer"
 KINDS = ("hrtimer", "timer")
-"""Timers of high resolution and those of the wheel; events and fields are called by these names."""
+"""Timers of high resolution, and timers of the wheel. Events and fields have these names."""
 
 
 def latest(keys: Numbers, times: Numbers, asked_keys: Numbers, asked_times: Numbers, before: bool = False) -> Numbers:
-    """Return, for each asked key and time, the last item of that key until then (or before it); NOBODY where there
-    is none."""
+    """Return for each asked key and time the last item of this key until then (or before then); NOBODY if there is
+    none."""
     key, time = np.concatenate([keys, asked_keys]), np.concatenate([times, asked_times])
     asks = np.concatenate([np.zeros(keys.size, np.int64), np.full(asked_keys.size, -1 if before else 1)])
     order = np.lexsort((asks, time, key))
@@ -37,7 +37,7 @@ def latest(keys: Numbers, times: Numbers, asked_keys: Numbers, asked_times: Numb
 
 @dataclass(frozen=True)
 class Arrivals:
-    """IPIs by the CPU they were sent to: one sent to several is there several times. `act` is the sending."""
+    """IPIs by the CPU to which they were sent. An IPI to several CPUs is listed for each. `act` is the sending."""
 
     cpu: Numbers
     time: Numbers
@@ -59,13 +59,13 @@ class Origins:
         self.roots = self._roots()
 
     def starts_of(self, kind: str, expiries: Numbers) -> Numbers:
-        """The acts that started the timers of these expiries."""
+        """Return the acts that started the timers of these expiries."""
         starts, ends = self.record.tables[f"{kind}_start"], self.record.tables[f"{kind}_expire_entry"]
         found = latest(starts[kind], starts.time, ends[kind][expiries], ends.time[expiries])
         return np.where(found == NOBODY, NOBODY, found + self._first[KINDS.index(kind)])
 
     def _causes(self) -> Numbers:
-        """The cause that each act's CPU worked for."""
+        """Return the cause for which each act's CPU worked."""
         found = np.full(self.time.size, NOBODY, np.int64)
         for cpu, changes in self.record.changes.items():
             mine = np.flatnonzero(self.cpu == cpu)
@@ -80,7 +80,7 @@ class Origins:
         return Arrivals(cpus[to], ipis.time[sent], reasons[sent], sent + self._first[2])
 
     def reason(self, address: int) -> int:
-        """The code of the cause that an IPI's handler is."""
+        """Return the code of an IPI's handler as a cause."""
         return self._codes.get(IRQ + self.record.strings.get(address, "IPI"), NOBODY)
 
     def _roots(self) -> list[str | None]:
@@ -95,7 +95,7 @@ class Origins:
         return [own[number] for number in top.tolist()]
 
     def _own_roots(self) -> list[str | None]:
-        """The task or the device that each act is in."""
+        """Return the task or the device in which each act happened."""
         entries = self.record.tables["irq_handler_entry"]
         before = latest(entries.cpu, entries.time, self.cpu, self.time)
         names = [self.record.irqs.get(number, "") for number in entries["irq"].tolist()] + [""]
@@ -105,7 +105,7 @@ class Origins:
         ]
 
     def _own_root(self, cause: str, interrupt: str) -> str | None:
-        """A softirq is taken for the work of the interrupt before it."""
+        """Return the task or the device of a cause. A softirq counts as work of the interrupt before it."""
         if cause.startswith(TASK):
             return cause
         handler = interrupt if cause.startswith(SOFTIRQ) else cause
@@ -118,7 +118,7 @@ class Origins:
         return cause in self._ipi_causes
 
     def _parents(self) -> Numbers:
-        """The act that led to each; those of tasks have none."""
+        """Return the act that led to each act. Acts of tasks have none."""
         parent = np.full(self.time.size, NOBODY, np.int64)
         in_task = np.array([text.startswith(TASK) for text in self.record.names] + [False])[self.cause]
         arrived = latest(
@@ -137,7 +137,7 @@ class Origins:
         return cpu * (len(self.record.names) + 1) + code + 1
 
     def _earlier_starts(self) -> Numbers:
-        """A timer's handler has it started again, after its end."""
+        """Return the earlier start of timers that are started again after their handler."""
         starts = self.record.tables["hrtimer_start"]
         found = np.full(self.time.size, NOBODY, np.int64)
         found[: len(starts)] = latest(starts["hrtimer"], starts.time, starts["hrtimer"], starts.time, before=True)
@@ -145,7 +145,7 @@ class Origins:
         return found
 
     def _handled(self, kind: str) -> Numbers:
-        """For acts within a timer's handler, who started that timer."""
+        """Return for acts in a timer's handler the act that started this timer."""
         entries, exits = (self.record.tables[f"{kind}_expire_{end}"] for end in ("entry", "exit"))
         begun = latest(entries.cpu, entries.time, self.cpu, self.time)
         over = latest(exits.cpu, exits.time, self.cpu, self.time)

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""A run's trace, read once: what each CPU did, and the events that say why. Times are gem5's ticks.
+"""A run's trace, read once: the activity of each CPU, and the events that give its causes. Times are gem5's ticks.
 
-Columns are kept, not events: some tens of bytes for each event of the kinds named here, nothing for others.
+Events are kept as columns: some tens of bytes for each event of the kinds named here, nothing for others.
 """
 
 from collections import defaultdict
@@ -35,9 +35,9 @@ _KEPT: dict[str, tuple[str, ...]] = {
     "lull_ahead_wake": ("pid", "start", "state", "late_ns"),
     "lull_ahead_came": ("what", "ns", "expected_ns", "margin_ns"),
 }
-"""Events and their fields."""
+"""The events that are kept, and their fields."""
 _SETS = ("target_cpus",)
-"""Fields that are a set of CPUs, a bit for each."""
+"""Fields that are a set of CPUs, with a bit for each."""
 
 
 @dataclass(frozen=True)
@@ -61,7 +61,7 @@ class Recording:
     clock: Clock
     begin: int
     end: int
-    """The traced time: from the command's start, or the first moment of which all CPUs tell, to its end."""
+    """`begin` and `end` of the traced time. It begins with the command, or when the traces of all CPUs have begun."""
     changes: dict[int, Changes]
     names: list[str]
     tables: dict[str, Table]
@@ -70,10 +70,10 @@ class Recording:
     strings: dict[int, str]
     """The kernel's own texts, such as IPIs' reasons, by their address."""
     lost: int
-    """Events that are missing."""
+    """The number of missing events."""
 
     def cause_at(self, cpu: int, time: int) -> str:
-        """The cause that a CPU works for at each event; IDLE before its first event."""
+        """Return the cause for which a CPU works at a time; IDLE before its first event."""
         changes = self.changes[cpu]
         at = int(np.searchsorted(changes.time, time, side="right")) - 1
         return self.names[int(changes.cause[at])] if at >= 0 else IDLE

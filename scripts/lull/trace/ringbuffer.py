@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Pages of the kernel's ring buffer: when each event was, and where its bytes are.
+"""Decodes pages of the kernel's ring buffer: the time of each event, and the place of its bytes.
 
-An event says how long it is, so those of one page can only be found one after the other; but pages do not depend on
-each other, and here all of a batch advance together, by one event a step.
+All pages of a batch are decoded together, one event per page and step. The events of one page can only be found one
+after the other, because each has its own length, but pages do not depend on each other.
 """
 
 from dataclasses import dataclass
@@ -19,7 +19,7 @@ _MISSED_STORED = 1 << 30
 _PADDING, _TIME_EXTEND, _TIME_STAMP = 29, 30, 31
 _DELTA_BITS = 27
 _STAMP_BITS = 59
-"""An absolute time stamp lacks the top bits, which are those of the page."""
+"""The bits of an absolute time stamp. The top bits are those of the page's time stamp."""
 
 
 @dataclass(frozen=True)
@@ -30,13 +30,13 @@ class Records:
     """All bytes of the batch."""
     time: npt.NDArray[np.uint64]
     place: npt.NDArray[np.int64]
-    """Places of the events' first bytes in `data`; divisible by 4."""
+    """The indices of the events' first bytes in `data`, divisible by 4."""
     lost: int
-    """Events that the kernel says are missing before pages of this batch; one where it does not say how many."""
+    """The number of events that the kernel lost before pages of this batch. An unknown number counts as one."""
 
 
 def decode(pages: npt.NDArray[np.uint8]) -> Records:
-    """A batch of whole pages, an array of (pages, bytes). Raises ValueError for what is no ring buffer."""
+    """Return the events of a batch of whole pages, an array of (pages, bytes). Raise ValueError for other data."""
     count, size = pages.shape
     data = np.ascontiguousarray(pages).reshape(-1)
     words = data.view("<u4")
@@ -91,7 +91,7 @@ def decode(pages: npt.NDArray[np.uint8]) -> Records:
 
 
 def _lost(head: npt.NDArray[np.uint64], commit: npt.NDArray[np.uint64], length: npt.NDArray[np.int64]) -> int:
-    """The kernel puts their number behind a page's content if there is room for it."""
+    """Return the number of lost events. The kernel writes it behind a page's content if there is room for it."""
     total = 0
     for page in np.flatnonzero(commit & np.uint64(_MISSED)):
         behind = HEADER + int(length[page])

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""When the tasks of one program ran, by a run's trace: on which CPU, after which wake-up, and until they slept."""
+"""Finds when the tasks of one program ran, by a run's trace: CPU, wake-up before, and sleep after."""
 
 from dataclasses import dataclass
 
@@ -15,27 +15,27 @@ from lull.trace.recording import Recording
 from lull.trace.spans import ACTIVE
 
 SLEEPS, LEAVES, WAKING, RUNS = range(4)
-"""What happens to a task. Of two things at one tick, the smaller number was first."""
+"""What happens to a task. If two things happen at one tick, the smaller number was first."""
 _ASLEEP = 0xFF
-"""The states of a task that sleeps, in `sched_switch`. Linux notes a task that was pushed off its CPU as 256 or more,
-and one that gave its CPU up as 0."""
+"""A mask of the states of sleeping tasks in `sched_switch`. A preempted task has 256 or more, a task that gave its CPU
+up has 0."""
 
 
 @dataclass(frozen=True)
 class TaskRuns:
-    """One task's, in the order of time. All times are gem5's ticks."""
+    """The spans in which one task ran, ordered by time. All times are gem5's ticks."""
 
     start: Numbers
     end: Numbers
     cpu: Numbers
     slept: npt.NDArray[np.bool_]
-    """True where the task went to sleep before it ran again."""
+    """True if the task went to sleep before it ran again."""
     woken: Numbers
-    """When the task was woken from a sleep, and the next that it did was to run."""
+    """The times at which the task was woken from a sleep and then ran."""
 
 
 def runs(trace: TraceFile, record: Recording, platform: Platform, comm: str) -> dict[int, TaskRuns]:
-    """Return what each task ran that had this name last, by its pid. Interrupts on top of a task are no part of it."""
+    """Return the runs of each task whose last name this is, by pid. Interrupts during a task do not count."""
     pids = {code: pid for code, text in enumerate(record.names) if (pid := _pid(text, comm)) is not None}
     where = _where(record, platform, pids)
     happened = _happened(trace, record, np.array(list(pids.values()), np.int64))
@@ -48,7 +48,7 @@ def _pid(cause: str, comm: str) -> int | None:
 
 
 def _where(record: Recording, platform: Platform, pids: dict[int, int]) -> dict[int, tuple[Numbers, Numbers, Numbers]]:
-    """Starts, ends and CPUs of the spans in which each task ran."""
+    """Return starts, ends and CPUs of the spans in which each task ran."""
     parts: list[Numbers] = []
     for part in spans.by_cpu(record, platform):
         own = np.flatnonzero((part.state == part.states.index(ACTIVE)) & np.isin(part.cause, list(pids)))
@@ -64,7 +64,7 @@ def _where(record: Recording, platform: Platform, pids: dict[int, int]) -> dict[
 
 
 def _happened(trace: TraceFile, record: Recording, pids: Numbers) -> Numbers:
-    """Rows of pids, ticks and what happened to the task then."""
+    """Return three rows: pids, ticks, and what happened to the task at the tick."""
     found: list[Numbers] = [np.empty((3, 0), np.int64)]
     for cpu in trace.cpus:
         for batch in events.batches(trace, cpu):
@@ -85,7 +85,7 @@ def _happened(trace: TraceFile, record: Recording, pids: Numbers) -> Numbers:
 
 
 def task_runs(start: Numbers, end: Numbers, cpu: Numbers, happened: Numbers) -> TaskRuns:
-    """Of one task: the spans in which it ran, and rows of ticks and of what happened to it then."""
+    """Return the runs of one task, from its spans, and from the ticks at which something happened to it."""
     ticks, kind = happened[:, np.lexsort((happened[1], happened[0]))]
     sleeps = ticks[kind == SLEEPS]
     passed = np.append(np.searchsorted(sleeps, start, side="right"), sleeps.size)

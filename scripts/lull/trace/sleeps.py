@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""A CPU's sleeps as Linux sees them: from asking for an idle state to being back."""
+"""A CPU's sleeps as Linux sees them: from the request for an idle state until the CPU is back."""
 
 from typing import NamedTuple
 
@@ -12,7 +12,7 @@ NEVER = 1 << 62
 
 
 class Sleeps(NamedTuple):
-    """The sleeps of a CPU in the order of time. `state` is Linux's index. A sleep that goes on ends NEVER."""
+    """The sleeps of a CPU, ordered by time. `state` is Linux's index. The end of an unfinished sleep is NEVER."""
 
     start: Numbers
     end: Numbers

@@ -1,19 +1,21 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Each CPU's time without gap or overlap: at work and for whom, in an idle state, on the way in, on the way out.
+"""Divides each CPU's time into spans without gap or overlap: work with its cause, idle states, entry and exit.
 
-Linux's trace says when a CPU asked for an idle state and when it was back. The way in is as long as the platform file
-says of the state: the flush of what the caches hold (`entry`), then the wait until the core or its rail is off
-(`switch`). As the firmware does, a flush and a refill are counted in eighths of the caches, by the time since they were
-lost last. What the firmware's own instructions take on the way in, some tens of microseconds in states that lose the
-core, counts as the state. The way out begins with the interrupt: when the timer was due or the IPI was sent; where that
-is not known it is as long as exit and refill. It is a wait for power (`switch`), as long as the platform file says of
-`exit`, and then the firmware's and the kernel's instructions and the refill (`exit`). A sleep whose interrupt came on
-the way in was given up, and is nothing but `entry`.
+Linux's trace says when a CPU asked for an idle state and when it was back. Between these:
+- The entry has the length of the platform file: the flush of the caches (`entry`), then the wait until the core or its
+  rail is off (`switch`).
+- The idle state itself includes the firmware's own instructions before it, some tens of microseconds in states that
+  lose the core.
+- The exit begins with the interrupt: when the timer was due, or the IPI was sent. If this is not known, the exit is as
+  long as exit and refill. It is a wait for power (`switch`) with the platform file's length of `exit`, then the
+  instructions of firmware and kernel, and the refill (`exit`).
+As in the firmware, flush and refill are in eighths of the caches, by the time since they were lost. If the interrupt
+came during the entry, the sleep was given up, and all of it is `entry`.
 
-Work is what Linux takes for it: a CPU that waits in WFE for another one's answer is at work here, and gated to gem5.
+Work is meant as in Linux: a CPU that waits in WFE for another CPU is at work here, but gated in gem5.
 
-A state is what the CPU asked for. Its cluster pays for going off with the last CPU to ask, and for coming on with the
-first to be back; the others pay for their core alone.
+A state is the one that the CPU asked for. The cluster's costs are charged to the last CPU to ask when the cluster goes
+off, and to the first CPU to be back when it comes on. The other CPUs are charged for their cores only.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -38,13 +40,13 @@ from lull.trace.wakes import Waker
 ACTIVE, ENTRY, EXIT, SWITCH = "active", "entry", "exit", "switch"
 FIRMWARE = "firmware"
 SLICES = 8
-"""The firmware charges lost caches in so many parts."""
+"""The number of parts in which the firmware charges lost caches."""
 Mask = np.ndarray[tuple[int], np.dtype[np.bool_]]
 
 
 class Span(NamedTuple):
-    """`cause`: `task:COMM/PID`, `irq:NAME`, `softirq:NAME`, `firmware` on the way in and out, or `idle`, which is also
-    what the idle loop does while awake."""
+    """A span. `cause` is `task:COMM/PID`, `irq:NAME`, `softirq:NAME`, `firmware` for entry and exit, or `idle`, which
+    also stands for the awake idle loop."""
 
     cpu: int
     start: int
@@ -55,7 +57,7 @@ class Span(NamedTuple):
 
 @dataclass(frozen=True)
 class CpuSpans:
-    """One CPU's as columns, which take a fifth of the room: `state` and `cause` are places in lists of words."""
+    """One CPU's spans as columns, to save memory. `state` and `cause` are indices into lists of words."""
 
     cpu: int
     start: Numbers
@@ -72,7 +74,7 @@ class CpuSpans:
 
 
 def spans(rundir: RunDir, allow_lost: bool = False) -> list[Span]:
-    """The spans of every CPU that was on, ordered by CPU and time, over the traced time."""
+    """Return the spans of every CPU that was on, over the traced time, ordered by CPU and time."""
     return of_recording(recording.load(rundir), rundir.spec().platform, allow_lost)
 
 
@@ -116,7 +118,7 @@ def _of_cpu(cluster: Cluster, waker: Waker, ways: "_Ways") -> CpuSpans:
     powered = np.minimum(end, back + ways.exit)
     idle = changes.cause[changes.state >= 0]
 
-    # Of pieces that begin at one time the last one counts, so the order is that of a sleep.
+    # If pieces begin at the same time, the last one counts. So their order is the order within a sleep.
     one, own = np.ones(start.size, np.int64), np.full(start.size, firmware)
     time = np.concatenate([start, flushed, asleep, back, powered, changes.time[awake]])
     label = np.concatenate([one, one * 3, index + 4, one * 3, one * 2, np.zeros(awake.size, np.int64)])
@@ -125,7 +127,7 @@ def _of_cpu(cluster: Cluster, waker: Waker, ways: "_Ways") -> CpuSpans:
 
 
 def _cut(time: Numbers, label: Numbers, cause: Numbers, record: Recording) -> tuple[Numbers, Numbers, Numbers, Numbers]:
-    """Start, end, state and cause of the pieces within the traced time: no empty ones, and none like the one before."""
+    """Return start, end, state and cause of the pieces within the traced time, without empty or repeated ones."""
     order = np.argsort(time, kind="stable")
     time, label, cause = np.clip(time[order], record.begin, record.end), label[order], cause[order]
     lasts = np.append(time[1:], record.end) > time
@@ -137,7 +139,7 @@ def _cut(time: Numbers, label: Numbers, cause: Numbers, record: Recording) -> tu
 
 
 class _Ways(NamedTuple):
-    """For each sleep of a CPU, the ticks of the parts of its way in and of its way out."""
+    """For each sleep of a CPU, the ticks of the parts of its entry and exit."""
 
     flush: Numbers
     entry: Numbers
@@ -146,8 +148,8 @@ class _Ways(NamedTuple):
 
 
 class _Moves(NamedTuple):
-    """Each sleep of a CPU: the states whose costs it pays on its way in and out, and whether its cluster goes off with
-    it and comes on with it."""
+    """Each sleep of a CPU: the states whose costs it pays in entry and exit, and whether the cluster goes off with this
+    CPU and comes on with it."""
 
     start: Numbers
     end: Numbers
@@ -185,14 +187,14 @@ def _ways(cpu: int, cluster: Cluster, own: _Moves, of_cluster: "_OfCluster") -> 
 
 
 class _Lost(NamedTuple):
-    """For each sleep of a CPU the eighths of caches that are written back on the way in, and fetched on the way out."""
+    """For each sleep of a CPU, the eighths of caches that are written back in the entry, and fetched in the exit."""
 
     flushed: Numbers
     again: Numbers
 
 
 def _lost(cpu: int, cluster: Cluster, own: _Moves, of_cluster: "_OfCluster") -> _Lost:
-    """Caches fill from the end of the last sleep that lost them; before the first one they are taken to be full."""
+    """Return the lost caches. They fill since the last sleep that lost them. Before the first, they count as full."""
     deep = [number for number, state in enumerate(cluster.cstates) if state.kind not in KEEPING_CACHES]
     fills = ticks_of_us([state.actual.fill_us for state in cluster.cstates])
     lost = own.end[np.isin(own.state, deep)]
@@ -206,15 +208,14 @@ def _lost(cpu: int, cluster: Cluster, own: _Moves, of_cluster: "_OfCluster") -> 
 
 
 class _OfCluster(NamedTuple):
-    """The eighths of the L2 that are lost each time when the cluster goes off, and fetched when it comes on, by time
-    and CPU."""
+    """The eighths of the L2 that are lost when the cluster goes off, and fetched when it comes on, by time and CPU."""
 
     gone: dict[tuple[int, int], int]
     come: dict[tuple[int, int], int]
 
 
 def _of_cluster(cluster: Cluster, moves: Mapping[int, _Moves]) -> _OfCluster:
-    """The firmware takes the L2 to fill also while it fetches what was lost. Then the L2 may be full again."""
+    """Return the lost and fetched eighths of the L2. As in the firmware, the L2 also fills during a refill."""
     found = _OfCluster({}, {})
     whole = [state.actual for state in cluster.cstates if state.kind == "cluster-off"]
     if not whole:
@@ -240,7 +241,7 @@ def _asleep_at(time: Numbers, changes: Changes, states: Sequence[int]) -> Mask:
 
 
 def _light(states: Sequence[CState]) -> Numbers:
-    """For each state, the one whose costs a CPU pays while its cluster stays on: of cluster-off, its core's alone."""
+    """Return for each state the one whose costs a CPU pays while its cluster stays on: core-off for cluster-off."""
     core = [number for number, state in enumerate(states) if state.kind == "core-off"]
     return np.array(
         [core[-1] if state.kind == "cluster-off" and core else number for number, state in enumerate(states)]

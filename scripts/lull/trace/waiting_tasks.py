@@ -1,8 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""How long tasks of one name wait for a CPU: from the moment when somebody wakes them until they run.
+"""Measures how long tasks of one name wait for a CPU: from their wake-up until they run.
 
-A task that is woken before it has left its CPU runs on, so nothing is known of how long it waits. Such wake-ups are
-left out.
+Wake-ups of a task that has not left its CPU are left out: such a task runs on, and its wait is not known.
 """
 
 import numpy as np
@@ -20,7 +19,7 @@ _FIELDS = {
 
 
 def waits(trace: TraceFile, comm: str, clock: Clock) -> tuple[Numbers, np.typing.NDArray[np.float64]]:
-    """Return the ticks at which tasks of this name were woken, and how many microseconds later they ran."""
+    """Return the ticks at which tasks of this name were woken, and the microseconds until they ran."""
     found: list[Numbers] = []
     for cpu in trace.cpus:
         for batch in events.batches(trace, cpu):
@@ -34,7 +33,7 @@ def waits(trace: TraceFile, comm: str, clock: Clock) -> tuple[Numbers, np.typing
 
 
 def paired(rows: Numbers) -> tuple[Numbers, np.typing.NDArray[np.float64]]:
-    """Return the same of rows of tasks, ticks and what happened: each waking whose next event is that the task runs."""
+    """Return the same from rows of tasks, ticks and events. A waking counts if the task's next event is to run."""
     task, ticks, kind = rows[:, np.lexsort((rows[2], rows[1], rows[0]))]
     ran = np.flatnonzero((kind[:-1] == _WAKING) & (kind[1:] == _RUNS) & (task[:-1] == task[1:]))
     return ticks[ran], (ticks[ran + 1] - ticks[ran]) / TICKS_PER_US

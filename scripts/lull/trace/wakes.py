@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Each wake-up of a CPU: what ended the sleep, and who had armed that."""
+"""Finds for each wake-up of a CPU what ended the sleep, and who had armed it."""
 
 from collections.abc import Sequence
 from typing import NamedTuple
@@ -17,10 +17,10 @@ from lull.trace.recording import Recording
 from lull.trace.sleeps import NEVER, sleeps
 
 AHEAD = "ahead:"
-"""The timer of anticipatory wakeup: no work has come yet, and what the wake-up costs is its owner's."""
+"""The prefix for the timer of anticipatory wakeup. No work has come yet, so its owner is charged for the wake-up."""
 
 SOFTWARE_US = 200
-"""What firmware and Linux take on the way out of the deepest state at most, about."""
+"""About the longest time of firmware and Linux in the exit from the deepest state."""
 
 KERNEL_TIMER = "timer:kernel"
 """The tick, or a timer that was started before the trace began."""
@@ -30,12 +30,12 @@ _NO_TIMER = NOBODY - 1
 
 
 class Wake(NamedTuple):
-    """`time`: when Linux is back.
+    """A wake-up. `time` is when Linux is back.
 
-    `source`: `irq:NAME` of a device, `timer:COMM/PID` of the task that started it, KERNEL_TIMER, `ipi:CPU` of the
-    sender, `ahead:COMM/PID` of the task that asked for a window (`ahead:kernel` of a driver), or `none`: no interrupt
-    came. `armed_by`: `task:COMM/PID`, `device:NAME` or `ahead:COMM/PID`, or None where it is nobody's or from before
-    the trace. `act`: CPU and time of the timer's start or of the IPI.
+    `source` is one of: `irq:NAME` of a device; `timer:COMM/PID` of the task that started it; KERNEL_TIMER; `ipi:CPU` of
+    the sender; `ahead:COMM/PID` of the task that asked for a window (`ahead:kernel` of a driver); `none` without an
+    interrupt. `armed_by` is `task:COMM/PID`, `device:NAME` or `ahead:COMM/PID`; None if it is nobody's, or from before
+    the trace. `act` is CPU and time of the timer's start or of the IPI.
     """
 
     cpu: int
@@ -47,7 +47,7 @@ class Wake(NamedTuple):
 
 
 def wakes(rundir: RunDir) -> list[Wake]:
-    """Ordered by CPU and time."""
+    """Return the wake-ups of a run, ordered by CPU and time."""
     return of_recording(recording.load(rundir), rundir.spec().platform)
 
 
@@ -63,7 +63,7 @@ def of_recording(record: Recording, platform: Platform) -> list[Wake]:
 
 
 class Waker:
-    """The wake-ups of one CPU: what ended each sleep. Sleeps that ended outside the traced time have none."""
+    """The wake-ups of one CPU. Sleeps that ended outside the traced time have none."""
 
     def __init__(self, record: Recording, origins: Origins, cpu: int, cstates: Sequence[CState]) -> None:
         self.record, self.origins, self.cpu = record, origins, cpu
@@ -99,7 +99,7 @@ class Waker:
         ]
 
     def interrupted(self) -> Numbers:
-        """For each sleep the tick at which its interrupt came: the timer was due, or the IPI was sent; or NOBODY."""
+        """Return for each sleep the tick at which its timer was due, or its IPI was sent; NOBODY if not known."""
         by_ipi = (self._timer == _NO_TIMER) & (self._sender != NOBODY) & self._ipi
         at = self._due(self._timer)
         at[by_ipi] = self.origins.time[self._sender[by_ipi]]
@@ -109,7 +109,7 @@ class Waker:
         return found
 
     def _first(self, name: str, skip: int = 0) -> Numbers:
-        """The first event (or a later one) of a name while the CPU is awake after each sleep."""
+        """Return the first event (with `skip`, a later one) of a name while the CPU is awake after each sleep."""
         table = self.record.tables[name]
         mine = np.flatnonzero(table.cpu == self.cpu)
         time = np.append(table.time[mine], NEVER)
@@ -117,7 +117,7 @@ class Waker:
         return np.where(time[at] < self._until, np.append(mine, NOBODY)[at], NOBODY)
 
     def _starter(self, kind: str, before: Numbers) -> Numbers:
-        """For each sleep, who started the first timer that expires after it and before another time; or NO_TIMER."""
+        """Return for each sleep who started the first timer that expires after it and before a time; or NO_TIMER."""
         table = self.record.tables[f"{kind}_expire_entry"]
         expiry = self._first(f"{kind}_expire_entry")
         expired = (expiry != NOBODY) & (np.append(table.time, 0)[expiry] < before)
@@ -126,16 +126,15 @@ class Waker:
         return found
 
     def _due(self, timer: Numbers) -> Numbers:
-        """For each sleep, the tick at which its timer is due, or NOBODY."""
+        """Return for each sleep the tick at which its timer is due, or NOBODY."""
         expires = np.append(self.record.tables["hrtimer_start"]["expires"], 0)[np.maximum(timer, NOBODY)]
         return np.where(timer >= 0, self.record.clock.monotonic_ticks(expires), NOBODY)
 
     def _sooner(self, out: Numbers) -> Numbers:
-        """For each sleep its timer, also if an IPI is handled first that was sent after the timer was due: hardware may
-        take a millisecond to turn a CPU on, and other interrupts come meanwhile.
+        """Return the timer of each sleep, even if an IPI was handled first that was sent after the timer was due.
 
-        `out`: how long the way out takes. A timer that was due longer ago did not wake the CPU, such as one of a CPU
-        that is off for Linux's scheduler.
+        This happens because hardware may take a millisecond to turn a CPU on. `out` is the length of the exit. A timer
+        that was due earlier than that did not wake the CPU, for example if the CPU is off for Linux's scheduler.
         """
         later = self._starter("hrtimer", self._until)
         due, sent = self._due(later), np.append(self.origins.time, NEVER)[self._sender]
@@ -143,7 +142,7 @@ class Waker:
         return np.where(self._ipi & (self._timer == _NO_TIMER) & sooner, later, self._timer)
 
     def _first_sender(self) -> Numbers:
-        """The first IPI that was sent to the CPU in each sleep."""
+        """Return the first IPI that was sent to the CPU in each sleep."""
         arrivals = self.origins.arrivals
         mine = np.flatnonzero(arrivals.cpu == self.cpu)
         time = np.append(arrivals.time[mine], NEVER)
@@ -174,7 +173,7 @@ class Waker:
         return AHEAD + (self._tasks.get(pid, f"pid/{pid}") if pid else "kernel")
 
     def _by_timer(self, timer: int, wheel: int) -> tuple[str, str | None, tuple[int, int] | None]:
-        """The idle loop's own timer is there for the wheel's."""
+        """Return source, origin and act of a wake-up by a timer. If the idle loop set it, the wheel's timer counts."""
         for act in (timer, wheel):
             root = self.origins.roots[act] if act >= 0 else None
             if root:
