@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """States that a what-if adds: `cstates.C2b.kind=retention`, and numbers such as `cstates.C2b.exit_us=8`.
 
-Numbers that are not set are those of the state of this kind that the cluster has already. Nothing was recorded of a
-new state. So the software's way out of it, its power and its charges are those of the state of its kind, too.
+Numbers that are not set are copied from the cluster's existing state of this kind. So are the software's exit time, the
+power and the charges, because nothing was recorded of a new state.
 """
 
 import re
@@ -21,7 +21,7 @@ from lull.platform.schema import Cluster, Platform
 MOST_STATES = 10
 """CPUIDLE_STATE_MAX of Linux."""
 NEW_NAME = re.compile(r"C[0-9][A-Za-z0-9-]{0,13}")
-"""Linux keeps 15 characters of a state's name."""
+"""Names of new states. Linux keeps 15 characters of a state's name."""
 _DEPTHS = tuple(STATE_NAMES)
 _NEW_KINDS = _DEPTHS[1:]
 _KINDS = {name: kind for kind, name in STATE_NAMES.items()}
@@ -32,13 +32,13 @@ _SOURCE = "added by a what-if"
 
 
 class AddedState(CState):
-    """A state that no platform's file has. Its name does not say its kind."""
+    """A state that the platform file does not have. Its kind does not follow from its name."""
 
     name: Annotated[str, Field(pattern=f"^{NEW_NAME.pattern}$")]  # type: ignore[assignment]
 
     @model_validator(mode="after")
     def _name_says_kind(self) -> "AddedState":
-        """Instead of the rules of `CState`, of which one remains."""
+        """Check the one rule of `CState` that also holds for an added state."""
         if self.kind in KEEPING_CACHES and self.actual.flush_us + self.actual.refill_us > 0:
             raise fault(f"{self.kind} keeps the caches; leave flush_us and refill_us 0", "actual")
         return self
@@ -49,30 +49,30 @@ class _Word(NamedTuple):
 
     key: str
     home: str | None
-    """The key of its cluster; None for all clusters."""
+    """The key of the state's cluster; None for all clusters."""
     name: str
     part: str
     value: str
 
 
 def depth(state: CState) -> int:
-    """How deep a state is, by what it keeps: 0 is WFI."""
+    """Return the depth of a state's kind: 0 is WFI."""
     return _DEPTHS.index(state.kind)
 
 
 def like(state: CState) -> str:
-    """The name that a state of this kind has on every platform."""
+    """Return the usual name of a state of this kind, such as C3."""
     return STATE_NAMES[state.kind]
 
 
 def of(platform: Platform) -> dict[str, AddedState]:
-    """Each added state by its name. Its numbers are those of one of its clusters."""
+    """Return the added states by name. Numbers are those in one of the clusters."""
     states = [state for cluster in platform.resolved_clusters() for state in cluster.cstates]
     return {state.name: state for state in states if isinstance(state, AddedState)}
 
 
 def without(platform: Platform) -> Platform:
-    """The platform as a file could have it."""
+    """Return the platform without added states, as a file could have it."""
     own = {
         cluster.name: [state for state in cluster.cstates if not isinstance(state, AddedState)]
         for cluster in _clusters(platform)
@@ -81,7 +81,7 @@ def without(platform: Platform) -> Platform:
 
 
 def of_others(platform: Platform, words: Sequence[str]) -> list[str]:
-    """The words that do not name a new state. Only a point of a grid has all words of a new state."""
+    """Return the words that do not name a new state. Only a point of a grid has all words of a new state."""
     known = _own_names(platform)
     keys = [word.partition("=")[0] for word in words]
     found = [_KEY.fullmatch(key) or _POWER.fullmatch(key) for key in keys]
@@ -91,9 +91,9 @@ def of_others(platform: Platform, words: Sequence[str]) -> list[str]:
 
 
 def with_states(platform: Platform, words: Sequence[str], taken_away: frozenset[str]) -> Platform:
-    """The platform with settings of `cstates`. States are in the order of their kinds; of one kind, of residency.
+    """Return the platform with settings of `cstates`. States are ordered by kind, then by residency.
 
-    `taken_away`: states that Linux may not enter. Their numbers are no bounds of those of a new state.
+    `taken_away` are states that Linux may not enter. Their numbers do not limit those of a new state.
     """
     new, others = _apart(platform, words)
     plain = without(platform)
@@ -124,7 +124,7 @@ def with_states(platform: Platform, words: Sequence[str], taken_away: frozenset[
 
 
 def _clusters(platform: Platform) -> list[Cluster]:
-    """Also the shadow's that is not enabled."""
+    """Return all clusters, also the shadow's if it is not enabled."""
     return [*platform.clusters, platform.shadow.cluster]
 
 
@@ -141,7 +141,7 @@ def _residency(state: CState) -> int:
 
 
 def _with(platform: Platform, states: Mapping[str, Sequence[CState]]) -> Platform:
-    """The schema of files has no added states, so that it checks nothing here."""
+    """Return the platform with these states. They are not checked, because the schema of files has no added states."""
 
     def changed(cluster: Cluster) -> Cluster:
         return cluster.model_copy(update={"cstates": list(states[cluster.name])})
@@ -151,7 +151,7 @@ def _with(platform: Platform, states: Mapping[str, Sequence[CState]]) -> Platfor
 
 
 def _apart(platform: Platform, words: Sequence[str]) -> tuple[list[_Word], list[str]]:
-    """The settings of new states, and all others."""
+    """Return the settings of new states, and all others."""
     known, new, others = _own_names(platform), [], []
     for word in words:
         key, _, value = word.partition("=")
@@ -178,7 +178,7 @@ def _check_name(key: str, name: str, kind: str) -> None:
 
 
 def _tell(told: Mapping[str, dict[str, dict[str, Any]]], platform: Platform, word: _Word) -> None:
-    """Note a setting of a new state, in each cluster that it is of."""
+    """Note a setting of a new state, for each cluster that it concerns."""
     homes = {f"clusters.{cluster.name}": cluster for cluster in platform.clusters}
     if platform.shadow.enabled:
         homes[_SHADOW] = platform.shadow.cluster
@@ -219,7 +219,7 @@ def _made(name: str, told: Mapping[str, Any], cluster: Cluster) -> AddedState:
 
 
 def _check_order(cluster: str, states: Sequence[CState]) -> None:
-    """As in a platform's file: exit latencies may be equal, and residencies may not."""
+    """Check the order of states as in a platform file: exit latencies may be equal, but residencies may not."""
     for light, deep in pairwise(states):
         new, other = (deep, light) if isinstance(deep, AddedState) else (light, deep)
         if not isinstance(new, AddedState):
@@ -241,7 +241,7 @@ def _check_order(cluster: str, states: Sequence[CState]) -> None:
 
 
 def _check_kinds(states: Sequence[CState]) -> None:
-    """`power-models.core.C2b.leakage` is of one kind of state."""
+    """Check that a name has one kind, because `power-models.core.C2b.leakage` is for one kind of state."""
     kinds: dict[str, str] = {}
     for state in states:
         if kinds.setdefault(state.name, state.kind) != state.kind:

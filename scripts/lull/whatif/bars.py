@@ -1,11 +1,13 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """The error bar of each number of a what-if.
 
-A bar adds up what the model is off by without any change, a share of the predicted difference, and what two boots with
-the same settings may differ by. The third follows from counts: one more tick is a sleep of 4 ms in another state; of so
-many wake-ups about the root more or less come; and a CPU that had none may have one. Each kind of number has a factor
-on this sum, from runs that were held out: benchmarks/what-if-validation says how often the bars hold, each group of
-runs by the factors of the others.
+A bar is a factor times the sum of three parts:
+- the model's error without any change,
+- a share of the predicted difference,
+- the chance difference of two boots with the same settings. This follows from counts: one more tick changes the state
+  of a sleep of 4 ms; the number of wake-ups varies by about its square root; a CPU without wake-ups may have one.
+Each kind of number has its own factor, fitted to held-out runs. benchmarks/what-if-validation says how often the bars
+hold: each group of runs is judged by factors of the other groups.
 """
 
 import math
@@ -16,42 +18,43 @@ from lull.energy.states import ACTIVE, IDLE
 from lull.whatif.added import NEW_NAME
 
 SHARE_OF_CHANGE = 0.1
-"""The part of a predicted difference that may be wrong."""
+"""The share of a predicted difference that may be wrong."""
 SHARE_OF_UNSEEN = 0.5
-"""The same where a CPU enters a state that the run never left on it."""
+"""The same share if a CPU enters a state that it never left in the run."""
 OF_LATENCY, OF_CORES, OF_WORK, OF_L2 = 0.02, 0.002, 0.02, 0.002
-"""Chance: shares of a latency, of the joules of all CPUs, of the same for work, which may be another CPU's, and of an
-L2's joules."""
+"""Shares for chance: of a latency, of the joules of all CPUs, of the same for work (which may move to another CPU), and
+of an L2's joules."""
 OF_SUM = 0.3
-"""Of many CPUs and states the errors partly cancel."""
+"""The factor for sums over CPUs and states, in which errors partly cancel."""
 FACTORS = {
     "latency": 2.4, "residency": 3.2, "off": 1.3, "entries": 6.2, "wake-ups": 6.2, "asleep": 3.9, "ways": 1.0,
     "active": 1.7, "sums": 3.1, "L2": 1.7, "cause": 6.2, "woken": 5.5,
 }  # fmt: skip
-"""What 95 of 100 numbers of a kind need in the group of runs that needs most, and 1 at least. The recordings `drags`
-and `drags-deeper`, one asked of the other, are a group, too. `woken` is for the wake-ups of all CPUs, which a grid
-tells. The experiment's tables have wake-ups by CPU, so that this factor is judged by a unit test, on their sums."""
+"""The factors: each makes 95 of 100 numbers of its kind hold in the worst group of runs, and is at least 1. The
+recordings `drags` and `drags-deeper`, each predicted from the other, are one group. `woken` is for the wake-ups of all
+CPUs, as in a grid. The experiment's tables have wake-ups by CPU only, so a unit test judges this factor on their
+sums."""
 OF_FREE_CLOCKS = {"L2": 12.1}
-"""How many times as wide a bar is of a run whose clocks Linux may change (`schedutil`). A replay keeps the recorded
-clocks, and another boot has others."""
+"""Additional factors for a run whose clocks Linux may change (`schedutil`). A replay keeps the recorded clocks, but
+another boot has others."""
 OF_TURNS = {
     "latency": 88.0, "residency": 62.8, "off": 3.1, "entries": 28.2, "wake-ups": 9.2, "asleep": 24.3, "ways": 2.0,
     "active": 13.7, "sums": 2.8, "L2": 70.1, "cause": 1.9, "woken": 2.1,
 }  # fmt: skip
-"""The same of a run whose CPUs wake each other. When two tasks take turns, a wake-up that comes later moves all that
-follow, and another boot may have the tasks on other CPUs."""
+"""Additional factors for a run whose CPUs wake each other. When two tasks take turns, a later wake-up delays all that
+follow, and in another boot the tasks may be on other CPUs."""
 TURNS = 0.25
-"""CPUs wake each other if they cause so large a share of all wake-ups. Of the held-out runs, those of `pairs`,
-`pairs-fixed`, `page` and `watch` have a third or more, and all others a tenth at most."""
+"""CPUs wake each other if they cause at least this share of all wake-ups. Of the held-out runs, `pairs`, `pairs-fixed`,
+`page` and `watch` have a third or more, all others a tenth at most."""
 
 
 class Circumstances(NamedTuple):
-    """What makes the answers of a recorded run less certain."""
+    """Circumstances that make the answers of a recorded run less certain."""
 
     free_clocks: bool = False
-    """Linux may change the clocks."""
+    """True if Linux may change the clocks."""
     in_turns: bool = False
-    """CPUs wake each other."""
+    """True if CPUs wake each other."""
 
 
 BEST = Circumstances()
@@ -59,24 +62,24 @@ BEST = Circumstances()
 
 @dataclass(frozen=True)
 class Scale:
-    """How large a run is beside chance."""
+    """The size of a run, from which the part for chance follows."""
 
     tick_s: float
     length_s: float
     cores_j: float
-    """Of all CPUs."""
+    """Joules of all CPUs."""
     wakes: dict[int, int]
-    """Of each CPU."""
+    """Wake-ups of each CPU."""
     watts: dict[int, dict[str, float]]
-    """Of each CPU and state."""
+    """Watts of each CPU in each state."""
     one_more: dict[int, float]
-    """Joules of each CPU's ways into and out of its dearest state, once. A CPU that did not wake up in the recorded run
-    may do so in another boot."""
+    """Joules of one entry and exit of each CPU's most expensive state. A CPU without wake-ups in the recorded run may
+    have one in another boot."""
     circumstances: Circumstances = BEST
 
 
 def kind(what: str, cpu: int, of: str) -> str:
-    """Numbers of one kind have one factor."""
+    """Return the kind of a number. Each kind has its factor."""
     if what == "residency":
         return "off" if cpu < 0 else "residency"
     if what == "wake-ups" and cpu < 0:
@@ -98,14 +101,14 @@ def factor(kind: str, of: Circumstances) -> float:
 
 
 def bar(what: str, cpu: int, of: str, said: float, fault: float, change: float, scale: Scale) -> float:
-    """`fault` is what the model is off by without a change, `change` the part of the difference that may be wrong."""
+    """Return a number's error bar. `fault` is the model's error without a change, `change` the uncertain part of the
+    difference."""
     which = kind(what, cpu, of)
     return factor(which, scale.circumstances) * (fault + change + _chance(which, cpu, of, said, scale))
 
 
 def chance(what: str, cpu: int, of: str, said: float, scale: Scale) -> float:
-    """The part of a bar that is for chance between boots. The rest is systematic: no number of repetitions makes it
-    smaller."""
+    """Return the part of a bar for chance between boots. The rest is systematic: repetitions do not make it smaller."""
     which = kind(what, cpu, of)
     return factor(which, scale.circumstances) * _chance(which, cpu, of, said, scale)
 
@@ -125,5 +128,5 @@ def _chance(which: str, cpu: int, of: str, said: float, scale: Scale) -> float:
         "sums": (OF_SUM * one_in + OF_CORES) * scale.cores_j + max(scale.one_more.values(), default=0.0),
         "ways": max(one_in * said, scale.one_more.get(cpu, 0.0)) + OF_CORES * scale.cores_j,
     }
-    # Of the joules of a cause: each wake-up's differ, and there may be some more or less.
+    # Joules of a cause: they differ between wake-ups, and there may be a few more or fewer wake-ups.
     return chances.get(which, one_in * said + OF_CORES * scale.cores_j)

@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""When the idle loop began, from which a governor counts the time to the next timer.
+"""Estimates the begin of the idle loop, from which a governor counts the time to the next timer.
 
-After an interrupt it begins with the interrupt's end, which an event tells. After a task it begins some microseconds
-after the switch, of which no event tells. From there to the entry a CPU takes about as long as it does from an
-interrupt's end, so that the median of those ways in is taken away from the time of the entry. A governor that has
-100 us to the tick at the switch has 93 us when it chooses, and a state that is worth 100 us is then too deep.
+The begin matters: a governor that has 100 us to the tick at the switch from a task has only 93 us when it chooses, so a
+state with a residency of 100 us is too deep. After an interrupt, the idle loop begins with the interrupt's end, for
+which there is an event. After a task, it begins some microseconds after the switch, without an event. A CPU takes about
+the same time from there to the entry as from an interrupt's end to the entry. So the median of these times is
+subtracted from the time of the entry.
 """
 
 from itertools import product
@@ -14,12 +15,12 @@ import numpy as np
 from lull.whatif.sleeps import Sleeps
 
 FEWEST = 4
-"""Ways in that make a median."""
+"""The smallest number of entries for a median."""
 
 
 def tell(own: Sleeps) -> None:
-    """Each of a CPU's choices after a task when it began. Ways in on which the tick is stopped are compared among
-    themselves, because stopping it takes time."""
+    """Write the begin of the idle loop for each of a CPU's choices after a task. Entries that stop the tick are
+    compared only with each other, because to stop it takes time."""
     for stopped, stops in product((False, True), repeat=2):
         alike = (own["stopped"] == stopped) & (own["stops"] == stops)
         others, late = alike & ~own["after_task"], alike & own["after_task"]

@@ -21,21 +21,22 @@ from lull.whatif.ways import NEVER_LEFT, Usual
 
 MAX_STATES = 10
 _NOT_YET = np.iinfo(np.int64).min
-"""In place of the shift of a sleep that has not ended."""
+"""The value for the shift of a sleep that has not ended."""
 _RESERVE = 0.25
-"""Timers that drift come earlier after shorter ways out of sleep: so much of the time that is asked about is replayed
-after its end, where the trace has it."""
+"""This share of the asked time is also replayed after its end, if the trace has it. Drifting timers may move into the
+asked time, because they come earlier after shorter exits."""
 OF_CPUS = "ipi"
-"""The cause of a wake-up that another CPU made."""
+"""The cause of a wake-up by another CPU."""
 AS_RECORDED, BY_HINDSIGHT, _RECORD = -1, -2, -3
-"""In place of a governor."""
+"""Values in place of a governor."""
 _ABOUT_NS = 60_000
-"""Assumed, where no event tells when an interrupt came: as long before the sleep's end. Only the order counts."""
+"""If no event tells when an interrupt came, it is assumed to come this long before the sleep's end. Only the order
+counts."""
 _GIVEN_UP_NS = 9_000
 _ROUNDS = 5
-"""At most, of dividing the ways out."""
+"""The most rounds of dividing the exits."""
 _BLOCK = 1 << 12
-"""Wake-ups that are replayed at a time."""
+"""The number of wake-ups that are replayed at a time."""
 
 _SLEEP = np.dtype(
     [(name, np.int64) for name in ("lead", "hrtimer", "fixed", "wheel", "qos", "woken", "end", "length", "software",
@@ -79,35 +80,35 @@ class _CpuChain(ctypes.Structure):
 
 @dataclass
 class Chains:
-    """The recorded chains. Times are nanoseconds."""
+    """The recorded chains of sleep, wake-up and work. Times are nanoseconds."""
 
     sleeps: dict[int, npt.NDArray[np.void]]
     begin: dict[int, int]
     stopped: dict[int, bool]
     tick_work: dict[int, int]
     usual: dict[int, list[Usual]]
-    """The ways out of each CPU's states, as recorded."""
+    """The recorded exits of each CPU's states."""
     cluster: dict[int, int]
     period: int
     first: int
     last: int
     until: int
-    """The end of what is replayed: `last`, or later where timers drift."""
+    """The end of the replay: `last`, or later if timers drift."""
     open: set[int] = field(default_factory=set)
-    """CPUs whose last sleep the trace has no end of."""
+    """CPUs whose last sleep does not end in the trace."""
 
     tick_cost: dict[int, TickCost] = field(default_factory=dict)
     heads: dict[int, list[int]] = field(default_factory=dict)
-    """Of each CPU, the first sleep of each stream, or the number of its sleeps."""
+    """For each CPU, the first sleep of each stream, or the number of its sleeps."""
     told: dict[int, npt.NDArray[np.bool_]] = field(default_factory=dict)
-    """Of each CPU's sleeps, whether an event tells when the interrupt came that ended it."""
+    """For each sleep of each CPU, true if an event tells when the interrupt came that ended it."""
     events: Mapping[int, int] = field(default_factory=dict)
-    """Of each CPU, the part of each sleep that the kernel does not measure."""
+    """For each CPU, the part of each sleep that the kernel does not measure."""
     new: Mapping[int, frozenset[int]] = field(default_factory=dict)
-    """Of each CPU, the numbers of the states that a what-if adds."""
+    """For each CPU, the numbers of the states that a what-if adds."""
 
     def known(self, wakes: npt.NDArray[np.void]) -> npt.NDArray[np.bool_]:
-        """Whether it is known of each wake-up when its interrupt came."""
+        """Return for each wake-up whether the time of its interrupt is known."""
         found: npt.NDArray[np.bool_] = wakes["added"] == 1
         for cpu, told in self.told.items():
             mine = wakes["cpu"] == cpu
@@ -115,7 +116,7 @@ class Chains:
         return found
 
     def ended(self, wakes: npt.NDArray[np.void]) -> npt.NDArray[np.void]:
-        """The wake-ups that ended between `first` and `last`."""
+        """Return the wake-ups that ended between `first` and `last`."""
         return wakes[self._ends(wakes)]
 
     def _ends(self, wakes: npt.NDArray[np.void]) -> npt.NDArray[np.bool_]:
@@ -123,22 +124,22 @@ class Chains:
         return found
 
     def woken_from(self, cpu: int) -> npt.NDArray[np.void]:
-        """The recorded sleeps of a CPU that it woke up from between `first` and `last`: neither refused nor open."""
+        """Return the recorded sleeps from which a CPU woke between `first` and `last`: neither refused nor open."""
         sleeps = self.sleeps[cpu]
         ended = self.ended(sleeps[: sleeps.size - (cpu in self.open)])
         found: npt.NDArray[np.void] = ended[ended["refused"] == 0]
         return found
 
     def woken(self, wakes: npt.NDArray[np.void]) -> npt.NDArray[np.void]:
-        """The same without those whose interrupt came while the CPU was at work: one wake-up handled both."""
+        """Return the same for replayed wake-ups, without interrupts that came while the CPU was at work."""
         found: npt.NDArray[np.void] = wakes[self._ends(wakes) & (wakes["state"] >= 0)]
         return found
 
     def causes(self, cpu: int, woken: npt.NDArray[np.void]) -> dict[str, int]:
-        """Of wake-ups of one CPU, how many each cause has."""
+        """Return the number of wake-ups of one CPU by cause."""
         sleeps = self.sleeps[cpu][woken["sleep"]]
         ticked = sleeps["got_tick"] == 1
-        # A timer that was handled with the tick is what ends the sleep if the tick is stopped.
+        # If the tick is stopped, a sleep ends by the timer that was recorded together with the tick.
         tick = (woken["added"] == 1) | (ticked & (woken["woken"] < sleeps["beside"]))
         timer = ~tick & (ticked | (sleeps["by_timer"] == 1))
         ipi = ~tick & ~timer & (sleeps["sender"] >= 0)
@@ -146,17 +147,17 @@ class Chains:
         return {cause: int(which.sum()) for cause, which in found.items()}
 
     def ticking(self, wakes: npt.NDArray[np.void]) -> npt.NDArray[np.float64]:
-        """Of the work of each CPU, the nanoseconds that stopping and starting the tick took."""
+        """Return for each CPU the nanoseconds of its work that stopped and started the tick."""
         ended = self.ended(wakes)
         return np.bincount(ended["cpu"], ended["ticking"], max(self.sleeps) + 1).astype(np.float64)
 
     def ways_out(self, members: Iterable[int], cluster: Cluster) -> dict[int, list[int]]:
-        """How long the software usually takes out of each state, of each CPU of a cluster that slept."""
+        """Return for each CPU of a cluster the software's usual exit time of each state."""
         recorded = {cpu: self.usual[cpu] for cpu in members if cpu in self.sleeps}
         return ways.usually_ns([state.kind for state in cluster.cstates], recorded)
 
     def unseen(self, cpu: int, state: int) -> bool:
-        """The run never left the state on this CPU."""
+        """Return true if this CPU never left the state in the run."""
         return self.usual[cpu][state].software is None or state in self.new.get(cpu, ())
 
 
@@ -172,13 +173,12 @@ def of_run(
     known: tuple[int, int] | None = None,
     events: Mapping[int, int] | None = None,
 ) -> Chains:
-    """The chains of the choices of a run on this platform, of which the time from `begin` to `end` is asked about.
+    """Return the chains of a run's choices on this platform. The time from `begin` to `end` is asked about.
 
-    A replay begins with the traced command, so that at `begin` each CPU sleeps as the governor in question has it.
+    A replay begins with the traced command. So at `begin`, each CPU is in a sleep of the new governor.
 
-    `given`: of a CPU's sleeps, 1 for one that no governor chooses again, 2 for one that is in the deepest state
-    allowed.
-    `known`: begin and end of the traced command; not given, `begin` and `end`.
+    `given` returns for each sleep: 1 if no governor chooses it again, 2 if it is in the deepest state allowed, else 0.
+    `known` is begin and end of the traced command; if not given, `begin` and `end`.
     """
     since, known_until = known or (begin, end)
     drifts = any((own.sleeps["set_at"] != NEVER).any() for own in made.values())
@@ -207,8 +207,8 @@ def of_run(
 
 
 def _add(chains: Chains, cpu: int, own: Columns, wheels: npt.NDArray[np.int64], count: int) -> None:
-    """The sleeps of a CPU as far as they can be told without knowledge of the hardware's way out. `wheels`: when the
-    wheel was taken to be due at the choices."""
+    """Add the sleeps of a CPU, without the numbers that need the hardware's exit time. `wheels` are the times at which
+    the wheel was assumed to be due at the choices."""
     sleeps = np.zeros(len(own), _SLEEP)
     start, end, refused = own["start"], own["end"], own["refused"]
     at_work = np.append(start[1:], max(chains.until, int(end[-1])))  # from then on
@@ -241,15 +241,15 @@ def _add(chains: Chains, cpu: int, own: Columns, wheels: npt.NDArray[np.int64], 
 
 
 def _tick_work(work: npt.NDArray[np.int64]) -> int:
-    """Assumed of a CPU that no tick alone woke: a third of its usual work, and 30 us at most."""
+    """Return the assumed work of a tick for a CPU that no tick alone woke: a third of its usual work, at most 30 us."""
     return min(30_000, int(np.median(work)) // 3)
 
 
 def _tell_ways_out(chains: Chains, platform: Platform) -> None:
-    """Divide each way out into the hardware's part, as the model has it, and the software's, the rest.
+    """Divide each exit into the hardware's part, by the model, and the rest, which is the software's.
 
-    The model needs the order of all wake-ups, which needs the ways out. So each round has the ways of the last one,
-    until they stay.
+    The model needs the order of all wake-ups, and the order depends on the exits. So each round uses the exits of the
+    round before, until they do not change.
     """
     for _ in range(_ROUNDS):
         found = [(block["cpu"].copy(), block["hardware"].copy()) for block in blocks(chains, platform, _RECORD)]
@@ -270,7 +270,7 @@ def _tell_ways_out(chains: Chains, platform: Platform) -> None:
 
 
 def _woken(own: Columns) -> npt.NDArray[np.int64]:
-    """When the interrupt came that ended each sleep; NEVER where no event tells."""
+    """Return the time of the interrupt that ended each sleep; NEVER if no event tells."""
     came = np.where(own["timer"] == NEVER, own["sent_at"], own["timer"])
     found: npt.NDArray[np.int64] = np.where((own["start"] <= came) & (came <= own["end"]), came, NEVER)
     return found
@@ -283,9 +283,9 @@ def run(
     ideal: npt.NDArray[np.int64] | None = None,
     deepest: Mapping[int, int] | None = None,
 ) -> npt.NDArray[np.void]:
-    """The wake-ups of the chains under a governor, with the actual latencies of a platform.
+    """Return the wake-ups of the chains under a governor, with the actual latencies of a platform.
 
-    `deepest`: of each CPU, the number of the deepest state allowed.
+    `deepest` is the number of each CPU's deepest state allowed.
     """
     found = bytearray()
     for block in blocks(chains, platform, governor, ideal, deepest):
@@ -300,7 +300,7 @@ def blocks(
     ideal: npt.NDArray[np.int64] | None = None,
     deepest: Mapping[int, int] | None = None,
 ) -> Iterator[npt.NDArray[np.void]]:
-    """The same, so many at a time. The next block is in the place of the last one."""
+    """Yield the same in blocks. Each block overwrites the one before."""
     cpus = max(chains.sleeps) + 1
     table = (_CpuChain * cpus)()
     shifts = {cpu: np.full(own.size, _NOT_YET, np.int64) for cpu, own in chains.sleeps.items()}
@@ -350,19 +350,19 @@ def _fill(
 
 
 def latency(wakes: npt.NDArray[np.void]) -> npt.NDArray[np.int64]:
-    """From the interrupt to the end of the sleep. An interrupt on the way in is from before the sleep."""
+    """Return the time from the interrupt to the end of each sleep; for an earlier interrupt, from the sleep's start."""
     late: npt.NDArray[np.int64] = wakes["end"] - np.maximum(wakes["woken"], wakes["start"])
     return late
 
 
 def _alone(states: Sequence[CState], number: int) -> int:
-    """The state whose costs a CPU pays while another one keeps its cluster on. The hardware has none that is new."""
+    """Return the state whose costs a CPU pays while another CPU keeps the cluster on. It is never an added state."""
     cores = (at for at in _recorded(states) if 0 < at < number and states[at].kind != "cluster-off")
     return max(cores, default=number) if states[number].kind == "cluster-off" else number
 
 
 def _like(states: Sequence[CState], number: int) -> int:
-    """The recorded state of the same kind, if there is one: how long software takes out of it."""
+    """Return the recorded state of the same kind, if there is one. The software's exit time is taken from it."""
     return next((at for at in _recorded(states) if states[at].kind == states[number].kind), number)
 
 

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What a sleep costs beyond the power of its time: lines written back and fetched again, and charged rails.
+"""The charges of a sleep, besides power times time: lines written back and fetched again, and charged rails.
 
-As the ledger has it (`lull.energy.transitions`): full caches' worth, by how long CPUs worked since the caches were lost
-last. A run that never left a state says nothing of these joules, so they are the model's, and not the recorded run's.
+Charges are computed as in the ledger (`lull.energy.transitions`): caches fill with the CPUs' work since they were lost.
+The joules are the model's, not the recorded run's, because a run has none for a state that it never left.
 """
 
 import math
@@ -23,8 +23,8 @@ Values = npt.NDArray[np.float64]
 
 
 class Back(NamedTuple):
-    """How many sleeps in a state came back, how many of these had lost the core's caches or the cluster's, and how many
-    full caches that was."""
+    """Counts for a state: sleeps that were not given up, those that lost the core's or the cluster's caches, and the
+    lost content in full caches."""
 
     trips: float
     cores: float
@@ -35,7 +35,7 @@ class Back(NamedTuple):
 
 @dataclass(frozen=True)
 class Charge:
-    """Of the CPUs of one cluster: joules of one sleep, with full caches."""
+    """Joules of one sleep with full caches, for the CPUs of one cluster."""
 
     l1_flush: float
     l1_refill: float
@@ -46,34 +46,34 @@ class Charge:
     l1_fill_ns: float
     l2_fill_ns: float
     trip: float = 0.0
-    """What a trip into the state and back costs beside all else."""
+    """Additional joules of one trip into the state and back."""
 
     def of_core(self, worked_ns: float) -> float:
-        """Of a sleep after so much work, while the cluster stays on."""
+        """Return the joules of a sleep after some work, while the cluster stays on."""
         lost = min(1.0, worked_ns / (self.l1_fill_ns or 1.0))
         return (self.l1_flush + self.l1_refill) * lost + self.core_rail + self.trip
 
     def of_cluster(self, worked_ns: float) -> float:
-        """What it is more if the cluster loses its cache, too."""
+        """Return the additional joules if the cluster loses its cache, too."""
         return (self.l2_flush + self.l2_refill) * min(1.0, worked_ns / (self.l2_fill_ns or 1.0)) + self.cluster_rail
 
     @property
     def most(self) -> float:
-        """Of one sleep after work that filled all caches."""
+        """Return the joules of one sleep after work that filled all caches."""
         return self.of_core(math.inf) + self.of_cluster(math.inf)
 
     def going(self, back: Back) -> float:
-        """Joules of the ways in."""
+        """Return the joules of the entries."""
         return self.l1_flush * back.l1 + self.l2_flush * back.l2
 
     def coming(self, back: Back) -> float:
-        """Joules of the ways out."""
+        """Return the joules of the exits."""
         refills = self.l1_refill * back.l1 + self.l2_refill * back.l2
         return refills + self.core_rail * back.cores + self.cluster_rail * back.clusters + self.trip * back.trips
 
 
 def back(woken: npt.NDArray[np.void], l1_fill_ns: Values, l2_fill_ns: Values) -> tuple[Values, ...]:
-    """What each wake-up adds to the numbers of `Back`. `…_fill_ns`: of each wake-up's CPU."""
+    """Return what each wake-up adds to the numbers of `Back`. `…_fill_ns` are those of each wake-up's CPU."""
     lost, lost_l2 = woken["refilled"] >= 0, woken["refilled_l2"] >= 0
     return (
         (woken["given_up"] == 0).astype(np.float64), lost.astype(np.float64), lost_l2.astype(np.float64),
@@ -83,7 +83,7 @@ def back(woken: npt.NDArray[np.void], l1_fill_ns: Values, l2_fill_ns: Values) ->
 
 
 def of_platform(platform: Platform) -> list[Charge]:
-    """Of each cluster, at its fastest operating point: of a sleep in which all is lost."""
+    """Return the charge of each cluster at its fastest operating point, for a sleep in which all caches are lost."""
     found = []
     for cluster, costs in zip(platform.resolved_clusters(), mcpat.transition_costs(platform), strict=True):
         volts = cluster.opps.table[-1].mv / 1000
@@ -105,7 +105,7 @@ def of_platform(platform: Platform) -> list[Charge]:
 
 
 def of_states(charges: Sequence[Charge], platform: Platform, numbers: Mapping[str, float]) -> list[list[Charge]]:
-    """Of each cluster, the charge of each state. `numbers`: of power-models/states.yaml, with which joules grow."""
+    """Return the charge of each state of each cluster. Joules scale with `numbers`, of power-models/states.yaml."""
     found = []
     for charge, cluster in zip(charges, platform.resolved_clusters(), strict=True):
         l1_us, l2_us = transitions.fill_us(cluster)

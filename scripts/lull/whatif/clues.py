@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The events of a trace that tell of sleeps, timers and ticks, in the order of CLOCK_MONOTONIC's nanoseconds."""
+"""Reads a trace's events about sleeps, timers and ticks, ordered by CLOCK_MONOTONIC's nanoseconds."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
@@ -36,17 +36,17 @@ _FIELDS: dict[str, tuple[str, ...]] = {
     "ipi_raise": ("target_cpus",),
 }
 BESIDE = {"cpu_frequency": ("cpu_id",), "sched_migrate_task": ()}
-"""Events that a replay cannot move: that there are any is told."""
+"""Events that a replay cannot move. If a trace has any, a note says so."""
 _WHOLE = ("hrtimer_start", "hrtimer_cancel", "hrtimer_expire_entry", "timer_expire_entry", *BESIDE)
-"""Events whose columns are in memory at once, because they tell what holds for the whole trace."""
+"""Events whose columns are all in memory, because the whole trace depends on them."""
 _SETS = ("target_cpus",)
 _MOST_FIELDS = max(map(len, _FIELDS.values()))
 _AT_ONCE = 4096
-"""Events whose numbers are made into Python's."""
+"""The number of events that are converted into Python's numbers at a time."""
 EXIT = 0xFFFFFFFF
-"""In place of a state, of a `cpu_idle` that ends a sleep."""
+"""The value in place of a state in a `cpu_idle` that ends a sleep."""
 FEWEST_STARTS = 8
-"""Of a timer of which it is told whether it drifts."""
+"""The smallest number of a timer's starts to decide whether it drifts."""
 NEEDED = ("cpu_idle", "sched_switch", "irq_handler_exit", "hrtimer_start", "timer_start", "tick_stop", "cpu_idle_miss")
 
 
@@ -62,7 +62,7 @@ Columns = dict[str, list[tuple[int, Numbers, tuple[Numbers, ...]]]]
 
 @dataclass
 class Marks:
-    """What a trace tells in a few places: when its command began, how the clock runs, when the trace ended."""
+    """Facts that a trace has only once: its clock, the begin of the command, and the end of the trace."""
 
     clock: Clock | None = None
     begin: int | None = None
@@ -71,13 +71,13 @@ class Marks:
     """The stamp of the first event."""
     names: set[str] = field(default_factory=set)
     deepest: dict[int, int] = field(default_factory=dict)
-    """Of each CPU, the deepest state that it entered."""
+    """For each CPU, the deepest state that it entered."""
     sleeps: int = 0
     lost: int = 0
 
 
 def columns_of(trace: TraceFile) -> tuple[Columns, Marks]:
-    """What has to be known before the events are read one after the other."""
+    """Return all that must be known before the events are read one after the other."""
     columns: Columns = {name: [] for name in _WHOLE}
     marks = Marks()
     for cpu in trace.cpus:
@@ -105,7 +105,7 @@ def _column(batch: Batch, name: str, field: str, which: Numbers) -> Numbers:
 
 
 def rows(*columns: Numbers) -> Iterator[tuple[int, ...]]:
-    """The rows of columns in Python's numbers, a few at a time."""
+    """Yield the rows of columns as Python's numbers, converted a few at a time."""
     for begin in range(0, columns[0].size, _AT_ONCE):
         yield from zip(*(column[begin : begin + _AT_ONCE].tolist() for column in columns), strict=True)
 
@@ -132,8 +132,8 @@ def monotonic(clock: Clock, stamps: Numbers, path: Path) -> Numbers:
 
 @dataclass(frozen=True)
 class Stream:
-    """The events of a CPU in the order in which the CPU wrote them. They are read from the file again each time, so
-    that of a long trace one batch is in memory."""
+    """The events of a CPU, in the order in which the CPU wrote them. Each iteration reads the file again, so that only
+    one batch of a long trace is in memory."""
 
     trace: TraceFile
     clock: Clock
@@ -149,8 +149,8 @@ class Stream:
                     yield Clue(time, self.cpu, name, tuple(values[: len(_FIELDS[name])]))
 
     def _rows(self, batch: Batch) -> Numbers:
-        """Of each event its time, the number of its name, and its values; of events at one time that number tells
-        the order."""
+        """Return for each event its time, the number of its name, and its values. Events at one time are ordered by
+        this number."""
         found = []
         for number, (name, fields) in enumerate(_FIELDS.items()):
             which = batch.of(name)
@@ -164,12 +164,12 @@ class Stream:
 
 
 def streams(trace: TraceFile, clock: Clock) -> list[Stream]:
-    """One of each CPU."""
+    """Return the streams of all CPUs."""
     return [Stream(trace, clock, cpu) for cpu in trace.cpus]
 
 
 def beside(columns: Columns, clock: Clock, path: Path, begin: int, end: int) -> tuple[int, int]:
-    """How often Linux changed the frequency of the CPU of which it did most often, and moved a task to another CPU."""
+    """Return how often Linux changed the frequency (of the CPU with the most changes), and moved a task."""
     changed: dict[int, int] = {}
     moved = 0
     for name in BESIDE:
@@ -183,19 +183,19 @@ def beside(columns: Columns, clock: Clock, path: Path, begin: int, end: int) -> 
 
 
 class Expiries(NamedTuple):
-    """When a timer of high resolution expired, in order, and on which CPU each time."""
+    """The times at which a timer of high resolution expired, in order, and the CPU each time."""
 
     now: Numbers
     cpu: Numbers
 
     def owner(self, expires: int) -> int | None:
-        """The CPU on which a timer expired that was started for a time; None if it did not expire."""
+        """Return the CPU on which the timer expired after it was set for a time; None if it did not expire."""
         at = int(np.searchsorted(self.now, expires))
         return int(self.cpu[at]) if at < self.now.size else None
 
 
 def owners(columns: Columns) -> dict[int, Expiries]:
-    """Of each timer of high resolution."""
+    """Return the expiries of each timer of high resolution."""
     events = columns["hrtimer_expire_entry"]
     if not events:
         return {}
@@ -206,7 +206,7 @@ def owners(columns: Columns) -> dict[int, Expiries]:
 
 
 def _by_timer(timers: Numbers, order: Numbers) -> Iterator[tuple[int, Numbers]]:
-    """Each timer, and the places of its events in an order that begins with the timer."""
+    """Yield each timer with the indices of its events. `order` must be sorted by timer first."""
     distinct, firsts = np.unique(timers[order], return_index=True)
     if not distinct.size:  # split() makes one piece of nothing
         return
@@ -214,11 +214,11 @@ def _by_timer(timers: Numbers, order: Numbers) -> Iterator[tuple[int, Numbers]]:
 
 
 def drifting(columns: Columns, clock: Clock, path: Path, tick: int, expired: Mapping[int, Expiries]) -> set[int]:
-    """The timers that programs set for a time from now, again and again.
+    """Return the drifting timers: programs set them again and again for a time from now.
 
-    The distance from such a timer's start to its time is nearly the same each time, nearer than the times are to a
-    regular beat. A timer that is set for times of a beat is told apart by this, even if its program is as quick each
-    time. Only timers that expire are of interest. `expired`: what `owners` returns.
+    The distance from a drifting timer's start to its time is nearly constant, and varies less than the distance between
+    its times. So a timer that is set for times of a regular beat is not taken for a drifting one, even if its program
+    always takes the same time. Only timers that expire count. `expired` is the result of `owners`.
     """
     starts = []
     for _, stamps, (timers, expiries, functions) in columns["hrtimer_start"]:
@@ -247,7 +247,7 @@ def _spread(values: Numbers) -> float:
 
 
 def tick_function(columns: Columns) -> int:
-    """The function of the tick's timers: the one that is started most on whole periods of each CPU."""
+    """Return the function of the tick's timers: the one that is started most often for whole periods."""
     functions = [values[2] for _, _, values in columns["hrtimer_start"]]
     expiries = [values[1] for _, _, values in columns["hrtimer_start"]]
     if not functions:
@@ -258,11 +258,11 @@ def tick_function(columns: Columns) -> int:
 
 
 def first_jiffy(columns: Columns, clock: Clock, path: Path, period: int) -> int:
-    """The time of jiffy 0: jiffies begin at whole periods, and a timer's start says which one it is."""
+    """Return the time of jiffy 0. Jiffies begin at whole periods, and an expiry of a timer gives the jiffy's number."""
     best = None
     for _, stamps, values in columns["timer_expire_entry"]:
         times = monotonic(clock, stamps, path)
-        # The wheel runs behind jiffies, never before: the least difference is the exact one.
+        # The wheel may be late, but never early: the smallest difference is exact.
         first = (times // period - values[1].astype(np.uint32).astype(np.int64)).min()
         best = int(first) if best is None else min(best, int(first))
     return (best or 0) * period

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Why a choice does not come out again: the unknown input with which it would.
+"""Explains why the replay of a choice differs from the recorded choice: finds the unknown input that would explain it.
 
-Each choice that differs is made again with one input otherwise, from the governor's knowledge before it. The first
-input with which it comes out as recorded is the reason. The order is that of what has to be wrong: of the choice
-itself, of one choice before, of all of them, of the sleeps before the trace.
+Each choice that differs is made again with one changed input, from the governor's knowledge before it. The first input
+with which the choice is as recorded is the reason. Inputs are tried in this order: of the choice itself, of one choice
+before, of all choices before, of the sleeps before the trace.
 """
 
 from collections import defaultdict
@@ -22,14 +22,14 @@ from lull.whatif.recorded import Again, Made, Past, wheels_of
 from lull.whatif.sleeps import chosen_at
 
 _AT_ONCE = 4096
-"""Sleeps that a governor lives through at a time."""
+"""The number of sleeps that a governor replays at a time."""
 MOST = 64
-"""Choices of a run whose reason is looked for. A run of a minute may have thousands that differ, for few reasons."""
+"""The largest number of choices to explain. In a run of a minute, thousands may differ, but for few reasons."""
 _DEPTHS = tuple(STATE_NAMES.values())
 
 
 class Reason(StrEnum):
-    """What no event tells."""
+    """An input that no event tells."""
 
     BEGIN = "when the idle loop began"
     WHEEL = "whether the kernel kept the tick, or another CPU served a timer of the wheel"
@@ -43,11 +43,11 @@ class Reason(StrEnum):
 
 @dataclass(frozen=True)
 class OtherChoice:
-    """A choice that differs. `state` is the recorded one, `again` the replay's."""
+    """A choice that differs. `state` is the recorded state, `again` the replay's."""
 
     cpu: int
     at_ms: float
-    """Since the begin of the command."""
+    """The time since the begin of the command."""
     state: int
     again: int
     reason: Reason
@@ -58,7 +58,7 @@ class OtherChoice:
 
 
 def notes(listed: Sequence[OtherChoice]) -> list[str]:
-    """A sentence for each reason: how many choices have it, and the first of them."""
+    """Return a sentence for each reason: the number of its choices, and the first of them."""
     by_reason: dict[Reason, list[OtherChoice]] = defaultdict(list)
     for one in listed:
         by_reason[one.reason].append(one)
@@ -75,7 +75,7 @@ def notes(listed: Sequence[OtherChoice]) -> list[str]:
 
 
 def of_run(entries: Entries, found: Again, governor: str, states: Mapping[int, Sequence[State]]) -> list[OtherChoice]:
-    """Of each choice from the command's begin on that differs, in the order of CPUs and time."""
+    """Return the choices that differ after the command's begin, ordered by CPU and time."""
     listed: list[OtherChoice] = []
     for cpu, made in found.made.items():
         starts = made.sleeps["start"]
@@ -92,7 +92,7 @@ def of_run(entries: Entries, found: Again, governor: str, states: Mapping[int, S
 
 
 class _Cases:
-    """The choices of a CPU, of which some differ. They are asked about in their order."""
+    """The choices of a CPU, some of which differ. They must be asked about in their order."""
 
     def __init__(
         self,
@@ -108,7 +108,7 @@ class _Cases:
         self._entries, self._cpu, self._made, self._past = entries, cpu, made, past
         self._live_history(past)
         self._known, self._reached = self._engine.save(), 0
-        """What the governor knows before the choice `_reached`."""
+        """The governor's knowledge before the choice `_reached`."""
 
     def reason(self, at: int) -> tuple[Reason, str]:
         self._reach(max(0, at - recorded.SETTLING))
@@ -151,7 +151,8 @@ class _Cases:
                         yield Reason.EARLIER, f"it does if that of {at - other} before was otherwise"
 
     def _length(self, at: int) -> Iterator[tuple[Reason, str]]:
-        """The kernel measures between the events. They take most of a sleep only if it was hardly one."""
+        """Try another measured length. The kernel measures between the events, whose time matters for very short
+        sleeps."""
         near = self._made.sleeps[max(0, at - recorded.SETTLING) : at]
         shortest = int((near["end"] - near["start"]).min(initial=recorded.HARDLY_NS))
         if shortest == recorded.HARDLY_NS:
@@ -165,7 +166,7 @@ class _Cases:
             yield Reason.LENGTH, f"it does if the events took {shortest / 1000:.1f} us"
 
     def _before_trace(self, at: int) -> Iterator[tuple[Reason, str]]:
-        """Of a later choice no history is the reason."""
+        """Try other histories before the trace. They cannot explain late choices."""
         if at >= recorded.LATEST:
             return
         own = self._part(0, at)
@@ -178,14 +179,14 @@ class _Cases:
                 yield Reason.PAST, f"it does after {other}"
 
     def _reach(self, at: int) -> None:
-        """Remember what the governor knows before a choice, which is never before the last one."""
+        """Remember the governor's knowledge before a choice. Choices must be reached in their order."""
         self._engine.restore(self._known)
         for first in range(self._reached, at, _AT_ONCE):
             self._engine.live(self._cpu, self._part(first, min(at, first + _AT_ONCE)))
         self._known, self._reached = self._engine.save(), at
 
     def _before(self, at: int, wheels: Mapping[int, int] | None = None) -> None:
-        """Bring the governor to before a choice, of which a few before may have had another wheel."""
+        """Bring the governor to the moment before a choice. `wheels` replaces the wheel of some choices before."""
         own = self._part(self._reached, at)
         for other, wheel in (wheels or {}).items():
             own["wheel"][other - self._reached] = wheel
@@ -197,11 +198,11 @@ class _Cases:
         self._engine.live(self._cpu, recorded.history(past, self._entries, self._cpu))
 
     def _part(self, first: int, last: int) -> Lived:
-        """A copy of some of the sleeps."""
+        """Return a copy of some of the sleeps."""
         return recorded.lived_of(self._made.sleeps[first:last], self._made.wheel[first:last], self._past)
 
     def _ask(self, at: int, **otherwise: int) -> int:
-        """What the governor chooses with an input otherwise."""
+        """Return the governor's choice with a changed input."""
         one = self._part(at, at + 1)
         for name, value in otherwise.items():
             one[name] = value

@@ -1,17 +1,17 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Each choice of an idle state that a trace tells, with the knowledge that the kernel chose by.
+"""Reads each choice of an idle state from a trace, with the inputs of the kernel's governor.
 
-No event tells what a governor was told. Each input is derived from other events:
+No event has the governor's inputs. Each input is derived from other events:
 
-- The *timers* of high resolution that are pending, of `hrtimer_start`, `hrtimer_cancel` and `hrtimer_expire_entry`.
-- The *wheel's* next timer, of `timer_start`, `timer_cancel` and `timer_expire_entry`. A CPU that is not the last one
-  awake does not wait for timers that any CPU may serve; `timer_base_idle` says which CPUs are awake. Where the tick was
+- *Timers* of high resolution that are pending: from `hrtimer_start`, `hrtimer_cancel` and `hrtimer_expire_entry`.
+- The *wheel's* next timer: from `timer_start`, `timer_cancel` and `timer_expire_entry`. A CPU that is not the last one
+  awake does not wait for timers that any CPU may serve; `timer_base_idle` says which CPUs are awake. If the tick was
   stopped, the tick's own timer says when the wheel is due next.
 - The *tick*: `tick_stop` says that it was stopped, `timer_base_idle` that it was started again.
-- The *latency request*, of `pm_qos_update_target`.
-- A timer *drifts* if a program sets it for a time from now each time, so that it is due later if the program was woken
-  later: of such a timer the starts tell nearly the same distance, and of a timer that keeps its time they do not.
-- A sleep that the hardware *refused* is one below the state's residency for which no `cpu_idle_miss` came.
+- The *latency request*: from `pm_qos_update_target`.
+- A timer *drifts* if a program always sets it for a time from now. It is due later if the program was woken later. The
+  distance from its starts to its times is nearly constant, unlike that of a timer with fixed times.
+- The hardware *refused* a sleep that is shorter than the state's residency and has no `cpu_idle_miss`.
 
 Times are nanoseconds of CLOCK_MONOTONIC.
 """
@@ -31,7 +31,7 @@ from lull.whatif.library import NEVER
 from lull.whatif.sleeps import ChosenSleep, Sleeps
 
 _ANY = 10**9
-"""Linux's latency request where nobody has one: 2000 s, in microseconds; anything from here on is none."""
+"""The smallest latency request in microseconds that counts as none. Linux has 2000 s if nobody has a request."""
 TIMER_CPU = 0x3FFFF
 TIMER_DEFERRABLE = 0x80000
 TIMER_PINNED = 0x100000
@@ -45,23 +45,25 @@ class Entries:
     period: int
     lost: int
     unfinished: dict[int, ChosenSleep] = field(default_factory=dict)
-    """The sleep of each CPU that the trace has no end of."""
+    """The sleep of each CPU that does not end in the trace."""
     ticks: tuple[int, int] = (0, 0)
-    """`begin` and `end` in gem5's time."""
+    """`begin` and `end` in gem5's ticks."""
     frequencies: int = 0
     """How often Linux changed the frequency."""
     moves: int = 0
     """How often Linux moved a task to another CPU."""
     known_since: int = 0
     known_until: int = NEVER
-    """Begin and end of the traced command, of which `begin` and `end` may be a part."""
+    """`known_since` and `known_until` are begin and end of the command; `begin` and `end` may be a part of it."""
 
 
 def read(
     path: Path, residency_ns: dict[int, list[int]], period: int, within_ms: tuple[float, float] | None = None
 ) -> Entries:
-    """The entries of a trace. `residency_ns`: of each CPU's states; `period`: of the tick. `within_ms`: the part of the
-    traced command that is asked about, in milliseconds since its begin; not given, all of it."""
+    """Return the choices of a trace. `residency_ns` is for each CPU's states. `period` is the tick's.
+
+    `within_ms` is the asked part of the traced command, in milliseconds since its begin; if not given, all of it.
+    """
     trace = TraceFile(path)
     if missing := [name for name in clues.NEEDED if name not in trace.formats]:
         raise UserError(f"{path}: its kernel has no event {missing[0]}; record it by lull's kernel")
@@ -83,7 +85,7 @@ def read(
     for timer, (cpu, due) in pending.of_trace(columns, clock, path, tick, first).items():
         if cpu in found.cpus:
             found.cpus[cpu].timers[timer] = due
-    columns = {name: columns[name] for name in clues.BESIDE}  # the memory of the others is for the sleeps
+    columns = {name: columns[name] for name in clues.BESIDE}  # free the others' memory for the sleeps
     streams = clues.streams(trace, clock)
     for stream in streams:
         found.begin_with(stream)
@@ -111,7 +113,7 @@ def _part(path: Path, begin: int, end: int, within_ms: tuple[float, float]) -> t
 
 
 def tell_interrupts(own: Sleeps, times: Sequence[int]) -> None:
-    """Of sleeps that neither a timer nor an IPI ended: the first of the times in each is when its interrupt came."""
+    """Write the time of the interrupt that ended each sleep, if no timer or IPI did: the first of `times` in it."""
     came = np.append(np.array(times, np.int64), NEVER)[np.searchsorted(times, own["start"])]
     sent = (own["start"] <= own["sent_at"]) & (own["sent_at"] <= own["end"])
     told = (own["timer"] == NEVER) & ~sent & (came <= own["end"])
@@ -122,36 +124,36 @@ def tell_interrupts(own: Sleeps, times: Sequence[int]) -> None:
 class _CpuSeen:
     timers: dict[int, int] = field(default_factory=dict)
     drifting: dict[int, ChosenSleep] = field(default_factory=dict)
-    """Timers that drift, and are set: the sleep after which each was set."""
+    """Drifting timers that are set, each with the sleep after which it was set."""
     tick: int = NEVER
     tick_before: int = NEVER
     stopped: bool = False
     stopped_before: bool = False
     idle: bool = False
-    """The timer wheel's base is."""
+    """True if the timer wheel's base is idle."""
     now: int = 0
     after_task: bool = False
     interrupted: int = NEVER
     """The end of the last interrupt in the idle loop, since the last sleep."""
     ticks_now: bool = False
-    """The tick's handler ran in this interrupt."""
+    """True if the tick's handler ran in this interrupt."""
     ticked: int = NEVER
-    """When the tick's handler began that has not started the tick again."""
+    """The begin of the tick's handler, if it has not started the tick again."""
     after_tick: int = NEVER
-    """The end of an interrupt that was the tick's, or of a softirq after it."""
+    """The end of the tick's interrupt, or of a softirq after it."""
     asleep: ChosenSleep | None = None
     last: ChosenSleep | None = None
     fresh: bool = False
-    """No interrupt was handled since the last sleep."""
+    """True if no interrupt was handled since the last sleep."""
     handled: bool = False
     restarts: bool = False
     missed: int = NEVER
-    """When the tick is due whose restart the trace did not see."""
+    """The time at which a tick is due whose restart is not in the trace."""
     raised: tuple[int, int] = (-1, NEVER)
 
 
 class _Watcher:
-    """The CPUs and their timers, event after event."""
+    """Follows the CPUs and their timers, event after event."""
 
     def __init__(
         self,
@@ -165,11 +167,11 @@ class _Watcher:
         self._residency, self._owners = residency_ns, owners
         self.cpus = {cpu: _CpuSeen() for cpu in residency_ns}
         self.wheel: dict[int, tuple[int, int, bool]] = {}
-        """Timers of the wheel: CPU, when due, pinned."""
+        """Timers of the wheel: CPU, time at which it is due, and whether it is pinned."""
         self.qos = NEVER
         self.begin, self.last = NEVER, 0
         self._rows = {cpu: bytearray() for cpu in residency_ns}
-        """The sleeps that no further event tells of."""
+        """The sleeps that no later event changes."""
 
     def done(self) -> dict[int, Sleeps]:
         for number, cpu in self.cpus.items():
@@ -192,7 +194,7 @@ class _Watcher:
         getattr(self, f"_{event.name}")(cpu, event)
 
     def begin_with(self, stream: Iterable[Clue]) -> None:
-        """The state of the tick before the trace: the first events tell of it."""
+        """Set the state of the tick before the trace, which follows from the first events."""
         first = next(iter(stream), None)
         cpu = self.cpus.get(first.cpu) if first else None
         if first is None or cpu is None:
@@ -203,7 +205,7 @@ class _Watcher:
         for event in stream:
             if event.name == "hrtimer_expire_entry" and event.values[1] == self._tick:
                 due = event.values[2] - event.values[2] % self.period
-                if cpu.stopped and due - cpu.now > self.period:  # timers' events came on late, and missed the restart
+                if cpu.stopped and due - cpu.now > self.period:  # timers' events were enabled after the restart
                     cpu.stopped = cpu.stopped_before = cpu.idle = True
                     cpu.missed = due
                 else:
@@ -215,9 +217,9 @@ class _Watcher:
                 return
 
     def _is_stopped(self, stream: Iterable[Clue]) -> bool:
-        """Whether the tick is stopped where the trace begins: the first event that tells says so.
+        """Return true if the tick is stopped at the begin of the trace. The first event that shows it decides.
 
-        While a task runs the tick is not stopped. The handler of a tick that is not stopped starts it again.
+        While a task runs, the tick is not stopped. The handler of a tick that is not stopped starts it again.
         """
         handles = False
         for event in stream:
@@ -234,7 +236,7 @@ class _Watcher:
         return True
 
     def _before(self, cpu: _CpuSeen, time: int) -> None:
-        """The idle loop is about to choose: what the choice changes comes after this."""
+        """Keep the inputs of the choice that comes next, because the choice may change them."""
         cpu.now, cpu.tick_before, cpu.stopped_before = time, cpu.tick, cpu.stopped
         cpu.after_task = False
 
@@ -258,7 +260,7 @@ class _Watcher:
         hrtimer = min(pending.values(), default=NEVER)
         fixed = min((at for timer, at in pending.items() if timer not in cpu.drifting), default=NEVER)
         tick = cpu.tick_before
-        if not cpu.stopped_before and not cpu.now < tick < NEVER:  # its start came before the timers' events did
+        if not cpu.stopped_before and not cpu.now < tick < NEVER:  # it was started before timers' events were enabled
             tick = cpu.now - cpu.now % self.period + self.period
         entry = ChosenSleep(
             cpu=event.cpu, now=cpu.now, start=event.time, state=state, tick=tick, hrtimer=hrtimer,
@@ -312,7 +314,7 @@ class _Watcher:
             if cpu.ticked != NEVER and cpu.last is not None:
                 cpu.last.handler += event.time - cpu.ticked
             cpu.ticked = NEVER
-            if cpu.restarts:  # the idle loop was left, and perhaps begun again without a task between
+            if cpu.restarts:  # the idle loop was left, and may have begun again without a task in between
                 cpu.restarts = False
                 self._before(cpu, event.time)
             return
@@ -367,10 +369,10 @@ class _Watcher:
         cpu.after_tick = NEVER
 
     def _next_wheel(self, number: int, cpu: _CpuSeen) -> int:
-        """When the wheel is due for a CPU: its own timers, and all CPUs' if it is the last one awake."""
+        """Return when the wheel is due for a CPU: its own timers, and those of all CPUs if it is the last one awake."""
         own = min((due for at, due, pinned in self.wheel.values() if at == number and pinned), default=NEVER)
         every = min((due for at, due, pinned in self.wheel.values() if at == number and not pinned), default=NEVER)
-        if every <= cpu.now - cpu.now % self.period + self.period:  # too soon to hand over
+        if every <= cpu.now - cpu.now % self.period + self.period:  # due too soon to be handed to another CPU
             return min(own, every)
         if all(other.idle for at, other in self.cpus.items() if at != number):
             every = min((due for _, due, pinned in self.wheel.values() if not pinned), default=NEVER)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Many settings of one run: a point each, and those that no other point beats in both energy and latency."""
+"""Answers for many settings of one run (the points of a grid), and finds the Pareto points in energy and latency."""
 
 import os
 import signal
@@ -21,17 +21,17 @@ from lull.whatif.source import Replay
 T = TypeVar("T")
 Answer = Callable[[Replay, Setup], T]
 _ALONE = 64
-"""Fewer points than this are not worth a second process."""
+"""Fewer points than this are computed in one process."""
 _CHUNK = 64
-"""Points that a process takes at a time, at most: so often progress is told."""
+"""The most points that a process takes at a time. Progress is reported after each chunk."""
 _source: Replay | None = None
 
 
 def table(source: Replay, common: Sequence[str], words: Sequence[str]) -> pa.Table:
-    """A row for each point, in the order of the grid."""
+    """Return a row for each point, in the order of the grid."""
     source.machine.check_others(common)
     asked = [(*common, *point) for point in settings.grid(words, common)]
-    for point in asked:  # a mistake is told before anything is computed
+    for point in asked:  # a mistake is reported before anything is computed
         try:
             source.machine.changed(point)
         except UserError as error:
@@ -54,14 +54,14 @@ def together(tables: Sequence[pa.Table]) -> pa.Table:
 def numbers(
     source: Replay, asked: Sequence[tuple[str, ...]], progress: Progress | None = None
 ) -> list[dict[str, float]]:
-    """The numbers of each point."""
+    """Return the numbers of each point."""
     return each(source, asked, partial(prediction.point, prediction.ground_of_points(source)), progress)
 
 
 def each(
     source: Replay, asked: Sequence[tuple[str, ...]], answer: Answer[T], progress: Progress | None = None
 ) -> list[T]:
-    """What a function of this module or another says of each point, on all cores."""
+    """Return the function's answer for each point, computed on all cores."""
     workers = os.cpu_count() or 1
     found: list[T] = []
     if len(asked) < _ALONE or workers == 1:
@@ -72,14 +72,14 @@ def each(
     global _source
     _source = source
     try:
-        # A forked process has the run already read.
+        # A forked process need not read the run again.
         with ProcessPoolExecutor(workers, get_context("fork"), die_with_parent, (signal.SIGKILL,)) as pool:
             chunk = max(1, min(_CHUNK, len(asked) // (8 * workers)))
             for one in pool.map(partial(_point, answer), asked, chunksize=chunk):
                 found.append(one)
                 _step(progress)
     finally:
-        _source = None  # the run may go before the next one is read
+        _source = None  # free the run's memory before the next run is read
     return found
 
 
@@ -94,7 +94,7 @@ def _step(progress: Progress | None) -> None:
 
 
 def pareto(points: Sequence[tuple[float, float]]) -> list[bool]:
-    """Whether no other point is as good in both and better in one."""
+    """Return for each point whether no other point is at least as good in both numbers and better in one."""
     order = sorted(range(len(points)), key=lambda at: points[at])
     best, found = float("inf"), [False] * len(points)
     last: tuple[float, float] | None = None

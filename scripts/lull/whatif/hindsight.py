@@ -1,14 +1,14 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""A near-ideal governor, which knows how long each sleep will be: the column `ideal`.
+"""A near-ideal governor, which knows the length of each sleep (the column `ideal`).
 
-It takes the deepest state that is worth its trip. From which length on a state is worth it is a number for each CPU and
-state, its *limit*. The first limits follow from power, charges and the CPU's usual work. Then each limit is moved to
-where the energy of the whole run is least, one after the other. So the account decides, which also has what a choice
-changes later: the work that begins later, the caches that are still empty, the L2 that another CPU keeps on.
+It chooses the deepest state that is worth its trip. A state of a CPU is worth it from a certain length of sleep on, its
+*limit*. The first limits follow from power, charges and the CPU's usual work. Then each limit in turn is moved to the
+value with the least energy of the whole run. This energy includes later effects of a choice: work that begins later,
+caches that are still empty, an L2 that another CPU keeps on.
 
-This is near the best of all choices, but not always the best one: two sleeps of one length get one state, although the
-work before them may differ; a deep state is never chosen for a sleep so short that its entry is given up; and each tick
-is let go that the kernel does not need. A test compares it with all choices on small traces.
+The result is near the optimum, but not always optimal, for three reasons. Sleeps of the same length get the same state,
+although the work before them may differ. A deep state is never chosen for a sleep so short that its entry is given up.
+Each tick that the kernel does not need is stopped. A test compares the result with all choices on small traces.
 """
 
 from collections.abc import Iterator
@@ -25,20 +25,20 @@ from lull.whatif.spent import ACTIVE, EXIT
 from lull.whatif.watts import OFF, ON
 
 CREDITS = (0.0, 0.25, 1.0)
-"""Hindsight of one CPU does not know whether others sleep: the first limits count so much of what its cluster saves."""
+"""The first limits count these shares of the cluster's savings, because a CPU does not know whether others sleep."""
 TRIED = 9
-"""Lengths that are tried as a limit, evenly over the CPU's sleeps; and that the state is never worth it."""
+"""The number of lengths that are tried as a limit, evenly over the CPU's sleeps. NEVER is tried, too."""
 ROUNDS = 3
-"""Over all limits, at most. The next round is for limits that another one's move has made wrong."""
+"""The most rounds over all limits. A limit may need another round after other limits have moved."""
 LEAST = 1e-9
-"""The share of the energy that moving a limit has to save."""
+"""The smallest saving for which a limit is moved, as a share of the energy."""
 
 Limits = npt.NDArray[np.int64]
 Wakes = npt.NDArray[np.void]
 
 
 def least(source: Replay, machine: Setup) -> Wakes:
-    """The wake-ups with the limits that spend the least energy."""
+    """Return the wake-ups with the limits that spend the least energy."""
     firsts = [limits(source, machine, credit) for credit in CREDITS]
     best, wakes, now = min(((own, *_run(source, machine, own)) for own in firsts), key=lambda one: one[2])
     places = _allowed(source, machine)
@@ -57,7 +57,7 @@ def least(source: Replay, machine: Setup) -> Wakes:
 
 
 def _allowed(source: Replay, machine: Setup) -> list[int]:
-    """The places of all limits of states that Linux may choose. The first of these states needs none."""
+    """Return the indices of all limits of states that Linux may choose, except of the lightest one."""
     found = []
     for cpu, own in source.states(machine).items():
         allowed = [number for number, state in enumerate(own) if not state.disabled]
@@ -66,7 +66,7 @@ def _allowed(source: Replay, machine: Setup) -> list[int]:
 
 
 def _others(wakes: Wakes, place: int) -> Iterator[int]:
-    """Limits to try for a CPU's state."""
+    """Yield limits to try for a CPU's state."""
     own = wakes[(wakes["cpu"] == place // MAX_STATES) & (wakes["state"] >= 0)]
     lengths = np.unique(own["woken"] - own["start"])
     yield NEVER
@@ -82,11 +82,10 @@ def _run(source: Replay, machine: Setup, own: Limits) -> tuple[Wakes, float]:
 
 
 def limits(source: Replay, machine: Setup, credit: float) -> Limits:
-    """The least sleep for which each state of each CPU is worth its trip after the CPU's usual work.
+    """Return the shortest sleep for which each state of each CPU is worth its trip, after the CPU's usual work.
 
-    `credit` is the share of what an L2 saves that is off, which a CPU in its cluster's sleep counts as its own. A state
-    that is not allowed, or never worth it, has NEVER. The first state that is allowed is worth it for any
-    sleep.
+    `credit` is the share of the L2's saving while off that counts for a CPU. The limit is NEVER for a state that is not
+    allowed, or never worth it. The first allowed state is worth it for any sleep.
     """
     cpus = max(source.chains.sleeps) + 1
     ideal = np.full(cpus * MAX_STATES, NEVER, np.int64)

@@ -24,11 +24,11 @@ TUNABLES = {
 SHIM = Path(__file__).parent / "shim"
 MAX_CPUS = 64
 NEVER = (1 << 63) - 1
-"""The time of a timer that is not there."""
+"""The time of a timer that does not exist."""
 
 
 class Knowledge(ctypes.Structure):
-    """The knowledge of the kernel at a choice: times of one clock in nanoseconds, NEVER where there is none."""
+    """The kernel's inputs of a choice. Times are in nanoseconds of one clock; NEVER if there is none."""
 
     _fields_ = (
         ("clock", ctypes.c_int64),
@@ -47,7 +47,7 @@ LIVED = np.dtype(
     + [(name, np.int32) for name in ("state", "got_tick", "refused")],
     align=True,
 )
-"""Choices that are over: the knowledge of each, and how its sleep went. State -1 is the governor's own choice."""
+"""Past choices: the inputs of each, and the sleep after it. State -1 lets the governor choose."""
 Lived = npt.NDArray[np.void]
 CHOICE = np.dtype([(name, np.int32) for name in ("state", "stop_tick", "asked")] + [("length", np.int64)], align=True)
 
@@ -62,7 +62,7 @@ class Choice(ctypes.Structure):
 
 
 class State(NamedTuple):
-    """An idle state as Linux is told of it."""
+    """An idle state as it is described to Linux."""
 
     name: str
     exit_ns: int
@@ -88,7 +88,7 @@ def library() -> ctypes.CDLL:
 
 
 class Governor:
-    """One governor over the CPUs of a machine. The library has one set of CPUs: of two governors the later one's."""
+    """A governor of a machine's CPUs. Only the last one made can be used, because the library has one set of CPUs."""
 
     def __init__(
         self, name: str, states: Mapping[int, Sequence[State]], tunables: Mapping[str, int] | None = None
@@ -119,13 +119,13 @@ class Governor:
         return choice
 
     def live(self, cpu: int, lived: Lived) -> npt.NDArray[np.void]:
-        """Let the governor choose and learn, sleep after sleep. What it chose."""
+        """Let the governor choose and learn, sleep after sleep. Return its choices."""
         choices = np.empty(lived.size, CHOICE)
         self._library.shim_live(self.number, cpu, lived.size, lived.ctypes.data, choices.ctypes.data)
         return choices
 
     def save(self) -> bytes:
-        """All that the governor knows."""
+        """Return the governor's whole state, for `restore`."""
         into = ctypes.create_string_buffer(self._library.shim_size())
         self._library.shim_save(into)
         return into.raw
@@ -137,5 +137,5 @@ class Governor:
         self._library.shim_reflect(self.number, cpu, now, state, residency_ns, got_tick)
 
     def rejected(self, cpu: int) -> None:
-        """The hardware refused the state."""
+        """Tell the governor that the hardware refused the state."""
         self._library.shim_rejected(cpu)

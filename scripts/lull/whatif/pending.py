@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Timers of high resolution that were started before the trace began: no event of a start tells of them.
+"""Finds timers of high resolution that were started before the trace began, so that their start is not in the trace.
 
-The first event of such a timer is that it expires, which says when it was due, or that it is cancelled. Of a cancelled
-one no event says when it was due. It is taken to be as long ahead of the trace's begin as the longest start of the same
-function is. Each CPU has such a timer: the fair scheduler's, which is started 950 ms ahead and cancelled by the CPU's
-next task.
+The first event of such a timer is its expiry, which says when it was due, or its cancellation, which does not. A
+cancelled timer is assumed to be due after the trace's begin by the longest time for which its function is ever started.
+For example, each CPU has such a timer of the fair scheduler. It is started for 950 ms, and cancelled by the CPU's next
+task.
 """
 
 from pathlib import Path
@@ -15,17 +15,17 @@ from lull.whatif.clues import Columns
 
 
 def of_trace(columns: Columns, clock: Clock, path: Path, tick: int, begin: int) -> dict[int, tuple[int, int]]:
-    """Of each such timer but the tick's, the function `tick`: its CPU, and when it is due. `begin`: of the trace."""
+    """Return CPU and due time of each such timer, except the tick's (function `tick`). `begin` is the trace's."""
     started, ahead = _starts(columns, clock, path)
     found: dict[int, tuple[int, int, int]] = {}
-    """When its first event is, on which CPU, when it was due."""
+    """For each timer: time of its first event, CPU, and time at which it was due."""
     for cpu, stamps, (timers, functions, now) in columns["hrtimer_expire_entry"]:
         for timer, function, stamp, due in clues.rows(timers, functions, stamps, now):
             if function != tick:
                 found[timer] = min(found.get(timer, (stamp, cpu, due)), (stamp, cpu, due))
     for cpu, stamps, (timers,) in columns["hrtimer_cancel"]:
         for timer, stamp in clues.rows(timers, stamps):
-            _, function = started.get(timer, (0, tick))  # of a timer that is never started, no event tells more
+            _, function = started.get(timer, (0, tick))  # no event has the function of a timer without a start
             if function != tick:
                 own = stamp, cpu, begin + ahead[function]
                 found[timer] = min(found.get(timer, own), own)
@@ -37,7 +37,7 @@ def of_trace(columns: Columns, clock: Clock, path: Path, tick: int, begin: int) 
 
 
 def _starts(columns: Columns, clock: Clock, path: Path) -> tuple[dict[int, tuple[int, int]], dict[int, int]]:
-    """Stamp and function of each timer's first start, and how long ahead each function is started at most."""
+    """Return stamp and function of each timer's first start, and the longest time ahead of each function's starts."""
     started: dict[int, tuple[int, int]] = {}
     ahead: dict[int, int] = {}
     for _, stamps, (timers, expiries, functions) in columns["hrtimer_start"]:

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The mean of what is said of several repetitions of one run, with an error bar for the mean.
+"""The mean of the answers for several repetitions of one run, with an error bar for the mean.
 
-The bar has two parts. The systematic part is the model's own fault and the share of the predicted change. Each
-repetition has about the same, so that the mean has it, too. The part for chance is the interval of the mean by
-Student's t. Runs of the same boot have in common what that boot did, so that it is boots that count.
+The bar has two parts. The systematic part is the model's error and the share of the predicted change. Repetitions do
+not make it smaller, because it is about the same in each. The part for chance is the interval of the mean by Student's
+t. It counts boots, not runs, because runs of the same boot share the state that the boot left behind.
 """
 
 import math
@@ -18,14 +18,14 @@ from lull.whatif.prediction import CHOICE, TOTALS, Key, Predicted, Said
 from lull.whatif.repetitions import ENOUGH
 
 LEAST = 1 / 6
-"""The least part for chance of a mean, in the part of a single run over the root of the number of boots. A task may
-wake a CPU once in each of three boots, and never in three others. In the group `boots` of `what-if-validation` the bars
-of means hold 98 % of the true means with this part, and 93 % without."""
+"""The smallest part for chance of a mean, relative to a single run's part over the square root of the number of boots.
+It is needed because a task may wake a CPU once in each of three boots, but never in three others. In the group `boots`
+of `what-if-validation`, bars of means hold for 98 % of the true means with it, and for 93 % without."""
 Row = dict[str, Any]
 
 
 def table(tables: Sequence[pa.Table], boots: Sequence[int], name: str) -> pa.Table:
-    """Of the tables of what-ifs, or of grids, one for each run; `boots` has each run's boot."""
+    """Return the mean of the tables of what-ifs, or of grids, one for each run. `boots` has each run's boot."""
     if "settings" in tables[0].column_names:
         return pa.Table.from_pylist(points([one.to_pylist() for one in tables], boots, name))
     found = [
@@ -36,7 +36,8 @@ def table(tables: Sequence[pa.Table], boots: Sequence[int], name: str) -> pa.Tab
 
 
 def rows(tables: Sequence[Sequence[Predicted]], boots: Sequence[int]) -> list[Predicted]:
-    """A latency that one of the runs has too few wake-ups for is left out. Joules and counts that it lacks are 0."""
+    """Return the mean of each number. A latency is left out if one of the runs has too few wake-ups for it. Joules and
+    counts that a run lacks are 0."""
     by_run = [by_key(one) for one in tables]
     found = []
     for key in sorted({key for own in by_run for key in own}):
@@ -54,7 +55,7 @@ def rows(tables: Sequence[Sequence[Predicted]], boots: Sequence[int]) -> list[Pr
 
 
 def points(tables: Sequence[Sequence[Row]], boots: Sequence[int], name: str) -> list[Row]:
-    """Each point of a grid, and the best of the means."""
+    """Return the mean of each point of a grid, and mark the Pareto points among the means."""
     found: list[Row] = []
     for own in zip(*tables, strict=True):
         row: Row = {"run": name, "settings": own[0]["settings"]}
@@ -68,12 +69,12 @@ def points(tables: Sequence[Sequence[Row]], boots: Sequence[int], name: str) -> 
 
 
 def mean(said: Sequence[Said], boots: Sequence[int]) -> Said:
-    """The mean, its error bar, and the bar's part for chance."""
+    """Return the mean, its error bar, and the bar's part for chance."""
     each = _each([one.predicted for one in said], boots)
     middle, half = student.mean(each)
     assumed = _mean([one.chance for one in said], boots)
     systematic = _mean([one.error - one.chance for one in said], boots)
-    # Runs that all came out the same do not tell what chance does, and a few boots may come out nearly the same.
+    # Equal answers do not show the effect of chance, and a few boots may have nearly equal answers by chance.
     spread = half if half is not None and max(each) > min(each) else 0.0
     measured = spread and len(set(boots)) >= ENOUGH
     chance = max(spread, assumed * (LEAST / math.sqrt(len(set(boots))) if measured else 1.0))
@@ -85,7 +86,7 @@ def _mean(values: Sequence[float], boots: Sequence[int]) -> float:
 
 
 def _each(values: Sequence[float], boots: Sequence[int]) -> list[float]:
-    """The mean of each boot; of one boot the values themselves."""
+    """Return the mean of each boot; if there is only one boot, the values themselves."""
     by_boot: dict[int, list[float]] = {}
     for boot, value in zip(boots, values, strict=True):
         by_boot.setdefault(boot, []).append(value)
@@ -93,7 +94,7 @@ def _each(values: Sequence[float], boots: Sequence[int]) -> list[float]:
 
 
 def by_key(found: Sequence[Predicted]) -> dict[Key, Predicted]:
-    """Of tasks with the same name the sum."""
+    """Return the numbers by key. Numbers of tasks with the same name are added."""
     rows: dict[Key, Predicted] = {}
     for row in found:
         key = row.anywhere

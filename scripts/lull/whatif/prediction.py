@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """The tables of a what-if: time, wake-ups, latencies and energy of each CPU and state, each with an error bar.
 
-A predicted number is the model's own. With the run's own settings the model may be off from the recorded number, and
-this difference is a part of the error bar. `lull.whatif.bars` has the error bars.
+A predicted number is the model's. With the run's own settings, the model's number may differ from the recorded one.
+This difference is a part of the error bar (`lull.whatif.bars`).
 """
 
 import re
@@ -22,25 +22,25 @@ from lull.whatif.source import Replay
 from lull.whatif.spent import ACTIVE
 
 ALL = -1
-"""In place of a CPU's number."""
+"""The value in place of a CPU's number."""
 CHOICE = "choice"
-"""A row of a table about a choice that does not come out again, and not about a number."""
+"""The kind of a row about a choice whose replay differs from the recorded one."""
 _NUMBER = re.compile(r"/[0-9]+$")
-"""Of a task, after its name."""
+"""The number of a task, after its name."""
 CORES = "cores"
 """The CPUs without their L2 caches."""
 QUANTILES = (0.5, 0.99)
 FEWEST = 8
-"""Wake-ups of a CPU that has quantiles of their latency."""
+"""The smallest number of a CPU's wake-ups for quantiles of their latency."""
 
 Key = tuple[str, int, str]
-"""What, CPU, and state or quantile."""
+"""The key of a number: what it is, CPU, and state or quantile."""
 
 
 TOTALS: dict[str, Key] = {
     "energy_j": ("energy", ALL, "all"), "wake_ups": ("wake-ups", ALL, "all"), "latency_p99_us": ("latency", ALL, "p99"),
 }  # fmt: skip
-"""Columns of a grid."""
+"""The columns of a grid."""
 
 
 class Predicted(NamedTuple):
@@ -52,19 +52,19 @@ class Predicted(NamedTuple):
     predicted: float
     error: float
     chance: float
-    """The part of the error bar that is for chance between boots."""
+    """The part of the error bar for chance between boots."""
     ideal: float | None
-    """None of a latency of which there are too few wake-ups."""
+    """The number with the near-ideal governor; None for a latency with too few wake-ups."""
 
     @property
     def anywhere(self) -> Key:
-        """The key of this number in any run of the same program. A task has another number in each run, so that here a
-        task is its name alone."""
+        """Return the key of this number in any run of the same program. A task is only its name, because its number
+        differs from run to run."""
         return self.what, self.cpu, _NUMBER.sub("", self.of) if self.what == "cause" else self.of
 
 
 class Said(NamedTuple):
-    """A predicted number, its error bar, and the part of the bar that is for chance between boots."""
+    """A predicted number, its error bar, and the bar's part for chance between boots."""
 
     predicted: float
     error: float
@@ -75,18 +75,18 @@ UNITS = {"residency": "%", "entries": "", "wake-ups": "", "latency": "us", "ener
 
 
 class Ground(NamedTuple):
-    """What is known of a run without a change of its settings."""
+    """The numbers of a run with its own settings."""
 
     truth: dict[Key, float]
-    """Of the trace. Energy is the model's with the recorded choices."""
+    """The trace's numbers. Energy is the model's with the recorded choices."""
     model: dict[Key, float]
-    """The model's answer with the recorded choices."""
+    """The model's numbers with the recorded choices."""
     own: dict[Key, float]
-    """The model's answer with the governor's."""
+    """The model's numbers with the governor's choices."""
 
 
 def rows(source: Replay, machine: Setup) -> list[Predicted]:
-    """The whole table of one set of settings."""
+    """Return the whole table for one set of settings."""
     model = measures(source, source.machine, source.as_recorded)
     own = measures(source, source.machine, source.wakes(source.machine))
     ground = Ground(of_trace(source), model, own)
@@ -106,7 +106,7 @@ def rows(source: Replay, machine: Setup) -> list[Predicted]:
 
 
 class Doubts(NamedTuple):
-    """What makes the error bars of an answer wide."""
+    """All that widens the error bars of an answer."""
 
     strange: set[int]
     guesses: dict[Key, float]
@@ -119,12 +119,12 @@ def _doubts(source: Replay, machine: Setup, wakes: npt.NDArray[np.void], cores_j
 
 
 def _known(key: Key, ground: Ground) -> bool:
-    """Too few wake-ups have no latency."""
+    """Return true if a number is known; a latency of too few wake-ups is not."""
     return key[0] != "latency" or (key in ground.truth and key in ground.own)
 
 
 def _said(key: Key, ground: Ground, new: Mapping[Key, float], doubts: Doubts) -> Said:
-    """A number with the new settings."""
+    """Return a number with the new settings, and its error bar."""
     what, cpu, of = key
     before, model, base, after = (one.get(key, 0.0) for one in (*ground, new))
     known = _known(key, ground)
@@ -151,7 +151,7 @@ def _scale(source: Replay, machine: Setup, wakes: npt.NDArray[np.void], cores_j:
 
 
 def _one_more(source: Replay, machine: Setup) -> dict[int, float]:
-    """Joules of the dearest sleep that each CPU may choose, beside those of the time asleep."""
+    """Return the joules of each CPU's most expensive sleep, besides those of the time asleep."""
     told, power, found = source.states(machine), source.power(machine), {}
     for (cpus, cluster), charges in zip(machine.platform.cpu_ranges(), source.charges(machine), strict=True):
         for cpu in source.chains.sleeps.keys() & set(cpus):
@@ -164,15 +164,18 @@ def _one_more(source: Replay, machine: Setup) -> dict[int, float]:
 
 
 def unseen(source: Replay, machine: Setup, wakes: npt.NDArray[np.void]) -> set[int]:
-    """The CPUs that would enter a state that the run never left on them."""
+    """Return the CPUs that would enter a state that they never left in the run."""
     chains = source.chains_of(machine)
     pairs = np.unique(np.stack([wakes["cpu"], wakes["state"]]), axis=1).T.tolist()
     return {cpu for cpu, state in pairs if state >= 0 and chains.unseen(cpu, state)}
 
 
 def guessed(source: Replay, machine: Setup, wakes: npt.NDArray[np.void]) -> dict[Key, float]:
-    """Joules that no recorded number tells: of starting and stopping ticks that the run did not, on CPUs of which the
-    run does not tell how long it takes; and of sleeping in states that the what-if adds."""
+    """Return joules that do not follow from recorded numbers, for two reasons.
+
+    Ticks are stopped and started on CPUs for which the run does not tell how long that takes. CPUs sleep in states that
+    the what-if adds.
+    """
     power, chains, found = source.power(machine), source.chains, {}
     other_s = np.abs(chains.ticking(wakes) - chains.ticking(source.as_recorded)) / 1e9
     for cpu, cost in chains.tick_cost.items():
@@ -186,8 +189,8 @@ def guessed(source: Replay, machine: Setup, wakes: npt.NDArray[np.void]) -> dict
 
 
 def _in_new_states(source: Replay, machine: Setup, wakes: npt.NDArray[np.void]) -> float:
-    """Of the joules of sleeping in added states, the part that is a guess: of such a state only the power of its kind
-    is known, and not even that if the run was never in the state of this kind."""
+    """Return the guessed part of the joules of sleeps in added states. Only the power of the state's kind is known, and
+    not even this if the run was never in the state of this kind."""
     new = {name: added.like(state) for name, state in added.of(machine.platform).items()}
     if not new:
         return 0.0
@@ -201,7 +204,7 @@ def _in_new_states(source: Replay, machine: Setup, wakes: npt.NDArray[np.void]) 
 
 
 def table(found: Sequence[Predicted], run: Path | str, differences: Iterable[OtherChoice] = ()) -> pa.Table:
-    """Numbers, and of each recorded choice that does not come out again the number of the state, and the reason."""
+    """Return the table: the numbers, and a row for each choice whose replay differs, with its states and the reason."""
     choices = [
         Predicted(CHOICE, "state", one.cpu, str(one), one.state, one.again, 0.0, 0.0, None) for one in differences
     ]
@@ -209,13 +212,13 @@ def table(found: Sequence[Predicted], run: Path | str, differences: Iterable[Oth
 
 
 def totals(source: Replay, machine: Setup) -> dict[str, float]:
-    """Joules of all CPUs and L2 caches, the wake-ups, and the p99 of their latency, as the model has them."""
+    """Return the model's joules of all CPUs and L2 caches, the wake-ups, and the p99 of their latency."""
     found = _totals(source, machine, source.wakes(machine))
     return {column: found[key] for column, key in TOTALS.items()}
 
 
 def ground_of_points(source: Replay) -> Ground:
-    """For `point`: the same for each point of a grid."""
+    """Return the ground for `point`. It is the same for each point of a grid."""
     model, own = (
         _totals(source, source.machine, wakes) for wakes in (source.as_recorded, source.wakes(source.machine))
     )
@@ -224,12 +227,12 @@ def ground_of_points(source: Replay) -> Ground:
 
 
 def columns_of(name: str) -> tuple[str, str, str]:
-    """The columns of a grid that hold what is said of one of TOTALS."""
+    """Return the columns of a grid for one of TOTALS: the number, its error bar, and the part for chance."""
     return name, f"{name}_error", f"{name}_chance"
 
 
 def point(ground: Ground, source: Replay, machine: Setup) -> dict[str, float]:
-    """A point of a grid: what the table of `rows` says of the whole run, each number with its error bar."""
+    """Return a point of a grid: the numbers of the whole run as in the table of `rows`, with error bars."""
     wakes = source.wakes(machine)
     new = _totals(source, machine, wakes)
     doubts = _doubts(source, machine, wakes, new["energy", ALL, CORES])
@@ -251,21 +254,21 @@ def _totals(source: Replay, machine: Setup, wakes: npt.NDArray[np.void]) -> dict
 
 
 def p99_us(source: Replay, machine: Setup, wakes: npt.NDArray[np.void]) -> float:
-    """Of the wake-ups of all CPUs."""
+    """Return the p99 of the latency over the wake-ups of all CPUs."""
     woken = source.chains.woken(wakes)
     late = source.latency(machine, woken[woken["given_up"] == 0])
     return float(np.quantile(late, 0.99)) / 1000 if late.size else 0.0
 
 
 def measures(source: Replay, machine: Setup, wakes: npt.NDArray[np.void]) -> dict[Key, float]:
-    """What the wake-ups of a model come to."""
+    """Return all numbers of the model for some wake-ups."""
     found: dict[Key, float] = {}
     power_of, times = source.power(machine), source.spending(machine, wakes)
     cores, woken = times.cores(power_of, source.spent), source.chains.woken(wakes)
     for cpu, joules in cores.items():
         for label, value in joules.items():
             found["energy", cpu, label] = value
-            # Work keeps its causes. A state that the run never had has one cause: that nothing was to do.
+            # Work keeps its causes. A state that the run never had has one cause: idle.
             for cause, share in (power_of.causes.get(cpu, {}).get(label) or {"idle": 1.0}).items():
                 found["cause", ALL, cause] = found.get(("cause", ALL, cause), 0.0) + share * value
         for name, slept in times.slept[cpu].items():
@@ -286,7 +289,7 @@ def measures(source: Replay, machine: Setup, wakes: npt.NDArray[np.void]) -> dic
 
 
 def _quantiles(cpu: int, late: npt.NDArray[np.int64]) -> dict[Key, float]:
-    """None where there are too few wake-ups."""
+    """Return the quantiles of a CPU's latency; none if there are too few wake-ups."""
     if late.size < FEWEST:
         return {}
     us = np.quantile(late, QUANTILES) / 1000
@@ -294,7 +297,7 @@ def _quantiles(cpu: int, late: npt.NDArray[np.int64]) -> dict[Key, float]:
 
 
 def of_trace(source: Replay) -> dict[Key, float]:
-    """The same numbers of the trace itself. Energy is the model's with the recorded choices."""
+    """Return the same numbers from the trace itself. Energy is the model's with the recorded choices."""
     found = dict(measures(source, source.machine, source.as_recorded))
     first, last = source.chains.first, source.chains.last
     late: list[npt.NDArray[np.int64]] = []
@@ -317,6 +320,6 @@ def of_trace(source: Replay) -> dict[Key, float]:
 
 
 def _best(source: Replay, machine: Setup, governor: dict[Key, float]) -> dict[Key, float]:
-    """The least energy of all: by hindsight, or the governor's own if that is less."""
+    """Return the numbers with the least energy: with hindsight, or the governor's own if these are less."""
     found = measures(source, machine, hindsight.least(source, machine))
     return min([found, governor], key=lambda one: one["energy", ALL, "all"])

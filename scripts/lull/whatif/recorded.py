@@ -1,16 +1,16 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""A run's choices made again by the kernel's governors, and the share that comes out as recorded.
+"""Makes a run's choices again by the kernel's governors, and computes the share that is as recorded.
 
-Three inputs are in no event and are inferred:
+No event tells three inputs. They are inferred:
 
-- Why a tick was kept for which no timer of the trace asks. Either the governor kept the tick, or the kernel did, for
-  RCU for example, and then the governor was told that the sleep lasts until the tick. A row of such choices is taken
-  in pieces. In each piece either may come first; each place of the change is tried, to eight choices after the piece,
-  and the one that fits is kept. Of those that fit equally the one is kept in which the kernel did so least: RCU needs
-  the tick for some milliseconds, and a program may keep a CPU from long sleeps for as long as it runs.
-- The sleeps before the trace. Each CPU is replayed after each of a few made-up histories; the one that fits is kept.
-- How much shorter a sleep is than the time between its events. To write the first one takes 2 us, which the kernel does
-  not measure. Only where choices differ is that tried: of 2.5 us between the events it is nearly all.
+- Who kept a tick that no timer of the trace needs: the governor, or the kernel, for RCU for example. In the second case
+  the governor was told that the sleep lasts until the tick. Rows of such choices are divided into pieces. In each piece
+  either may come first, and each place of a change is tried. The one that fits best is kept, by the choices of the
+  piece and of eight after it. If several fit equally, the one with the fewest ticks kept by the kernel is used, because
+  RCU needs the tick for some milliseconds only, but a program may prevent long sleeps as long as it runs.
+- The sleeps before the trace. Each CPU is replayed after a few made-up histories, and the one that fits best is kept.
+- The difference between a sleep and the time between its events. To write the first event takes 2 us, which the kernel
+  does not measure. This matters if the events are 2.5 us apart. It is tried only where choices differ.
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -30,16 +30,16 @@ Times = npt.NDArray[np.int64]
 Flags = npt.NDArray[np.bool_]
 
 REMEMBERED = 64
-"""Sleeps after which no history before the trace is seen any more: by then a factor of menu kept 1/5000 of it."""
+"""The number of sleeps after which a history has no effect: 1/5000 of it is left in a factor of menu."""
 LATEST = 256
-"""Choices from here on are not explained by a history."""
+"""Choices after this number are not explained by a history."""
 SETTLING = 8
-"""Sleeps after which menu has forgotten the intervals before; its factors last longer."""
+"""The number of sleeps after which menu has forgotten the intervals before. Its factors last longer."""
 
 
 class Past(NamedTuple):
-    """A made-up history: so many short sleeps while no timer was near, then so many while the tick was, then so many
-    sleeps of another kind. And how long the events at the ends of a sleep take, which the kernel does not measure."""
+    """A made-up history: `far` short sleeps without a near timer, `near` short sleeps with the tick near, then `more`
+    sleeps of another kind. `events` is the time of a sleep's events, which the kernel does not measure."""
 
     far: int
     near: int
@@ -56,7 +56,7 @@ PASTS = tuple(Past(far, near) for far in (0, 6, 12, 24, 48) for near in (0, 4, 8
 
 
 class PastSleep(NamedTuple):
-    """A sleep of a made-up history: how long it was, and how far away its timer was."""
+    """A sleep of a made-up history: its length, and the distance of its timer."""
 
     length: int
     timer: int
@@ -71,25 +71,25 @@ KINDS = (
     PastSleep(1_500_000, NEVER), PastSleep(3_500_000, 4_000_000), PastSleep(3_500_000, NEVER),
 )  # fmt: skip
 MORE = (1, 4, 16)
-"""How often. A factor of menu and a bin of teo change with sleeps of one length alone, of which there may be few, so
-that it is this part of a history that is seen longest. It is tried where choices do not come out again without."""
+"""Numbers of such sleeps. A factor of menu and a bin of teo change only with sleeps of one length, which may be rare.
+So this part of a history has the longest effect. It is tried only where choices otherwise differ."""
 EVENTS = (0.6, 0.8, 1.0)
-"""What the events take, as shares of the CPU's shortest sleep, which is hardly one if it is shorter than so long."""
+"""The time of the events, as shares of the CPU's shortest sleep. A sleep below HARDLY_NS is little more than events."""
 HARDLY_NS = 10_000
 PIECE = 32
-"""Choices of a row in which the reason of a kept tick changes once at most."""
+"""The number of choices of a row in which the reason of a kept tick changes at most once."""
 SHORT_NS = 100_000
 EARLIER = 0.25
 
 
 @dataclass(frozen=True)
 class Made:
-    """The choices of one CPU made again."""
+    """The choices of one CPU, made again."""
 
     sleeps: Sleeps
     choice: npt.NDArray[np.int8]
     wheel: Times
-    """When the wheel was taken to be due."""
+    """The time at which the wheel was assumed to be due."""
     stop_tick: Flags
 
     @property
@@ -99,7 +99,7 @@ class Made:
 
     @property
     def tick_agrees(self) -> Flags:
-        """A tick that was let go is stopped, unless a timer is due before the next one."""
+        """Return for each choice whether the tick is as recorded. A tick is not stopped if a timer is due before it."""
         own = self.sleeps
         due = self.stop_tick & (self.wheel <= own["tick"])
         found: Flags = own["stopped"] | (self.stop_tick == own["stops"]) | due
@@ -109,7 +109,7 @@ class Made:
         return Made(self.sleeps[which], self.choice[which], self.wheel[which], self.stop_tick[which])
 
     def between(self, begin: int, end: int) -> "Made":
-        """The choices of sleeps that end after one time and begin before the other."""
+        """Return the choices of sleeps that end after `begin` and start before `end`."""
         first = int(np.searchsorted(self.sleeps["end"], begin, "right"))
         return self.part(slice(first, int(np.searchsorted(self.sleeps["start"], end))))
 
@@ -119,10 +119,10 @@ class Again:
     made: dict[int, Made]
     pasts: dict[int, Past]
     begin: int
-    """Of the traced command. Before it the trace is being set up, and not all events are on."""
+    """The begin of the traced command. Before it, the trace is set up, and not all events are enabled."""
 
     def agrees(self) -> Flags:
-        """Whether it comes out again, of each choice from the command's begin on."""
+        """Return for each choice after the command's begin whether it is as recorded."""
         every = [own.agrees[own.sleeps["start"] >= self.begin] for own in self.made.values()]
         return np.concatenate(every) if every else np.zeros(0, np.bool_)
 
@@ -134,7 +134,7 @@ class Again:
 def again(
     entries: Entries, governor: str, states: Mapping[int, Sequence[State]], pasts: Iterable[Past] = PASTS
 ) -> Again:
-    """Each CPU's choices after the history that fits best; of equal ones the first."""
+    """Return each CPU's choices after the history that fits best. If several fit equally, the first is used."""
     for own in entries.by_cpu.values():
         begins.tell(own)
     fits: dict[int, float] = {}
@@ -168,7 +168,7 @@ def _other_past(
     entries: Entries,
     pasts: Iterable[Past],
 ) -> Past:
-    """The history that fits best up to the last choice that differs, if that is not too late for a history."""
+    """Return the history that fits best up to the last choice that differs, among the choices before LATEST."""
     early = made.part(slice(LATEST))
     differs = np.flatnonzero(~early.agrees & (early.sleeps["start"] >= entries.begin))
     if not differs.size:
@@ -193,13 +193,13 @@ def _with_events(past: Past, own: Sleeps) -> list[Past]:
 
 
 def _after(engine: Governor, cpu: int, own: Sleeps, past: Past, entries: Entries) -> Made:
-    """The choices of a CPU that had this history."""
+    """Return the choices of a CPU after this history."""
     engine.live(cpu, history(past, entries, cpu))
     return _cpu(engine, cpu, own, entries.begin, past)
 
 
 def lived(entries: Entries, found: Again) -> dict[int, Lived]:
-    """The sleeps of each CPU that ended before the command: the history that fits, and those that the trace has."""
+    """Return the sleeps of each CPU before the command: its history, then the recorded sleeps."""
     lives = {}
     for cpu, past in found.pasts.items():
         made = found.made[cpu]
@@ -214,7 +214,7 @@ def warmed(
     before: Mapping[int, Lived],
     tunables: Mapping[str, int] | None = None,
 ) -> Governor:
-    """The governor as it is when the traced command begins."""
+    """Return the governor in its state at the begin of the traced command."""
     engine = Governor(governor, states, tunables)
     for cpu, own in before.items():
         engine.live(cpu, own)
@@ -222,7 +222,7 @@ def warmed(
 
 
 def history(past: Past, entries: Entries, cpu: int) -> Lived:
-    """Sleep as often as the history says, so that the last sleep ends before the trace begins."""
+    """Return the sleeps of a history. The last one ends before the trace begins."""
     kinds = (
         [PastSleep(SHORT_NS, NEVER)] * past.far
         + [PastSleep(SHORT_NS, entries.period)] * past.near
@@ -239,7 +239,7 @@ def history(past: Past, entries: Entries, cpu: int) -> Lived:
 
 
 def lived_of(own: Sleeps, wheels: Times, past: Past) -> Lived:
-    """Recorded sleeps, with the times when the wheel is taken to be due."""
+    """Return recorded sleeps as the governor's input, with the times at which the wheel is assumed to be due."""
     found = np.empty(own.size, LIVED)
     found["clock"], found["now"], found["wheel"] = own["start"], chosen_at(own), wheels
     found["residency"] = np.maximum(0, own["end"] - own["start"] - past.events)
@@ -250,7 +250,7 @@ def lived_of(own: Sleeps, wheels: Times, past: Past) -> Lived:
 
 
 def _cpu(engine: Governor, cpu: int, own: Sleeps, since: int, past: Past) -> Made:
-    """The choices in their order."""
+    """Return a CPU's choices, made in their order."""
     made = Made(own, np.empty(own.size, np.int8), own["wheel"].copy(), np.empty(own.size, np.bool_))
     keeps = ~own["stopped"] & ~own["stops"]
     edges = np.append(np.flatnonzero(keeps[1:] != keeps[:-1]) + 1, own.size)
@@ -266,21 +266,20 @@ def _cpu(engine: Governor, cpu: int, own: Sleeps, since: int, past: Past) -> Mad
 
 
 class Tried(NamedTuple):
-    """A row of choices, with what may have kept the tick at each."""
+    """A row of choices, with an assumption on who kept the tick at each."""
 
     score: tuple[float, int]
     wheels: Times
-    """When the wheel was taken to be due at each."""
+    """The time at which the wheel was assumed to be due at each choice."""
     made: Made
-    """The row, and the choices after it."""
+    """The row, and the choices after it, made again."""
 
 
 def _kept(engine: Governor, cpu: int, own: Sleeps, count: int, since: int, past: Past) -> Times:
-    """When the wheel was due in a row of choices that kept the tick: the kernel kept it up to one of them, or from one
-    of them on. `own`: the row of so many choices, and those after it.
+    """Return when the wheel was due at `count` choices that kept the tick. `own` is their row, and the choices after.
 
-    Where a choice still differs, the kernel may have kept a single tick, or another CPU may have served a timer: at
-    this choice, or at one of the few before.
+    The kernel kept the tick up to one of the choices, or from one of them on. If a choice still differs, the kernel may
+    have kept a single tick, or another CPU may have served a timer, at this choice or at one of a few before.
     """
     before = engine.save()
     now, told = own["now"][:count], own["wheel"][:count]
@@ -304,7 +303,7 @@ def _kept(engine: Governor, cpu: int, own: Sleeps, count: int, since: int, past:
 
 
 def _better(best: Tried, tried: Callable[[Times], Tried]) -> Tried | None:
-    """The same row with another wheel at one choice, if more choices then come out as recorded."""
+    """Return the same row with another wheel at one choice, if more choices are then as recorded; else None."""
     for wrong in np.flatnonzero(~best.made.agrees).tolist():
         others = []
         for at in range(max(0, wrong - SETTLING), min(wrong + 1, best.wheels.size)):
@@ -318,13 +317,13 @@ def _better(best: Tried, tried: Callable[[Times], Tried]) -> Tried | None:
 
 
 def wheels_of(one: np.void) -> tuple[int, ...]:
-    """What the wheel may have been at a choice that kept the tick: as the trace tells, at work for the kernel, or
-    another CPU's to serve."""
+    """Return the possible due times of the wheel at a choice that kept the tick: as in the trace, now (the kernel kept
+    the tick), or never (another CPU serves the timer)."""
     return int(one["wheel"]), int(one["now"]), NEVER
 
 
 def _fit(made: Made, since: int) -> float:
-    """The choices that agree; what they say of the tick counts half. Before the command not all events are on, so that
-    a choice from there counts a quarter."""
+    """Return the weighted number of choices that agree. The choice of the tick counts half. A choice before the command
+    counts a quarter, because not all events are enabled there."""
     weights = np.where(made.sleeps["start"] >= since, 1.0, EARLIER)
     return float(((made.agrees + 0.5 * made.tick_agrees) * weights).sum())

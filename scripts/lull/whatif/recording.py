@@ -1,9 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""A recording: the part of a run's folder that a what-if reads, small enough to be committed.
+"""Writes a recording: the part of a run's folder that a what-if reads, small enough to be committed.
 
-Trace, settings and counters are as the run left them. Windows of the ledger that count alike in an answer are summed.
-The manifest keeps what made the run, without the lists of inputs that its keys are hashes of, and without names of
-places on the machine that made it.
+Trace, settings and counters are copied. The ledger's windows are summed if answers do not distinguish them. The
+manifest keeps engine, artifacts and commit, but no lists of inputs (their hashes remain) and no paths of the host.
 """
 
 import json
@@ -26,9 +25,9 @@ _KEYS = ("cpu", "cluster", "state", "component", "kind", "cause", "backend", "ba
 
 
 def keep(path: Path, target: Path, ticks: tuple[int, int]) -> None:
-    """Write the recording of a run. A folder that is there already is replaced if it is a recording, too.
+    """Write the recording of a run. An existing folder is replaced only if it is a recording.
 
-    `ticks`: begin and end of the traced command, by gem5's clock.
+    `ticks` is begin and end of the traced command in gem5's ticks.
     """
     if target.exists() and not _is_recording(target):
         raise UserError(f"--keep {target}: exists and is not a recording; choose another folder")
@@ -45,7 +44,7 @@ def keep(path: Path, target: Path, ticks: tuple[int, int]) -> None:
 
 
 def _is_recording(folder: Path) -> bool:
-    """A run has the same files and others, which nothing could bring back."""
+    """Return true if a folder is a recording. A run has more files, and must not be overwritten."""
     return folder.is_dir() and {path.name for path in folder.iterdir()} == {RUN, CPUIDLE, TRACE, MANIFEST, LEDGER}
 
 
@@ -56,7 +55,7 @@ def _manifest(rundir: RunDir) -> dict[str, object]:
     for name, artifact in about["artifacts"].items():
         files = artifact.pop("files", {})
         artifact.pop("packages", None)
-        if name == "kernel":  # of an older kernel only its patches say whether a checkout has its governors
+        if name == "kernel":  # an older kernel's patches are needed to check whether a checkout has its governors
             artifact["files"] = {patch: key for patch, key in files.items() if patch.endswith(".patch")}
     return about
 
@@ -66,7 +65,7 @@ def _nameless(word: str) -> str:
 
 
 def _ledger(path: Path, ticks: tuple[int, int]) -> pa.Table:
-    """The ledger's rows, summed over the windows that `lull.whatif.watts` does not tell apart."""
+    """Return the ledger's rows, summed over windows that `lull.whatif.watts` does not distinguish."""
     if not path.is_file():
         raise UserError(f"{path}: missing; run `lull energy {path.parent}` first")
     found = rows.grouped(path, (*_KEYS, "start", "end"), ["seconds", "joules"])
@@ -89,8 +88,8 @@ def _ledger(path: Path, ticks: tuple[int, int]) -> pa.Table:
 
 
 def _parts(windows: Sequence[tuple[int, int]], ticks: tuple[int, int]) -> list[list[tuple[int, int]]]:
-    """Windows in their order: those before the command, those in it, and those after it. A window that is mostly in the
-    command is a part of its own."""
+    """Return the windows in parts: those before the command, those in it, and those after it. Each window that is only
+    mostly in the command is its own part."""
     begin, end = ticks
     found: dict[tuple[str, int], list[tuple[int, int]]] = {}
     for window in windows:

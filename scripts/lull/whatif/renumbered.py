@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What is recorded, with the numbers that states have on a machine to which a what-if adds states.
+"""Renumbers the states of recorded chains and sleeps for a machine to which a what-if adds states.
 
-For example, C3 is state 2 of a CPU. If a what-if adds C2b between C2 and C3, then C3 is state 3.
+For example, C3 is state 2 of a CPU. If a what-if adds C2b between C2 and C3, then C3 becomes state 3.
 """
 
 from collections.abc import Mapping, Sequence
@@ -16,7 +16,7 @@ from lull.whatif.library import Lived
 from lull.whatif.ways import NEVER_LEFT
 
 Layout = tuple[tuple[tuple[str, str], ...], ...]
-"""Of each cluster, the names and kinds of its states."""
+"""For each cluster, the names and kinds of its states."""
 
 
 def layout(platform: Platform) -> Layout:
@@ -26,7 +26,7 @@ def layout(platform: Platform) -> Layout:
 
 
 def chains(own: Chains, before: Platform, now: Platform) -> Chains:
-    """A new state has the usual ways out of the recorded state of its kind."""
+    """Return the renumbered chains. A new state has the usual exits of the recorded state of its kind."""
     sleeps, usual, new = {}, {}, {}
     for cpu, (old, states) in _states(before, now).items():
         if cpu not in own.sleeps:
@@ -41,7 +41,7 @@ def chains(own: Chains, before: Platform, now: Platform) -> Chains:
 
 
 def lived(own: Mapping[int, Lived], before: Platform, now: Platform) -> dict[int, Lived]:
-    """The sleeps before the command, of which -1 is the governor's own choice."""
+    """Return the renumbered sleeps before the command. State -1, the governor's own choice, stays."""
     found = {}
     for cpu, (old, states) in _states(before, now).items():
         if cpu not in own:
@@ -52,12 +52,12 @@ def lived(own: Mapping[int, Lived], before: Platform, now: Platform) -> dict[int
 
 
 def _states(before: Platform, now: Platform) -> dict[int, tuple[Sequence[CState], Sequence[CState]]]:
-    """Of each CPU, the recorded states and all."""
+    """Return for each CPU the recorded states, and all states."""
     pairs = zip(before.cpu_ranges(), now.cpu_ranges(), strict=True)
     return {cpu: (old.cstates, new.cstates) for (cpus, old), (_, new) in pairs for cpu in cpus}
 
 
 def _numbers(old: Sequence[CState], states: Sequence[CState]) -> list[int]:
-    """Of each recorded state, its number among all."""
+    """Return for each recorded state its number among all states."""
     names = [state.name for state in states]
     return [names.index(state.name) for state in old]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Which of several runs are repetitions of one another: made of the same, asked the same, with other seeds."""
+"""Finds repetitions among several runs: runs that differ only in their seeds, not in settings, engine or artifacts."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -12,9 +12,9 @@ from lull.runspec import seeds
 from lull.runspec.dotted import differing, flat
 
 ENOUGH = 3
-"""Boots whose spread says by itself what chance does. Two may come out alike."""
+"""The smallest number of boots whose spread alone shows the effect of chance. Two may be alike by chance."""
 _NAMED = 3
-"""Settings that are named, of those in which runs differ."""
+"""The number of settings that are named, among those in which runs differ."""
 
 
 @dataclass(frozen=True)
@@ -23,11 +23,11 @@ class Repetitions:
 
     paths: tuple[Path, ...]
     boots: tuple[int, ...]
-    """Of each run the seed of its boot."""
+    """The seed of each run's boot."""
 
     @property
     def name(self) -> str:
-        """What the mean of these runs is called."""
+        """Return the name of the mean of these runs."""
         return f"mean of {len(self.paths)} repetitions of {self.paths[0]}"
 
     @property
@@ -43,7 +43,7 @@ class Repetitions:
 
 
 def of(paths: Sequence[Path]) -> tuple[list[Repetitions], list[str]]:
-    """Those that have repetitions among the runs, and a sentence about each run that is not pooled with the first."""
+    """Return the groups of repetitions, and a sentence about each run that is not in the group of the first run."""
     alike: list[tuple[dict[str, Any], dict[seeds.Seeds, Path]]] = []
     again = []
     for path in paths:
@@ -64,7 +64,7 @@ def of(paths: Sequence[Path]) -> tuple[list[Repetitions], list[str]]:
 
 
 def _about(path: Path) -> tuple[dict[str, Any], seeds.Seeds]:
-    """What was asked and what made the run, without the seeds; and these."""
+    """Return the settings and makers of a run without its seeds, and the seeds."""
     rundir = RunDir.open(path)
     spec, made_by = rundir.spec(), rundir.manifest()
     about = {

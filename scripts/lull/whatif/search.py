@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""A search for the settings that spend the least energy within a bound, from a coarse grid to single numbers.
+"""Searches the settings that spend the least energy within a bound: first a coarse grid, then single numbers.
 
-First comes a grid: each governor with each combination of residencies. From the best point of each governor on, the
-advertised numbers of one state at a time are changed, or the parameters of haltpoll. The best such change is kept, and
-the next round begins there, until no change saves energy. So latencies are tried without a grid of all combinations.
+The grid is each governor with each combination of residencies. Then, from the best point of each governor on, the
+advertised numbers of one state at a time, or the parameters of haltpoll, are changed. The best change is kept, and the
+next round begins there, until no change saves energy. So latencies need no grid of all combinations.
 """
 
 import math
@@ -13,30 +13,30 @@ from itertools import product
 from typing import NamedTuple
 
 RESIDENCY, LATENCY = "residency", "latency"
-"""Advertised numbers of a state. Latency is entry and exit, of which Linux knows the sum alone: both get one factor."""
+"""Advertised numbers of a state. Latency is entry and exit with one factor, because Linux uses only their sum."""
 FACTORS = (0.25, 0.5, 1, 2, 4)
 FINER = (0.71, 1.41)
-"""Factors on the residency of the best point so far: the half of a step."""
+"""Factors on the residency of the best point so far: half of a step."""
 ROUNDS = 8
 LEAST = 1e-9
-"""The share of the energy that a change has to save."""
+"""The smallest saving for which a change is kept, as a share of the energy."""
 
 ALIKE = 1e-4
-"""Two answers are one if neither energy nor p99 differs by a larger share, and a change that saves less is dropped."""
+"""Two answers count as one if energy and p99 differ at most by this share. A change that saves less is dropped."""
 
 Number = tuple[str, str]
 """A state, and RESIDENCY or LATENCY."""
 Outcome = tuple[float, float]
 """Joules, and the p99 in microseconds."""
 Ask = Callable[[Sequence["Candidate"]], Mapping["Candidate", Outcome]]
-"""The outcomes of candidates. A candidate that no platform's file may have has none."""
+"""Returns the outcomes of candidates. A candidate that no platform file may have has none."""
 
 
 @dataclass(frozen=True)
 class Candidate:
     governor: str
     factors: tuple[tuple[Number, float], ...] = ()
-    """In a fixed order. Numbers that stay as recorded have none."""
+    """The factors, in a fixed order. Numbers that stay as recorded have none."""
     own: tuple[str, ...] = ()
     """Parameters of haltpoll."""
 
@@ -44,25 +44,25 @@ class Candidate:
         return dict(self.factors).get(number, 1)
 
     def scaled(self, *changes: tuple[Number, float]) -> "Candidate":
-        """With other factors on some numbers."""
+        """Return the candidate with other factors on some numbers."""
         now = {**dict(self.factors), **dict(changes)}
         return replace(self, factors=tuple(sorted((one, by) for one, by in now.items() if by != 1)))
 
 
 class Matter(NamedTuple):
-    """How much one number of the best answer matters, if all others stay."""
+    """The effect of one number of the best answer, if all others stay."""
 
     number: str
     best: str
     """Its value in the best answer."""
     recorded: Outcome | None
-    """With this number as recorded; None if it is, or if no platform's file may have that."""
+    """The outcome with this number as recorded; None if it is as recorded, or if no platform file may have that."""
     energy_j: tuple[float, float]
-    """The least and the most with all values that were tried."""
+    """The least and the most energy over all values that were tried."""
     latency_p99_us: tuple[float, float]
 
     def row(self) -> dict[str, str | float | None]:
-        """For a data frame."""
+        """Return the row of a data frame."""
         joules, late = self.recorded or (None, None)
         return {
             "number": self.number, "best": self.best, "energy_j": joules, "latency_p99_us": late,
@@ -73,7 +73,7 @@ class Matter(NamedTuple):
 
 @dataclass(frozen=True)
 class Space:
-    """What may be chosen."""
+    """The settings that a search may choose."""
 
     governors: Sequence[str]
     states: Sequence[str]
@@ -85,11 +85,11 @@ class Space:
         return [(state, what) for state in self.states for what in (RESIDENCY, LATENCY)]
 
     def owns(self, governor: str) -> Sequence[tuple[str, ...]]:
-        """Of a governor, the combinations of its parameters. menu and teo have none."""
+        """Return the combinations of a governor's parameters. menu and teo have none."""
         return self.of_haltpoll if governor == "haltpoll" else ((),)
 
     def grid(self) -> Iterator[Candidate]:
-        """The recorded settings come first."""
+        """Yield the candidates of the coarse grid, the recorded settings first."""
         yield self.recorded
         residencies = [(state, RESIDENCY) for state in self.states]
         for governor, factors in product(self.governors, product(FACTORS, repeat=len(residencies))):
@@ -99,7 +99,7 @@ class Space:
                     yield point
 
     def around(self, one: Candidate) -> Iterator[Candidate]:
-        """One state's numbers otherwise, or the governor's parameters."""
+        """Yield candidates that change one state's numbers, or the governor's parameters."""
         for state in self.states:
             now = one.factor((state, RESIDENCY))
             for told in (*FACTORS, *(round(now * step, 4) for step in FINER)):
@@ -110,13 +110,13 @@ class Space:
 
 
 def within(found: Mapping[Candidate, Outcome], bound_us: float) -> list[Candidate]:
-    """Those within the bound, the best first. Of equal ones, the one with the fewest changes is first."""
+    """Return the candidates within the bound, the best first. If two are equal, the one with fewer changes is first."""
     good = [one for one, (_, late) in found.items() if late <= bound_us]
     return sorted(good, key=lambda one: (found[one][0], len(one.factors) + len(one.own)))
 
 
 def descend(space: Space, ask: Ask, bound_us: float) -> dict[Candidate, Outcome]:
-    """All that was tried."""
+    """Search, and return all candidates that were tried with their outcomes."""
     found = dict(ask(list(space.grid())))
     best = {}
     for governor in space.governors:
@@ -141,7 +141,7 @@ def descend(space: Space, ask: Ask, bound_us: float) -> dict[Candidate, Outcome]
 
 
 def answers(found: Mapping[Candidate, Outcome], ask: Ask, bound_us: float, most: int) -> list[Candidate]:
-    """The best of those within the bound, without changes that save nothing. Of answers that are alike there is one."""
+    """Return the best candidates within the bound, without changes that save nothing, and without alike ones."""
     listed: dict[Candidate, Outcome] = {}
     for one in within(found, bound_us):
         if len(listed) == most:
@@ -167,7 +167,7 @@ def _are_alike(one: Outcome, other: Outcome) -> bool:
 
 
 def matters(space: Space, ask: Ask, best: Candidate) -> list[Matter]:
-    """Of each number of a candidate. The governor is one of them."""
+    """Return the effect of each number of a candidate, and of its governor."""
     ways: list[tuple[str, str, Candidate, list[Candidate]]] = []
     governors = [best if name == best.governor else Candidate(name, best.factors) for name in space.governors]
     back = best if best.governor == space.recorded.governor else Candidate(space.recorded.governor, best.factors)
@@ -200,7 +200,7 @@ def _spans(
 
 
 def _worth(outcome: Outcome, bound_us: float) -> tuple[bool, float]:
-    """What is less is better: energy within the bound, and without any within it the p99."""
+    """Return a sort key, the smallest of which is best: energy within the bound, or else the p99."""
     joules, late = outcome
     return (False, joules) if late <= bound_us else (True, late)
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What a what-if may change: the numbers of idle states, which of them there are, the governor, power."""
+"""The settings of a what-if: numbers of idle states, added and removed states, the governor, and power."""
 
 import math
 import re
@@ -21,9 +21,9 @@ MOST_TUNABLE = {
     "guest_halt_poll_ns": 1_000_000_000, "guest_halt_poll_shrink": 1000, "guest_halt_poll_grow": 1000,
     "guest_halt_poll_grow_start": 1_000_000_000, "guest_halt_poll_allow_shrink": 1,
 }  # fmt: skip
-"""A poll of a second, and factors of a thousand: Linux checks none of them, and multiplies in 32 bits."""
+"""The largest values of haltpoll's parameters. Linux does not check them, and multiplies in 32 bits."""
 MOST_POINTS = 100_000
-"""Of one grid: what two processors answer in some minutes, and what fits into memory."""
+"""The most points of a grid: two processors compute them in some minutes, and they fit into memory."""
 _DEPTHS = tuple(STATE_NAMES.values())
 _MODEL = re.compile(
     rf"core\.{added.NEW_NAME.pattern}\.(clock|leakage)|l2\.retained_when_off\.[a-z0-9-]+|"
@@ -39,12 +39,12 @@ class Setup:
     governor: str
     deepest: Mapping[int, str]
     without: frozenset[str] = frozenset()
-    """States that are taken away."""
+    """States that are removed (`idle.without`)."""
     tunables: Mapping[str, int] = field(default_factory=dict)
     model: Mapping[str, float] = field(default_factory=dict)
-    """Numbers of power-models/states.yaml, and those of one state's trips."""
+    """Numbers of power-models/states.yaml, and numbers of one state's trips."""
     shadow: str | None = None
-    """The deepest state of the shadow core alone. Without one the shadow's follows `idle.deepest`, as in a run."""
+    """The deepest state of the shadow core. If not given, `idle.deepest` counts, as in a run."""
 
     def changed(self, settings: Sequence[str]) -> "Setup":
         now, rest, model = self, [], []
@@ -82,12 +82,12 @@ class Setup:
         return replace(now, platform=platform, model={**now.model, **numbers})
 
     def check_others(self, settings: Sequence[str]) -> None:
-        """Refuse a wrong setting beside a grid. Settings of new states count with those of a point alone."""
+        """Raise a UserError for a wrong setting beside a grid. Settings of new states are checked with each point."""
         self.changed(added.of_others(self.platform, settings))
 
 
 def _state(key: str, value: str, known: Sequence[str], platform: Platform) -> str:
-    """A state that the platform has: the shadow's own limit counts for the shadow core, any other for all."""
+    """Return the state of a limit, if the platform has it. The shadow's limit is checked for the shadow core only."""
     if key == SHADOW and not platform.shadow.enabled:
         raise UserError(f"--set {key}={value}: {platform.name} has no shadow core in this run; use {DEEPEST}")
     clusters = [platform.shadow.cluster] if key == SHADOW else platform.resolved_clusters()
@@ -140,7 +140,7 @@ def grid(
     option: str = "--grid",
     example: str = "cstates.C3.exit_us=10,20,40",
 ) -> Iterator[tuple[str, ...]]:
-    """The points of `key=a,b,c` words: each value of one with each of the others."""
+    """Yield the points of `key=a,b,c` words: every combination of values."""
     axes: dict[str, list[str]] = {}
     there = {text.partition("=")[0] for text in common}
     for word in words:
@@ -162,7 +162,7 @@ def grid(
 
 
 def idle_words(machine: Setup, words: Sequence[str]) -> list[str]:
-    """Of `key=value` and `key=value,value` words: what is said of those that change nothing."""
+    """Return sentences about `key=value` and `key=value,value` words that change nothing."""
     values = {key: text.split(",") for key, _, text in (word.partition("=") for word in words)}
     governors = values.get(GOVERNOR, [machine.governor])
     of_shadow = values.get(SHADOW, [machine.shadow] if machine.shadow else [])
@@ -184,7 +184,7 @@ def idle_words(machine: Setup, words: Sequence[str]) -> list[str]:
 
 
 def _of_kind(kind: str) -> int:
-    """How deep a kind of state is."""
+    """Return the depth of a kind of state."""
     kinds: tuple[str, ...] = tuple(STATE_NAMES)
     return kinds.index(kind) if kind in kinds else 0
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""One question asked of several runs, of which only one at a time is in memory; and of the mean of repetitions."""
+"""Answers a question for several runs and for the means of repetitions. Only one run at a time is in memory."""
 
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
@@ -20,7 +20,7 @@ class Question(NamedTuple):
     grid: Sequence[str] = ()
 
     def check(self, machine: Setup) -> None:
-        """Refuse a wrong setting. Each point of a grid is looked at by the grid."""
+        """Raise a UserError for a wrong setting. The points of a grid are checked by the grid."""
         if self.grid:
             machine.check_others(self.settings)
         else:
@@ -28,7 +28,7 @@ class Question(NamedTuple):
         points_of(self.grid, self.settings)
 
     def asked_of(self, replay: Replay, reasons: bool = False) -> pa.Table:
-        """The table of a run. `reasons`: also of each choice that does not come out again, which takes many replays."""
+        """Return the table of a run. With `reasons`, it has rows for choices whose replay differs; this takes long."""
         if self.grid:
             return grid.table(replay, self.settings, self.grid)
         found = prediction.rows(replay, replay.machine.changed(self.settings))
@@ -36,8 +36,8 @@ class Question(NamedTuple):
 
 
 def notes(replay: Replay, question: Question) -> tuple[str, ...]:
-    """What is left out or stays as it was, why recorded choices do not come out again, unless a grid is asked for, and
-    settings that change nothing."""
+    """Return notes: parts that are left out or not changed, reasons why choices differ (not for a grid), and settings
+    that change nothing."""
     reasons = [] if question.grid else differ.notes(replay.differences)
     return (*replay.notes, *reasons, *idle_words(replay.machine, [*question.settings, *question.grid]))
 
@@ -47,8 +47,8 @@ def told_of_share(share: float) -> str:
 
 
 def askable(paths: Sequence[Path]) -> list[Path]:
-    """Of the runs of a sweep those that can be asked about. Each other one is told of with the reason; if there is no
-    other, the first reason is the error."""
+    """Return the runs of a sweep that can be asked about. Report the reason for each other run. If no run is left,
+    raise the first reason as the error."""
     found, reasons = [], []
     for path in paths:
         try:
@@ -65,20 +65,20 @@ def askable(paths: Sequence[Path]) -> list[Path]:
 
 
 class Answer(NamedTuple):
-    """What is kept of a run when the next one is read, or the mean of such."""
+    """The answer for one run, or the mean of such answers."""
 
     run: str
     table: pa.Table
     cpus: tuple[int, ...]
     share: float | None = None
-    """Of the recorded choices that come out again; None of a mean."""
+    """The share of choices whose replay is as recorded; None for a mean."""
     notes: tuple[str, ...] = ()
 
 
 def answers(
     paths: Sequence[Path], question: Question, load: Callable[[Path], Replay], reasons: bool = False
 ) -> Iterator[Answer]:
-    """Of each run, and after the last of its repetitions that of their mean."""
+    """Yield the answer for each run. After the last of some repetitions, yield their mean."""
     pools, apart = repetitions.of(paths)
     for sentence in apart:
         report(sentence)

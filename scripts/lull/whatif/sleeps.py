@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""A choice of an idle state that a trace tells, and many of them in few bytes."""
+"""A choice of an idle state and the sleep after it, as read from a trace; many of them are stored in few bytes."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -16,62 +16,62 @@ from lull.host import memory
 from lull.whatif.library import NEVER
 
 _ROOM = 1500
-"""Bytes of a sleep: what is read of it, and tables of which it is a wake-up."""
+"""The bytes that a what-if needs for each sleep, including its wake-up in tables."""
 Sleeps = npt.NDArray[np.void]
 """The sleeps of one CPU, in their order: rows of SLEEP."""
 
 
 @dataclass(slots=True)
 class ChosenSleep:
-    """A choice, what it was made by, and how the sleep went."""
+    """A choice, its inputs, and the sleep after it."""
 
     cpu: int
     now: int
     """The idle loop's begin, or the end of the last interrupt in it."""
     start: int
-    """The event of entering the state."""
+    """The time of the event of entering the state."""
     state: int
     tick: int
     hrtimer: int
     wheel: int
     qos: int
     stopped: bool
-    """The tick was stopped before the choice."""
+    """True if the tick was stopped before the choice."""
     stops: bool = False
-    """The tick was stopped after the choice."""
+    """True if the tick was stopped after the choice."""
     end: int = NEVER
     refused: bool = False
     got_tick: bool = False
-    """The tick's handler ran at the end of the sleep."""
+    """True if the tick's handler ran at the end of the sleep."""
     late_tick: bool = False
-    """The tick's handler ran in a later interrupt, before a task did: the governor is told that the tick ended it."""
+    """True if the tick's handler ran in a later interrupt, before a task: the governor takes the tick for the cause."""
     leaves: bool = False
-    """The CPU left its idle loop for a task after the sleep."""
+    """True if the CPU left its idle loop for a task after the sleep."""
     timer: int = NEVER
-    """When the timer was due whose handler ran first after the sleep; NEVER if another interrupt ended it."""
+    """The due time of the timer whose handler ran first after the sleep; NEVER if another interrupt ended it."""
     sent_by: int = -1
     """The CPU that sent the IPI that ended the sleep."""
     sent_at: int = NEVER
     after_task: bool = False
-    """The choice followed a task, and not an interrupt in the idle loop."""
+    """True if the choice followed a task, not an interrupt in the idle loop."""
     restarted: bool = False
-    """The tick was started again after the sleep."""
+    """True if the tick was started again after the sleep."""
     left_after: int = NEVER
     """From the end of the last interrupt in the idle loop to the task that ran after the sleep; NEVER without both."""
     fixed_hrtimer: int = NEVER
-    """As `hrtimer`, of the timers that do not drift."""
+    """As `hrtimer`, but only timers that do not drift."""
     set_by: int = 0
     """The drifting timer that ended the sleep, alone or with the tick."""
     set_at: int = NEVER
     """The entry of the sleep after which a program set this timer; NEVER if no drifting timer ended the sleep."""
     beside: int = NEVER
-    """When another timer was due whose handler ran in the same interrupt as the tick's; NEVER if there was none."""
+    """The due time of another timer whose handler ran in the same interrupt as the tick's; NEVER if there was none."""
     handler: int = 0
     """The time of ticks' handlers from the end of the sleep to the next entry, each up to the tick's next start."""
     softirqs: int = 0
-    """The same of what followed such an interrupt, but for timers of the wheel."""
+    """The time of the work after such interrupts, without timers of the wheel."""
     began: int = NEVER
-    """When the idle loop began, where that is told better than by `now`; NEVER if it is not."""
+    """The begin of the idle loop, if a better value than `now` is known; else NEVER."""
 
 
 _TIMES = (
@@ -91,7 +91,7 @@ SLEEP = np.dtype(
 
 
 def check_room(path: Path, many: int) -> None:
-    """Refuse a trace with so many sleeps if a what-if would not fit into this machine's memory."""
+    """Raise a UserError if a what-if of a trace with this number of sleeps would not fit into this machine's memory."""
     need, free = many * _ROOM, memory.available()
     if free is not None and need > free:
         raise UserError(
@@ -101,7 +101,7 @@ def check_room(path: Path, many: int) -> None:
 
 
 def pack(into: bytearray, one: ChosenSleep) -> None:
-    """Append a sleep: 146 bytes, where the object takes four times as many."""
+    """Append a sleep as 146 bytes. The object takes four times as much memory."""
     into += _PACK(*_values(one))
 
 
@@ -117,15 +117,14 @@ def packed(sleeps: Iterable[ChosenSleep]) -> Sleeps:
 
 
 def chosen_at(sleeps: "Sleeps | Columns") -> npt.NDArray[np.int64]:
-    """The time from which the governor counts, of each sleep."""
+    """Return for each sleep the time from which the governor counts."""
     found: npt.NDArray[np.int64] = np.where(sleeps["began"] == NEVER, sleeps["now"], sleeps["began"])
     return found
 
 
 @dataclass(frozen=True)
 class Columns:
-    """Sleeps, and after them perhaps one more, of which the trace has no end. Only the column that is asked for is
-    made."""
+    """Sleeps as columns, and perhaps one more sleep that does not end in the trace. A column is made on demand."""
 
     rows: Sleeps
     last: ChosenSleep | None = None

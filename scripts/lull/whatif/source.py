@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""A recorded run on gem5, made ready to be asked: its choices made again, its chains and its power."""
+"""Loads a recorded run on gem5 for a what-if: its choices made again, its chains and its power."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -31,7 +31,7 @@ from lull.whatif.spent import Spending
 from lull.whatif.watts import Watts
 
 TICK_NS = 4_000_000
-"""HZ=250 of kernel-patches/config."""
+"""The period of the tick: HZ=250 in kernel-patches/config."""
 TRACED = ("sched", "power", "irq", "ipi", "timer")
 """The groups of events that a replay reads."""
 FREE_CLOCKS = "schedutil"
@@ -40,7 +40,7 @@ _DEPTHS = tuple(STATE_NAMES.values())
 
 
 class _OfMachine(NamedTuple):
-    """What several parts of an answer need of the machine that is asked about."""
+    """Data about a machine that several parts of an answer share."""
 
     machine: Setup
     states: dict[int, list[State]]
@@ -54,15 +54,15 @@ class Replay:
     path: Path
     machine: Setup
     told: dict[int, list[State]]
-    """What Linux was told of the states of each CPU."""
+    """The states of each CPU, as described to Linux."""
     entries: Entries
     again: Again
     chains: Chains
     watts: Watts
     kept: tuple[str, ...]
-    """Notes on what is left out, or stays as it was."""
+    """Notes on parts that are left out or not changed."""
     free_clocks: bool = False
-    """Linux may change the clocks."""
+    """True if Linux may change the clocks."""
 
     @cached_property
     def circumstances(self) -> Circumstances:
@@ -70,7 +70,7 @@ class Replay:
 
     @cached_property
     def by_cpus(self) -> float:
-        """The share of the wake-ups that other CPUs caused, as recorded."""
+        """Return the share of the recorded wake-ups that other CPUs caused."""
         woken = self.chains.woken(self.as_recorded)
         many = sum(self.chains.causes(cpu, woken[woken["cpu"] == cpu])[chain.OF_CPUS] for cpu in self.cpus)
         return many / max(1, woken.size)
@@ -81,8 +81,8 @@ class Replay:
 
     @cached_property
     def differences(self) -> list[OtherChoice]:
-        """Choices that do not come out again, each with its reason. To find a reason takes many replays, so that only
-        those ask for it who show it."""
+        """Return the choices whose replay differs, each with its reason. Use this only to show them, because it takes
+        many replays."""
         return differ.of_run(self.entries, self.again, self.machine.governor, self.told)
 
     @property
@@ -92,14 +92,14 @@ class Replay:
 
     @cached_property
     def as_recorded(self) -> npt.NDArray[np.void]:
-        """The model's own answer to no change of states or governor: each choice as the trace has it."""
+        """Return the model's wake-ups with the recorded choices, without a change of states or governor."""
         return chain.run(self.chains, self.machine.platform, AS_RECORDED)
 
     def latency(self, machine: Setup, wakes: npt.NDArray[np.void]) -> npt.NDArray[np.int64]:
-        """How long each wake-up takes, in nanoseconds.
+        """Return the latency of each wake-up, in nanoseconds.
 
-        The model with the recorded choices is off by some microseconds of a few sleeps: for example, it may have two
-        CPUs of a cluster wake up in another order. A sleep keeps this difference while it is in its recorded state.
+        A sleep in its recorded state is corrected by the model's error with the recorded choices. This is some
+        microseconds for a few sleeps, for example if the model wakes two CPUs of a cluster in another order.
         """
         late, recorded = chain.latency(wakes), self.chains_of(machine).sleeps
         for cpu, off in self._off.items():
@@ -111,7 +111,7 @@ class Replay:
 
     @cached_property
     def _off(self) -> dict[int, npt.NDArray[np.int64]]:
-        """Of each CPU's sleeps, the recorded latency without the model's."""
+        """Return for each CPU's sleeps the recorded latency minus the model's."""
         woken, found = self.chains.woken(self.as_recorded), {}
         for cpu, sleeps in self.chains.sleeps.items():
             own = woken[(woken["cpu"] == cpu) & (woken["added"] == 0) & (woken["given_up"] == 0)]
@@ -125,16 +125,16 @@ class Replay:
 
     @cached_property
     def spent(self) -> Spending:
-        """As recorded."""
+        """Return the recorded times and charges."""
         return self.spending(self.machine, self.as_recorded)
 
     @cached_property
     def _full_charges(self) -> list[Charge]:
-        """Of each cluster, of a sleep in which all is lost."""
+        """Return the charge of each cluster for a sleep in which all caches are lost."""
         return charges.of_platform(self.machine.platform)
 
     def charges(self, machine: Setup) -> Sequence[Sequence[Charge]]:
-        """Of each cluster and state."""
+        """Return the charges of each cluster's states."""
         return self._of(machine).charges
 
     @cached_property
@@ -146,19 +146,19 @@ class Replay:
         return chain.run(self.chains_of(machine), machine.platform, engine, deepest=self.deepest(machine))
 
     def chains_of(self, machine: Setup) -> Chains:
-        """The recorded chains with the numbers that states have on a machine."""
+        """Return the recorded chains with the numbers of states on a machine."""
         return self._numbered(machine)[0]
 
     def _lived_of(self, machine: Setup) -> Mapping[int, Lived]:
         return self._numbered(machine)[1]
 
     def _numbered(self, machine: Setup) -> tuple[Chains, Mapping[int, Lived]]:
-        """Points of a grid with the same states share what is made here."""
+        """Return the chains and lived sleeps with a machine's numbers of states, shared by points with these states."""
         if not added.of(machine.platform):
             return self.chains, self.lived
         layout = renumbered.layout(machine.platform)
         if layout not in self._by_layout:
-            self._by_layout.clear()  # a grid goes on to another layout, and memory is for one
+            self._by_layout.clear()  # memory is for one layout, and a grid does not return to an earlier one
             chains = renumbered.chains(self.chains, self.machine.platform, machine.platform)
             lived = renumbered.lived(self.lived, self.machine.platform, machine.platform)
             self._by_layout[layout] = chains, lived
@@ -169,14 +169,15 @@ class Replay:
         return {}
 
     def deepest(self, machine: Setup) -> dict[int, int]:
-        """Of each CPU, the number of the state of a sleep from before the command that was in the deepest one."""
+        """Return the number of each CPU's deepest state. Sleeps that began before the command in the deepest state use
+        it."""
         return self._of(machine).deepest
 
     def power(self, machine: Setup) -> Watts:
         return self._of(machine).power
 
     def states(self, machine: Setup) -> dict[int, list[State]]:
-        """What Linux is told of the states of each CPU."""
+        """Return the states of each CPU, as described to Linux."""
         return self._of(machine).states
 
     def _of(self, machine: Setup) -> _OfMachine:
@@ -195,12 +196,12 @@ class Replay:
 
     @cached_property
     def _last(self) -> list[_OfMachine]:
-        """Of the last machine that was asked about."""
+        """Return the data of the last machine that was asked about, in a list of at most one."""
         return []
 
     def _states(self, machine: Setup) -> dict[int, list[State]]:
-        """What Linux is told: as recorded where the platform says the same as the run's did. A state that was disabled,
-        although it is not too deep, stays so."""
+        """Return the states as described to Linux: as recorded, unless the platform differs from the run's. A state
+        that was disabled stays disabled, unless it was only too deep."""
         found: dict[int, list[State]] = {}
         old = self.machine.platform.resolved_clusters()
         for number, (cpus, cluster) in enumerate(machine.platform.cpu_ranges()):
@@ -228,7 +229,7 @@ class Replay:
 
 
 def check(path: Path) -> tuple[RunDir, RunSpec]:
-    """A run that cannot be asked about is refused before its trace is read."""
+    """Raise a UserError if a run cannot be asked about. Its trace is not read."""
     rundir = RunDir.open(path)
     spec = rundir.spec()
     if spec.engine != "gem5":
@@ -244,13 +245,13 @@ def check(path: Path) -> tuple[RunDir, RunSpec]:
 
 
 def machine_of(path: Path) -> Setup:
-    """The settings of a run. Its trace is not read, so that a mistake in a question is told at once."""
+    """Return the settings of a run. Its trace is not read, so that a mistake in a question is reported at once."""
     _, machine = _settings(*check(path))
     return machine
 
 
 def _settings(rundir: RunDir, spec: RunSpec) -> tuple[dict[int, list[State]], Setup]:
-    """What Linux was told of the states of each CPU, and the settings of the run."""
+    """Return the states of each CPU as described to Linux, and the settings of the run."""
     rows = cpuidle.read(rundir / CPUIDLE)
     if not rows:
         raise UserError(f"{rundir / CPUIDLE}: missing or empty; run the command again")
@@ -265,8 +266,11 @@ def load(
     within_ms: tuple[float, float] | None = None,
     interrupts: Mapping[int, Sequence[int]] | None = None,
 ) -> Replay:
-    """`within_ms`: the part of the traced command that is asked about; not given, all of it. `interrupts`: when devices
-    interrupted a CPU, in order, by CLOCK_MONOTONIC, where the run tells; no event of the trace does."""
+    """Return a run, ready for questions. `within_ms` is the asked part of the traced command; if not given, all of it.
+
+    `interrupts` are the times of CLOCK_MONOTONIC at which devices interrupted each CPU, in order. Only some runs record
+    them; the trace has no event for them.
+    """
     rundir, spec = check(path)
     told, machine = _settings(rundir, spec)
     residencies = {cpu: [state.residency_ns for state in own] for cpu, own in told.items()}
@@ -282,8 +286,8 @@ def load(
     most = {cpu: _deepest(own) for cpu, own in told.items()}
 
     def given(cpu: int, own: Columns) -> npt.ArrayLike:
-        """Of a sleep from before the trace does not have all that it was chosen by, or another governor would have
-        lived through other sleeps."""
+        """Return 1 or 2 for sleeps from before the command. They are not chosen again: the trace lacks some of their
+        inputs, and another governor would have had other sleeps before."""
         return np.where(own["start"] >= found.known_since, 0, np.where(own["state"] == most[cpu], 2, 1))
 
     tick_cost = ticks.of_cpus(found, spec.platform)
@@ -319,7 +323,7 @@ def _deepest(states: Sequence[State]) -> int:
 
 
 def _deepest_kind(told: Sequence[State], states: Sequence[CState]) -> int:
-    """As `_deepest`, but a state that a what-if adds counts only if no other one allowed is of as deep a kind."""
+    """Return the deepest allowed state, as `_deepest`. An added state counts only if no other one is as deep."""
     allowed = [number for number, state in enumerate(told) if not state.disabled]
     return max(allowed, key=lambda at: (added.depth(states[at]), not isinstance(states[at], added.AddedState), at))
 

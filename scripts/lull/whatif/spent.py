@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The time that wake-ups of a model leave in each state of each CPU, and what that time costs."""
+"""Computes the time of each CPU in each state from the model's wake-ups, and the joules of this time."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -15,39 +15,39 @@ from lull.whatif.watts import DYNAMIC, OFF, ON, Watts
 
 ACTIVE, ENTRY, SWITCH, EXIT = "active", "entry", "switch", "exit"
 WAY_IN, AS_BUSY = 0.7, 0.1
-"""Of the software's ways: how long the way in is beside the way out, and how many joules of events a microsecond of
-them has beside work. In `wake-latency` the firmware takes 14 to 26 us into C3 and 20 to 37 us out of it. In
-`what-if-validation`, runs of one load have the same power of work with 0.06 to 0.15; with 0.3, as the instructions of
-`wake-latency` have it, this power differs twice as much from run to run."""
+"""For the software's entry and exit: the length of entry relative to exit, and event joules per µs relative to work.
+The first is from `wake-latency`, where the firmware takes 14 to 26 us for C3's entry and 20 to 37 us for its exit. The
+second is from `what-if-validation`: with 0.06 to 0.15, runs of one load have the same power of work. With 0.3, by the
+instructions of `wake-latency`, this power differs twice as much from run to run."""
 
 
 Sums = npt.NDArray[np.float64]
 _AT_ONCE = 1 << 14
-"""Wake-ups that are added up at a time: what is made of them on the way is in memory for so many."""
+"""The number of wake-ups that are added up at a time, to limit memory."""
 
 
 @dataclass(frozen=True)
 class Spending:
-    """Nanoseconds of each CPU: `times` by what it did, `slept` by the state it had chosen."""
+    """The time of each CPU in nanoseconds: `times` by activity, `slept` by the chosen state."""
 
     times: dict[int, dict[str, float]]
     slept: dict[int, dict[str, float]]
     entries: dict[int, dict[str, float]]
     waits: dict[int, dict[str, float]]
-    """The nanoseconds of SWITCH, by the state that the CPU had chosen."""
+    """The nanoseconds of SWITCH, by the chosen state."""
     off: dict[str, float]
-    """Of each cluster's L2."""
+    """The nanoseconds in which each cluster's L2 was off."""
     charges: dict[int, dict[str, float]]
-    """Joules of each CPU's ways in and out that are not power times time."""
+    """Joules of each CPU's entries and exits that are not power times time."""
     ways: dict[int, float]
-    """The work of each CPU's software on its ways in and out, as so long a time of other work."""
+    """The work of each CPU's software in entries and exits, as the equivalent time of other work."""
     length: int
 
     def cores(self, power: Watts, recorded: "Spending") -> dict[int, dict[str, float]]:
-        """Joules of each CPU by what it did. `recorded`: of the run that the power is from.
+        """Return the joules of each CPU by activity. `recorded` is the spending of the run from which the power is.
 
-        gem5 counts events of a window, and the ledger takes them all to be of work, also those of software on its way.
-        So its power of work is too much for other sleeps, and what it has of each CPU is divided among both.
+        The ledger charges all events of a window to work, also those of software in entries and exits. So its power of
+        work would be too high for a run with other sleeps. Therefore each CPU's joules are divided between both.
         """
         found = {}
         for cpu, times in self.times.items():
@@ -60,13 +60,13 @@ class Spending:
             found[cpu][SWITCH] = sum(power.waiting(cpu, state) * ns for state, ns in self.waits[cpu].items()) / 1e9
             worked, ways = recorded.times[cpu][ACTIVE], recorded.ways[cpu]
             if worked:
-                clock = power.kinds[cpu].get(EXIT, {}).get(DYNAMIC, 0.0)  # of ways this is in their own power
+                clock = power.kinds[cpu].get(EXIT, {}).get(DYNAMIC, 0.0)  # entries and exits have it in their own power
                 busy = (own.get(ACTIVE, 0.0) * worked + clock * ways) / (worked + ways)
                 found[cpu][ACTIVE] = (busy * (times[ACTIVE] + self.ways[cpu]) - clock * self.ways[cpu]) / 1e9
         return found
 
     def caches(self, power: Watts) -> dict[str, float]:
-        """Joules of each cluster's L2."""
+        """Return the joules of each cluster's L2."""
         return {
             name: (power.clusters[name][ON] * (self.length - off) + power.clusters[name][OFF] * off) / 1e9
             for name, off in self.off.items()
@@ -76,14 +76,14 @@ class Spending:
 def of_wakes(
     chains: Chains, charged: Sequence[Sequence[Charge]], platform: Platform, wakes: npt.NDArray[np.void]
 ) -> Spending:
-    """All CPUs at once: a grid asks this for each of its points. A sleep over an end of the time counts in part.
+    """Return the spending of all CPUs. A sleep across an end of the asked time counts in part.
 
-    `charged`: of each cluster and state.
+    `charged` are the charges of each cluster's states. All CPUs are computed at once, because a grid needs speed.
     """
     places = [(list(cpus), cluster) for cpus, cluster in platform.cpu_ranges()]
     most = max(len(cluster.cstates) for _, cluster in places)
     fills = np.full((2, max(chains.sleeps) + 1), np.inf)
-    """Nanoseconds of work after which each CPU's L1s are full, and its L2 is."""
+    """Nanoseconds of work after which each CPU's L1s are full, and after which its L2 is full."""
     for (members, _), own in zip(places, charged, strict=True):
         for one in chains.sleeps.keys() & set(members):
             fills[:, one] = own[0].l1_fill_ns or np.inf, own[0].l2_fill_ns or np.inf
@@ -121,16 +121,16 @@ def _by(places: npt.NDArray[np.signedinteger], values: npt.NDArray[np.generic], 
 
 
 def _sums(chains: Chains, fills: Sums, most: int, wakes: npt.NDArray[np.void]) -> list[Sums]:
-    """Of some of the wake-ups: nanoseconds of each CPU and of each of its `most` states at most, and then the numbers
-    of `Back` of each CPU and state."""
+    """Return for some of the wake-ups: the nanoseconds of each CPU and of each of its (at most `most`) states, and the
+    numbers of `Back` of each CPU and state."""
     first, last, cpus = chains.first, chains.last, max(chains.sleeps) + 1
     slept = wakes[wakes["state"] >= 0]
     cpu, given_up = slept["cpu"], slept["given_up"] == 1
     place = cpu * most + slept["state"]
     late = np.maximum(slept["woken"], slept["start"])
     back = late + slept["hardware"]
-    # Where no event tells when an interrupt came, the ledger takes the way out to be the hardware's alone. What the
-    # software spent there is then in the power of work, and would count twice.
+    # If no event tells when an interrupt came, the ledger takes the exit for the hardware's alone. Then the software's
+    # part is in the power of work, and would count twice.
     known = chains.known(slept)
     late = np.where(known | given_up, late, np.maximum(late, slept["end"] - slept["hardware"]))
     flushed = np.where(given_up, slept["end"], slept["start"] + slept["flush"])

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The sleeps of a CPU that drifting timers end, each timer's apart from the others."""
+"""Divides the sleeps of a CPU into streams: one for each drifting timer that ends sleeps, and one for all others."""
 
 from typing import NamedTuple
 
@@ -9,12 +9,12 @@ import numpy.typing as npt
 from lull.whatif.sleeps import Columns
 
 STREAMS = 9
-"""Of a CPU: the sleeps that no drifting timer ends, and those of eight such timers."""
+"""The streams of a CPU: sleeps that no drifting timer ends, and those of up to eight such timers."""
 
 
 class Streams(NamedTuple):
-    """Of each of a CPU's sleeps its stream, the sleep after which its timer was set, and the next sleep of its stream;
-    and the first sleep of each stream."""
+    """For each sleep of a CPU: its stream, the sleep after which its timer was set, and the next sleep of its stream.
+    Also the first sleep of each stream."""
 
     stream: npt.NDArray[np.int8]
     set_after: npt.NDArray[np.int32]
@@ -23,7 +23,8 @@ class Streams(NamedTuple):
 
 
 def of_sleeps(own: Columns) -> Streams:
-    """Timers beyond the first eight that drift keep their time, and so does one that was set before the first sleep."""
+    """Return the streams of a CPU's sleeps. Drifting timers beyond the first eight, and one that was set before the
+    first sleep, are treated as fixed."""
     count, starts, set_at = len(own), own["start"], own["set_at"]
     found = Streams(
         np.zeros(count, np.int8), np.full(count, -1, np.int32), np.full(count, count, np.int32), [count] * STREAMS

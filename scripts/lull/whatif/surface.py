@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""A grid of points around a recorded run, from which the points between can be read without a replay.
+"""A grid of points around a recorded run, for interpolation without a replay.
 
-A governor goes by residencies, and its choices jump with them. So the grid has each combination of residencies with
-each governor, and nothing is interpolated between two of them. At each of these, the exit latency of one state after
-the other is varied: a sleep that is left later changes little else. What several changed exits come to is the sum of
-what each adds. How far that is off is measured, at random points that are replayed. Power needs no grid, because no
-governor asks for it: the joules of a state are in proportion to its power.
+The grid has each combination of residencies with each governor. Nothing is interpolated between these, because a
+governor's choices jump with residencies. At each of these points, the exit latency of one state after the other is
+varied. The effects of several changed exits are added, because a later exit changes little else. The error of this is
+measured at random points, which are replayed. Power needs no grid: no governor uses it, so the joules of a state are
+proportional to its power.
 """
 
 import math
@@ -28,9 +28,9 @@ from lull.whatif.source import Replay
 
 EXITS = (0.2, 1.0, 2.5, 5.0)
 RESIDENCIES = (0.25, 0.5, 1.0, 2.0, 4.0)
-"""Factors on the recorded numbers. A combination of residencies that no platform file may have is left out."""
+"""Factors on the recorded residencies. A combination that no platform file may have is left out."""
 HELD_OUT = 240
-"""Random points by which the interpolation is judged, over all governors."""
+"""The number of random points that judge the interpolation, over all governors."""
 WITHIN = 0.95
 _DEPTHS = tuple(STATE_NAMES.values())
 _JOULES = prediction.TOTALS["energy_j"]
@@ -42,7 +42,7 @@ Numbers = npt.NDArray[np.float64]
 
 
 class Varied(NamedTuple):
-    """A state whose numbers are varied, and what is recorded of it in each cluster."""
+    """A state whose numbers are varied, with its recorded numbers in each cluster."""
 
     name: str
     exit_us: dict[str, float]
@@ -50,7 +50,7 @@ class Varied(NamedTuple):
 
 
 class Off(NamedTuple):
-    """How far the interpolation is off: a share of the number, in 95 of 100 held-out points and in the worst one."""
+    """The error of the interpolation as a share of the number: of 95 of 100 held-out points, and of the worst one."""
 
     usual: float
     worst: float
@@ -60,24 +60,25 @@ class Off(NamedTuple):
 class Surface:
     states: tuple[Varied, ...]
     measures: tuple[str, ...]
-    """What a point has: joules of each idle state, those of everything else, p99, wake-ups, residencies, whether there
-    is a state that the run never left, and joules of ticks that are a guess."""
+    """The numbers of a point: joules of each idle state, joules of everything else, p99, wake-ups, residencies, whether
+    there is a state that the run never left, and guessed joules of ticks."""
     combinations: tuple[Combination, ...]
     """Factors of the residencies of `states`."""
     table: Numbers
-    """Governor, combination, exit, measure. The exits: all as recorded, then each of EXITS but 1 of each state."""
+    """The numbers by governor, combination, exit and measure. The exits are: all as recorded, then for each state each
+    of EXITS except 1."""
     recorded: Numbers
     governor: str
     off: dict[str, dict[str, Off]]
-    """By governor: of the joules and of the p99."""
+    """The errors of the joules and of the p99, by governor."""
     bars: dict[str, tuple[float, float, float, float, float]]
-    """The error bar of the joules and of the p99: what is always there, the share of the number, the share of the
-    change, without and with a state that the run never left, and the share of the joules of ticks that are a guess."""
+    """The error bars of the joules and of the p99: a constant, the share of the number, the share of the change
+    (without and with a state that the run never left), and the share of guessed joules of ticks."""
     points: int
     seconds: float
 
     def at(self, governor: str, residencies: Combination, exits: Sequence[float]) -> Numbers:
-        """The numbers at a combination of the grid, with any exit latencies between the least and the largest."""
+        """Return the numbers at a combination of the grid, with any exit latencies inside the range of the grid."""
         own = self.table[NAMES.index(governor), self.combinations.index(residencies)]
         found: Numbers = own[0].copy()
         for number, factor in enumerate(exits):
@@ -124,7 +125,7 @@ def names(source: Replay) -> tuple[str, ...]:
 
 
 def numbers(source: Replay, machine: Setup) -> list[float]:
-    """A point's numbers, in the order of `names`. Residencies are means over the CPUs."""
+    """Return a point's numbers, in the order of `names`. Residencies are means over the CPUs."""
     wakes, idle = source.wakes(machine), _idle(source)
     times, power = source.spending(machine, wakes), source.power(machine)
     cores = times.cores(power, source.spent)
@@ -144,7 +145,7 @@ def numbers(source: Replay, machine: Setup) -> list[float]:
 def words(
     source: Replay, states: Sequence[Varied], governor: str, residencies: Combination, exits: Sequence[float]
 ) -> tuple[str, ...]:
-    """The settings of a point. The exit latency is the hardware's; the residency is what Linux is told."""
+    """Return the settings of a point. The exit latency is the actual one, the residency the advertised one."""
     found = [f"governor={governor}"]
     for state, told, left in zip(states, residencies, exits, strict=True):
         for cluster, key in _homes(source).items():
@@ -157,7 +158,7 @@ def words(
 
 
 def _homes(source: Replay) -> dict[str, str]:
-    """The key of each cluster of the machine."""
+    """Return the key of each cluster of the machine."""
     platform = source.machine.platform
     own = {cluster.name: f"clusters.{cluster.name}" for cluster in platform.clusters}
     return own | ({platform.shadow.cluster.name: "shadow.cluster"} if platform.shadow.enabled else {})
@@ -188,7 +189,7 @@ def _combinations(source: Replay, states: Sequence[Varied]) -> Iterator[Combinat
 
 
 def _random(states: Sequence[Varied], combinations: Sequence[Combination]) -> Iterator[Trial]:
-    """Points with all exits changed, evenly over the logarithms of the factors."""
+    """Yield random points with all exits changed, evenly over the logarithms of the factors."""
     draw = np.random.default_rng(1)
     for number in range(HELD_OUT):
         exits = np.exp(draw.uniform(math.log(EXITS[0]), math.log(EXITS[-1]), len(states)))
@@ -196,7 +197,7 @@ def _random(states: Sequence[Varied], combinations: Sequence[Combination]) -> It
 
 
 def _recorded(source: Replay) -> Numbers:
-    """The run's own numbers: p99 and residencies are the trace's, energy is that of its choices."""
+    """Return the run's own numbers: p99 and residencies from the trace, energy with the recorded choices."""
     own = dict(zip(names(source), _of_choices(source), strict=True))
     truth = prediction.of_trace(source)
     own["p99 us"] = truth["latency", ALL, "p99"]

@@ -1,18 +1,18 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What the tick takes of a CPU's work: to stop it before a sleep, to start it again for a task, and to handle it.
+"""Estimates the tick's part of a CPU's work: to stop it before a sleep, to start it again for a task, and to handle it.
 
-All three are in the recorded work between two sleeps. A governor that stops the tick before each sleep stops and starts
-it each time; one that keeps it handles it every 4 ms, often in a wake-up that another timer is the reason of. On a
-little core stopping and starting take 25 us, and a tick 15, of wake-ups of 140 to 170. So the replay needs them apart
-from the rest of the work.
+The replay needs these apart from other work, because another governor changes their number. A governor that stops the
+tick before each sleep also starts it each time. A governor that keeps it handles it every 4 ms, often in a wake-up for
+another timer. On a little core, stopping and starting take 25 us and a tick 15 us, of wake-ups of 140 to 170 us. All
+three are part of the recorded work between two sleeps.
 
-To stop and to start the tick: each is a difference of medians. The way in, from the last event before the choice to the
-event of the entry, is longer if the tick is stopped there. The way out, from the end of the interrupt to the task, is
-longer if the tick is started there. A CPU that has too few of either kind takes the difference of all CPUs of its type.
-Where the run has one kind only, the time is that of the tick's own handler, which does about the same: it looks for the
-next timer and programs the CPU's. Then the error bar is wider.
+Stopping and starting: each is a difference of medians. The entry, from the last event before the choice to the event of
+the entry, is longer if the tick is stopped in it. The exit, from the end of the interrupt to the task, is longer if the
+tick is started in it. A CPU with too few entries or exits of either kind uses the difference over all CPUs of its type.
+If the run has only one kind, the time is that of the tick's own handler, which does about the same: it finds the next
+timer and programs the CPU's timer. Then the error bar is wider.
 
-To handle it: events tell of each tick how long its handler and what followed it took.
+Handling: events tell for each tick how long its handler and the work after it took.
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -27,17 +27,17 @@ from lull.whatif.library import NEVER
 from lull.whatif.sleeps import SLEEP, Columns, Sleeps
 
 FEWEST = 4
-"""Of ways with the tick kept, and of ways with the tick changed, that make a difference of medians."""
+"""The smallest number of entries or exits, both with the tick kept and changed, for a difference of medians."""
 
 
 class TickCost(NamedTuple):
-    """Nanoseconds, where the record has none."""
+    """The times of the tick in nanoseconds."""
 
     stop: int
     restart: int
     handled: int
     measured: bool
-    """The run has CPUs of this type that stopped and started the tick, and that did without."""
+    """True if, in the run, CPUs of this type have entries and exits both with the tick changed and with it kept."""
 
 
 NOTHING = TickCost(0, 0, 0, True)
@@ -45,7 +45,7 @@ NOTHING = TickCost(0, 0, 0, True)
 Times = npt.NDArray[np.int64]
 Flags = npt.NDArray[np.bool_]
 _Ways = tuple[Flags, Flags, Times]
-"""Of sleeps: which ways compare with each other, on which the tick was changed, and how long they took."""
+"""Entries or exits of sleeps: which ones can be compared, in which the tick was changed, and their lengths."""
 
 
 def of_cpus(entries: Entries, platform: Platform) -> dict[int, TickCost]:
@@ -67,7 +67,7 @@ def of_cpus(entries: Entries, platform: Platform) -> dict[int, TickCost]:
 
 
 def _inside(entries: Entries, cpu: int) -> Sleeps:
-    """The sleeps that begin in the command."""
+    """Return the sleeps that begin in the command."""
     own = entries.by_cpu.get(cpu, np.zeros(0, SLEEP))
     return own[np.searchsorted(own["start"], entries.begin) :]
 
@@ -89,7 +89,7 @@ def _way_out(own: Sleeps) -> _Ways:
 
 
 def _difference(groups: Iterable[Sequence[Sleeps]], kind: Callable[[Sleeps], _Ways]) -> int | None:
-    """Of the first group that has enough sleeps."""
+    """Return the difference of medians in the first group with enough sleeps."""
     for group in groups:
         which, changed, took = (np.concatenate(column) for column in zip(*map(kind, group), strict=True))
         ways = [(took[(which == one) & ~changed], took[(which == one) & changed]) for one in (False, True)]
@@ -101,9 +101,9 @@ def _difference(groups: Iterable[Sequence[Sleeps]], kind: Callable[[Sleeps], _Wa
 
 
 def apart(own: Columns | Sleeps, cost: TickCost) -> Mapping[str, Times]:
-    """Of each of a CPU's sleeps, what the tick took: `stop` on its way in, and of the work after it `restart` and
-    `handled`. Together they are no longer than what they are a part of. A tick that was the reason of its wake-up is
-    part of that one's work."""
+    """Return the tick's times for each of a CPU's sleeps: `stop` in its entry, `restart` and `handled` in the work
+    after it. They are at most as long as the entry and the work. A tick that was the reason of its wake-up is not
+    counted: it belongs to the wake-up's work."""
     stops = own["stops"] & ~own["stopped"]
     into = np.where(stops, np.clip(own["start"] - own["now"], 0, cost.stop), 0)
     work = np.append(np.maximum(0, own["start"][1:] - own["end"][:-1] - into[1:]), 0)

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The energy of a trip into an idle state and back: the numbers that a what-if may set, for all states or for one.
+"""The energy of a trip into an idle state and back: numbers that a what-if may set, for all states or for one.
 
-`power-models.transition.dirty_share` holds for all states. `power-models.transition.C3.dirty_share` holds in its place
-for C3, that is, for the sleeps for which a governor chose C3. So it does not count whether another CPU kept the cluster
-on. A state that a what-if adds has the numbers that are set for the state of its kind, unless it has its own.
+For example, `power-models.transition.dirty_share` is for all states, and `power-models.transition.C3.dirty_share`
+replaces it for C3. The second counts for all sleeps for which a governor chose C3, even if another CPU kept the cluster
+on. An added state has the numbers that are set for the state of its kind, unless it has its own.
 """
 
 import re
@@ -19,14 +19,14 @@ from lull.whatif import added
 SWITCH_LEAKAGE, DIRTY, RAIL, ENERGY = "switch_leakage", "dirty_share", "rail_nf_per_mm2", "trip_uj"
 OF_ALL = (SWITCH_LEAKAGE, DIRTY, RAIL)
 MOST = {RAIL: 100.0, ENERGY: 1e6}
-"""For a square millimetre of silicon, and a joule for one trip. The others are shares."""
+"""The largest values: of a rail per square millimetre of silicon, and of a trip (1 J). All others are shares."""
 OF_STATE = re.compile(rf"transition\.(?P<state>{added.NEW_NAME.pattern})\.(?P<number>[^.]+)")
 _OF_KEPT = (SWITCH_LEAKAGE, ENERGY)
-"""A state that keeps the caches has no line to write back, and no rail to charge."""
+"""The numbers of a state that keeps the caches. It has no line to write back, and no rail to charge."""
 
 
 def number(which: str, state: CState, numbers: Mapping[str, float]) -> float:
-    """The number of a state: what is set for it, for the state of its kind, or for all, and else the model's."""
+    """Return the number of a state: the one set for it, for the state of its kind, or for all; else the model's."""
     for part in (f".{state.name}", f".{added.like(state)}", ""):
         if (found := numbers.get(f"transition{part}.{which}")) is not None:
             return found
@@ -34,7 +34,7 @@ def number(which: str, state: CState, numbers: Mapping[str, float]) -> float:
 
 
 def factor(which: str, state: CState, numbers: Mapping[str, float]) -> float:
-    """The number of a state, beside the model's."""
+    """Return the number of a state relative to the model's."""
     return number(which, state, numbers) / _of_model(which)
 
 
@@ -44,7 +44,7 @@ def _of_model(which: str) -> float:
 
 
 def check(key: str, name: str, which: str, platform: Platform) -> None:
-    """Refuse a number that no state of this name has."""
+    """Raise a UserError if no state of this name has this number."""
     kinds = {state.name: state.kind for cluster in platform.resolved_clusters() for state in cluster.cstates}
     deeper = quoted([name for name, kind in kinds.items() if kind != "wfi"])
     if name not in kinds:

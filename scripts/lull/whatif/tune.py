@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Which advertised numbers, with which governor and which parameters of it, spend the least energy on a load.
+"""Finds the governor, its parameters and the advertised numbers that spend the least energy on a load.
 
-The residencies of a state are a quarter to four times the recorded ones, and so are its entry and exit latencies: one
-factor for all clusters, each of which may have other numbers. haltpoll's longest poll, and its first one, are a quarter
-to four times the usual ones. menu and teo have no parameters. The recorded settings are a candidate, too. Combinations
-that a platform file may not have, for example a deeper state with a shorter residency than a shallower one, are left
-out. `lull.whatif.search` says which combinations are tried.
+The residency of a state is varied from a quarter to four times the recorded one, and so are entry and exit latencies.
+The factor is the same for all clusters, even if their numbers differ. haltpoll's longest poll and first poll are varied
+from a quarter to four times the usual ones. menu and teo have no parameters. The recorded settings are a candidate,
+too. Combinations that a platform file may not have are left out, for example a deeper state with a shorter residency.
+`lull.whatif.search` says which combinations are tried.
 """
 
 from collections.abc import Iterator, Sequence
@@ -32,11 +32,11 @@ from lull.whatif.source import Replay
 
 FACTORS = search.FACTORS
 VARIED = ("guest_halt_poll_ns", "guest_halt_poll_grow_start")
-"""Parameters of haltpoll that are looked through if none are named."""
+"""The parameters of haltpoll that are varied if the user names none."""
 _KEYS = {RESIDENCY: ("residency_us",), LATENCY: ("entry_us", "exit_us")}
 _DEPTHS = tuple(STATE_NAMES.values())
 _SHADOW = "shadow.cluster"
-"""The key of the shadow's cluster, which a short key such as cstates.C3.exit_us changes even where it is disabled."""
+"""The key of the shadow's cluster. A short key such as cstates.C3.exit_us changes it even if it is disabled."""
 
 
 class Tuned(NamedTuple):
@@ -47,17 +47,17 @@ class Tuned(NamedTuple):
     latency_p99_us_error: float = 0.0
 
     def surely_within(self, bound_us: float) -> bool:
-        """Whether the p99 stays within the bound even if it is an error bar longer."""
+        """Return true if the p99 plus its error bar is within the bound."""
         return self.latency_p99_us + self.latency_p99_us_error <= bound_us
 
     def holds(self, number: str, true: "Tuned") -> bool:
-        """Whether a true number lies within the error bar of the predicted one."""
+        """Return true if a true number is within the error bar of the predicted one."""
         off = abs(getattr(self, number) - getattr(true, number))
         return bool(off <= getattr(self, f"{number}_error") * (1 + 1e-9))
 
 
 def tunables(words: Sequence[str] | None) -> list[tuple[str, ...]]:
-    """The parameters of haltpoll to look through, each combination: of `key=value,value` words, or the usual ones."""
+    """Return the combinations of haltpoll's parameters to try, from `key=value,value` words, or the usual ones."""
     usual = [
         f"{HALTPOLL}{name}={','.join(str(round(factor * TUNABLES[name])) for factor in FACTORS)}" for name in VARIED
     ]
@@ -71,14 +71,14 @@ def tunables(words: Sequence[str] | None) -> list[tuple[str, ...]]:
 
 
 class Tuning(NamedTuple):
-    """What a search found: the best answers, and how much each number of the best one matters."""
+    """The result of a search: the best answers, and the effect of each number of the best one."""
 
     answers: list[Tuned]
     matters: list[Matter]
 
 
 def space_of(replay: Replay, of_haltpoll: Sequence[tuple[str, ...]] = ((),)) -> Space:
-    """The numbers of each state that the run may enter, but the first."""
+    """Return the settings to search: for each state that the run may enter, except the first, its numbers."""
     machine = replay.machine
     deepest = max(_DEPTHS.index(name) for name in machine.deepest.values())
     there = {state.name for cluster in machine.platform.resolved_clusters() for state in cluster.cstates}
@@ -89,14 +89,14 @@ def space_of(replay: Replay, of_haltpoll: Sequence[tuple[str, ...]] = ((),)) -> 
 
 
 def candidates(replay: Replay, of_haltpoll: Sequence[tuple[str, ...]] = ((),)) -> Iterator[tuple[str, ...]]:
-    """The settings of the coarse grid that a platform's file may have: the recorded ones come first."""
+    """Yield the settings of the coarse grid that a platform file may have, the recorded ones first."""
     for one in space_of(replay, of_haltpoll).grid():
         if (words := _allowed(replay, one)) is not None:
             yield words
 
 
 def _allowed(replay: Replay, one: Candidate) -> tuple[str, ...] | None:
-    """The settings of a candidate, if a platform's file may have its numbers."""
+    """Return the settings of a candidate; None if a platform file may not have its numbers."""
     numbers = [word for number, factor in one.factors for word in _scaled(replay.machine.platform, number, factor)]
     try:
         replay.machine.changed(numbers)
@@ -106,7 +106,7 @@ def _allowed(replay: Replay, one: Candidate) -> tuple[str, ...] | None:
 
 
 def _scaled(platform: Platform, number: Number, factor: float) -> tuple[str, ...]:
-    """The settings that change an advertised number of a state by a factor: one if it is the same everywhere."""
+    """Return the settings that multiply an advertised number of a state: one setting if all clusters have the same."""
     name, what = number
     homes = {f"clusters.{cluster.name}": cluster for cluster in platform.clusters} | {_SHADOW: platform.shadow.cluster}
     found: list[str] = []
@@ -141,7 +141,7 @@ def searched(
     progress: Progress | None = None,
     of_haltpoll: Sequence[tuple[str, ...]] = ((),),
 ) -> Tuning:
-    """The least energies that the search finds whose p99 of the wake-up latency is within the bound."""
+    """Search, and return the answers of the least energy whose p99 of the wake-up latency is within the bound."""
     space = space_of(replay, of_haltpoll)
     first = sum(1 for _ in space.grid())
     if first > settings.MOST_POINTS:
@@ -169,7 +169,7 @@ def searched(
 
 
 def spec_of(replay: Replay, asked: Sequence[str]) -> RunSpec:
-    """The run again, with other settings."""
+    """Return the RunSpec of the run with other settings."""
     before = RunDir.open(replay.path).spec()
     machine = replay.machine.changed(asked)
     policy = Policy.model_validate({**before.policy.model_dump(), "governor": machine.governor})
@@ -178,13 +178,13 @@ def spec_of(replay: Replay, asked: Sequence[str]) -> RunSpec:
 
 
 def verified(replay: Replay, tuned: Tuned, engine: Engine, out: Path, sink: Sink) -> Tuned:
-    """The same settings simulated: what the prediction is of."""
+    """Simulate an answer's settings, and return the true numbers."""
     execute(spec_of(replay, tuned.settings), engine, out, sink)
     run_ledger.make_ledger(RunDir.open(out), run_ledger.Options())
     return as_run(source.load(out), tuned.settings)
 
 
 def as_run(replay: Replay, asked: tuple[str, ...] = ()) -> Tuned:
-    """The numbers of a recorded run itself."""
+    """Return the numbers of a recorded run itself."""
     truth = prediction.of_trace(replay)
     return Tuned(asked, *(truth[prediction.TOTALS[name]] for name in ("energy_j", "latency_p99_us")))

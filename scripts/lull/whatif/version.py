@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The version of the replay: a hash of all that answers come from beside the recorded run."""
+"""The version of the replay: a hash of all on which answers depend besides the recorded run."""
 
 from lull.artifacts import governors
 from lull.files import digest
@@ -9,7 +9,7 @@ _FOLDER = SHIM.parent
 
 
 def replay() -> str:
-    """The hash of this package, its shim and the governors. Two replays with one hash give the same answers."""
+    """Return the hash of this package, its shim and the governors. With the same hash, answers are the same."""
     return digest.of_json(
         {
             "package": digest.of_python(_FOLDER, _FOLDER.rglob("*.py")),

@@ -1,9 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The power of each CPU in each of its states, as the run's own ledger has it.
+"""The power of each CPU in each of its states, from the run's own ledger.
 
-A state that the run never had gets the power of the state nearest to it in depth that the CPU did have, times the
-quotient of the shares of leakage that power-models/states.yaml says of the two. A state that a what-if adds begins with
-the power of the state of its kind.
+A state that the run never had gets the power of the CPU's nearest state in depth, times the ratio of both states'
+shares of leakage in power-models/states.yaml. An added state begins with the power of the state of its kind.
 """
 
 from collections import defaultdict
@@ -21,13 +20,13 @@ from lull.whatif import added, trips
 BACKEND = "mcpat"
 _WAYS = ("entry", "exit")
 _AT_ONCE = 1024
-"""Rows of the ledger that are made into Python's."""
+"""The number of the ledger's rows that are converted into Python's at a time."""
 ON, OFF = "on", "off"
 DYNAMIC, STATIC = "dynamic", "static"
 _KINDS = {"clock": DYNAMIC, "leakage": STATIC}
 _Tree = dict[int, dict[str, dict[str, float]]]
 _Takes = Callable[[int, int], bool]
-"""Whether a window counts, by its start and end."""
+"""Returns true if a window counts, by its start and end."""
 
 
 @dataclass(frozen=True)
@@ -35,33 +34,33 @@ class Watts:
     """Watts of the CPUs and of the clusters' L2 caches."""
 
     kinds: dict[int, dict[str, dict[str, float]]]
-    """Of each CPU and state, by kind: dynamic, static, transition."""
+    """For each CPU and state, by kind: dynamic, static, transition."""
     causes: dict[int, dict[str, dict[str, float]]]
     """The share of each cause in the joules of a CPU's state."""
     assumed: dict[int, set[str]]
     """States whose power is not from the ledger."""
     clusters: dict[str, dict[str, float]]
-    """Of each cluster's L2, on and off. What the L2 spends on accesses is in neither."""
+    """For each cluster's L2, on and off. The energy of accesses is in neither."""
     never_off: set[str]
-    """Clusters that the run never turned off: the power of their L2 while off is a share that is assumed."""
+    """Clusters that were never off in the run: the power of their L2 while off is an assumed share."""
     waits: Mapping[str, float] = field(default_factory=dict)
-    """Of a state, by how much the leakage of waiting for its power switch differs from the recorded one: a factor."""
+    """For a state, the factor on the recorded leakage while waiting for its power switch."""
 
     def of(self, cpu: int) -> dict[str, float]:
         return {state: sum(power.values()) for state, power in self.kinds[cpu].items()}
 
     def waiting(self, cpu: int, state: str) -> float:
-        """While a CPU waits for a power switch or a rail, on the way into a state or out of it."""
+        """Return the power of a CPU that waits for a power switch or a rail, in the entry or exit of a state."""
         power = self.kinds[cpu][SWITCH]
         return sum(power.values()) + (self.waits.get(state, 1.0) - 1) * power.get(STATIC, 0.0)
 
 
 def of_run(rundir: RunDir, platform: Platform, cpus: list[int], ticks: tuple[int, int]) -> Watts:
-    """The watts between two of gem5's times, as far as windows of statistics lie wholly there.
+    """Return the watts between two of gem5's ticks (the command), from windows of statistics that are wholly inside.
 
-    What runs before and after, such as the start and the end of the trace, burns other power than the command does. So
-    a window that also has some of that counts only for a state of a CPU that no other window has, and a window of the
-    rest of the run only where neither has it.
+    A window that is only partly inside is used only for a state of a CPU that no inner window has, and a window outside
+    only if neither has the state. The reason is that other work before and after, such as the start and the end of the
+    trace, has another power.
     """
     path = rundir / LEDGER
     if not path.is_file():
@@ -101,14 +100,14 @@ def _wholly(ticks: tuple[int, int]) -> _Takes:
 
 
 def _by_state(path: Path, takes: _Takes) -> tuple[_Tree, _Tree]:
-    """Watts of each CPU by state and kind, and the joules of each state by cause, of some of the windows."""
+    """Return the watts of each CPU by state and kind, and the joules of each state by cause, over some windows."""
     joules: _Tree = defaultdict(lambda: defaultdict(lambda: defaultdict(float)))
     causes: _Tree = defaultdict(lambda: defaultdict(lambda: defaultdict(float)))
     times: dict[tuple[int, str, str, int], float] = defaultdict(float)
     keys = ["cpu", "state", "cause", "component", "kind", "start", "end"]
     found = rows.grouped(path, keys, ["joules", "seconds"], BACKEND, rows.CALIBRATED)
     for row in (row for batch in found.to_batches(max_chunksize=_AT_ONCE) for row in batch.to_pylist()):
-        moves = row["kind"] == "transition"  # of the state's power: `lull.whatif.charges` has these
+        moves = row["kind"] == "transition"  # not part of the power: `lull.whatif.charges` has transitions
         if row["cpu"] is None or moves or not takes(row["start"], row["end"]):
             continue
         joules[row["cpu"]][row["state"]][row["kind"]] += row["joules"]
@@ -163,7 +162,8 @@ def _complete(own: dict[str, dict[str, float]]) -> set[str]:
 
 
 def _complete_ways(own: dict[str, dict[str, float]]) -> None:
-    """A CPU that never went to sleep in these windows is on its way as the ledger has it: clocked, doing nothing."""
+    """Add the power of entries and exits for a CPU that never slept in these windows. As in the ledger, it is clocked
+    without work."""
     model, power = states.load(), own["C1"]
     clock = power.get(DYNAMIC, 0.0) / (model.core.of("C1").clock or 1.0)
     leakage = power.get(STATIC, 0.0) / (model.core.of("C1").leakage or 1.0)
@@ -179,7 +179,7 @@ def _scaled(power: Mapping[str, float], before: str, after: str) -> dict[str, fl
 
 
 def with_model(watts: Watts, platform: Platform, numbers: Mapping[str, float]) -> Watts:
-    """The watts with other numbers of power-models/states.yaml. Each kind of power scales with its own number."""
+    """Return the watts with other numbers of power-models/states.yaml. Each kind of power scales with its number."""
     new = {name: added.like(state) for name, state in added.of(platform).items()}
     if not numbers and not new:
         return watts
@@ -200,7 +200,7 @@ def with_model(watts: Watts, platform: Platform, numbers: Mapping[str, float]) -
             continue
         kind, before = _KINDS[last], getattr(model.core.of(new.get(which, which)), last)
         for cpu, own in kinds.items():
-            if before and kind in own[which]:  # the number that is there already changes nothing
+            if before and kind in own[which]:  # scaled, so that the existing number changes nothing
                 own[which][kind] *= value / before
             else:  # C1 has both parts of an idle core's power. Its own new number may be among these
                 base = getattr(model.core.of("C1"), last)
@@ -214,13 +214,13 @@ def with_model(watts: Watts, platform: Platform, numbers: Mapping[str, float]) -
 
 
 def _with_states(watts: Watts, new: Mapping[str, str]) -> Watts:
-    """`new`: of each added state, the name of the state of its kind."""
+    """Return the watts with added states. `new` is the name of the state of its kind, for each added state."""
     kinds = {cpu: {**own, **{name: own[like] for name, like in new.items()}} for cpu, own in watts.kinds.items()}
     return replace(watts, kinds=kinds)
 
 
 def _of_new(numbers: Mapping[str, float], new: Mapping[str, str]) -> dict[str, float]:
-    """The numbers of an added state that are not set: those set of the state of its kind."""
+    """Return the numbers of added states that are not set: those set for the state of their kind."""
     return {
         key.replace(f"core.{like}.", f"core.{name}."): value
         for name, like in new.items()

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Ways out of idle states: how much of one is the hardware's, and how long the software's part usually takes."""
+"""Exits from idle states: the hardware's part of each, and the usual time of the software's part."""
 
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
@@ -12,29 +12,29 @@ from lull.platform.schema import Cluster
 
 
 class Usual(NamedTuple):
-    """Medians of one CPU's recorded sleeps in a state; None of a state that was never left."""
+    """Medians over one CPU's recorded sleeps in a state; None for a state that was never left."""
 
     software: int | None
     given_up: int | None
     many: int
-    """The sleeps that `software` is the median of."""
+    """The number of sleeps for the median `software`."""
 
 
 NEVER_LEFT = Usual(None, None, 0)
 TYPICAL_NS: dict[StateKind, int] = {"wfi": 600, "retention": 4_500, "core-off": 44_000, "cluster-off": 51_000}
-"""The software's ways out on the rk3399's A53 at 1416 MHz, in `what-if-validation`. On other cores all four are longer
-or shorter by about one factor. For example, an A15 at 2116 MHz takes 0.3, 2.6, 25 and 31 us, and an A53 at 850 MHz
-takes 1.1, 6.1, 58 and 66 us."""
+"""The software's exit times on the rk3399's A53 at 1416 MHz, in `what-if-validation`. On other cores, all four differ
+by about the same factor. For example, an A15 at 2116 MHz takes 0.3, 2.6, 25 and 31 us, and an A53 at 850 MHz takes
+1.1, 6.1, 58 and 66 us."""
 MOST = 3.0
-"""The factor is so large, or as small as its reciprocal, at most. The time of a single sleep in C1 says little."""
+"""The largest factor; its reciprocal is the smallest. The limit is needed because a single sleep in C1 says little."""
 _KINDS = tuple(TYPICAL_NS)
 
 
 def usually_ns(kinds: Sequence[StateKind], cluster: Mapping[int, Sequence[Usual]]) -> dict[int, list[int]]:
-    """How long the software's way out of each state usually takes, of each CPU of a cluster.
+    """Return the software's usual exit time of each state, for each CPU of a cluster.
 
-    If a CPU never left a state, the other CPUs tell. If none of them left this state, all tell of the state that is
-    nearest in depth, and the time is in proportion to TYPICAL_NS. `cluster`: of each of its CPUs, the recorded ways.
+    If a CPU never left a state, the cluster's other CPUs are used. If none of them left the state, their nearest state
+    in depth is used, scaled by TYPICAL_NS. `cluster` has the recorded exits of each CPU.
     """
     pooled = {state: _pooled([one[state] for one in cluster.values()]) for state in range(len(kinds))}
     left = {state: ns for state, ns in pooled.items() if ns is not None}
@@ -54,7 +54,7 @@ def usually_ns(kinds: Sequence[StateKind], cluster: Mapping[int, Sequence[Usual]
 
 
 def _pooled(ways: Sequence[Usual]) -> int | None:
-    """The median of several CPUs' medians, each of which counts as often as it has sleeps."""
+    """Return the median of several CPUs' medians, weighted by their numbers of sleeps."""
     left = sorted((ns, one.many) for one in ways if (ns := one.software) is not None)
     middle = sum(many for _, many in left) // 2
     for ns, many in left:
@@ -67,10 +67,10 @@ def _pooled(ways: Sequence[Usual]) -> int | None:
 def usual(
     sleeps: npt.NDArray[np.void], told: npt.NDArray[np.bool_], hardware: npt.NDArray[np.int64], states: int
 ) -> list[Usual]:
-    """Of one CPU's recorded sleeps.
+    """Return the medians over one CPU's recorded sleeps, for each state.
 
-    `told`: whether an event tells when the interrupt came. `hardware`: the model's part of the way out. If a whole way
-    out is shorter than the model's hardware, the sleep tells nothing of the software.
+    `told` is true if an event tells when the interrupt came. `hardware` is the model's part of the exit. A sleep whose
+    whole exit is shorter than this is not used for the software's part.
     """
     software, found = sleeps["end"] - sleeps["woken"] - hardware, []
     for state in range(states):
@@ -93,12 +93,10 @@ def divide(
     wholes: npt.NDArray[np.int64],
     usual: npt.NDArray[np.int64],
 ) -> bool:
-    """Write the software's part of each way out of one CPU.
+    """Write the software's part of each exit of one CPU.
 
-    If no event tells when the interrupt came, the software is taken to need as long as usual. Return whether the time
-    of such an interrupt moved.
-
-    `wholes` and `usual`: of each state, the hardware's longest way out, and the software's usual part.
+    If no event tells when the interrupt came, the software's usual time is assumed. Return true if the time of such an
+    interrupt changed. `wholes` and `usual` are each state's longest exit of the hardware, and usual software part.
     """
     usually, whole = usual[sleeps["state"]], wholes[sleeps["state"]]
     guessed = ~told & (sleeps["refused"] == 0) & ended
@@ -112,7 +110,7 @@ def divide(
 
 
 def whole_ns(cluster: Cluster) -> npt.NDArray[np.int64]:
-    """The longest that the hardware takes out of each state."""
+    """Return the hardware's longest exit time of each state."""
     return np.array([1000 * (one.actual.exit_us + one.actual.refill_us) for one in cluster.cstates]).astype(np.int64)
 
 
@@ -122,10 +120,11 @@ def _was_whole(
     wholes: npt.NDArray[np.int64],
     usually: npt.NDArray[np.int64],
 ) -> npt.NDArray[np.bool_]:
-    """Whether hardware took its longest way, because then the software's part is nearer to what it usually is.
+    """Return for each exit whether the hardware took its longest time: the software's part is then nearer to its usual
+    time.
 
     A trace does not tell whether another CPU kept the cluster on for some microseconds. If one did, the caches were
-    full at the next sleep, and the model has them partly empty.
+    full at the next sleep, but the model has them partly empty.
     """
     found: npt.NDArray[np.bool_] = (late >= wholes) & (
         np.abs(late - wholes - usually) < np.abs(late - hardware - usually)
