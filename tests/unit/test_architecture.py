@@ -105,3 +105,9 @@ def test_a_class_name_with_two_meanings_is_told_with_both_files(tmp_path: Path) 
     other.write_text("def made():\n    class Row:\n        pass\n")
     assert defined_twice([one, other]) == [f"class Row is defined in {one} and in {other}; rename one of the two"]
     assert len(defined_twice([one, one])) == 1
+
+
+def test_no_module_is_longer_than_scripts_readme_allows() -> None:
+    (most,) = re.findall(r"has (\d+) lines at most", (ROOT / "scripts" / "README.md").read_text(encoding="utf-8"))
+    lengths = {str(file): file.read_text(encoding="utf-8").count("\n") for file in PACKAGE.rglob("*.py")}
+    assert {file: length for file, length in lengths.items() if length > int(most)} == {}

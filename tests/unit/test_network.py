@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from lull.engines import gem5
+from lull.engines import gem5, gem5_settings
 from lull.engines.base import Artifacts
 from lull.errors import UserError
 from lull.platform import devicetree, memory_map
@@ -124,7 +124,8 @@ def test_two_machines_boot_together_and_to_another_checkpoint(empty_cache: Path,
     assert set(both) - set(alone) == {"peer"}
     assert both["machine"] != alone["machine"]
     assert engine.checkpoint_of(load().platform, artifacts, True).path.is_dir()
-    assert gem5.boots_as(load()) == gem5.boots_as(load("network.delay_us=5")) != gem5.boots_as(load(peer=None))
+    boots_as = gem5_settings.boots_as
+    assert boots_as(load()) == boots_as(load("network.delay_us=5")) != boots_as(load(peer=None))
 
 
 def test_a_sweep_plans_for_the_memory_of_both() -> None:

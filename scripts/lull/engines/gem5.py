@@ -17,7 +17,7 @@ from pathlib import Path
 from lull.artifacts import cache, store
 from lull.artifacts import firmware as firmware_build
 from lull.artifacts.cache import Entry
-from lull.engines import bootargs, gem5_binary, gem5_network, put
+from lull.engines import bootargs, gem5_binary, gem5_network, gem5_settings, put
 from lull.engines.base import Artifacts, Outcome, Sink, guest_at, guest_panic, status_of, supervise
 from lull.engines.gem5_binary import Gem5Binary
 from lull.errors import LimitReached, UserError
@@ -25,10 +25,9 @@ from lull.files import digest, disk, json_file, paths
 from lull.host import process
 from lull.host.progress import Progress
 from lull.platform import devicetree, machine
-from lull.platform.cstates import Actual
 from lull.platform.devicetree import Part
 from lull.platform.load import load_peer
-from lull.platform.schema import Cluster, Platform
+from lull.platform.schema import Platform
 from lull.rundir.folder import CONSOLE, RunDir
 from lull.runspec.spec import FORWARDED, EngineName, Flavour, RunSpec
 
@@ -49,7 +48,6 @@ BOOT_WALL_S = 3600.0
 HANG_MARGIN_S = 1.0
 """Seconds past a command's limit after which the guest counts as hung. A guest that works ends the command at the
 limit by itself."""
-NO_LATENCY = Actual(entry_us=0, exit_us=0, flush_us=0, source="not in the device tree")
 SETTINGS = "gem5.json"
 OUTCOME = "outcome.json"
 TERMINAL = "system.terminal"
@@ -101,7 +99,7 @@ class Gem5:
         if spec.peer is not None:
             peer_script.write_text(spec.peer_script())
         limit_s = spec.limits.simulated_s + HANG_MARGIN_S
-        settings = _run_settings(spec.platform, spec.seed, spec.cpu, begin, limit_s, spec.stats_period_s)
+        settings = gem5_settings.to_run(spec.platform, spec.seed, spec.cpu, begin, limit_s, spec.stats_period_s)
         started = time.monotonic()
         what = f"run {spec.platform.name} on gem5 ({spec.cpu})"
         with (
@@ -174,7 +172,7 @@ class Gem5:
             shutil.rmtree(work)
             work.mkdir()
             (work / "script").write_text(text)
-            settings = _run_settings(platform, 1, "atomic", checkpoint, BOOT_LIMIT_S, None)
+            settings = gem5_settings.to_run(platform, 1, "atomic", checkpoint, BOOT_LIMIT_S, None)
             settings["readfile"] = str(work / "script")
             if spec.peer is not None:
                 (work / PEER_READY).touch()  # since the boot
@@ -213,7 +211,7 @@ class Gem5:
 
         Points of a sweep that differ only in actual latencies have the same hash: the device tree has no such latency.
         """
-        platform = _without_actual(platform)
+        platform = gem5_settings.without_actual(platform)
         key = digest.of_json([platform.model_dump(mode="json"), artifacts.rootfs.key, network])
         if key not in self._machines:
             self._machines[key] = digest.of_json([self._tree(platform, artifacts, network), ADDRESSES])
@@ -255,7 +253,7 @@ class Gem5:
                 return {name: {"path": str(path), "addr": ADDRESSES[name]} for name, path in own.items()}
 
             settings = {
-                **_settings(platform, seed=1),
+                **gem5_settings.of_machine(platform, seed=1),
                 "stage": "checkpoint",
                 "cpu": "atomic",
                 "checkpoint": str(out / "cpt"),
@@ -342,51 +340,6 @@ def _copy_guest_files(begun: Path, folder: Path) -> None:
     for name in GUEST_FILES:
         if (begun / name).exists():
             shutil.copy2(begun / name, folder / name)
-
-
-def _settings(platform: Platform, seed: int) -> dict[str, object]:
-    return {"schema": 6, "seed": seed, "soc": machine.describe(platform), "network": None}
-
-
-def _run_settings(
-    platform: Platform, seed: int, cpu: str | None, begin: Entry, limit_s: float, stats_period_s: float | None
-) -> dict[str, object]:
-    """Return the settings to continue from a checkpoint, without the files that the guests read."""
-    return {
-        **_settings(platform, seed),
-        "stage": "run",
-        "cpu": cpu,
-        "checkpoint": str(begin.path / "cpt"),
-        "limit_s": limit_s,
-        "stats_period_s": stats_period_s,
-        "load": {},
-    }
-
-
-def boots_as(spec: RunSpec) -> str:
-    """Return a key. Runs with the same key restore the same checkpoint. Runs with other keys may share it, too.
-
-    The key is fast to make, because it needs no device tree.
-    """
-    told = spec.model_dump(mode="json", include={"platform", "told_at_boot"})
-    told["platform"].pop("network", None)  # the link is no part of a boot
-    if spec.peer is not None:
-        told["networked"] = True
-    for cluster in (*told["platform"]["clusters"], told["platform"]["shadow"]["cluster"]):
-        for state in cluster["cstates"]:
-            del state["actual"]
-    return digest.of_json(told)
-
-
-def _without_actual(platform: Platform) -> Platform:
-    """Return the platform without actual latencies, which gem5's device tree does not have."""
-
-    def plain(cluster: Cluster) -> Cluster:
-        states = [state.model_copy(update={"actual": NO_LATENCY}) for state in cluster.cstates]
-        return cluster.model_copy(update={"cstates": states})
-
-    shadow = platform.shadow.model_copy(update={"cluster": plain(platform.shadow.cluster)})
-    return platform.model_copy(update={"clusters": list(map(plain, platform.clusters)), "shadow": shadow})
 
 
 def how_far(folder: Path) -> str:

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import get_args
 
-from lull.engines.gem5 import boots_as
+from lull.engines.gem5_settings import boots_as
 from lull.errors import UserError
 from lull.files import digest
 from lull.files.blocks import quoted
