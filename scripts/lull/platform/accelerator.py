@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The schema of an accelerator's kernel in platforms/accelerator, how one is read, and how long its runs take.
+"""Reads an accelerator's kernel from platforms/accelerator: its schema, and the times of its runs.
 
 The guest's driver `lull-accel` plays the times one after the other. They are either recorded (`times_us`) or drawn
 once from a distribution by a seed (`drawn`).
@@ -23,7 +23,7 @@ Microseconds = Annotated[float, Field(ge=1, le=1_000_000)]
 
 
 class Drawn(Block):
-    """Times with a normal spread, of which none is below 1 us, and some outliers."""
+    """Times from a normal distribution, at least 1 us, and some outliers."""
 
     count: Annotated[int, Field(ge=1, le=MOST_TIMES)]
     seed: Annotated[int, Field(ge=0)]
@@ -33,7 +33,7 @@ class Drawn(Block):
     first_us: Microseconds | None = None
     """The first run's time."""
     outliers_permille: Annotated[int, Field(ge=0, le=1000)] = 0
-    """How many of 1000 runs take `outlier_us`."""
+    """The number of runs, of 1000, that take `outlier_us`."""
     outlier_us: Microseconds | None = None
 
     @model_validator(mode="after")
@@ -56,7 +56,7 @@ class Kernel(Block):
     name: Name
     title: Annotated[str, Field(min_length=1, max_length=80)]
     times_us: Annotated[list[Microseconds], Field(min_length=1, max_length=MOST_TIMES)] | None = None
-    """Recorded times, in the order in which they are played; after the last comes the first again."""
+    """Recorded times, in the order in which they are played. After the last one, they start again."""
     drawn: Drawn | None = None
     source: Source
 
@@ -74,12 +74,12 @@ class Kernel(Block):
 
 
 def list_kernels() -> list[str]:
-    """The kernels that a platform may name."""
+    """Return the names of the kernels that a platform may name."""
     return sorted(path.stem for path in ACCELERATOR.glob("*.yaml"))
 
 
 def load_kernel(name: str) -> Kernel:
-    """A kernel by the name of its file in platforms/accelerator."""
+    """Return the kernel with this file name in platforms/accelerator."""
     if name not in list_kernels():
         raise UserError(f"unknown kernel of an accelerator `{name}`; use one of {quoted(list_kernels())}")
     file = ACCELERATOR / f"{name}.yaml"

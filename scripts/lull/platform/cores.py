@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The schema of a core description, and how one is read.
+"""Reads core descriptions, and defines their schema.
 
-The words are those of processor manuals; turning them into a simulator's objects is gem5-configs' business. Every
-block says where its numbers are from. Latencies of units are cycles from issue to result.
+The terms are those of processor manuals. gem5-configs turns them into gem5's objects. Every block has the source of its
+numbers. Latencies of units are cycles from issue to result.
 """
 
 from typing import Annotated, Any, Literal, get_args
@@ -60,7 +60,7 @@ class Cache(Block):
     size_kib: Annotated[int, Field(ge=4, le=128)]
     ways: Annotated[int, Field(ge=1, le=16)]
     latency_cycles: Cycles
-    """Latency of the array alone. A load first spends the cycles of the `load` unit on its address."""
+    """Latency of the array alone. A load first takes the cycles of the `load` unit for its address."""
     mshrs: Annotated[int, Field(ge=1, le=64)]
     source: Source
 
@@ -82,7 +82,7 @@ class DataCache(Cache):
 
 
 class L2Policy(Block):
-    """The part of a cluster's cache that the core's design decides; the size is the SoC's choice."""
+    """The properties of a cluster's L2 that the core's design decides. Its size is chosen by the SoC."""
 
     prefetch_degree: Degree
     source: Source
@@ -100,7 +100,7 @@ class Branch(Block):
     global_entries: Table
     choice_entries: Table
     local_entries: Table | None = None
-    """For the local part of a tournament predictor; a bi-mode predictor has none."""
+    """Entries of the local part of a tournament predictor. A bi-mode predictor has none."""
     btb_entries: Table
     return_stack: Annotated[int, Field(ge=1, le=128)]
     indirect_entries: Table
@@ -137,14 +137,14 @@ class OutOfOrder(Block):
 
 
 class Unit(Block):
-    """Execution units of one kind. One that is not pipelined is busy until its result is there."""
+    """Execution units of one kind. A unit that is not pipelined is busy until its result is ready."""
 
     name: Name
     count: Annotated[int, Field(ge=1, le=8)]
     latency: Annotated[dict[Operation, Cycles], Field(min_length=1)]
     pipelined: bool = True
     late_operands: Annotated[int, Field(ge=0, le=4)] = 0
-    """Cycles after issue until which an operand may arrive, in an in-order pipeline."""
+    """The number of cycles after issue in which an operand may still arrive, in an in-order pipeline."""
 
 
 class Units(Block):
@@ -164,12 +164,12 @@ class Units(Block):
 
 
 class Core(Block):
-    """A core whose pipeline is not told; what is read is one of the two kinds below."""
+    """The base of the two kinds of cores below, in-order and out-of-order."""
 
     name: Name
     title: Annotated[str, Field(min_length=1, max_length=80)]
     isa: Annotated[str, Field(min_length=1)]
-    """The instruction set of the real core. The simulated one runs AArch64 of Armv8.0 in any case."""
+    """The instruction set of the real core. The simulated core always runs AArch64 of Armv8.0."""
     same_as: Name | None = None
     """The core whose microarchitecture this one shares."""
     pipeline: Literal["in-order", "out-of-order"]
@@ -192,7 +192,7 @@ class OutOfOrderCore(Core):
 
 
 class Twin(Block):
-    """A file that says only what differs from another core: its name, its title, and where that is from."""
+    """A file for a core that is the same as another one, except for its name, title and source."""
 
     name: Name
     title: Annotated[str, Field(min_length=1, max_length=80)]
@@ -201,12 +201,12 @@ class Twin(Block):
 
 
 def list_cores() -> list[str]:
-    """The core descriptions that a cluster may name."""
+    """Return the names of the cores that a cluster may name."""
     return sorted(path.stem for path in CORES.glob("*.yaml"))
 
 
 def load_core(name: str) -> Core:
-    """A core by the name of its file in platforms/cores."""
+    """Return the core with this file name in platforms/cores."""
     shown, data = _read(name)
     if "same_as" not in data:
         return _checked(shown, data)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""C-states: what Linux is told of each, what the hardware does, and what makes one deeper than another."""
+"""C-states: advertised latencies (for Linux), actual latencies (of the hardware), and the order from light to deep."""
 
 from collections.abc import Sequence
 from itertools import pairwise
@@ -18,13 +18,13 @@ STATE_NAMES: dict[StateKind, str] = {
     "core-off": "C3",
     "cluster-off": "C4",
 }
-"""One name means one thing on every platform, so that a sweep over C3 sweeps the same state everywhere."""
+"""The name of each kind of state. Names are the same on every platform, so a sweep over C3 varies one kind of state."""
 
 KEEPING_CACHES: tuple[StateKind, ...] = ("wfi", "retention")
 
 
 class Advertised(Block):
-    """Latencies in the device tree: worst cases, by which the idle governor decides."""
+    """Latencies in the device tree: worst cases that the idle governor uses."""
 
     entry_us: Annotated[int, Field(ge=0, le=1_000_000)]
     exit_us: Annotated[int, Field(ge=0, le=1_000_000)]
@@ -33,7 +33,7 @@ class Advertised(Block):
 
     @property
     def latency_us(self) -> int:
-        """Linux's exit latency of a state: entry + exit, because an entry once begun has to be finished first."""
+        """Return Linux's exit latency of a state: entry + exit, because an entry that has begun must finish first."""
         return self.entry_us + self.exit_us
 
     @model_validator(mode="after")
@@ -47,20 +47,20 @@ class Advertised(Block):
 
 
 class Actual(Block):
-    """The time that hardware adds to the firmware path, which the simulator executes anyway.
+    """The time that hardware adds to the firmware's instructions, which the simulator executes.
 
-    The two costs of lost cache content are those of a full cache: of each, the share min(1, active / fill_us) is
-    charged, where active is the time since the core last woke from a state that loses it.
+    `flush_us` and `refill_us` are for a full cache. The share min(1, active / fill_us) of each is charged, where active
+    is the time since the core last woke from a state that loses the cache.
     """
 
     entry_us: Annotated[float, Field(ge=0, le=1e6)]
     exit_us: Annotated[float, Field(ge=0, le=1e6)]
     flush_us: Annotated[float, Field(ge=0, le=1e6)]
-    """The time on entry for writing back a cache full of dirty lines."""
+    """The time in the entry to write back a cache full of dirty lines."""
     refill_us: Annotated[float, Field(ge=0, le=1e6)] = 0
-    """The time after waking for the misses that bring back a full cache."""
+    """The time after a wake-up for the misses that fill the cache again."""
     fill_us: Annotated[float, Field(ge=0, le=1e6)] = 0
-    """Active time after which the cache counts as full, of warm and of dirty lines."""
+    """Active time after which the cache counts as full of lines, and of dirty lines."""
     source: Source
 
     @model_validator(mode="after")
@@ -99,7 +99,7 @@ class CState(Block):
 
 
 def check_order(states: Sequence[CState]) -> None:
-    """Checks the order of a cluster's states, from light to deep. The path of a fault begins at the cluster."""
+    """Check the order of a cluster's states, from light to deep. The path of a fault begins at the cluster."""
     if states[0].kind != "wfi":
         raise fault("the first C-state is not wfi; start with C1", "cstates", 0, "kind")
     depth = list(STATE_NAMES)
@@ -113,7 +113,8 @@ def check_order(states: Sequence[CState]) -> None:
 
 
 def _check_deeper(light: CState, deep: CState, number: int) -> None:
-    """Exit latencies may be equal, as on Juno. With equal residencies the shallower state would never be chosen."""
+    """Check that `deep` is deeper. Exit latencies may be equal, as on Juno. Residencies may not: with equal ones, Linux
+    would never choose the lighter state."""
     if deep.advertised.exit_us < light.advertised.exit_us:
         raise fault(
             f"{deep.advertised.exit_us} is below the {light.advertised.exit_us} of {light.name}; "

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The device tree of a platform on either engine.
+"""The device tree of a platform, on gem5 or QEMU.
 
-The two trees differ where the machines do: MPIDR numbering, conduit of PSCI, who makes the idle states, devices. What
-Linux schedules by (topology, capacity, OPPs, advertised latencies) is the same text. Actual latencies are hardware on
-gem5, which is not described here; on QEMU our idle driver waits them out and reads them from the tree.
+Both trees have the same text for all that Linux schedules by: topology, capacity, OPPs, advertised latencies. They
+differ in MPIDR numbering, conduit of PSCI, implementation of idle states, and devices. Actual latencies are only in
+QEMU's tree: there, our idle driver reads them and waits. On gem5 they are in the hardware.
 """
 
 import hashlib
@@ -29,14 +29,14 @@ Part = Literal["machine", "peer"]
 ENGINES: tuple[Engine, ...] = get_args(Engine)
 
 QEMU_CPUS_PER_AFF1 = 16
-"""QEMU's virt fills Aff0 to the reach of a GICv3 target list and knows no clusters."""
+"""QEMU's `virt` has no clusters: it fills Aff0 with as many CPUs as a GICv3 target list can address."""
 
 SUSPEND_PARAMS: dict[StateKind, int] = {"retention": 0x000_0000, "core-off": 0x001_0000, "cluster-off": 0x101_0000}
-"""PSCI power states for gem5: TF-A's original format, whose state id has to be 0 (bit 16 powers down, bits 24 up are
-the level). QEMU has none of them: it treats every suspend as WFI."""
+"""PSCI power states for gem5, in TF-A's original format: bit 16 powers down, bits from 24 on are the level, and the
+state id must be 0. QEMU has none of them: it treats every suspend as WFI."""
 
 DTC_OPTIONAL_CHECKS = ("node_name_chars_strict", "property_name_chars_strict")
-"""Checks that dtc has off by default and that our trees pass too."""
+"""Checks that are off in dtc by default. Our trees pass them, too."""
 
 TEMPLATES = Path(__file__).parent / "templates"
 
@@ -73,7 +73,7 @@ class _Cluster:
 
 
 class TreeRejected(UserError):
-    """dtc's complaint about a tree of ours: a bug in a template, or a value that no schema rule caught."""
+    """dtc rejects a tree of ours, because of a bug in a template, or of a value that no schema rule has caught."""
 
 
 def render(
@@ -83,8 +83,8 @@ def render(
     initrd: tuple[int, int] | None = None,
     network: Part | None = None,
 ) -> str:
-    """DTS text. `initrd` is where the image starts and the address after its end. None of a `network` is a machine that
-    has none."""
+    """Return the DTS text. `initrd` is the image's first address and the address after its end. `network` is None for a
+    machine without a network."""
     clusters = _clusters(platform, engine)
     return _template(engine).render(
         platform=platform,
@@ -110,7 +110,7 @@ def render(
 
 @cache
 def _template(engine: Engine) -> jinja2.Template:
-    """Compiled once: a sweep renders a tree for each of its machines, and compiling takes ten times as long."""
+    """Return the compiled template, cached because compiling takes ten times as long as rendering."""
     environment = jinja2.Environment(
         loader=jinja2.FileSystemLoader(TEMPLATES),
         undefined=jinja2.StrictUndefined,
@@ -122,14 +122,14 @@ def _template(engine: Engine) -> jinja2.Template:
 
 
 def _rng_seed(boot_seed: int) -> str:
-    """The bytes from which Linux seeds its random numbers; empty where it is to have none."""
+    """Return the bytes that seed Linux's random numbers; empty for the seed 0."""
     if not boot_seed:
         return ""
     return " ".join(f"0x{byte:02x}" for byte in hashlib.sha256(f"lull boot {boot_seed}".encode()).digest())
 
 
 def compile(dts: str, out: Path) -> None:  # noqa: A001
-    """Write the DTB. A warning is an error, and nothing is written then."""
+    """Write the DTB. A warning of dtc is an error, and then nothing is written."""
     options = [word for check in DTC_OPTIONAL_CHECKS for word in ("-W", check)]
     try:
         done = subprocess.run(
@@ -147,15 +147,13 @@ def compile(dts: str, out: Path) -> None:  # noqa: A001
 
 
 def compatible_of(core: str) -> str:
-    """The model that a tool in the guest reads. A shadow variant of a core is still that core.
-
-    Cortex-A7 and A15 are 32-bit cores that we model running AArch64; the name stays, because the pipeline does.
-    """
+    """Return the `compatible` string of a core. A shadow variant of a core has the core's name. Cortex-A7 and A15 are
+    32-bit cores that are simulated with AArch64. They keep their names, because the pipelines are theirs."""
     return f"arm,cortex-{core.removesuffix('-shadow')}"
 
 
 def mpidr(engine: Engine, cluster: int, cpu: int, number: int) -> int:
-    """Affinity bits of CPU `number`, which is CPU `cpu` of its cluster."""
+    """Return the affinity bits of CPU `number`, which is CPU `cpu` of its cluster."""
     if engine == "gem5":
         return cluster << 8 | cpu
     return number // QEMU_CPUS_PER_AFF1 << 8 | number % QEMU_CPUS_PER_AFF1
@@ -195,7 +193,7 @@ def _l1(core: str) -> dict[str, _L1]:
 
 
 def _transition_ns(platform: Platform) -> int:
-    """One latency for every cluster: gem5 has one handler, with the longest of all. The kernel is told the same."""
+    """Return the transition latency for all clusters, the longest one: gem5 has one handler for all."""
     return max(round(cluster.transition_latency_us.value * 1_000) for cluster in platform.resolved_clusters())
 
 
@@ -207,7 +205,7 @@ def _redistributors(platform: Platform, engine: Engine) -> memory_map.Region:
 
 
 def _cells(number: int) -> str:
-    """A number of 64 bits."""
+    """Return the two cells of a 64-bit number."""
     return f"{number >> 32:#x} {number & 0xFFFF_FFFF:#x}"
 
 

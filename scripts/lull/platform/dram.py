@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The schema of a DRAM device in platforms/dram, and how one is read.
+"""Reads DRAM devices from platforms/dram, and defines their schema.
 
-The words are those of data sheets: currents by JEDEC's names (IDD2N is precharge standby), one set for each supply.
+The terms are those of data sheets: currents by JEDEC's names (IDD2N is precharge standby), one set for each supply.
 """
 
 from typing import Annotated
@@ -67,7 +67,7 @@ class Device(Block):
 
     @property
     def standby_w(self) -> float:
-        """The power with no row open and no refresh."""
+        """Return the power with no row open and no refresh."""
         return sum(rail.volts * rail.ma.idd2n for rail in self.rails) * 1e-3
 
     @property
@@ -76,12 +76,12 @@ class Device(Block):
 
 
 def list_devices() -> list[str]:
-    """The devices that a platform may name."""
+    """Return the names of the devices that a platform may name."""
     return sorted(path.stem for path in DEVICES.glob("*.yaml"))
 
 
 def load_device(name: str) -> Device:
-    """A device by the name of its file in platforms/dram."""
+    """Return the device with this file name in platforms/dram."""
     if name not in list_devices():
         raise UserError(f"unknown DRAM device `{name}`; use one of {quoted(list_devices())}")
     file = DEVICES / f"{name}.yaml"

@@ -20,12 +20,12 @@ PLATFORMS = ROOT / "platforms"
 
 
 def list_platforms() -> list[str]:
-    """The platforms that come with the project."""
+    """Return the names of the platforms that come with the project."""
     return sorted(path.stem for path in PLATFORMS.glob("*.yaml"))
 
 
 def load_platform(name_or_path: str, overrides: Sequence[str] = ()) -> Platform:
-    """A platform by its name, or by a path: anything with a slash or the suffix .yaml is a path."""
+    """Return a platform by its name, or by its path: a text with a slash or the suffix .yaml is a path."""
     file = yaml_file.locate(name_or_path, "platform", PLATFORMS / f"{name_or_path}.yaml", list_platforms())
     shown = yaml_file.shown(file)
     data = apply(yaml_file.read(file, shown, "platform", "platforms/README.md"), overrides)
@@ -39,7 +39,7 @@ def load_platform(name_or_path: str, overrides: Sequence[str] = ()) -> Platform:
 
 @cache
 def load_peer() -> Platform:
-    """The machine at the other end of a network on gem5, the same for all platforms."""
+    """Return the machine at the other end of a network on gem5. It is the same for all platforms."""
     return load_platform(str(PEER))
 
 

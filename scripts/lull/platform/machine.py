@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The machine as gem5's configuration reads it: plain JSON, base units, no sources."""
+"""Describes the machine for gem5's configuration: plain JSON, base units, no sources."""
 
 from lull.platform.cores import load_core
 from lull.platform.cstates import CState
@@ -9,7 +9,7 @@ from lull.platform.values import without_sources
 
 
 def describe(platform: Platform) -> dict[str, object]:
-    """The `soc` part of the gem5 settings. Cluster order is CPU order, MPIDR Aff1 and DVFS domain."""
+    """Return the `soc` part of the gem5 settings. A cluster's index is also its MPIDR Aff1 and DVFS domain."""
     return {
         "name": platform.name,
         "memory": {

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The addresses and interrupts of the two machines.
+"""The addresses and interrupts of gem5's and QEMU's machines.
 
-The addresses are facts of gem5's `VExpress_GEM5_Foundation` platform and of QEMU's `virt` machine, not choices:
-a device of ours may only take what is free on gem5, and nothing is added on QEMU.
+They are given by gem5's `VExpress_GEM5_Foundation` platform and QEMU's `virt` machine. Our own devices use free places
+on gem5. On QEMU, no device is added.
 """
 
 from dataclasses import dataclass
@@ -16,7 +16,7 @@ PAGE = 4 * KIB
 
 @dataclass(frozen=True)
 class Region:
-    """A half-open range of physical addresses that one device or memory answers."""
+    """A half-open range of physical addresses of one device or memory."""
 
     name: str
     base: int
@@ -32,14 +32,14 @@ class Region:
 
 @dataclass(frozen=True)
 class PciHost:
-    """A host bridge that is memory-mapped by the ECAM rules; a machine has it in its device tree with a network."""
+    """A host bridge that is memory-mapped by the ECAM rules. The device tree of a machine with a network has it."""
 
     config: Region
-    """Bus 0 alone. No other is behind it."""
+    """Only bus 0, because there is no other bus behind it."""
     ports: Region
     memory: Region
     bus_base: int
-    """What a card calls the beginning of `memory`. Not 0, which would be a card without an address."""
+    """The bus address of the beginning of `memory`. It is not 0, because 0 would mean a card without an address."""
     spis: dict[int, int]
     """The interrupt of each slot's pin A, level-sensitive."""
 
@@ -48,7 +48,7 @@ FOUNDATION_DRAM_BASE = 0x8000_0000
 FOUNDATION_GIC_DIST = Region("GIC distributor", 0x2F00_0000, 64 * KIB)
 FOUNDATION_GIC_REDIST = 0x2F10_0000
 GIC_REDIST_STRIDE = 128 * KIB
-"""GICv3 without virtual LPIs: two 64 KiB frames for each CPU."""
+"""Two frames of 64 KiB for each CPU, as in a GICv3 without virtual LPIs."""
 
 ENERGY_CONTROLLER = Region("energy controller", 0x1000_0000, PAGE)
 FOUNDATION_UART = Region("UART 0", 0x1C09_0000, PAGE)
@@ -57,10 +57,10 @@ FOUNDATION_RTC = Region("real-time clock", 0x1C17_0000, PAGE)
 FOUNDATION_RTC_SPI = 4
 
 LATENCY_DEVICES = Region("latency devices", 0x1D00_0000, 4 * 4 * 8 * PAGE)
-"""Ours: a page per cluster, state and cost (gem5-configs/idle.py, and fvp_sleep.c in the firmware)."""
+"""Our own devices: a page per cluster, state and cost (gem5-configs/idle.py, and fvp_sleep.c in the firmware)."""
 
 PERIPHERALS = Region("peripheral block (CS3)", 0x1C00_0000, 64 * MIB)
-"""The region in which the Foundation map puts small devices. Our event timers have to be in it."""
+"""The region of small devices in the Foundation map. Our event timers must be inside it."""
 
 FOUNDATION: tuple[Region, ...] = (
     Region("boot memory", 0x0000_0000, 64 * MIB),
@@ -131,7 +131,7 @@ FOUNDATION_SPIS: dict[int, str] = {
 """Shared peripheral interrupts that a device of the platform already drives."""
 
 PCI_BUS = MIB
-"""Configuration of 256 functions, by ECAM."""
+"""The size of the configuration of 256 functions, by ECAM."""
 FOUNDATION_PCI = PciHost(
     config=Region("PCI configuration, bus 0", 0x4000_0000, PCI_BUS),
     ports=Region("PCI ports", 0x5000_0000, 64 * KIB),
@@ -139,7 +139,7 @@ FOUNDATION_PCI = PciHost(
     bus_base=0x1000_0000,
     spis={1: 69},
 )
-"""gem5 raises SPI 68 plus the slot, modulo 4, and answers PCI memory at 0x40_0000_0000 plus the card's own address."""
+"""gem5 raises SPI 68 plus (slot modulo 4). PCI memory is at 0x40_0000_0000 plus the card's own address."""
 
 MAX_SPI = 987
 """The GIC's last shared peripheral interrupt is INTID 1019."""
@@ -163,11 +163,11 @@ VIRT_PCI = PciHost(
     bus_base=0x1000_0000,
     spis={1: 4, 2: 5},
 )
-"""`virt` turns the four pins by the slot's number, from SPI 3 on."""
+"""`virt` rotates the four pins by the slot's number, from SPI 3 on."""
 VIRT_EVENT_SPI = 192
-"""First of the interrupts that no device of `virt` drives: a stand-in for an event timer sets its own pending."""
+"""The first interrupt that no device of `virt` uses. A stand-in for an event timer sets its own interrupt pending."""
 
 
 def foundation_overlap(region: Region) -> Region | None:
-    """The first device of the Foundation map that the region collides with."""
+    """Return the first device of the Foundation map that overlaps the region."""
     return next((taken for taken in FOUNDATION if taken.overlaps(region)), None)

@@ -13,7 +13,7 @@ PEER = ROOT / "platforms" / "network" / "peer.yaml"
 """The machine at the other end, on gem5. On QEMU the peer is a part of the same guest."""
 
 MAC = {"machine": "02:00:00:00:00:01", "peer": "02:00:00:00:00:02"}
-"""The addresses of the two network cards, which the guest's init expects."""
+"""The MAC addresses of the two network cards. The guest's init expects them."""
 
 
 class Network(Block):

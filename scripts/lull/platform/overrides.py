@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""`--set key=value`, applied to what the file says before it is checked.
+"""Applies `--set key=value` to the data of a platform file, before it is checked.
 
-A key is a dotted path. List items are addressed by their name (`clusters.little.cpus`), operating points by their
-frequency (`clusters.big.opps.table.1800.mv`). `cstates.C3.exit_us` means the actual latency on every cluster that has
-a C3, the shadow's included. A number that is set loses its published source, and says so.
+A key is a dotted path. List items are addressed by name (`clusters.little.cpus`), operating points by frequency
+(`clusters.big.opps.table.1800.mv`). `cstates.C3.exit_us` is the actual latency on every cluster with a C3, including
+the shadow's. The source of a number that is set is replaced.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -25,7 +25,7 @@ Steps = tuple[str | int, ...]
 
 
 def apply(data: Data, overrides: Sequence[str]) -> Data:
-    """A copy with every override in place, in order; the last one for a key wins."""
+    """Return a copy of the data with all overrides applied in order. The last one for a key counts."""
     changed: Data = _copied(data)
     for text in overrides:
         key, equals, value = text.partition("=")
@@ -39,13 +39,13 @@ def apply(data: Data, overrides: Sequence[str]) -> Data:
 
 
 def changes_what_linux_is_told(override: str) -> bool:
-    """True if the override changes an advertised latency, by the long or the short form of its key."""
+    """Return true if the override changes an advertised latency, by the long or the short form of its key."""
     parts = override.partition("=")[0].split(".")
     return parts[-2:-1] == ["advertised"] and "cstates" in parts[:-2]
 
 
 def parsed(key: str, text: str) -> Any:
-    """The single value that a text of the command line means."""
+    """Return the value of a text from the command line. It must be a single value."""
     try:
         value = _of_yaml(text)
     except (yaml.YAMLError, RecursionError) as error:
@@ -57,12 +57,12 @@ def parsed(key: str, text: str) -> Any:
 
 @lru_cache(maxsize=1024)
 def _of_yaml(text: str) -> Any:
-    """A sweep sets the same few values for each of its points."""
+    """Return the parsed text, cached because a sweep sets the same few values for each of its points."""
     return yaml_file.parsed(text)
 
 
 def _copied(data: Any) -> Any:
-    """A deep copy of a value that YAML makes. `copy.deepcopy` takes three times as long."""
+    """Return a deep copy of a value of YAML. `copy.deepcopy` takes three times as long."""
     if isinstance(data, dict):
         return {key: _copied(value) for key, value in data.items()}
     return [_copied(item) for item in data] if isinstance(data, list) else data
@@ -77,7 +77,7 @@ def _targets(data: Data, key: str) -> Iterator[Steps]:
 
 
 def _in_every_cluster(data: Data, key: str, parts: list[str]) -> Iterator[Steps]:
-    """The short form: a state's name, then `actual` unless said otherwise."""
+    """Yield the places of a short form such as `cstates.C3.exit_us`, which means `actual` in each cluster."""
     if len(parts) < 3:
         raise UserError(f"--set {key}: incomplete; write cstates.C3.exit_us or cstates.C3.advertised.exit_us")
     name, rest = parts[1], parts[2:]
@@ -133,13 +133,13 @@ def _unknown(key: str, steps: Steps, part: str, here: Mapping[str, object]) -> U
 
 
 def _allowed(steps: Steps, part: str) -> bool:
-    """A key that the file leaves at its default may still be set."""
+    """Return true if the schema has this key, even if the file leaves it at its default."""
     model = model_at(Platform, steps)
     return model is not None and part in model.model_fields
 
 
 def _fill_in(here: Data, steps: Steps, part: str) -> None:
-    """Write down a block that the file leaves at its default, so that one number of it can be set."""
+    """Add a block that the file leaves at its default, so that one number of it can be set."""
     model = model_at(Platform, steps)
     default = model.model_fields[part].get_default() if model else None
     if isinstance(default, BaseModel):
@@ -160,7 +160,7 @@ def _assign(data: Data, steps: Steps, value: Any, key: str) -> None:
 
 
 def _mark_source(data: Data, steps: Steps) -> None:
-    """The nearest enclosing block with a source stays a true statement about its other numbers."""
+    """Note in the nearest enclosing block with a source that this number was set; its other numbers keep the source."""
     for depth in range(len(steps) - 1, -1, -1):
         block = _at(data, steps[:depth])
         if isinstance(block, dict) and "source" in block:

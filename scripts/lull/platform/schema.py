@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """The schema of a platform file.
 
-Every number carries its source: a single number as `{value, source}`, a table as a block with one `source`. Rules that
-span several keys point at the key to mend.
+Every number has its source: a single number as `{value, source}`, a table as a block with one `source`. The error of a
+rule over several keys names the key to change.
 """
 
 from collections.abc import Sequence
@@ -33,9 +33,9 @@ class MemoryParts(Block):
     """The DRAM devices on the board."""
 
     device: Name
-    """A file of platforms/dram."""
+    """The name of a file in platforms/dram."""
     ranks: Literal[1, 2, 4]
-    """Ranks on each channel. A rank has as many devices as fill the channel's width."""
+    """Ranks on each channel. The devices of a rank together have the channel's width."""
     source: Source
 
 
@@ -43,11 +43,11 @@ class Memory(Block):
     kind: MemoryKind
     """The kind of DRAM whose timing the memory has."""
     channels: Literal[1, 2, 4, 8]
-    """The number of channels, a power of two: addresses take turns by their bits."""
+    """The number of channels. It is a power of two, because addresses are interleaved by their bits."""
     size_mib: Annotated[int, Field(ge=256, le=2032)]
-    """The memory that Linux has. At most 2032: firmware keeps the last 16 MiB below 4 GiB for itself."""
+    """The memory of Linux, at most 2032 MiB: firmware keeps the last 16 MiB below 4 GiB for itself."""
     parts: MemoryParts | None = None
-    """None: two ranks of gem5's own devices of the kind, one of LPDDR3."""
+    """None: gem5's own devices of this kind, with two ranks (LPDDR3: one)."""
     powerdown: bool = False
     """True if the controller sends idle ranks to power-down, and then to self-refresh."""
     source: Source
@@ -57,13 +57,13 @@ class Memory(Block):
         return self.size_mib << 20
 
     def devices(self, bits: int) -> int:
-        """The number of devices of this width on all channels."""
+        """Return the number of devices of this width on all channels."""
         ranks = self.parts.ranks if self.parts else 1
         return self.channels * ranks * BUS_BITS[self.kind] // bits
 
 
 class SystemClock(Block):
-    """The clock and voltage of interconnect and devices, which no cluster's DVFS touches."""
+    """The clock and voltage of interconnect and devices. No cluster's DVFS changes them."""
 
     clock_mhz: Annotated[int, Field(gt=0, le=4000)]
     mv: Annotated[float, Field(gt=0, le=2000)]
@@ -102,7 +102,7 @@ class Opp(Block):
 
     @property
     def khz(self) -> int:
-        """The frequency in kHz, as Linux's cpufreq has it."""
+        """Return the frequency in kHz, as in Linux's cpufreq."""
         return self.hz // 1_000
 
     @property
@@ -149,7 +149,7 @@ class Cluster(Block):
 
     @property
     def deep_states(self) -> list[CState]:
-        """The states that a device tree lists: all but WFI, which Linux knows by itself."""
+        """Return the states for a device tree: all except WFI, which Linux has by itself."""
         return [state for state in self.cstates if state.kind != "wfi"]
 
     @model_validator(mode="after")
@@ -159,7 +159,7 @@ class Cluster(Block):
 
 
 class Shadow(Block):
-    """One more cluster with one low-power CPU, which is there when enabled."""
+    """One more cluster with one low-power CPU. The machine has it only if it is enabled."""
 
     enabled: bool
     cluster: Cluster
@@ -184,18 +184,18 @@ class EventTimer(Block):
 
 
 SSD = "ssd"
-"""The event timer by which a storage device completes its requests."""
+"""The event timer that completes the requests of a storage device."""
 ACCEL = "accel"
-"""The event timer by which an accelerator says that a kernel has run."""
+"""The event timer that signals the end of an accelerator's kernel."""
 
 
 class Devices(Block):
     event_timers: list[EventTimer]
     storage: Annotated[list[Name], Field(default_factory=list, max_length=8)]
-    """Files of platforms/storage: what the timer `ssd` can be. The first is what it is after boot."""
+    """Names of files in platforms/storage: the devices that the timer `ssd` can be. After boot, it is the first one."""
 
     accelerator: Annotated[list[Name], Field(default_factory=list, max_length=8)]
-    """Files of platforms/accelerator: kernels that the timer `accel` can run, by number."""
+    """Names of files in platforms/accelerator: the kernels that the timer `accel` can run, by number."""
 
     @model_validator(mode="after")
     def _devices_have_timers(self) -> "Devices":
@@ -253,12 +253,12 @@ class Platform(Block):
     shadow: Shadow
     devices: Devices
     boot_seed: Annotated[int, Field(ge=0, le=2**32 - 1, exclude_if=lambda seed: seed == 0)] = 0
-    """Another seed is another boot of the same machine: Linux gets other random numbers. 0 gives it none."""
+    """The seed of Linux's random numbers; 0 gives none. With another seed, the same machine boots differently."""
     network: Annotated[Network, Field(exclude_if=lambda network: network == Network())] = Network()
-    """The link to a peer, where a run has one."""
+    """The link to a peer, if the run has one."""
 
     def resolved_clusters(self) -> list[Cluster]:
-        """The clusters that exist, in CPU order: the shadow, when enabled, is the last."""
+        """Return the clusters that exist, in the order of CPUs. If the shadow is enabled, it is the last one."""
         return [*self.clusters, self.shadow.cluster] if self.shadow.enabled else list(self.clusters)
 
     @property
@@ -266,7 +266,7 @@ class Platform(Block):
         return sum(cluster.cpus for cluster in self.resolved_clusters())
 
     def cpu_ranges(self) -> list[tuple[range, Cluster]]:
-        """Each cluster with its CPUs, numbered as Linux does on either engine."""
+        """Return each cluster with its CPUs, by Linux's numbers, which are the same on gem5 and QEMU."""
         found, first = [], 0
         for cluster in self.resolved_clusters():
             found.append((range(first, first + cluster.cpus), cluster))
@@ -278,7 +278,7 @@ class Platform(Block):
         return len({cluster.socket for cluster in self.resolved_clusters()})
 
     def role(self, cluster: Cluster) -> Literal["main", "shadow"]:
-        """Return the part that a cluster plays: applications run on `main`, events are taken on `shadow`."""
+        """Return the role of a cluster: applications run on `main`, event interrupts are handled on `shadow`."""
         return "shadow" if cluster.name == self.shadow.cluster.name else "main"
 
     @model_validator(mode="after")
@@ -300,20 +300,20 @@ class Platform(Block):
 
 
 def check_unique(names: Sequence[str], key: str) -> None:
-    """Names address items in overrides and results, so two of the same would hide one of them."""
+    """Raise a fault if a name is used twice: overrides and results address items by name."""
     for number, name in enumerate(names):
         if name in names[:number]:
             raise fault(f"`{name}` is used twice; rename one", key, number, "name")
 
 
 def cpu_list(cpus: range) -> str:
-    """A list of CPUs as sysfs writes it: `0-3`."""
+    """Return a list of CPUs as in sysfs, such as `0-3`."""
     return f"{cpus[0]}-{cpus[-1]}" if len(cpus) > 1 else f"{cpus[0]}"
 
 
 def cpus_of_list(text: str) -> list[int]:
-    """The CPUs of a list as Linux writes it: `0-2,4`. An empty list has none, and so has a part that ends before it
-    begins, which the guest's programs refuse. Each CPU counts once, as in the guest."""
+    """Return the CPUs of a list such as `0-2,4`. Each CPU counts once, as in the guest. Parts such as `4-2` have no
+    CPUs; the guest's programs refuse them."""
     found: set[int] = set()
     for part in filter(None, text.split(",")):
         first, dash, last = part.partition("-")

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The schema of a storage device in platforms/storage, and how one is read.
+"""Reads storage devices from platforms/storage, and defines their schema.
 
-The guest's driver `lull-ssd` models it: a request takes one of the device's channels for a time, and then the link for
-its bytes, one request after the other.
+The guest's driver `lull-ssd` models a device: a request takes one of the device's channels for a time, and then the
+link for its bytes. The link serves one request after the other.
 """
 
 from typing import Annotated
@@ -33,23 +33,23 @@ class StorageDevice(Block):
     read: Operation
     write: Operation
     flush_ns: Nanoseconds
-    """What it takes to make all writes last."""
+    """The time of a flush, which makes all writes permanent."""
     jitter_permille: Annotated[int, Field(ge=0, le=1000)]
-    """The most by which a channel's time is longer or shorter; all values between are as likely."""
+    """The largest random deviation of a channel's time, longer or shorter, evenly distributed."""
     channels: Annotated[int, Field(ge=1, le=64)]
-    """Requests in work at the same time."""
+    """The number of requests that are processed at the same time."""
     queue_depth: Annotated[int, Field(ge=1, le=256)]
-    """Requests that the device takes."""
+    """The number of requests that the device accepts."""
     source: Source
 
 
 def list_storage() -> list[str]:
-    """The devices that a platform may name."""
+    """Return the names of the devices that a platform may name."""
     return sorted(path.stem for path in STORAGE.glob("*.yaml"))
 
 
 def load_storage(name: str) -> StorageDevice:
-    """A device by the name of its file in platforms/storage."""
+    """Return the device with this file name in platforms/storage."""
     if name not in list_storage():
         raise UserError(f"unknown storage device `{name}`; use one of {quoted(list_storage())}")
     file = STORAGE / f"{name}.yaml"

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Types of keys in platform and power-model files: names, and numbers with their sources.
 
-A source that starts with `assumed` has to go on with the reason.
+A source that starts with `assumed` must continue with the reason.
 """
 
 import re
@@ -35,7 +35,7 @@ class SourcedMicroseconds(Block):
 
 
 def without_sources(value: Any) -> Any:
-    """A dumped model without its sources: the source of a number does not change the number."""
+    """Return a dumped model without its sources, because a source does not change a number."""
     if isinstance(value, dict):
         return {key: without_sources(item) for key, item in value.items() if key != "source"}
     return [without_sources(item) for item in value] if isinstance(value, list) else value

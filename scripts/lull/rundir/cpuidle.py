@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Linux's counters of idle states (cpuidle), over a whole run."""
+"""Reads Linux's counters of idle states (cpuidle) over a whole run."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -17,7 +17,7 @@ from lull.platform.schema import Platform, cpu_list
 
 @with_config(json_file.OPEN)
 class Row(TypedDict):
-    """One line of the file: one idle state of one CPU. `above` and `below` are Linux's words."""
+    """One line of the file: one idle state of one CPU. `above` and `below` are Linux's names."""
 
     cpu: int
     name: str
@@ -39,7 +39,7 @@ _GOVERNORS: tuple[Literal["governor"], Literal["cpufreq_governor"]] = ("governor
 
 @dataclass(frozen=True)
 class Use:
-    """One idle state over some CPUs: how often it was entered, and the share of their time spent in it."""
+    """One idle state over some CPUs: the number of entries, and the share of the CPUs' time in it."""
 
     entries: int
     share: float
@@ -54,17 +54,17 @@ class ClusterUse:
     above: int
     """Entries that were too short for the state."""
     below: int
-    """Entries that were long enough for a deeper one."""
+    """Entries that were long enough for a deeper state."""
     rejected: int
 
 
 def read(path: Path) -> list[Row]:
-    """A row for each CPU and state; none from a guest that ended before it could count."""
+    """Return a row for each CPU and state; none if the guest ended before it wrote the file."""
     return json_file.read_lines_as(_ROW, path, "run the command again") if path.is_file() else []
 
 
 def by_cluster(rows: Sequence[Row], platform: Platform) -> list[ClusterUse]:
-    """Sums over the CPUs of each cluster."""
+    """Return the sums over the CPUs of each cluster."""
     found = []
     for cpus, cluster in platform.cpu_ranges():
         own = [row for row in rows if row["cpu"] in cpus]
@@ -76,8 +76,8 @@ def by_cluster(rows: Sequence[Row], platform: Platform) -> list[ClusterUse]:
 
 
 def governors(rows: Sequence[Row]) -> dict[str, list[str]]:
-    """Return the governors at the run's end, of idle states and of frequency. A machine may have several of
-    frequency, or none."""
+    """Return the governors of idle states and of frequency at the run's end. A machine may have none or several of
+    frequency."""
     return {key: sorted({name for row in rows if (name := row[key]) is not None}) for key in _GOVERNORS}
 
 

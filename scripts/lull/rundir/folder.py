@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The folder of one run: what was asked, what it was made of, what came out."""
+"""The folder of one run: its RunSpec, its manifest, and its results."""
 
 import json
 import os
@@ -27,7 +27,7 @@ CONSOLE = "console.log"
 STDOUT = "stdout"
 STATUS = "status"
 PEER_STDOUT = "peer.stdout"
-"""What the command of the network's other end printed."""
+"""The output of the command at the network's other end."""
 FILES = "files"
 CPUIDLE = "cpuidle.jsonl"
 FILES_TAR = "files.tar"
@@ -40,9 +40,9 @@ TRACE = "trace.dat"
 
 
 class RunDir:
-    """A run's folder. The manifest is there from the start and says `running` until the run has ended.
+    """A run's folder. Its manifest exists from the start, with the state `running`.
 
-    Then it says `finished`, whatever the command's status; `hung` when a limit ended the run; or `failed`.
+    At the end, the state is `finished` (whatever the command's status), `hung` if a limit ended the run, or `failed`.
     """
 
     def __init__(self, path: Path) -> None:
@@ -79,7 +79,7 @@ class RunDir:
         return manifest.read(self.path / MANIFEST)
 
     def spec(self) -> RunSpec:
-        """The platform as resolved for the run. The platform's file may have changed since."""
+        """Return the RunSpec as it was for the run. The platform's file may have changed since."""
         asked = self.read_json(RUN)
         asked.pop("hash", None)
         try:
@@ -101,15 +101,15 @@ class RunDir:
             return None
 
     def unpack_files(self) -> list[Path]:
-        """The guest's /out as `files/`; a tar that a killed guest left half-written gives what it holds."""
+        """Unpack the guest's /out into `files/`. If a killed guest left half a tar, unpack what it holds."""
         archive = self.path / FILES_TAR
         if not archive.is_file() or archive.stat().st_size == 0:
             archive.unlink(missing_ok=True)
             return []
         target = self.path / FILES
         target.mkdir(exist_ok=True)
-        # GNU tar keeps every member, and every link that it follows, below the folder. The guest writes no times, so
-        # that its archive depends on contents alone: a file is as old as its unpacking.
+        # GNU tar keeps every member, and every link that it follows, below the folder. The archive has no times, so
+        # that it depends only on contents.
         unpacked = subprocess.run(
             ["tar", "-x", "--no-same-owner", "--touch", "-f", str(archive), "-C", str(target)],
             capture_output=True, text=True, check=False,
@@ -122,7 +122,7 @@ class RunDir:
 
 
 def _new(folder: Path, name: str) -> Path:
-    """Made here, so that of two commands in the same second each has its own."""
+    """Make a new folder, and return its path. Two commands in the same second get different folders."""
     make(folder)
     stamp = time.strftime("%Y%m%d-%H%M%S")
     path = folder / f"{stamp}-{name}"
@@ -151,9 +151,9 @@ def _environment() -> dict[str, object]:
 
 @cache
 def _commit() -> str:
-    """The checkout's commit, marked where files differ from it, when this process began to run things.
+    """Return the checkout's commit, with a mark if files differ from it, at the time of this process's first run.
 
-    Results are what runs are made into. So a confirmation that is not committed yet makes no difference.
+    Differences in results/ do not count, because runs do not depend on results.
     """
     git = ["git", "-C", str(paths.ROOT)]
     try:
@@ -166,7 +166,7 @@ def _commit() -> str:
 
 @cache
 def sources() -> str:
-    """A hash of our own Python, for checkouts without git."""
+    """Return a hash of lull's own Python, for checkouts without git."""
     package = paths.ROOT / "scripts" / "lull"
     return digest.of_files(package, (path for path in package.rglob("*") if path.suffix in (".py", ".j2")))
 

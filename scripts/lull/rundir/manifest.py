@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The manifest of one run: what made it, and how it ended. `manifest.json` is this, or it is refused."""
+"""The schema of a run's `manifest.json`: what made the run, and how it ended. Any other content is an error."""
 
 from collections.abc import Mapping
 from pathlib import Path
@@ -18,7 +18,7 @@ REMEDY = "run the command again"
 
 @with_config(json_file.OPEN)
 class Maker(TypedDict):
-    """The engine. Each engine adds what else identifies it, such as `sha256`."""
+    """The engine. Each engine adds more keys that identify it, such as `sha256`."""
 
     name: str
     version: str
@@ -26,7 +26,7 @@ class Maker(TypedDict):
 
 @with_config(json_file.OPEN)
 class Artifact(TypedDict):
-    """Its key in the cache, beside the inputs that the key is the hash of."""
+    """An artifact's key in the cache, and the inputs of which the key is the hash."""
 
     key: str
 
@@ -49,15 +49,15 @@ class Manifest(TypedDict):
     state: Literal["running", "finished", "hung", "failed"]
     error: NotRequired[str]
     """The reason why the run hung or failed."""
-    # The rest is of a finished run.
+    # The keys below are only for a finished run.
     status: NotRequired[int]
     """Exit status of the guest's command."""
     simulated_s: NotRequired[float]
     wall_s: NotRequired[float]
     instructions: NotRequired[int | None]
-    """The number of instructions; None where the engine does not count them, as QEMU."""
+    """The number of instructions; None if the engine does not count them, as on QEMU."""
     stats_windows: NotRequired[int | None]
-    """The number of windows; None where the engine has no statistics, as QEMU."""
+    """The number of windows; None if the engine has no statistics, as on QEMU."""
     details: NotRequired[dict[str, Any]]
     """Facts that only this engine has, such as gem5's ticks."""
 
@@ -80,7 +80,7 @@ _ADAPTER = TypeAdapter(Annotated[Manifest, AfterValidator(_complete)])
 
 
 def makers(engine: Mapping[str, object], artifacts: Mapping[str, Mapping[str, Any]]) -> dict[str, dict[str, Any]]:
-    """The engine and artifacts that a result depends on besides its spec, without the places of one machine."""
+    """Return the engine and artifacts on which a result depends besides its RunSpec, without paths."""
     return {
         "engine": {key: value for key, value in engine.items() if key != "path"},
         "artifacts": {name: entry["key"] for name, entry in artifacts.items()},
@@ -88,7 +88,7 @@ def makers(engine: Mapping[str, object], artifacts: Mapping[str, Mapping[str, An
 
 
 def other_makers(before: Manifest, after: Manifest) -> list[str]:
-    """What made one run, and is another thing in the other run: of engine, firmware, kernel and image."""
+    """Return those of engine, firmware, kernel and image that differ between two runs."""
     own, new = (
         {"engine": made["engine"], **made["artifacts"]}
         for made in (makers(one["engine"], one["artifacts"]) for one in (before, after))

@@ -14,11 +14,11 @@ class Origin:
     version: str
     cpu: str | None
     platform: str
-    """One or several, as text."""
+    """One platform or several, as text."""
 
     @classmethod
     def of_manifest(cls, manifest: Mapping[str, Any]) -> "Origin":
-        """Return the origin by a result's manifest. An older manifest names one engine for all of its points."""
+        """Return the origin from a result's manifest. An older manifest names one engine for all of its points."""
         engines = [piece["engine"] for piece in manifest.get("pieces", [manifest])]
         versions = ", ".join(dict.fromkeys(engine["version"] for engine in engines))
         return cls(engines[0]["name"], versions, manifest["cpu"], manifest["platform"])

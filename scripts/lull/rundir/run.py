@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""A finished run with what was asked of it, as analyses, tables and comparisons read it."""
+"""A finished run with its settings, as analyses, tables and comparisons read it."""
 
 import json
 from collections.abc import Iterator, Mapping
@@ -17,7 +17,7 @@ from lull.runspec.values import Value
 
 
 class Values(dict[str, Value]):
-    """The parameters of a point. The record of an older run lacks those that its scenario has got since."""
+    """The parameters of a point. An older run lacks parameters that its scenario got later."""
 
     def __init__(self, known: Mapping[str, Value], path: Path) -> None:
         super().__init__(known)
@@ -43,7 +43,7 @@ class Run:
 
     @property
     def made_by(self) -> dict[str, Any]:
-        """Return what made the run, without the places of one machine."""
+        """Return engine, artifacts, commit and host of the run, without paths."""
         return {
             **makers(self.manifest["engine"], self.manifest["artifacts"]),
             "lull": [self.manifest["lull"]["commit"]],
@@ -60,7 +60,7 @@ class Run:
         return path
 
     def lines(self, name: str) -> list[dict[str, Any]]:
-        """A file of JSON lines that the guest left, each an object."""
+        """Return the JSON objects in a guest's file of JSON lines."""
         path = self.file(name)
         try:
             found = [json.loads(line) for line in path.read_text().splitlines()]
@@ -76,7 +76,7 @@ class Run:
 
     @contextmanager
     def understanding(self, name: str) -> Iterator[None]:
-        """Around what takes a file's lines apart: lines of anything else are the user's to replace."""
+        """Turn errors of the code inside, which reads a file's lines, into a UserError about this file."""
         try:
             yield
         except (KeyError, TypeError, ValueError, IndexError, ZeroDivisionError) as error:
@@ -85,15 +85,15 @@ class Run:
             ) from None
 
     def cluster(self, cpu: int) -> Cluster:
-        """The cluster of a CPU, with the run's settings applied."""
+        """Return the cluster of a CPU, with the run's settings applied."""
         return self.spec.platform.resolved_clusters()[self.place_of(cpu)[0]]
 
     def cluster_of(self, cpu: int) -> str:
-        """The name of a CPU's cluster, by the order in which clusters number theirs."""
+        """Return the name of a CPU's cluster."""
         return self.place_of(cpu)[1]
 
     def place_of(self, cpu: int) -> tuple[int, str, int]:
-        """Index and name of a CPU's cluster, and its number within."""
+        """Return index and name of a CPU's cluster, and the CPU's number in the cluster."""
         for index, (cpus, cluster) in enumerate(self.spec.platform.cpu_ranges()):
             if cpu in cpus:
                 return index, cluster.name, cpus.index(cpu)

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""gem5's `stats.txt` as a table: one row per window, statistic and field.
+"""Converts gem5's `stats.txt` to a table: one row per window, statistic and field.
 
-Every dump opens a window; a file that is not what gem5 24 writes is an error, never a guess.
+Every dump is a window. A file that is not as gem5 24 writes it is an error.
 """
 
 import re
@@ -45,7 +45,7 @@ class Reading:
 
 
 def samples(lines: Iterable[str], origin: Path) -> Iterator[Reading]:
-    """Every number of a stats file. Distributions keep gem5's `name::bucket`; their percentages are dropped."""
+    """Yield every number of a stats file. Distributions keep gem5's `name::bucket`. Their percentages are dropped."""
     window, inside = -1, False
     number = 0
     for number, raw in enumerate(lines, start=1):
@@ -70,7 +70,7 @@ def samples(lines: Iterable[str], origin: Path) -> Iterator[Reading]:
 
 
 def to_parquet(text: Path, table: Path) -> int:
-    """Write the table, whole or not at all; the number of windows."""
+    """Write the table, and return the number of windows. If this fails, no table is left."""
     windows = 0
     with (
         whole.written(table) as partial,

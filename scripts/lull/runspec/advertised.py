@@ -1,20 +1,20 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Idle latencies that Linux is told anew after it has booted.
+"""Changes of advertised idle latencies after Linux has booted.
 
-The device tree is part of the checkpoint, so a machine always boots with its platform file's advertised numbers. A run
-that wants others writes them to /sys/kernel/lull/cstates: no sweep over them needs a second boot.
+A machine always boots with the advertised numbers of its platform file, because the device tree is part of the
+checkpoint. A run with other numbers writes them to /sys/kernel/lull/cstates. So a sweep over them needs only one boot.
 """
 
 from lull.platform.cstates import Advertised
 from lull.platform.schema import Cluster, Platform, cpu_list
 
 AtBoot = dict[str, dict[str, Advertised]]
-"""The latencies of the device tree where the run wants others, by cluster and state."""
+"""The latencies of the device tree that the run changes, by cluster and state."""
 
 
 def difference(platform: Platform, booted: Platform) -> AtBoot:
-    """Return the latencies of `booted` that `platform` changes. `booted` is the machine by its own file's advertised
-    numbers."""
+    """Return the latencies of `booted` that `platform` changes. `booted` has the advertised numbers of the platform
+    file."""
     found: AtBoot = {}
     for cluster, original in zip(platform.resolved_clusters(), booted.resolved_clusters(), strict=True):
         for state, before in zip(cluster.cstates, original.cstates, strict=True):
@@ -39,9 +39,9 @@ def boot_platform(platform: Platform, at_boot: AtBoot) -> Platform:
 
 
 def lines(platform: Platform, at_boot: AtBoot) -> list[str]:
-    """Return lines `CPUS:STATE:LATENCY:RESIDENCY`. The latency is entry and exit together, as Linux has it.
+    """Return lines `CPUS:STATE:LATENCY:RESIDENCY`. The latency is entry plus exit, as in Linux.
 
-    The kernel takes all lines in one write. In separate writes a state might pass a deeper one on the way.
+    All lines must be written at once. After separate writes, a state might for a moment be slower than a deeper one.
     """
     return [
         f"{cpu_list(cpus)}:{state.name}:{state.advertised.latency_us}:{state.advertised.residency_us}"

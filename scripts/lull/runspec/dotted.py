@@ -1,15 +1,15 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Nested settings as dotted keys, as `--set` spells them."""
+"""Flattens nested settings to dotted keys, as in `--set`."""
 
 from collections.abc import Mapping
 from typing import Any
 
 _WORDS = ("source", "title", "help")
-"""Keys that say where a number is from, and are none."""
+"""Keys that describe a number, and are no settings."""
 
 
 def flat(value: Any, prefix: str = "") -> dict[str, Any]:
-    """Nested blocks as dotted keys; a list of named blocks by their names."""
+    """Return nested blocks as dotted keys. Items of a list of named blocks have their names as keys."""
     if isinstance(value, Mapping):
         items = [(str(key), one) for key, one in value.items()]
     elif isinstance(value, list) and value and all(isinstance(one, Mapping) for one in value):
@@ -25,5 +25,5 @@ def flat(value: Any, prefix: str = "") -> dict[str, Any]:
 
 
 def differing(first: Mapping[str, Any], second: Mapping[str, Any]) -> list[str]:
-    """The keys that one of both lacks, or has another value of."""
+    """Return the keys that are missing on one side, or have different values."""
     return [key for key in {**first, **second} if first.get(key) != second.get(key)]

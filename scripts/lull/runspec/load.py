@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Makes a RunSpec of a user's words. This is the one place where words become a run."""
+"""Makes a RunSpec from a user's words. No other module does."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -31,7 +31,7 @@ def load_spec(
     limits: Limits,
     seed: int = 1,
 ) -> RunSpec:
-    """Everything checked; on gem5 the CPUs are atomic unless said otherwise."""
+    """Return the RunSpec after all checks. On gem5, the default CPUs are atomic."""
     if engine == "qemu" and cpu not in (None, "parallel"):
         raise UserError("--cpu: QEMU has no CPU models to choose from; use --engine gem5")
     if engine == "gem5" and cpu == "parallel":
@@ -50,7 +50,7 @@ def load_spec(
     spec = RunSpec(
         engine=engine,
         cpu=(cpu or "atomic") if engine == "gem5" else cpu,
-        # A machine without a peer has no link, whatever its file says of one.
+        # A machine without a peer has no link, even if its file describes one.
         platform=asked.platform if peer is not None else asked.platform.model_copy(update={"network": Network()}),
         told_at_boot=asked.told_at_boot,
         policy=asked.policy,
@@ -81,6 +81,5 @@ def _check_no_network(overrides: Sequence[str]) -> None:
 
 
 def _is_of_bytes(text: str) -> bool:
-    """Return true if the text holds bytes of the command line that are no text. Python keeps such bytes as
-    surrogates."""
+    """Return true if the text has bytes of the command line that are not UTF-8. Python keeps them as surrogates."""
     return any("\ud800" <= letter <= "\udfff" for letter in text)

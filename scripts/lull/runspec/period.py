@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Simulated times as users write them, such as the length of a window of statistics."""
+"""Reads simulated times as users write them, such as 1ms for the length of a window of statistics."""
 
 import re
 
@@ -12,7 +12,7 @@ SHORTEST_PERIOD_S = 1e-6
 
 
 def period(text: str | None, option: str = "--stats-period") -> float | None:
-    """Seconds of a time with its unit. `option` is where the user wrote it."""
+    """Return the seconds of a time such as 250us. `option` is named in error messages."""
     if text is None:
         return None
     match = _PERIOD.fullmatch(text)

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The policy of a run, its wishes of Linux: governors, how deep to sleep, where event interrupts go, settings of
+"""The policy of a run, its settings for Linux: governors, deepest idle state, routing of event interrupts, kernel
 systems.
 
-The guest applies the policy after boot, so that one checkpoint serves every policy. What a run does not ask for stays
-as init left it: menu, the fastest OPP, no idle state deeper than WFI, routing off.
+The guest applies the policy after boot, so that one checkpoint serves every policy. The defaults are init's: menu, the
+fastest OPP, no idle state deeper than WFI, routing off.
 """
 
 import re
@@ -31,20 +31,20 @@ KEYS = {
     "routing": "routing=shadow-when-asleep",
     "routing.depth": "routing.depth=C3",
 }
-"""The keys of the command line, each with an example. The field of a key has `_` for the dot."""
+"""The keys of `--set`, each with an example. The field of a key has `_` instead of the dot."""
 
 
 _ALSO_WRITES = {
     "routing": ("/sys/kernel/lull/routing/policy", "/sys/kernel/lull/routing/enabled"),
     "routing.depth": ("/sys/kernel/lull/routing/depth",),
 }
-"""Files of systems' settings that a key above writes too: a run may ask for one of the two."""
+"""Files of kernel systems that a key above also writes. A run may set only one of the two."""
 
 _KHZ = re.compile(r"[0-9]{1,9}")
 
 
 class SystemSetting(BaseModel):
-    """One file of a kernel system. The path is part of the run: the system's manifest may change after it."""
+    """One setting of a kernel system. It includes the file's path, because the system's manifest may change later."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
@@ -59,10 +59,10 @@ class Policy(BaseModel):
     governor: Governor | None = None
     """The governor of idle states."""
     cpufreq: FrequencyGovernor | int | None = None
-    """A governor, or the kHz of an OPP: a cluster that lacks it runs at its next faster one, or else at its fastest."""
+    """A governor, or the kHz of an OPP. A cluster without this OPP uses its next faster one, or else its fastest."""
     idle_deepest: Deepest | None = None
     idle_shadow: Deepest | None = None
-    """The deepest state of the shadow core alone; without it the shadow's is `idle_deepest` too."""
+    """The deepest state of the shadow core; if not given, `idle_deepest`."""
     routing: Routing | None = None
     routing_depth: RoutingDepth | None = None
     systems: tuple[SystemSetting, ...] = ()
@@ -70,7 +70,7 @@ class Policy(BaseModel):
 
     @model_serializer(mode="wrap")
     def _as_ever(self, handler: SerializerFunctionWrapHandler) -> dict[str, object]:
-        """A run without the newer settings reads, and hashes, as it did before there were any."""
+        """Leave out newer settings that are not used, so that the hashes of older runs stay the same."""
         found: dict[str, object] = handler(self)
         if not self.systems:
             del found["systems"]
@@ -79,13 +79,13 @@ class Policy(BaseModel):
         return found
 
     def words(self) -> list[str]:
-        """The settings that make this policy."""
+        """Return the `--set` words of this policy."""
         fields = {key: getattr(self, key.replace(".", "_")) for key in KEYS}
         own = [f"{key}={value}" for key, value in fields.items() if value is not None]
         return [*own, *(f"{one.key}={one.value}" for one in self.systems)]
 
     def arguments(self, platform: Platform) -> list[str]:
-        """For the guest's `lull-policy`, in the order in which it applies them: sleep is allowed last."""
+        """Return the arguments of the guest's `lull-policy`, in the order of application: sleep is allowed last."""
         found = [f"governor={self.governor}"] if self.governor else []
         if isinstance(self.cpufreq, int):
             found.append("cpufreq=userspace")
@@ -106,13 +106,13 @@ class Policy(BaseModel):
         return found
 
     def deepest(self, platform: Platform, cluster: Cluster) -> Deepest:
-        """The deepest idle state that the run allows a cluster; init allows C1."""
+        """Return the deepest idle state that the run allows a cluster; the default is C1."""
         own = self.idle_shadow if platform.role(cluster) == "shadow" else None
         return own or self.idle_deepest or "C1"
 
 
 def parse(settings: Sequence[str], platform: Platform) -> Policy:
-    """The policy that the settings ask for, where the platform can have it. The last one for a key wins."""
+    """Return the policy of the settings, if the platform can have it. The last setting for a key counts."""
     asked: dict[str, str] = {}
     for text in settings:
         key, equals, value = text.partition("=")
@@ -133,19 +133,19 @@ def parse(settings: Sequence[str], platform: Platform) -> Policy:
 
 
 def all_keys() -> list[str]:
-    """All that a run may ask of Linux: the keys above, and `<system>.<key>` of every system's manifest."""
+    """Return all keys of a policy: those in KEYS, and `<system>.<key>` of every system's manifest."""
     return [*KEYS, *systems.settings()]
 
 
 def choices() -> dict[str, Sequence[str]]:
-    """The words that each key takes; none where a number is meant."""
+    """Return the words that each key takes; none if it takes a number."""
     own = (Governor, FrequencyGovernor, Deepest, Deepest, Routing, RoutingDepth)
     of_systems = {key: [str(word) for word in setting.choices] for key, setting in systems.settings().items()}
     return {**{key: get_args(kind) for key, kind in zip(KEYS, own, strict=True)}, **of_systems}
 
 
 def is_of_a_system(key: str) -> bool:
-    """True if a key, right or wrong, begins with the name of a system."""
+    """Return true if a key begins with the name of a system, even if the key is wrong."""
     return key.partition(".")[0] in (system.name for system in systems.known())
 
 
@@ -201,7 +201,7 @@ def _frequency(value: str | None, platform: Platform) -> str | int | None:
 
 
 def _nearest_opp(cluster: Cluster, khz: int) -> int:
-    """The frequency that Linux takes for one that a cluster lacks."""
+    """Return the frequency that Linux uses in place of one that a cluster lacks."""
     table = [opp.khz for opp in cluster.opps.table]
     return next((own for own in table if own >= khz), table[-1])
 
@@ -225,7 +225,7 @@ def _check(policy: Policy, platform: Platform) -> None:
 
 
 def check_depth(key: str, state: str | None, platform: Platform, clusters: Sequence[Cluster]) -> None:
-    """Refuse a state that none of the clusters has."""
+    """Raise a UserError for a state that none of the clusters has."""
     has = {found.name for cluster in clusters for found in cluster.cstates}
     if state is not None and state not in has:
         raise UserError(f"--set {key}={state}: no cluster of {platform.name} has it; use {quoted(nearest('', has))}")

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Files of the user's own that a guest has besides its image.
+"""The user's files that a guest has besides its image (`--put`).
 
-What a run depends on is where in the guest a file is, what it holds, and whether it may be executed. Where it lies on
-the host is kept to find it, and to tell a reader, and is no part of a run's identity.
+A run depends on a file's path in the guest, its content, and whether it is executable. The path on the host is kept for
+information only: it is not part of a run's hash.
 """
 
 import os
@@ -18,10 +18,9 @@ from lull.files import digest
 from lull.platform.schema import Platform
 
 SHARE = 8
-"""All files together may take this part of the machine's memory (an eighth): the guest keeps them there, at times
-twice."""
+"""All files together may take an eighth of the machine's memory, because the guest keeps them there, at times twice."""
 FULL = frozenset({"bin", "dev", "etc", "init", "lib", "out", "proc", "root", "run", "sbin", "sys", "tmp", "usr"})
-"""Names in the root folder of the image, all folders or links. A file in place of one would end the guest."""
+"""The folders and links in the root folder of the image. A file that replaces one of them would break the guest."""
 OF_THE_KERNEL = frozenset({"proc", "sys"})
 _PATH_MAX, _NAME_MAX = 4095, 255
 _CONTROL = re.compile(r"[\x00-\x1f\x7f\ud800-\udfff]")
@@ -35,16 +34,16 @@ class PutFile(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid")
 
     guest: str
-    """An absolute path."""
+    """The absolute path in the guest."""
     sha256: str
     size: int
     executable: bool
     source: str
-    """The host's path, as long as the run has not begun."""
+    """The path on the host, from which the file is read when the run begins."""
 
 
 def parse(words: Sequence[str], platform: Platform) -> tuple[PutFile, ...]:
-    """The files that `--put FILE[:PATH]` words name, as they are now, in the order of their paths in the guest."""
+    """Return the files of `--put FILE[:PATH]` words in their present state, ordered by their paths in the guest."""
     files = tuple(sorted((_file(word) for word in words), key=lambda file: file.guest))
     _check_places([file.guest for file in files])
     size, most = sum(file.size for file in files), (platform.memory.size_mib << 20) // SHARE
@@ -84,7 +83,7 @@ def _file(word: str) -> PutFile:
 
 
 def _divided(word: str) -> tuple[str, str]:
-    """File and path in the guest, `/` if there is none. A colon may be part of a file's name."""
+    """Return the file and its path in the guest, by default `/`. A colon may be part of a file's name."""
     if _CONTROL.search(word):
         raise UserError(f"--put {word!r}: has a control character or is not UTF-8; rename the file, or put a copy")
     source, colon, place = word.rpartition(":")
@@ -120,7 +119,7 @@ def _check_places(paths: Sequence[str]) -> None:
 
 
 def _check_machine(path: Path, word: str) -> None:
-    """A program for the host is what anybody puts first."""
+    """Raise a UserError for a program of another instruction set, such as one that was built for the host."""
     with path.open("rb") as stream:
         head = stream.read(20)
     if not head.startswith(_ELF) or len(head) < 20:
@@ -135,5 +134,5 @@ def _check_machine(path: Path, word: str) -> None:
 
 
 def _mib(size: int) -> str:
-    """Rounded up, so that what is too large by a byte does not look as if it fitted."""
+    """Return a size in MiB, rounded up, so that a file that is one byte too large does not seem to fit."""
     return f"{-(-size * 10 >> 20) / 10:g}"

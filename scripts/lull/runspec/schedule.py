@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Schedules of events: what the guest's event generator plays.
+"""Schedules of events, which the guest's event generator plays.
 
-The format and every limit are the kernel's (`kernel-patches/platform/event_schedule.c`), and so is the arithmetic: it
-is on integers, so that a seed means the same events here and there. What is refused here would be refused there, later
-and in fewer words.
+Format, limits and arithmetic are those of the kernel (`kernel-patches/platform/event_schedule.c`). The arithmetic is on
+integers, so that a seed gives the same events here and in the kernel. The checks here only report the kernel's errors
+earlier and more clearly.
 """
 
 import re
@@ -56,7 +56,7 @@ class _Line:
 
 
 class _Fault(Exception):
-    """An error in a line: what is wrong, and what to do."""
+    """An error in a line: the mistake, and what to do."""
 
 
 def load_schedule(path: Path) -> str:
@@ -74,7 +74,7 @@ def load_schedule(path: Path) -> str:
 
 
 def expand(text: str, name: str) -> list[Event]:
-    """The events that a text stands for, in the order in which the guest plays them; `name` is for errors."""
+    """Return the events of a schedule, in the order in which the guest plays them. `name` is for error messages."""
     events: list[Event] = []
     recorded_us = number = 0
     ended = False
@@ -112,7 +112,7 @@ def expand(text: str, name: str) -> list[Event]:
 
 
 def random_numbers(seed: int) -> Iterator[int]:
-    """splitmix64, the generator of Vigna and Steele."""
+    """Yield the numbers of splitmix64, the generator of Vigna and Steele."""
     state = seed
     while True:
         state = (state + 0x9E37_79B9_7F4A_7C15) & _U64
@@ -123,7 +123,7 @@ def random_numbers(seed: int) -> Iterator[int]:
 
 
 def exponential(random: int) -> int:
-    """-ln(random / 2^64) in units of 2^-32, by the bit-by-bit logarithm to base 2."""
+    """Return -ln(random / 2^64) in units of 2^-32, by the bit-by-bit logarithm to base 2."""
     random = max(random, 1)
     whole = random.bit_length() - 1
     mantissa = random << (63 - whole)
@@ -139,7 +139,7 @@ def exponential(random: int) -> int:
 
 
 def _read(piece: str) -> _Line | None:
-    """Return the line's content; None for a line that is empty but for a comment."""
+    """Return the line's content; None for an empty line, or one with only a comment."""
     if len(piece) > LINE_MAX:
         raise _Fault(f"longer than {LINE_MAX} characters; shorten it")
     if "\0" in piece:
@@ -211,7 +211,7 @@ def _events(line: _Line, number: int) -> list[Event]:
 
 
 def _check_keys(events: list[Event], name: str) -> None:
-    """The input core swallows a key that is pressed twice, and no event may be lost."""
+    """Raise a UserError if a key is pressed twice without a release: the input core would drop the second event."""
     pressed: set[int] = set()
     for event in events:
         if event.type != EV_KEY:

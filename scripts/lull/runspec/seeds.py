@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The seeds of a run: what repetitions of one measurement differ in."""
+"""The seeds of a run, in which repetitions of one measurement differ."""
 
 import re
 from typing import NamedTuple
@@ -7,16 +7,16 @@ from typing import NamedTuple
 from lull.runspec.spec import RunSpec
 
 _OPTION = re.compile(r"(?<!\S)(?P<before>--seed[ =])(?P<seed>[0-9]+)\b")
-"""Each guest program of lull that draws its load has this option."""
+"""The option of all guest programs of lull with a random load."""
 _POISSON = re.compile(r"^(?P<before>[ \t]*poisson(?:[ \t]+[0-9]+){3}[ \t]+)(?P<seed>[0-9]+)\b", re.MULTILINE)
 """A line of random events in a schedule."""
 
 
 class Seeds(NamedTuple):
     boot: int
-    """The random numbers that Linux begins with (`boot_seed`)."""
+    """The seed of Linux's random numbers (`boot_seed`)."""
     load: tuple[int, ...]
-    """In the command, the peer's command, and the schedule."""
+    """The seeds in the command, the peer's command, and the schedule."""
     engine: int
 
 
@@ -30,7 +30,7 @@ def of(spec: RunSpec) -> Seeds:
 
 
 def without(spec: RunSpec) -> RunSpec:
-    """The same run, with 0 for each seed."""
+    """Return the RunSpec with 0 for each seed."""
     return spec.model_copy(
         update={
             "platform": spec.platform.model_copy(update={"boot_seed": 0}),

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The `--set key=value` words of a run, resolved: each is the platform's or the policy's."""
+"""Resolves the `--set key=value` words of a run. Each belongs to the platform or to the policy."""
 
 import difflib
 from collections.abc import Sequence
@@ -25,7 +25,7 @@ class Settings:
 
 
 def resolve(platform: str, words: Sequence[str] = ()) -> Settings:
-    """Checked as a whole: what Linux is told later has to fit the machine as much as what its device tree says."""
+    """Return the settings after all checks. Latencies that Linux is told after boot must fit the machine, too."""
     ours, theirs = _split(words)
     machine = load_platform(platform, theirs)
     at_boot = [text for text in theirs if not changes_what_linux_is_told(text)]
@@ -34,7 +34,7 @@ def resolve(platform: str, words: Sequence[str] = ()) -> Settings:
 
 
 def overrides(settings: Sequence[str] | None, shadow: bool | None) -> list[str]:
-    """`--shadow` is a short word for its key; an explicit `--set` of that key comes first and loses."""
+    """Return the overrides of a platform. `--shadow` is appended as its key, so it overrides a `--set` of that key."""
     words = list(settings or [])
     if shadow is not None:
         words.append(f"shadow.enabled={str(shadow).lower()}")

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""A run, resolved and validated: the only thing an engine reads."""
+"""The RunSpec: a run after all checks. An engine reads nothing else."""
 
 import shlex
 from typing import Annotated, Literal
@@ -23,12 +23,11 @@ Flavour = Literal["default", "debug", "race", "torture", "rt"]
 SCHEDULE = "/run/schedule"
 """The schedule's path in the guest."""
 SCRIPT_MAX = 1 << 20
-"""Bytes of the longest script that the guest's init has room for (`benchmarks/guest/script.c`)."""
+"""The largest size of a script in bytes, by the guest's init (`benchmarks/guest/script.c`)."""
 PUT_TAR = "/lull-put.tar"
-"""The tar's path in the guest on QEMU, from its boot until the script has unpacked the tar."""
+"""The tar's path in the guest on QEMU, from boot until the script has unpacked it."""
 PUT_OFFSET = 2 << 20
-"""The tar's offset on gem5, in the file that begins with the script: behind the longest script and a zero at its
-end."""
+"""The tar's offset on gem5, in the file that begins with the script: behind the longest script and a final zero."""
 FORWARDED = "forwarded"
 """The host's file for the guest, once a fast-forward is over."""
 _TRACING = "/sys/kernel/tracing"
@@ -36,30 +35,29 @@ _TRACE_OFF, _TRACE_ON = (f"echo {on} >{_TRACING}/tracing_on\n" for on in (0, 1))
 _TRACE_EMPTY = f"echo >{_TRACING}/trace\n"
 _MARK = f"printf 'lull begin' >{_TRACING}/trace_marker\n"
 _HOLD_AWAKE = "exec 3>/dev/cpu_dma_latency\nprintf 0 >&3 || exit 125\n"
-"""Holds all CPUs in WFI, by a limit of their latency, while the shell has the file open. A trace that begins interrupts
-every CPU about a hundred times. In a deep idle state each of these wake-ups would flush and restore a CPU. On gem5 that
-made a run's start half as long again."""
+"""Holds all CPUs in WFI by a latency limit, while the shell has the file open. Without the limit, a run's start took
+half as long again on gem5: a trace that begins interrupts every CPU about a hundred times, and in a deep idle state
+each of these wake-ups would flush and restore a CPU."""
 _LET_SLEEP = "exec 3>&-\n"
-"""Ends the limit. Linux then wakes every CPU once, so that each chooses its idle state anew."""
+"""Ends the limit. Linux then wakes every CPU once, so that each chooses its idle state again."""
 _NOT_HELD = " 3>&-"
-"""Behind a command that goes on after the limit's end, so that this command does not hold the limit."""
+"""Appended to a command that goes on after the limit's end, so that this command does not hold the limit."""
 _SETTLE_S = 2
-"""How long the machine is idle between the trace's start and the command. The boot leaves housekeeping for later, and
-Linux sets a cluster's clock when one of its CPUs has work. Without this time, housekeeping changed the clock of the
-Tegra K1's shadow core 0.9 s after the trace began, in the middle of a run."""
+"""The idle seconds between the trace's start and the command, for housekeeping that the boot has left. Linux sets a
+cluster's clock when one of its CPUs has work. Without this time, housekeeping changed the clock of the Tegra K1's
+shadow core 0.9 s after the trace began, in the middle of a run."""
 _REST, _REST_END = "#lull rest", "#lull end"
-"""First and last line of the script that goes on where a checkpoint with a trace has been restored."""
+"""First and last line of the script that continues after a checkpoint with a trace."""
 _REST_PATH = "/run/lull-rest"
 SEED_MAX = 2**63 - 1
 SIMULATED_MAX_S = 9e5
-"""gem5 counts picoseconds in 64 bits; `gem5-configs` takes 10⁶ seconds, some of them to see that a guest hangs."""
+"""gem5 counts picoseconds in 64 bits. `gem5-configs` allows 10⁶ seconds, some of them to detect that a guest hangs."""
 WALL_MAX_S = 1e8
 Period = Annotated[float, Field(gt=0, le=SIMULATED_MAX_S)]
 
 
 class Limits(Block):
-    """The limits of a guest that never ends: simulated seconds for its script, seconds of this machine's clock for
-    all."""
+    """The limits of a run: simulated seconds for the guest's script, wall-clock seconds for the whole run."""
 
     simulated_s: float = Field(gt=0, le=SIMULATED_MAX_S)
     wall_s: float = Field(gt=0, le=WALL_MAX_S)
@@ -71,36 +69,36 @@ class RunSpec(BaseModel):
     version: Literal[1] = 1
     engine: EngineName
     cpu: AnyCpu | None
-    """CPU model on gem5. QEMU has one functional model, and this field says how its CPUs take turns: None is one
-    instruction clock for all, which repeats; "parallel" is a thread of the host for each, on the host's clock."""
+    """The CPU models on gem5. On QEMU, None is one instruction clock for all CPUs, so that runs repeat exactly;
+    "parallel" is a thread of the host for each CPU, on the host's clock."""
     platform: Platform
     told_at_boot: AtBoot = {}
-    """The latencies that the device tree advertises, where `platform` has others. The script then tells Linux the
-    platform's."""
+    """The latencies that the device tree advertises, if `platform` has others. The script tells Linux those of
+    `platform` after boot."""
     policy: Policy = Policy()
     flavour: Flavour
     schedule: str | None = None
     """The text of a schedule of events. The command finds it as the file SCHEDULE."""
     command: str
     peer: str | None = None
-    """The command that the other end of the network runs meanwhile. None: the machine has no network."""
+    """The command of the machine at the other end of the network. None: the machine has no network."""
     put: tuple[PutFile, ...] = ()
     """Files of the host that the command finds in the guest."""
     trace: tuple[str, ...] = ()
     """Trace events switched on around the command."""
     trace_kib: Annotated[int, Field(gt=0)] | None = None
-    """KiB of trace buffer for each CPU. A full buffer loses its oldest events. None is the kernel's own size."""
+    """KiB of trace buffer for each CPU; None is the kernel's default. A full buffer loses its oldest events."""
     stats_period_s: Period | None = None
     """The longest window of gem5's statistics, in simulated seconds."""
     fast_forward_s: Period | None = None
-    """Simulated seconds of the command, from its start, that gem5 simulates on atomic CPUs. Then CPUs of the model
-    `cpu` take over, and the trace begins. None: these CPUs run the command from its start."""
+    """Simulated seconds at the command's beginning that gem5 simulates on atomic CPUs. Then CPUs of the model `cpu`
+    take over, and the trace begins. None: CPUs of the model `cpu` run the command from its start."""
     limits: Limits
     seed: Annotated[int, Field(ge=0, le=SEED_MAX)] = 1
 
     def hash(self) -> str:
         asked = self.model_dump(mode="json", exclude={"put": {"__all__": {"source"}}})
-        if not self.put:  # the same as before there was any
+        if not self.put:  # so that the hash is the same as before lull had this field
             del asked["put"]
         if self.peer is None:
             del asked["peer"]
@@ -114,20 +112,20 @@ class RunSpec(BaseModel):
 
     @property
     def forwards(self) -> bool:
-        """Whether the command begins on atomic CPUs. QEMU has no others, and atomic CPUs need not be replaced."""
+        """Return true if the command begins on atomic CPUs, and other CPUs then take over."""
         return self.fast_forward_s is not None and self.engine == "gem5" and self.cpu != "atomic"
 
     @property
     def starts_with_trace(self) -> bool:
-        """Whether the run goes on from a checkpoint in which the trace is ready. gem5 then simulates the trace's start
-        once for all runs with the same trace, on atomic CPUs."""
+        """Return true if the run continues from a checkpoint in which tracing is already on. gem5 then simulates the
+        trace's start on atomic CPUs, once for all runs with the same trace."""
         return bool(self.trace) and self.engine == "gem5" and not self.forwards
 
     def start_script(self) -> str:
-        """Return the script that makes the trace ready, lets the machine settle, asks for a checkpoint, and goes on
-        with `script()`.
+        """Return the script that prepares the trace, lets the machine settle, asks for a checkpoint, and continues with
+        `script()`.
 
-        The request may come at a wrong moment, so the script asks until the host's file has the rest.
+        A checkpoint cannot be taken at every moment, so the script asks until the host's file has the rest.
         """
         return (
             f"{self._limit(_SETTLE_S)}{_HOLD_AWAKE}{self._trace_start()}{_TRACE_OFF}{_TRACE_EMPTY}sleep {_SETTLE_S}\n"
@@ -136,18 +134,18 @@ class RunSpec(BaseModel):
         )
 
     def script(self) -> str:
-        """Return the script of the guest's init: files and policy first, then the command. Only the command is
-        traced, and only during the command may CPUs sleep deeply. After `start_script()`, it is the rest."""
+        """Return the script of the guest's init: files and policy first, then the command. Only the command is traced,
+        and CPUs may sleep deeply only during the command. After `start_script()`, the script is its continuation."""
         traced, started = bool(self.trace) or self.forwards, self.starts_with_trace
         head = (f"{_REST}\n" if started else self._limit()) + self._unpacking()
         head += _HOLD_AWAKE if traced and not started else ""
-        if self.schedule is not None:  # no line of a schedule reads as the one that ends it here
+        if self.schedule is not None:  # no line of a schedule can be "END OF SCHEDULE"
             head += f"cat >{SCHEDULE} <<'END OF SCHEDULE' || exit 125\n{self.schedule}END OF SCHEDULE\n"
         asked = [f"cstate={line}" for line in advertised.lines(self.platform, self.told_at_boot)]
         asked += self.policy.arguments(self.platform)
         if asked:
             head += f"lull-policy {' '.join(map(shlex.quote, asked))} || exit 125\n"
-        if self.peer is not None and self.engine == "qemu":  # on gem5 it is another machine, with its own script
+        if self.peer is not None and self.engine == "qemu":  # on gem5, the peer is a machine with its own script
             head += f"lull-peer {shlex.quote(self.peer)}{_NOT_HELD if traced else ''} || exit 125\n"
         if not traced:
             return f"{head}{self.command}\n"
@@ -176,9 +174,9 @@ class RunSpec(BaseModel):
     def _forwarded(self, command: str) -> str:
         """Return a script that starts the command, asks for a checkpoint after a time, and waits for the command.
 
-        A checkpoint must not hold a CPU that is off, so all CPUs are held in WFI until the checkpoint is taken. A
-        request may come at a wrong moment, so the script asks until the host's file has the word that the detailed CPUs
-        are there. The trace begins then: events from before have no statistics beside them.
+        All CPUs are held in WFI until the checkpoint is taken, because no CPU may be off in it. A checkpoint cannot be
+        taken at every moment, so the script asks until the host's file says that the detailed CPUs have taken over.
+        Then the trace begins. Earlier events would have no statistics.
         """
         pause = go_on = begin = ""
         if self.trace:
@@ -192,7 +190,7 @@ class RunSpec(BaseModel):
         )
 
     def peer_script(self) -> str:
-        """Return the script of the peer on gem5, which starts when the machine's does and ends with it."""
+        """Return the script of the peer on gem5. It starts and ends with the machine's script."""
         return f"{self._unpacking()}{self.peer}\n"
 
     def _unpacking(self) -> str:

@@ -9,7 +9,7 @@ from lull.files.blocks import fault
 
 
 def _plain(value: Any) -> Any:
-    """Of a value that is none of four kinds, pydantic has four complaints, and takes the kinds for keys."""
+    """Raise one fault for a wrong kind of value. pydantic itself would give four errors, with the kinds as keys."""
     if isinstance(value, bool | int | float | str):
         return value
     raise fault("not a value; write a number, a word, true or false")
@@ -19,7 +19,7 @@ Value = Annotated[StrictBool | StrictInt | StrictFloat | StrictStr, BeforeValida
 
 
 def text_of(value: Value) -> str:
-    """A value as commands, `--set` and folder names write it."""
+    """Return a value as text for commands, `--set` and folder names."""
     if isinstance(value, bool):
         return str(value).lower()
     return repr(value).removesuffix(".0") if isinstance(value, float) else str(value)
