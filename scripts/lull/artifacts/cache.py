@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The content-addressed store of artifacts: same inputs, same key, no rebuild.
+"""The cache of artifacts, addressed by content: the same inputs have the same key, and are not built again.
 
-An entry is built in a folder beside its final place and appears there by one rename, so an entry that exists
-is complete whatever was killed meanwhile. Its `entry.json` holds the inputs and the hash of every file.
+An entry is built in a folder beside its final place, and then renamed. So an entry that exists is always complete, even
+if a build is killed. Its `entry.json` has the inputs and the hash of every file.
 """
 
 import json
@@ -23,11 +23,11 @@ from lull.host.progress import report
 MANIFEST = "entry.json"
 
 Build = Callable[[Path, Path], None]
-"""`build(out, work)`, see `get`."""
+"""Builds an artifact: `build(out, work)`, see `get`."""
 
 
 class EntryRecord(TypedDict):
-    """`entry.json`: the inputs that the key is the hash of, and the hash of each file by name."""
+    """The content of `entry.json`: the inputs whose hash is the key, and the hash of each file by name."""
 
     kind: str
     inputs: dict[str, object]
@@ -39,14 +39,14 @@ _RECORD = TypeAdapter(EntryRecord)
 
 @dataclass(frozen=True)
 class Entry:
-    """A finished artifact: a folder that nobody changes any more."""
+    """A finished artifact: a folder that no longer changes."""
 
     kind: str
     key: str
     path: Path
 
     def file(self, name: str) -> Path:
-        """The file, checked against the hash it had when it was built."""
+        """Return the path of a file, after a check of its hash."""
         expected = self._manifest()["files"].get(name)
         path = self.path / name
         if expected is None or not path.is_file() or digest.of_file(path) != expected:
@@ -68,17 +68,17 @@ def key_of(inputs: Mapping[str, object]) -> str:
 
 
 def find(kind: str, inputs: Mapping[str, object]) -> Entry | None:
-    """The finished artifact for these inputs, if there is one."""
+    """Return the finished artifact for these inputs, or None."""
     key = key_of(inputs)
     path = paths.cache_dir() / kind / key
     return Entry(kind, key, path) if (path / MANIFEST).is_file() else None
 
 
 def get(kind: str, inputs: Mapping[str, object], build: Build) -> Entry:
-    """The artifact for these inputs; `build(out, work)` makes it when it is not there yet.
+    """Return the artifact for these inputs. If the cache lacks it, `build(out, work)` makes it.
 
-    `out` is empty and becomes the entry. `work` survives a killed build, so that the next one continues, and
-    is removed after a successful one.
+    `out` is an empty folder that becomes the entry. `work` is kept if a build is killed, so that the next build
+    continues; it is removed after a successful build.
     """
     if entry := find(kind, inputs):
         return entry

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Packages and sources from Debian: one suite, whatever the host runs, by a private apt state in the cache.
+"""Downloads packages and sources of one Debian suite, with a private apt state in the cache, on any host.
 
-A downloaded file is used until `lull build --refresh`. So a build neither changes nor needs the network when Debian's
-archive moves on.
+A downloaded file is used until `lull build --refresh`. So builds do not change when Debian's archive does, and need no
+network again.
 """
 
 import os
@@ -24,7 +24,7 @@ RECORD = "files.json"
 _stale: set[str] = set()
 """Names of the folders in `fetched/` that this command has to download again."""
 _forbidden: list[str] = []
-"""An item for each `nothing_new` that is entered: while there is one, nothing may be downloaded."""
+"""An item for each active `nothing_new`. While there is one, nothing may be downloaded."""
 
 
 def binary_packages(packages: Sequence[str], architecture: str, closure: bool = True) -> list[Path]:
@@ -41,7 +41,7 @@ def source_package(package: str) -> Path:
 
 
 def renew() -> None:
-    """Make this command download again all that it needs. Old files stay until the new ones are complete."""
+    """Make this command download all that it needs again. Old files are kept until the new ones are complete."""
     _stale.update(path.name for path in (_state() / "fetched").glob("*"))
 
 

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The kernel's idle governors as a library of this machine: its own source files, compiled against a thin shim.
+"""Builds the kernel's idle governors as a library for this machine: the kernel's source files with a thin shim.
 
-Of the kernel's source only the governors and two headers are unpacked. The hooks that change a governor are applied as
-for the kernel, and the configuration is the kernel's, so that the library decides as the guest does.
+Only the governors and two headers of the kernel's source are unpacked. Hooks that change a governor are applied, and
+the configuration is the kernel's, so that the library decides as the guest does.
 """
 
 import os
@@ -52,10 +52,10 @@ def build(shim: Path) -> Entry:
 
 
 def of_run(made_by: Mapping[str, object]) -> bool | None:
-    """Whether a run's kernel, as its manifest has it, had the governors that `build` compiles.
+    """Return true if a run's kernel, by its manifest, had the governors that `build` compiles; None if it is not known.
 
-    None if the manifest does not tell: of a kernel that was built before its governors' hash was kept, the manifest has
-    the hashes of the whole source and of whole patches, in which something else may differ.
+    Manifests of older kernels have no hash of the governors. They have hashes of the whole source and of whole patches,
+    which may differ for other reasons.
     """
     if (theirs := made_by.get("governors")) is not None:
         return bool(theirs == kernel.governors(_patched().path))
@@ -67,7 +67,7 @@ def of_run(made_by: Mapping[str, object]) -> bool | None:
 
 
 def version() -> str:
-    """The hash of the kernel source and the hooks that `build` takes the governors from. Nothing is unpacked for it."""
+    """Return the hash of the kernel source and hooks from which `build` takes the governors, without unpacking."""
     return cache.key_of(_sources(store.kernel_source()[1]))
 
 
@@ -76,7 +76,7 @@ def _sources(identity: str) -> dict[str, object]:
 
 
 def _patched() -> Entry:
-    """The governors' source files as the kernel is built from them."""
+    """Return the governors' source files, patched as for the kernel."""
     source, identity = store.kernel_source()
 
     def make(out: Path, work: Path, run: Run) -> None:
@@ -100,7 +100,7 @@ def _built(
 
 
 def hooks() -> list[Path]:
-    """The patches of the series that change a governor."""
+    """Return the patches of the series that change a governor."""
     return [hook for hook in kernel.series(paths.ROOT) if _CHANGES in hook.read_text(encoding="utf-8")]
 
 
@@ -125,7 +125,7 @@ def _unpack(source: Path, tree: Path, work: Path, run: Run) -> None:
 
 
 def _headers(tree: Path, config: dict[str, str], include: Path) -> None:
-    """The headers that the governors name: the kernel's two, and empty ones, because the shim stands for the rest."""
+    """Write the headers that the governors include: two of the kernel, and empty ones for what the shim replaces."""
     files = [tree / header for header in _HEADERS] + [tree / _FOLDER / "governors" / f"{name}.c" for name in NAMES]
     named = {name for file in files for name in _INCLUDE.findall(file.read_text(encoding="utf-8"))}
     for name in named:

@@ -32,7 +32,7 @@ FRAGMENTS = {
 }
 GOVERNORS = ("menu", "teo", "haltpoll")
 GOVERNORS_HASH = "governors.sha256"
-"""The file of a built kernel that holds what `governors` returns of its tree."""
+"""The file of a built kernel with the hash of its governors (`governors`)."""
 PRODUCTS = {
     "Image": "arch/arm64/boot/Image",
     "vmlinux": "vmlinux",
@@ -111,9 +111,9 @@ def fragments(root: Path, flavour: str) -> list[Path]:
 
 
 def wanted(root: Path, flavour: str, without: Collection[str] = ()) -> dict[str, str]:
-    """Return the configuration that a kernel has to have. The systems that `without` names are not compiled in.
+    """Return the configuration that a kernel must have. The systems that `without` names are not compiled in.
 
-    What such a system needs of Linux stays, so that two kernels differ by the systems alone.
+    Options of Linux that such a system needs stay on, so that two kernels differ only by the systems.
     """
     found = systems_of.systems(root)
     for system in found:
@@ -169,9 +169,9 @@ def inputs(root: Path, flavour: str) -> dict[str, str]:
 
 
 def governors(tree: Path) -> str:
-    """Return the hash of the files that the idle governors of a patched tree are compiled from.
+    """Return the hash of the files from which the idle governors of a patched tree are compiled.
 
-    By this hash two kernels have the same governors, whatever else differs in their sources and patches.
+    Two kernels with the same hash have the same governors, even if other sources and patches differ.
     """
     folder = tree / "drivers" / "cpuidle" / "governors"
     files = [folder / "gov.h", *(folder / f"{name}.c" for name in GOVERNORS), tree / "include" / "linux" / "cpuidle.h"]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The artifacts of a run, each from the cache or built into it: firmware, kernel, root file system."""
+"""Builds the artifacts of a run, or finds them in the cache: firmware, kernel, root file system."""
 
 import os
 import shutil
@@ -18,14 +18,14 @@ from lull.host.process import Run, Runner
 from lull.host.progress import Progress
 
 EXPECTED_LINES = {"firmware": 200, "kernel": 2600, "rootfs": 825, "bindings": 4}
-"""Lines of output of a cold build, counted once. Progress is shown as a share of these."""
+"""The number of lines that a full build prints, counted once. Progress is shown as a share of these."""
 
 RootfsSource = Literal["debian", "buildroot"]
 BINDINGS = Path("Documentation") / "devicetree" / "bindings"
 
 
 def keys() -> dict[str, str]:
-    """Return the keys of firmware, kernel and image as this tree makes them. Nothing is built or downloaded."""
+    """Return the keys of this checkout's firmware, kernel and image. Nothing is built or downloaded."""
     with debian.nothing_new():
         found = {
             "firmware": _firmware_inputs(debian.source_package(firmware.SOURCE_PACKAGE)),
@@ -56,10 +56,10 @@ def _firmware_inputs(dsc: Path) -> dict[str, object]:
 
 
 def build_kernel(flavour: str, without: Sequence[str] = ()) -> Entry:
-    """Build the kernel without the systems that `without` names: comparing the two kernels shows what the systems
+    """Build the kernel, or find it in the cache. The systems that `without` names are left out, to measure their
     cost."""
     source, identity = kernel_source()
-    wanted = kernel.wanted(paths.ROOT, flavour, without)  # a mistake is told before anything is unpacked
+    wanted = kernel.wanted(paths.ROOT, flavour, without)  # a mistake is reported before anything is unpacked
     inputs = _kernel_inputs(identity, flavour)
     if without:
         inputs["wanted"] = wanted
@@ -137,7 +137,7 @@ def _rootfs_from_buildroot() -> Entry:
 
 
 def device_tree_bindings() -> Path:
-    """The kernel's own schemas of device trees, out of its source: the reference that ours are checked against."""
+    """Return the device tree schemas of the kernel's source, against which our trees are checked."""
     source, identity = kernel_source()
 
     def build(out: Path, work: Path, run: Run) -> None:
@@ -148,7 +148,7 @@ def device_tree_bindings() -> Path:
 
 
 def kernel_source() -> tuple[Path, str]:
-    """The kernel's tree or archive and its identity: `KERNEL_SRC`, else Debian's."""
+    """Return the kernel's tree or archive, and its identity: that of `KERNEL_SRC`, else Debian's."""
     chosen = os.environ.get("KERNEL_SRC")
     if not chosen:
         try:
@@ -197,7 +197,7 @@ def _tree_identity(tree: Path) -> str:
 
 
 def _unpack_kernel(source: Path, work: Path, run: Run) -> None:
-    """A private copy of the kernel's sources as `work/tree`."""
+    """Make a private copy of the kernel's sources as `work/tree`."""
     tree, unpacked = work / "tree", work / "unpacked"
     for old in (tree, unpacked):
         shutil.rmtree(old, ignore_errors=True)

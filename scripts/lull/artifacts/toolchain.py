@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The compiler of everything that runs in the guest: on an arm64 machine the ordinary one, else a cross compiler."""
+"""The compiler for the guest's code: on an arm64 host the native one, else a cross compiler."""
 
 import platform
 import subprocess

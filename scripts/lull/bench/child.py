@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Python in a process of its own, and what it took."""
+"""Runs Python in its own process, and measures its time and memory."""
 
 import os
 import subprocess
@@ -20,7 +20,8 @@ except UserError as error:
     sys.exit(f"lull: {error}")
 print(re.search(r"VmHWM:\\s+(\\d+) kB", open("/proc/self/status").read())[1])
 """
-"""The kernel's figure for an ended child holds memory of the process that forked it, too: the child tells its own."""
+"""The child reports its own peak memory, because the kernel's number for an ended child includes memory of the process
+that forked it."""
 
 
 @dataclass(frozen=True)
@@ -31,7 +32,7 @@ class Took:
 
 
 def run(code: str, arguments: Sequence[Path]) -> Took:
-    """Runs code that finds its arguments from `sys.argv[2]` on, and says nothing on stdout."""
+    """Run code, and return its time and memory. It gets its arguments from `sys.argv[2]` on. It must not use stdout."""
     begun = time.monotonic()
     command = [sys.executable, "-c", _TELL, code, *map(str, arguments)]
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as child:

@@ -1,16 +1,18 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The cost of a kernel system: the same paths through a kernel without it, with it off, and with it on.
+"""Measures the cost of a kernel system in instructions: the same code paths in a kernel without the system, with it
+off, and with it on.
 
-Systems that stand on this one are in none of these kernels, so that nothing but this one differs.
+Systems that depend on this one are left out of all these kernels, so that nothing else differs.
 
-Costs are counts of instructions. QEMU's clock counts the instructions of all CPUs, so there the time of a run in
-which some CPU always works is how many there were. That is no timing: caches and pipelines do not exist. gem5's
-statistics count them. Of the runs of a path the lower quartile counts. An interrupt that comes between only ever adds,
-and so does the tick if a run takes longer than its 4 ms. But a few runs of `timer` are some 200 instructions cheaper
-than all others, so the cheapest run differed from kernel to kernel where no code did. By the quartile of 40 runs of 100
-events, two such kernels differ by two instructions at most. `fork` differs by 1 %, as memory is found in other places,
-`place` by 140, `process` by 40, `tcp` by 8 and `connect` by 10. Some runs of `connect` are 360 cheaper per event, and
-where these are more than a quarter, so is the count.
+On gem5, the statistics count instructions. On QEMU, the clock does: it counts the instructions of all CPUs, so the time
+of a run in which some CPU always works is their number. It is no timing, because QEMU has no caches or pipelines.
+
+The result of a path is the lower quartile over its runs. Interrupts, and the tick in runs above 4 ms, only add
+instructions, so a low value is right. The minimum is not used: a few runs of `timer` are some 200 instructions cheaper
+than all others, so the minimum differs between kernels with the same code. For two such kernels, the quartiles of 40
+runs of 100 events differ by at most two instructions. Exceptions are `fork` (1 %, because memory is found in other
+places), `place` (140), `process` (40), `tcp` (8) and `connect` (10). Some runs of `connect` are 360 instructions per
+event cheaper; if these are more than a quarter of the runs, the result is, too.
 """
 
 import json
@@ -40,13 +42,13 @@ class CostPlan:
     platform: str
     cpu: CpuMode | None
     settings: Sequence[str]
-    """Besides the system's switch. Those of the system are for the run in which it is on, all others for each run."""
+    """Settings besides the system's switch. Those of the system are only for the run in which it is on."""
     events: int
     runs: int
 
 
 def variants(what: CostPlan) -> dict[str, list[str]]:
-    """The settings of each kernel that is booted. What all other systems stand on cannot be left out, and is not."""
+    """Return the settings of each run. A system on which all others depend cannot be left out: it has two runs only."""
     system = folder.find(what.system)
     own = [setting for setting in what.settings if setting.startswith(f"{system.name}.")]
     each = [setting for setting in what.settings if setting not in own]
@@ -58,7 +60,7 @@ def variants(what: CostPlan) -> dict[str, list[str]]:
 
 
 def left_out(system: str, variant: str) -> list[str]:
-    """The systems that the kernel of a variant does not have."""
+    """Return the systems that are left out of a variant's kernel."""
     if _is_base(system):
         return []
     others = folder.standing_on(system)
@@ -70,7 +72,7 @@ def _is_base(system: str) -> bool:
 
 
 def measure(what: CostPlan, engine: Engine, out: Path) -> dict[str, dict[str, float]]:
-    """Instructions for each event of each path, by variant; a run of each is left in `out`."""
+    """Return the instructions per event of each path, by variant. The runs are left in `out`."""
     found: dict[str, dict[str, float]] = {}
     command = f"lull-cost -n {what.events} -r {what.runs}"
     artifacts = engine.artifacts("default")
@@ -88,14 +90,14 @@ def measure(what: CostPlan, engine: Engine, out: Path) -> dict[str, dict[str, fl
 
 
 def counted(run: RunDir, platform: Platform) -> dict[str, float]:
-    """For each path, the instructions for each event: a quarter of the runs were cheaper."""
+    """Return the instructions per event of each path: the lower quartile over its runs."""
     rows = [json.loads(line) for line in (run / STDOUT).read_text().splitlines()]
     windows = _windows(run, platform) if (run / STATS_TABLE).is_file() else None
     found, begin = {}, 0
     for row in rows:
         took: list[float] = row["took_ns"]
         if windows is not None:
-            # What came before the first run of a path is a window too.
+            # The time before the first run of a path is also a window.
             took = [windows[number] for number in range(begin + 1, begin + 1 + len(took))]
             begin += 1 + len(took)
         found[row["path"]] = sorted(took)[len(took) // 4] / row["events"]
@@ -103,7 +105,7 @@ def counted(run: RunDir, platform: Platform) -> dict[str, float]:
 
 
 def _windows(run: RunDir, platform: Platform) -> dict[int, float]:
-    """The instructions of all CPUs in each window of gem5's statistics."""
+    """Return the instructions of all CPUs in each window of gem5's statistics."""
     # pyarrow takes long to load.
     from lull.rundir import stats
 

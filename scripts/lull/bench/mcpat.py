@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The cost of McPAT started for each window and cluster, as converters from gem5 do, beside the cost of tables."""
+"""Compares the time of tables with that of McPAT, started for each window and cluster, as converters from gem5 do."""
 
 import resource
 import time
@@ -63,7 +63,7 @@ def compare(rundir: RunDir, mcpat: mcpat_run.McPatBinary, count: int) -> Answers
         windows += 1
         for asked in _questions(run, window):
             table = made[asked.number].at(asked.chip.opp.mhz)
-            _from_table(asked, table)  # reads the mapping, once a run
+            _from_table(asked, table)  # not timed: the first call of a run reads the mapping
             begun = _processor_s()
             ours = _from_table(asked, table)
             between = _processor_s()

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""An engine that does nothing: what is left of a sweep's time is the sweep's own."""
+"""An engine that does nothing, to measure the overhead of a sweep."""
 
 from pathlib import Path
 
@@ -29,12 +29,12 @@ fi
 times='"ticks": 1000000000, "tick_hz": 1000000000000, "host_seconds": 0'
 echo "{\\"cause\\": \\"$cause\\", \\"instructions\\": 5, $times}" >"$folder/outcome.json"
 """
-"""The text of the program. It has no process of its own beside the shell's. A run ends at once, with status 0 and
-one line of JSON."""
+"""The text of the program. It starts no process besides the shell. A run ends at once, with status 0 and one line of
+JSON."""
 
 
 def install(folder: Path) -> Path:
-    """The program, to be named by --gem5 or GEM5."""
+    """Write the program, and return its path for --gem5 or GEM5."""
     program = folder / "gem5.opt"
     program.write_text(PROGRAM)
     program.chmod(0o755)

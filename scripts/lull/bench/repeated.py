@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""A run repeated many times, one after the other: as large as wanted, and as varied as the run itself.
+"""Repeats a run many times, one after the other, to make a run of any size.
 
-The stamps of a trace have to stay stamps of its clock. The clock multiplies counts and shifts. So stamps that lie a
-whole number of `2^shift` counts apart are alike to the nanosecond. A repetition has such a length, and the last window
-of statistics of each repetition is stretched to it.
+The length of a repetition is a multiple of `2^shift` counts of the trace's clock: the stamps of a later repetition are
+then the same plus a constant, to the nanosecond, because the clock multiplies counts and shifts. The last window of
+statistics of each repetition is stretched to this length.
 """
 
 import json
@@ -27,7 +27,7 @@ from lull.trace import recording
 from lull.trace.datfile import TraceFile
 
 _STAMP = "<u8"
-"""The time of a page's first event, with which the page begins. The page's other times are relative."""
+"""The type of a page's first value, the time of its first event. The page's other times are relative to it."""
 _PAGE = 4096
 
 
@@ -40,8 +40,7 @@ class Repeated:
 
 
 def repeat(rundir: RunDir, folder: Path, size: int) -> Repeated:
-    """Write a run of at least `size` bytes: gem5's statistics, as text, and the trace. The table is made from the
-    text later."""
+    """Write a run of at least `size` bytes of statistics (as text) and trace. The table of statistics is made later."""
     for name in (STATS_TEXT, STATS_TABLE, TRACE, CPUIDLE):
         if not (rundir / name).is_file():
             raise UserError(f"{rundir / name}: missing; record the run on gem5 with --trace sched --trace power")
@@ -70,7 +69,7 @@ def _repeat_statistics(source: Path, target: Path, times: int, start: int, step:
     ends = [int(_number(window, "finalTick")) for window in windows]
     windows[-1] = _stretched(windows[-1], start + step - ends[-2])
     ends[-1] = start + step
-    # The first window of a run also holds time before its checkpoint, which no later one may.
+    # Only the first window of a run also has time before its checkpoint.
     first, later = windows[0], _stretched(windows[1], ends[0] - start)
     with target.open("w") as file:
         for number in range(times):
@@ -106,7 +105,7 @@ def _with(window: str, name: str, value: int) -> str:
 
 
 def _repeat_trace(source: Path, target: Path, times: int, step_ns: int) -> None:
-    """Write each CPU's pages again behind the file as it is, then tell the file that they are there."""
+    """Append each CPU's pages again to a copy of the file, and then update its header."""
     trace = TraceFile(source)
     if trace.codec != "none":
         raise UserError(f"{source}: compressed, so that it cannot be made longer; record it by `lull boot --trace`")

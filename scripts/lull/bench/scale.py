@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The overhead of a sweep by its number of points, on an engine that does nothing (`nothing`).
+"""Measures the overhead of a sweep by its number of points, on an engine that does nothing (`nothing`).
 
-Each point is another machine, by the exit latency of C3, so that none is cheaper for being like another. All boot
-alike, and have booted before. A sweep is started, run to its end, asked for again, opened, and resumed with half of its
-points removed.
+Each point is a different machine, by the exit latency of C3, so that no point can reuse another's work. All restore the
+same checkpoint, which exists already. A sweep is started, run to its end, started again, opened, and resumed with half
+of its points removed.
 """
 
 import os
@@ -36,7 +36,7 @@ table.kept(table.read(Path(sys.argv[2])))
 class ScaleTook:
     points: int
     jobs: int
-    """Jobs of Snakemake."""
+    """The number of Snakemake's jobs."""
     wall_s: float
     processor_s: float
     peak_bytes: int
@@ -44,11 +44,11 @@ class ScaleTook:
     start_s: float
     """Seconds until the first run begins."""
     again_s: float
-    """Seconds of the whole command, with nothing to run: the table included."""
+    """Seconds of the whole command if there is nothing to run, including the table."""
     open_s: float
     open_peak_bytes: int
     resume_s: float
-    """Seconds until the first run begins, with half of the runs missing."""
+    """Seconds until the first run begins, if half of the runs are missing."""
 
 
 class Bench:
@@ -128,7 +128,7 @@ class Bench:
 
 
 def _changed(runs: Path) -> int:
-    """Return when a run last began there; 0 if none did."""
+    """Return the time at which a run last began in this folder; 0 if none did."""
     try:
         return runs.stat().st_mtime_ns
     except OSError:

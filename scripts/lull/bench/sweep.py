@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""A sweep over an exit latency, beside calls that each boot the machine and run one of its points.
+"""Compares the time of a sweep over an exit latency with that of independent calls, which each boot and run one point.
 
-Both begin in caches of their own, with all that a boot is made of and without a checkpoint. Simulation is the time of
-gem5's processes: the boot, and each run from its restore to its end.
+Both begin with their own cache, which has the inputs of a boot, but no checkpoint. Simulation is the time of gem5's
+processes: the boot, and each run from its restore to its end.
 """
 
 import json
@@ -31,7 +31,7 @@ class SweepPlan:
     cpu: CpuMode
     points: int
     settings: Sequence[str]
-    """Settings of the scenario that make a point long or short."""
+    """Settings of the scenario, such as those that make a point long or short."""
     jobs: int
 
     @property
@@ -49,11 +49,11 @@ class SweepTook:
     wall_s: float
     boots_s: float
     runs_s: float
-    """Seconds in gem5, as `boots_s`."""
+    """Seconds of runs in gem5; `boots_s` are those of boots."""
 
     @property
     def beyond_s(self) -> float:
-        """Seconds of a point that are not gem5's. They mean something where one point runs at a time."""
+        """Return the seconds of a point outside of gem5. They are meaningful only if one point runs at a time."""
         return (self.wall_s - self.boots_s - self.runs_s) / self.points
 
 
