@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The one exception a user sees: a sentence, never a traceback."""
+"""The exception that a user sees: one sentence, no traceback."""
 
 
 class UserError(Exception):
-    """Something the user can mend. The message is one sentence that names the file, the key and what to do."""
+    """An error that the user can correct. The message is one sentence that names the file, the key and what to do."""
 
     exit_status = 2
 
 
 class LimitReached(UserError):
-    """A run hit its simulated-time or wall-clock limit; what it wrote up to then is kept."""
+    """A run has reached its limit of simulated or wall-clock time. Its files are kept."""

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Blocks of keys in the files that people write: strict models, and what is wrong with one as a sentence.
+"""Strict models for the blocks of keys in YAML files, and the error sentence for a wrong one.
 
-The sentence names the file, the dotted key, what is wrong and what to do. A file with many mistakes gets the first, and
-how many more there are: mending one at a time needs no more.
+The sentence names the file, the dotted key, the mistake and what to do. For a file with several mistakes, it has only
+the first one, and the number of others.
 """
 
 import difflib
@@ -19,18 +19,18 @@ Path = Sequence[str | int]
 
 
 class Block(BaseModel):
-    """A block of a YAML file, without unknown keys and silent conversions: a quoted number is a mistake."""
+    """A block of a YAML file. Unknown keys are errors, and so are wrong types, such as a quoted number."""
 
     model_config = ConfigDict(extra="forbid", strict=True, frozen=True)
 
 
 def fault(message: str, *path: str | int) -> PydanticCustomError:
-    """A broken rule. `path` leads from the model that checks the rule to the key that has to change."""
+    """Return the error for a broken rule. `path` leads from the model that checks the rule to the key to change."""
     return PydanticCustomError("rule", "{message}", {"message": message, "path": path})
 
 
 def user_error(file: str, error: ValidationError, model: type[BaseModel]) -> UserError:
-    """The whole report as one sentence."""
+    """Return a validation error as one sentence."""
     details = error.errors(include_url=False)
     more = f" (and {len(details) - 1} more)" if len(details) > 1 else ""
     return UserError(f"{file}: {_sentence(details[0], model)}{more}")
@@ -38,7 +38,7 @@ def user_error(file: str, error: ValidationError, model: type[BaseModel]) -> Use
 
 @contextmanager
 def explained(file: str, model: type[BaseModel]) -> Iterator[None]:
-    """Around what makes models of a file's keys."""
+    """Turn validation errors of the code inside, which makes models from a file's keys, into a UserError."""
     try:
         yield
     except ValidationError as error:
@@ -46,7 +46,7 @@ def explained(file: str, model: type[BaseModel]) -> Iterator[None]:
 
 
 def dotted(path: Path) -> str:
-    """`clusters[1].opps.table[2].mhz`, as the contract of the files writes it."""
+    """Return a path as text, such as `clusters[1].opps.table[2].mhz`."""
     text = ""
     for part in path:
         text += f"[{part}]" if isinstance(part, int) else f".{part}" if text else part
@@ -54,7 +54,7 @@ def dotted(path: Path) -> str:
 
 
 def nearest(word: str, known: Iterable[str]) -> list[str]:
-    """The likely meant ones first; all of them when nothing looks alike."""
+    """Return the known words most like a word; all of them if none is alike."""
     names = sorted(known)
     return difflib.get_close_matches(word, names, n=3, cutoff=0.5) or names
 
@@ -64,7 +64,7 @@ def quoted(names: Iterable[str]) -> str:
 
 
 def model_at(model: type[BaseModel], path: Path) -> type[BaseModel] | None:
-    """The model that describes the block at a path; None for a list or a plain value."""
+    """Return the model of the block at a path; None for a list or a plain value."""
     inner: type[BaseModel] | None = model
     annotation: object = model
     for part in path:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Folders that many runs share, each known by a record in it."""
+"""Claims a folder for many runs, by a record in it."""
 
 from pathlib import Path
 
@@ -10,7 +10,7 @@ REMEDY = "choose another --out"
 
 
 def claim(path: Path, record: str, what: str, key: str, name: str) -> Path:
-    """The folder, new, empty, or one whose record has `name` under `key`; anything else is left alone."""
+    """Return the folder if it is new, empty, or its record has `name` under `key`. Raise a UserError for any other."""
     if (path / record).is_file():
         holder = json_file.read(path / record, REMEDY).get(key)
         if holder != name:

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The columns of a Parquet file, described in the file itself: `unit` and `description` in each field's metadata.
+"""Describes the columns of a Parquet file in the file itself: `unit` and `description` in each field's metadata.
 
-A name says its unit where it can (`total_us`, `joules`, `wake:total_us:p50`). The code that makes the table tells the
-rest.
+A unit is taken from the column's name if possible (`total_us`, `joules`, `wake:total_us:p50`). All else is given by the
+code that makes the table.
 """
 
 from collections.abc import Mapping
@@ -24,7 +24,7 @@ Told = Mapping[str, str]
 
 
 def unit_of(name: str) -> str:
-    """Return the unit that a name says. Empty for names without one: counts, words, settings. `1` is a share."""
+    """Return the unit in a column's name; `1` is a share. It is empty for counts, words and settings."""
     first, colon, _ = name.partition(":")
     if colon and first in _LED_BY:
         return _LED_BY[first]
@@ -36,13 +36,12 @@ def unit_of(name: str) -> str:
 
 
 def described(schema: pa.Schema, descriptions: Told, units: Told | None = None) -> pa.Schema:
-    """Return the schema with its fields' metadata. What a field says of itself already stays."""
+    """Return the schema with its fields' metadata. Existing metadata of a field stays."""
     return pa.schema([_field(field, descriptions, units or {}) for field in schema], metadata=schema.metadata)
 
 
 def complete(table: pa.Table, descriptions: Told, units: Told | None = None) -> pa.Table:
-    """Return a table with the same metadata. A column without a value gets the type of its values by its unit, a
-    number."""
+    """Return the table with this metadata. A column without values, but with a unit, gets the type of a number."""
     return table.cast(described(table.schema, descriptions, units))
 
 

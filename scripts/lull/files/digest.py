@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Content hashes: of files, of folders, of anything JSON can say."""
+"""Hashes of contents: of files, of folders, and of JSON values."""
 
 import hashlib
 import io
@@ -15,17 +15,17 @@ def of_file(path: Path) -> str:
 
 
 def by_path(root: Path, files: Iterable[Path]) -> dict[str, str]:
-    """The hash of each file, by its path below `root`."""
+    """Return the hash of each file, by its path below `root`."""
     return {str(path.relative_to(root)): of_file(path) for path in files}
 
 
 def of_files(root: Path, files: Iterable[Path]) -> str:
-    """One hash of many files: their paths below `root` and their contents, whatever the order given."""
+    """Return one hash of many files' contents and paths below `root`. The order of `files` does not count."""
     return of_json(by_path(root, files))
 
 
 def of_python(root: Path, files: Iterable[Path]) -> str:
-    """One hash of what many Python files do: comments, docstrings and formatting do not count."""
+    """Return one hash of the code of many Python files. Comments, docstrings and formatting do not count."""
     return of_json({str(path.relative_to(root)): _done(path.read_text(encoding="utf-8")) for path in files})
 
 
@@ -42,7 +42,7 @@ def of_json(value: object) -> str:
 
 
 def _done(source: str) -> str:
-    """The text of a Python file without comments, docstrings and spaces, but with a mark at each end of a block."""
+    """Return a Python text without comments, docstrings and spaces, but with marks at the begin and end of blocks."""
     lines = [*source.splitlines(keepends=True), ""]  # blocks end behind the last line
     for (row, column), (end_row, end_column), mark in sorted(_marks(source), reverse=True):
         lines[row - 1 : end_row] = [lines[row - 1][:column] + mark + lines[end_row - 1][end_column:]]
@@ -50,8 +50,8 @@ def _done(source: str) -> str:
 
 
 def _marks(source: str) -> Iterator[tuple[tuple[int, int], tuple[int, int], str]]:
-    """Begin and end of each comment, each string that is a statement, such as a docstring, and each change of the
-    indentation; and the mark that stands for them."""
+    """Yield begin, end and replacement of each comment, each string that is a statement (such as a docstring), and each
+    change of the indentation."""
     stands = {
         tokenize.COMMENT: "",
         tokenize.INDENT: "\N{SYMBOL FOR SHIFT IN}",

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""A full disk, told as a sentence that says where and what to do."""
+"""The error sentence for a full disk. It says where, and what to do."""
 
 import errno
 import os
@@ -14,7 +14,7 @@ FULL = (errno.ENOSPC, errno.EDQUOT)
 
 @contextmanager
 def named_when_full(place: Path) -> Iterator[None]:
-    """Turns the operating system's "no space left" into that sentence."""
+    """Turn the operating system's "no space left" into this sentence."""
     try:
         yield
     except OSError as error:

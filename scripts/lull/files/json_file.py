@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The JSON files that lull writes for itself: each an object, whole or not there."""
+"""Reads and writes lull's own JSON files. Each is an object, and is never half written."""
 
 import json
 from collections.abc import Iterable
@@ -13,7 +13,7 @@ from lull.files import blocks, whole
 
 Record = TypeVar("Record")
 OPEN = ConfigDict(extra="allow", strict=True)
-"""Settings of a record that may have more keys than we read. A number in quotes is not a number."""
+"""The configuration of records that may have more keys than lull reads. A number in quotes is not a number."""
 
 
 def write(path: Path, value: dict[str, Any]) -> None:
@@ -22,13 +22,13 @@ def write(path: Path, value: dict[str, Any]) -> None:
 
 
 def write_small(path: Path, value: dict[str, Any]) -> None:
-    """For programs alone: on one line, which is ten times faster."""
+    """Write a file that only programs read, on one line, which is ten times faster."""
     with whole.written(path) as partial:
         partial.write_text(json.dumps(value, separators=(",", ":")) + "\n", encoding="utf-8")
 
 
 def read(path: Path, remedy: str, needs: Iterable[str] = ()) -> dict[str, Any]:
-    """The object in the file. `remedy` says what to do about a file that is gone, was changed or lacks a key."""
+    """Return the object in the file. `remedy` says what to do if the file is missing, damaged or lacks a key."""
     try:
         value = json.loads(path.read_text(encoding="utf-8"))
     except (OSError, ValueError, RecursionError) as error:
@@ -41,12 +41,12 @@ def read(path: Path, remedy: str, needs: Iterable[str] = ()) -> dict[str, Any]:
 
 
 def read_as(adapter: TypeAdapter[Record], path: Path, remedy: str) -> Record:
-    """The record in the file, checked. An error names the first key that is wrong."""
+    """Return the record in the file after a check. An error names the first wrong key."""
     return _parsed(adapter, _bytes(path, remedy), f"{path}", remedy)
 
 
 def read_lines_as(adapter: TypeAdapter[Record], path: Path, remedy: str) -> list[Record]:
-    """The records in a file of JSON lines, checked."""
+    """Return the records in a file of JSON lines after a check."""
     lines = _bytes(path, remedy).splitlines()
     return [_parsed(adapter, line, f"{path}: line {number}", remedy) for number, line in enumerate(lines, start=1)]
 

@@ -1,9 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Locks that outlive a killed command exactly as long as its children do.
+"""Locks that are held until a command and all its children have ended.
 
-A lock is a `flock` on a file whose descriptor every child inherits (see `process`). When a command is killed
-outright, its compilers may run on for a moment; the next command then waits for them instead of sharing a
-build folder with them.
+A lock is a `flock` on a file whose descriptor every child inherits (see `process`). When a command is killed, its
+compilers may run on for a moment. The next command waits for them, and does not share a build folder with them.
 """
 
 import fcntl
@@ -16,7 +15,7 @@ _held: set[int] = set()
 
 
 def held() -> tuple[int, ...]:
-    """Descriptors that children must inherit."""
+    """Return the descriptors that children must inherit."""
     return tuple(_held)
 
 
@@ -33,7 +32,7 @@ def exclusive(path: Path, on_wait: Callable[[], None] | None = None) -> Iterator
 
 @contextmanager
 def if_free(path: Path) -> Iterator[bool]:
-    """The same without waiting: whether it is ours."""
+    """Take a lock without waiting, and yield true if that succeeded."""
     with _opened(path) as descriptor:
         free = _taken(descriptor)
         if free:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Tables that lull wrote as Parquet. One that is cut off, or is another table, is one sentence."""
+"""Reads tables that lull wrote as Parquet. A truncated file, or another table, is a UserError."""
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -62,7 +62,7 @@ class Kind:
 
 
 def _plain(kind: pa.DataType) -> str:
-    """Whole numbers, numbers or words: widths and how a column is stored make no difference."""
+    """Return the plain kind of a type: whole numbers, numbers or words, whatever its width and storage."""
     if pa.types.is_dictionary(kind):
         kind = kind.value_type
     if pa.types.is_integer(kind):

@@ -5,7 +5,7 @@ import os
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[3]
-"""The checkout. The package is always installed in place, so its sources are the checkout's."""
+"""The checkout. The package is always installed in place, so its sources are in the checkout."""
 
 
 def cache_dir() -> Path:

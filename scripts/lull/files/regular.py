@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Small files that a user names: regular ones of at most a MiB, so that reading one always ends."""
+"""Reads small files that a user names: only regular files of at most a MiB, so that reading always ends."""
 
 import os
 import stat
@@ -11,7 +11,7 @@ MOST_BYTES = 1 << 20
 
 
 def read_bytes(file: Path, name: str, kind: str, most: int = MOST_BYTES) -> bytes:
-    """The file's content. A pipe or a device is refused before it is read, because neither needs to have an end."""
+    """Return the file's content. Raise a UserError for a pipe or a device, because reading it may never end."""
     remedy = f"give the path of a {kind} file"
     try:
         # Without O_NONBLOCK, opening a pipe waits for somebody to write to it.

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Files and folders that are whole or not there, whoever is killed and whoever else writes the same."""
+"""Writes files and folders completely or not at all, even if a process is killed or another one writes the same."""
 
 import ctypes
 import errno
@@ -20,10 +20,10 @@ _libc = ctypes.CDLL(None)
 
 @contextmanager
 def written(path: Path) -> Iterator[Path]:
-    """A name to write a file under, which takes its place once that has ended well.
+    """Yield a temporary path for a file. When the code inside has ended well, the file is renamed to `path`.
 
-    The name is unlike that of any other process, also of one in another container or on another machine. A device or a
-    folder stays what it is: a file in the place of /dev/null would break the machine.
+    The temporary name is unique, also among containers and machines. A device or a folder is not replaced, because a
+    file in place of /dev/null would break the machine.
     """
     if path.exists() and not path.is_file():
         raise UserError(f"{path}: is there and is not a file; name another place to write to")
@@ -38,10 +38,10 @@ def written(path: Path) -> Iterator[Path]:
 
 @contextmanager
 def replaced(folder: Path) -> Iterator[Path]:
-    """An empty folder, which takes the place of an earlier one once it is filled, in one step.
+    """Yield an empty folder. When the code inside has ended well, it replaces an earlier `folder` in one step.
 
-    Where the file system cannot exchange two folders, the earlier one is first moved aside. A process that is killed in
-    between then leaves both folders behind. Where a link is, the folder that it leads to is replaced.
+    If the file system cannot exchange two folders, the earlier one is first moved aside; a process that is killed in
+    between leaves both folders behind. If `folder` is a link, its target is replaced.
     """
     folder = folder.resolve() if folder.is_symlink() else folder
     with _named(folder):
@@ -55,7 +55,7 @@ def replaced(folder: Path) -> Iterator[Path]:
             shutil.rmtree(aside)
             raise
         try:
-            new.rename(folder)  # where no folder is, or an empty one
+            new.rename(folder)  # works if there is no folder, or an empty one
         except OSError as error:
             if error.errno not in (errno.ENOTEMPTY, errno.EEXIST):
                 raise
@@ -66,20 +66,20 @@ def replaced(folder: Path) -> Iterator[Path]:
 
 
 def _exchanged(one: Path, other: Path) -> bool:
-    """Exchange two names in one step; false where the file system cannot."""
+    """Exchange two names in one step. Return false if the file system cannot."""
     names = os.fsencode(one), os.fsencode(other)
     return bool(_libc.renameat2(_AT_FDCWD, names[0], _AT_FDCWD, names[1], _RENAME_EXCHANGE) == 0)
 
 
 def _hidden(path: Path) -> str:
-    """The beginning of the names under which something is made that takes the place of `path`."""
+    """Return the prefix of temporary names for `path`."""
     return f".{path.name}."
 
 
 @contextmanager
 def _named(path: Path) -> Iterator[None]:
-    """Errors of the operating system name what was to be written. A full disk names nothing, or the file that was
-    copied, and nobody knows the hidden names."""
+    """Make errors of the operating system name `path`, not the temporary path. For a full disk, the system names no
+    file, or the file that was copied."""
     try:
         yield
     except OSError as error:

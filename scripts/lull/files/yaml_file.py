@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The YAML files that people write: platforms, cores, scenarios. What is wrong with one is one sentence."""
+"""Reads the YAML files that people write: platforms, cores, scenarios. A mistake is a UserError of one sentence."""
 
 import re
 from collections.abc import Iterable
@@ -23,7 +23,7 @@ def is_path(name_or_path: str) -> bool:
 
 
 def locate(name_or_path: str, kind: str, own: Path, known: Iterable[str]) -> Path:
-    """A file of the project by its name, or any by its path: what has a slash or the suffix .yaml is a path."""
+    """Return the project's file with this name, or the file at a path. A text with a slash or .yaml is a path."""
     if is_path(name_or_path):
         return Path(name_or_path)
     if not own.is_file():
@@ -32,7 +32,7 @@ def locate(name_or_path: str, kind: str, own: Path, known: Iterable[str]) -> Pat
 
 
 def shown(file: Path) -> str:
-    """The name of a file as a message gives it."""
+    """Return the name of a file for messages."""
     try:
         return str(file.resolve().relative_to(ROOT))
     except (ValueError, OSError, RuntimeError):  # RuntimeError: a loop of symbolic links, before Python 3.13
@@ -40,7 +40,7 @@ def shown(file: Path) -> str:
 
 
 def read(file: Path, name: str, kind: str, manual: str) -> dict[str, Any]:
-    """The block of keys in a file of this kind; `manual` is where a reader finds how to write one."""
+    """Return the keys of a file of this kind. `manual` is the page that describes such files."""
     try:
         text = regular.read_bytes(file, name, kind).decode("utf-8")
     except UnicodeDecodeError:
@@ -66,10 +66,10 @@ def read(file: Path, name: str, kind: str, manual: str) -> dict[str, Any]:
 
 
 class _Loader(yaml.SafeLoader):
-    """YAML's safe subset, in which a key that is there twice is a mistake and not a choice."""
+    """YAML's safe subset. A key that is given twice is an error."""
 
     def construct_object(self, node: yaml.Node, deep: bool = False) -> Any:
-        """Raise YAML's error, not Python's, for what looks like a date or a number and is none, such as 2026-13-45."""
+        """Raise YAML's error, not Python's, for text that looks like a date or a number, such as 2026-13-45."""
         try:
             return super().construct_object(node, deep)
         except (ArithmeticError, AttributeError, LookupError, ValueError):
@@ -90,7 +90,7 @@ class _Loader(yaml.SafeLoader):
         return super().construct_mapping(node, deep)
 
 
-# To PyYAML 1e3 is a word, as it was to YAML before 1.2; to everybody else it is a number.
+# Read 1e3 as a number, as YAML 1.2 does. To PyYAML it is a word, as in older YAML.
 _Loader.add_implicit_resolver(
     "tag:yaml.org,2002:float", re.compile(r"[-+]?(\d+\.?\d*|\.\d+)[eE][-+]?\d+$"), [*"-+.0123456789"]
 )
@@ -102,12 +102,12 @@ def parsed(text: str) -> Any:
 
 @lru_cache(maxsize=16)
 def _parsed_once(text: str) -> Any:
-    """A sweep resolves a platform's file for each of its points, and PyYAML takes a quarter of a second for it."""
+    """Return the parsed text, cached: a sweep needs a platform's file for each point, and PyYAML takes 0.25 s."""
     return parsed(text)
 
 
 def _size(data: Any, known: dict[int, int]) -> int:
-    """The number of values in a block with every alias written out, counted without writing them out."""
+    """Return the number of values in a block if every alias were expanded, without expanding them."""
     if not isinstance(data, dict | list):
         return 1
     if id(data) not in known:
@@ -117,7 +117,7 @@ def _size(data: Any, known: dict[int, int]) -> int:
 
 
 def _unshared(data: Any) -> Any:
-    """Return the data with a copy for each YAML alias, so that an override changes one place and not its twin."""
+    """Return the data with a copy for each YAML alias, so that an override changes only one of the places."""
     if isinstance(data, dict):
         return {key: _unshared(value) for key, value in data.items()}
     return [_unshared(item) for item in data] if isinstance(data, list) else data

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""How much memory this machine has left."""
+"""The free memory of this machine."""
 
 import re
 from pathlib import Path
@@ -8,7 +8,7 @@ _INFO = Path("/proc/meminfo")
 
 
 def available() -> int | None:
-    """Bytes that programs may still take; None where the system does not tell."""
+    """Return the bytes that programs may still take; None if the system does not tell."""
     try:
         found = re.search(r"^MemAvailable: +(\d+) kB$", _INFO.read_text(), re.MULTILINE)
     except OSError:

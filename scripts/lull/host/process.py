@@ -22,18 +22,18 @@ _NOT_AN_ERROR = re.compile(r"(-Werror|\bCC\b|\berrors?\.[co]\b|error-|0 errors?)
 
 
 class BuildFailed(UserError):
-    """A build's own failure, not the caller's: still one sentence, with the log's place."""
+    """A build has failed, not by a mistake of the user. The message is one sentence with the path of the log."""
 
     exit_status = 1
 
 
 def die_with_parent(number: int = signal.SIGTERM) -> None:
-    """Run in the child: a killed command takes its compilers and simulators with it."""
+    """Make this process (a child) die with its parent, so that a killed command leaves no compilers or simulators."""
     _libc.prctl(_PR_SET_PDEATHSIG, number)
 
 
 def start(argv: Sequence[str], *, dies_by: int = signal.SIGTERM, **options: object) -> subprocess.Popen[bytes]:
-    """A child that dies with us, by that signal, and keeps our locks while it lives."""
+    """Start a child. It gets the signal `dies_by` if this process dies, and holds this process's locks."""
     return subprocess.Popen(  # type: ignore[call-overload, no-any-return]
         list(argv),
         stdin=subprocess.DEVNULL,
@@ -45,7 +45,7 @@ def start(argv: Sequence[str], *, dies_by: int = signal.SIGTERM, **options: obje
 
 
 def stop(child: subprocess.Popen[bytes], patience_s: float = 5.0) -> None:
-    """End the child and whatever it started."""
+    """End the child and all processes that it started."""
     for number in (signal.SIGTERM, signal.SIGKILL):
         if child.poll() is not None:
             return
@@ -60,7 +60,7 @@ def stop(child: subprocess.Popen[bytes], patience_s: float = 5.0) -> None:
 
 
 class Runner:
-    """Runs a build's commands: everything to the log, one step of progress per line."""
+    """Runs a build's commands. All output goes to the log; each line is one step of progress."""
 
     def __init__(self, what: str, log: Path, progress: Progress) -> None:
         self.what, self.log, self.progress = what, log, progress
@@ -105,7 +105,7 @@ class Runner:
 
 
 def first_error_line(text: str) -> str | None:
-    """The line a person would look for: the first that names an error, not the ones that follow from it."""
+    """Return the first line that names an error, because later errors often follow from it."""
     lines = [line.strip() for line in text.splitlines() if line.strip()]
     for line in lines:
         if ": error:" in line or (_ERROR_LINE.search(line) and not _NOT_AN_ERROR.search(line)):

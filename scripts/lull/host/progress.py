@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Messages of a command while it works: on stderr, so that stdout stays the guest's or the result's."""
+"""Messages of a command while it works. They go to stderr, because stdout is for the guest's output or the result."""
 
 import sys
 import time
@@ -9,9 +9,9 @@ from lull.host import terminal
 
 console = terminal.console(stderr=True)
 QUIET_PERIOD_S = 30.0
-"""Seconds between two lines that say that the work goes on, where nobody watches a terminal."""
+"""Seconds between two lines of progress if stderr is no terminal."""
 SHARE_THAT_TELLS = 0.02
-"""Below this share of the work, the time left is noise."""
+"""Below this share of the work, the time left is not shown, because it would be too uncertain."""
 
 
 def report(text: str) -> None:
@@ -19,10 +19,10 @@ def report(text: str) -> None:
 
 
 class Progress:
-    """The progress of one piece of long work: its name, how far it is, how long it still takes.
+    """The progress of one piece of long work: name, share, and time left.
 
-    `total` is an expectation, the steps that the same work took before. So the share shown never passes 99 % before the
-    work has ended.
+    `total` is only expected, from the steps of the same work before. So the share stays at 99 % at most until the work
+    has ended.
     """
 
     def __init__(self, what: str, total: int | None = None) -> None:
@@ -30,8 +30,8 @@ class Progress:
         self.detail = ""
         self.share: float | None = None
         self.left_s: float | None = None
-        """`share` of the work and seconds until its end, if the caller knows them better than the number of steps
-        does."""
+        """`share` of the work and `left_s` seconds until its end, if the caller knows better than the number of steps.
+        """
         self.started = self._last = time.monotonic()
         self._live = console.is_terminal
 

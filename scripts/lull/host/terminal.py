@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What people read, word for word. To rich by itself, `[a-z]` is markup and `:key:` a picture."""
+"""A rich console that prints text as it is. By default, rich reads `[a-z]` as markup and `:key:` as an emoji."""
 
 from rich.console import Console
 

@@ -27,18 +27,18 @@ def replay(source: Source) -> Replay:
 
 
 def asked_of(sources: Sequence[Source], asked: Question, kind: Kind | None, reasons: bool = False) -> Frame:
-    """Each run's rows, and those of the mean of its repetitions. No run stays in memory."""
+    """Return the rows of each run, and of the means of repetitions. No run stays in memory."""
     return frame_of(points.together([one.table for one in _answers(sources, asked, reasons)]), kind)
 
 
 def notes_of(sources: Sequence[Source], asked: Question, kind: Kind | None) -> Frame:
-    """What `lull what-if` says beside the tables of each run, and of the mean of its repetitions."""
+    """Return the notes that `lull what-if` prints besides the tables of runs, and of the means of repetitions."""
     found = _answers(sources, asked, reasons=True)
     return notes_frame([(one.run, one.share, one.notes) for one in found], kind)
 
 
 def notes_frame(said: Iterable[tuple[str, float | None, Sequence[str]]], kind: Kind | None) -> Frame:
-    """A row for each note: of each run how many choices come out again, unless it is a mean, and its notes."""
+    """Return a row for each note. For each run, except a mean, the first note is the share of choices as recorded."""
     rows = [
         (run, note)
         for run, share, notes in said

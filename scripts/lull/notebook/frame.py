@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Converts Arrow's tables, which all lower layers use, to the frames that users know."""
+"""Converts Arrow's tables, which all lower layers use, to frames of pandas or polars."""
 
 from importlib import import_module
 from typing import Any, Literal, get_args
@@ -23,7 +23,7 @@ def frames(kind: Kind | None = None) -> Kind:
 
 
 def known(kind: Kind) -> Kind:
-    """The same, when it is a kind and its package is installed."""
+    """Return the kind. Raise a UserError if there is no such kind, or if its package is not installed."""
     if kind not in get_args(Kind):
         raise UserError(f"frames {kind!r}: not a kind of frame; use 'pandas', 'polars' or 'arrow'")
     if kind != "arrow":
@@ -32,7 +32,7 @@ def known(kind: Kind) -> Kind:
 
 
 def frame_of(table: pa.Table, kind: Kind | None = None) -> Frame:
-    """A new frame: what its owner does to it changes no other."""
+    """Return a new frame. Changes to it do not change any other frame."""
     kind = kind or _chosen[0]
     if kind == "arrow":
         return table
@@ -42,13 +42,13 @@ def frame_of(table: pa.Table, kind: Kind | None = None) -> Frame:
     frame = table.to_pandas()
     for field in table.schema:
         if pa.types.is_integer(field.type) and table[field.name].null_count:
-            # pandas would have floats for integers with gaps, and CPU 1.0.
+            # By default, pandas converts integers with missing values to floats, such as CPU 1.0.
             frame[field.name] = pa.chunked_array(table[field.name]).to_pandas(types_mapper=_with_gaps(package))
     return frame
 
 
 def _with_gaps(pandas: Any) -> Any:
-    """The type of pandas for an integer that may be missing."""
+    """Return pandas' type for integers that may be missing."""
     return lambda kind: getattr(pandas, f"{str(kind).replace('i', 'I').replace('u', 'U')}Dtype")()
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""One run as the views read it: each file once, and what was made of it kept."""
+"""One run as the views read it. Each file is read once, and tables made from it are cached."""
 
 from collections.abc import Callable, Sequence
 from fnmatch import fnmatchcase
@@ -19,7 +19,7 @@ from lull.trace.recording import Recording
 
 
 class Source:
-    """`shown` is the folder as its user named it, for sentences."""
+    """The data of one run. `shown` is the folder as the user named it, for messages."""
 
     def __init__(self, sample: Sample, shown: str) -> None:
         self.sample, self.shown = sample, shown
@@ -36,12 +36,12 @@ class Source:
 
     @cached_property
     def recording(self) -> Recording:
-        """The trace, in what the analyses need of it."""
+        """Return the part of the trace that analyses need."""
         return recording.load(self.sample.run.rundir())
 
     @cached_property
     def trace_file(self) -> TraceFile:
-        """The trace, in all its events."""
+        """Return the trace with all its events."""
         path = self.sample.run.path / TRACE
         if not path.is_file():
             raise UserError(f"{self.shown}: has no trace; run with --trace sched --trace power --trace irq")
@@ -49,11 +49,11 @@ class Source:
 
     @cached_property
     def counts(self) -> dict[str, int]:
-        """The number of events of each name in the trace; empty without a trace."""
+        """Return the number of events of each name in the trace; empty without a trace."""
         return columns.counts(self.trace_file) if (self.sample.run.path / TRACE).is_file() else {}
 
     def need(self, what: str, events: Sequence[str]) -> None:
-        """Refuses where these events (`power:cpu_idle`, or all of `irq`) were not to be traced, and none is there."""
+        """Raise a UserError if some of these events (`power:cpu_idle`, or all of `irq`) were not traced."""
         missing = [event for event in events if not self._traces(event)]
         if missing:
             systems = dict.fromkeys(event.partition(":")[0] for event in missing)
@@ -62,7 +62,7 @@ class Source:
             raise UserError(f"{self.shown}: {what} need the trace {of} {' and '.join(events)}; run with {options}")
 
     def ledger_made(self) -> None:
-        """Accounts for the run's energy, unless that was done."""
+        """Make the run's ledger if there is none."""
         if self.sample.ledger is None:
             rundir = self.sample.run.rundir()
             with Progress(f"account for {self.shown}"):

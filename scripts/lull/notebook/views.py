@@ -31,7 +31,7 @@ class Views:
         self._sources, self._kind, self._single = sources, kind, single
 
     def arrow(self, name: str, *args: object, **kwargs: object) -> pa.Table:
-        """The table behind `df_<name>()`: of each run made once."""
+        """Return the table behind `df_<name>()`. It is made once for each run."""
         make = getattr(type(self), f"df_{name}").make
         tables = [self._of(source, make, args, kwargs) for source in self._sources]
         return tables[0] if self._single else told_apart(self._sources, tables)
@@ -46,9 +46,9 @@ class Views:
 def df(
     what: str = "", needs: Sequence[str] = (), unless: Callable[[Source], bool] = lambda _: False
 ) -> Callable[[Make[V, P]], Callable[Concatenate[V, P], Frame]]:
-    """Makes a view of a function of one run.
+    """Return a decorator that makes a view from a function of one run.
 
-    `needs`: the events without which its trace cannot tell `what`, unless the run tells it otherwise.
+    `needs` are the trace events that `what` needs, except for runs for which `unless` returns true.
     """
 
     def decorate(make: Make[V, P]) -> Callable[Concatenate[V, P], Frame]:
@@ -72,7 +72,7 @@ def df(
 
 
 def plot(of: Callable[..., Frame]) -> Callable[[Callable[P, Axes]], Callable[P, Axes]]:
-    """Marks the plot of a view: it needs what that needs."""
+    """Return a decorator for the plot of a view. The plot needs the same trace events as the view."""
 
     def decorate(draw: Callable[P, Axes]) -> Callable[P, Axes]:
         needs = needs_of(of)
@@ -84,13 +84,13 @@ def plot(of: Callable[..., Frame]) -> Callable[[Callable[P, Axes]], Callable[P, 
 
 
 def needs_of(view: Callable[..., object]) -> tuple[str, ...]:
-    """The trace events that a view needs, as its attribute `needs` has them."""
+    """Return the trace events that a view needs, from its attribute `needs`."""
     found: tuple[str, ...] = vars(view)["needs"]
     return found
 
 
 def told_apart(sources: Sequence[Source], tables: Sequence[pa.Table]) -> pa.Table:
-    """All rows, each with its point's title, settings and seed. A setting with a column's name is `point_<name>`."""
+    """Return all rows with title, settings and seed of their points. A setting named as a column is `point_<name>`."""
     rows = np.repeat(np.arange(len(tables)), [table.num_rows for table in tables])
     body = pa.concat_tables(tables, promote_options="permissive")
     samples = [source.sample for source in sources]

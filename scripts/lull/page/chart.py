@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""A figure as data for the page's script: what matplotlib would draw, with its numbers kept.
+"""Converts a matplotlib figure to data for the page's script.
 
-Every figure of the project becomes interactive this way, with nothing written for it. What belongs to an entry of the
-legend is told by how it looks, as a reader of the figure tells it. An artist of an unknown kind is an error: a figure
-on the page never lacks a part of the one in print.
+So every figure of the project becomes interactive without extra code. Artists are assigned to entries of the legend by
+their looks, as a reader of the figure does. An artist of an unknown kind is an error, so that a figure on the page
+never lacks a part.
 """
 
 from collections.abc import Iterator, Sequence
@@ -45,7 +45,7 @@ def of_figure(name: str, figure: Figure, caption: str = "") -> Chart:
 
 
 class _Labels:
-    """The legend's entry of each artist: its own name, its container's, or the name of an artist that looks like it."""
+    """The legend's entry of each artist: its own label, its container's, or that of an artist that looks the same."""
 
     def __init__(self, axes: Sequence[Axes]) -> None:
         self._of: dict[int, str] = {}
@@ -190,7 +190,7 @@ def _box(patch: Rectangle) -> list[float]:
 
 
 def _band(patch: Rectangle, axis: Axes, label: str) -> Block:
-    """A stretch of one axis that goes through the whole panel."""
+    """Return the data of a band: a part of one axis, across the whole panel."""
     in_x, in_y = patch.get_data_transform().contains_branch_seperately(axis.transData)
     if in_x == in_y:
         raise _unknown(patch)
@@ -204,7 +204,7 @@ def _numbers(values: Any) -> list[float]:
 
 
 def _number(value: float) -> float:
-    """The value rounded to the digits that a reader can see. JSON has no NaN and no infinity, so those are refused."""
+    """Return the value, rounded to visible digits. Raise ValueError for NaN and infinity, which JSON does not have."""
     if not np.isfinite(value):
         raise ValueError("a figure has a value that is no number")
     return float(f"{value:.{DIGITS}g}")

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The page of results/: every published experiment, beside what others have published."""
+"""The page of results/: every published experiment, compared with other publications."""
 
 import json
 import re
@@ -51,7 +51,7 @@ def page(folders: Sequence[Path]) -> Page:
 
 
 def show(section: Section, folder: Path, beside: Set[str] = frozenset()) -> None:
-    """One result: figures, checks, all tables, manifest. Its links lead to those beside it on the page."""
+    """Add one result: figures, checks, all tables, manifest. Links to the page's other results stay inside the page."""
     about = about_result.read(folder)
     section.text(f"{title(folder)}. {Origin.of_manifest(about).label}. Made by {about['command']}.")
     for item in drawing.of_folder(folder):
@@ -68,7 +68,7 @@ def show(section: Section, folder: Path, beside: Set[str] = frozenset()) -> None
 
 
 def sentences(folders: Sequence[Path]) -> list[str]:
-    """Return the main sentences: one check with its numbers of the experiments whose `headline` ranks first."""
+    """Return the main sentences: one check with its numbers, for the experiments that rank first by `headline`."""
     ranked = sorted(
         (headline.rank, folder, headline.check)
         for folder in folders
@@ -89,7 +89,8 @@ def title(folder: Path) -> str:
 
 
 def _within(html: str, beside: Set[str]) -> str:
-    """Lead the links to sections of the page. Of the others remains the text: no project is beside the page."""
+    """Return the HTML with links to results turned into links inside the page. Other links are replaced by their text,
+    because the page may be read without the project."""
 
     def link(match: re.Match[str]) -> str:
         target, text = match.groups()

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The page of one run: where its time, its energy and its wake-ups went."""
+"""The page of one run: its time, energy and wake-ups."""
 
 from collections.abc import Mapping
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The page of a sweep, or of a scenario's runs: its points beside each other."""
+"""The page of a sweep, or of a scenario's runs, which compares the points."""
 
 import json
 import re
@@ -59,7 +59,7 @@ def page(samples: Samples, with_sliders: bool = True) -> Page:
 
 
 def axes(names: Sequence[str]) -> tuple[str, str]:
-    """Return the measures that the Pareto view begins with: latency across, energy up."""
+    """Return the first measures of the Pareto view: latency for the horizontal axis, energy for the vertical one."""
     latency = next((name for like in _LATENCY for name in names if re.fullmatch(like, name)), names[0])
     return latency, next((name for name in (*_ENERGY, _ELSE) if name in names), names[-1])
 
@@ -124,11 +124,11 @@ def _power(section: Section, samples: Samples) -> None:
 
 
 def plot_total(curves: Sequence[tuple[str, Sample]]) -> Figure:
-    """Watts of the whole machine over time, a curve for each point."""
+    """Draw the watts of the whole machine over time, a curve for each point."""
     figure, (axis,) = style.panels(1, 1, 2.6)
     for number, (title, point) in enumerate(curves):
         assert point.ledger is not None
-        backend = max(backend for backend, _ in point.joules())  # mcpat, where there is em too
+        backend = max(backend for backend, _ in point.joules())  # mcpat, if there are both
         power = view.df_power(point.ledger, backend, rows.CALIBRATED)
         whole = power.group_by(["start", "end"]).aggregate([("watts", "sum")]).sort_by("start")
         start, watts = whole["start"].to_numpy(), whole["watts_sum"].to_numpy()
@@ -144,7 +144,7 @@ def plot_total(curves: Sequence[tuple[str, Sample]]) -> Figure:
 
 
 def _what_if(made: Page, samples: Samples) -> None:
-    """Of one point: each would take a grid of its own."""
+    """Add sliders for one point only, because each point needs its own grid."""
     point = next((point for point in samples.points if what_if.can_be_asked(point)), None)
     if point is None:
         return

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""One self-contained HTML page: sections of tables and charts, with style, script and data inside and no network."""
+"""Makes an HTML page of tables and charts. Style, script and data are in the page: it needs no network."""
 
 import dataclasses
 import json
@@ -16,9 +16,9 @@ from lull.page import chart
 
 _HERE = Path(__file__).parent
 _SCRIPTS = ("scale.js", "panel.js", "chart.js", "pareto.js", "what-if.js", "main.js")
-"""Scripts of the page, in the order in which they need each other."""
+"""The scripts of the page, each after those that it needs."""
 Part = dict[str, Any]
-"""The values of `kind`, by which the template chooses its parts."""
+"""A part of a section. The template chooses its HTML by the value of `kind`."""
 
 
 @dataclass
@@ -41,7 +41,7 @@ class Section:
         self.parts.append({"kind": "table", "title": title, "heads": heads, "rows": cells})
 
     def folded(self, title: str, text: str = "", html: str = "") -> None:
-        """Add a part that a click opens. `html` is trusted: it is made here, of escaped text."""
+        """Add a part that a click opens. `html` is not escaped, because it is made in lull from escaped text."""
         self.parts.append({"kind": "folded", "title": title, "text": text, "html": html})
 
     def figure(self, name: str, figure: Figure, caption: str) -> None:
@@ -55,7 +55,7 @@ class Section:
         self.parts.append({**block, "pareto": data})
 
     def what_if(self, data: Part, caption: str, front: str) -> None:
-        """Add sliders with curves, and below them what is best with the hardware that the sliders say."""
+        """Add sliders with curves, and below them the Pareto front for the sliders' hardware."""
         curves, best = f"{self.id}-curves", f"{self.id}-front"
         block = {"kind": "chart", "id": curves, "title": "Other idle states", "caption": caption}
         self.parts.append({**block, "what_if": {**data, "front": best}})
@@ -94,6 +94,6 @@ def render(page: Page) -> str:
         page=page,
         css=(_HERE / "page.css").read_text(encoding="utf-8"),
         script="\n".join((_HERE / name).read_text(encoding="utf-8") for name in _SCRIPTS),
-        # Within <script>, only its own end could be taken for markup.
+        # Inside <script>, only "</script" would be taken for markup.
         data=json.dumps(data, separators=(",", ":"), allow_nan=False).replace("<", "\\u003c"),
     )

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The part of a page that answers what would have been: sliders over a grid that is inside the page."""
+"""The what-if part of a page: sliders over a grid of predictions that is inside the page."""
 
 import base64
 from typing import Any
@@ -17,16 +17,16 @@ from lull.whatif import source, surface
 from lull.whatif.surface import Surface
 
 LEVELS = 65535
-"""A number of the grid is one of so many between the least and the largest of its kind: two bytes."""
+"""The number of steps between the smallest and the largest number of a kind: each number of the grid has two bytes."""
 
 
 def can_be_asked(point: Sample) -> bool:
-    """A run on gem5 that has a trace and a ledger."""
+    """Return true for a run on gem5 that has a trace and a ledger."""
     return point.run.spec.engine == "gem5" and point.ledger is not None and (point.run.path / TRACE).is_file()
 
 
 def show(section: Section, point: Sample) -> None:
-    """A run whose trace has too little to be asked about has a sentence in place of the sliders."""
+    """Add the sliders. If the trace has not enough events, add a sentence that says so."""
     try:
         replay = source.load(point.run.path)
         with Progress(f"what-if of {point.run.path}") as progress:

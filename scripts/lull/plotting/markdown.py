@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Tables as Markdown writes them."""
+"""Writes tables as Markdown."""
 
 from collections.abc import Sequence
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Numbers as tables and checks show them: without powers of ten, and no more digits than their interval allows."""
+"""Formats numbers for tables and checks: without powers of ten, and without digits below their interval."""
 
 import math
 
@@ -16,8 +16,8 @@ def number(value: float, digits: int = 4, sign: str = "") -> str:
 def with_interval(value: float, half: float | None, sign: str = "", digits: int = 4, scale: float = 1.0) -> str:
     """Return the value and half its interval, both to the interval's second significant digit: "0.88 ± 0.12".
 
-    A value whose interval is not known stands alone. `digits` are those of a value whose interval does not say any.
-    Both are shown times `scale`.
+    If the interval is not known, only the value is returned. `digits` is used if the interval gives no digits. Both
+    numbers are multiplied by `scale`.
     """
     value *= scale
     if half is None:

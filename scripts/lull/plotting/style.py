@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The look of every figure: told apart without colour, sized for a column, the same bytes from the same data."""
+"""The style of every figure: readable without colour, as wide as a column, the same bytes from the same data."""
 
 import io
 from collections.abc import Sequence
@@ -31,7 +31,7 @@ HOUSE: dict[Any, Any] = {
     "pdf.fonttype": 42,
     "svg.hashsalt": "lull",
 }
-"""Settings of matplotlib. Figures are made without pyplot, so that no window system and no notebook is asked."""
+"""Settings of matplotlib. Figures are made without pyplot, so that no window system and no notebook is involved."""
 
 matplotlib.rcParams.update(HOUSE)
 
@@ -58,21 +58,21 @@ def legend_below(
     figure: Figure, handles: Sequence[Artist | Container], labels: Sequence[str], columns: int = 5
 ) -> None:
     for handle, label in zip(handles, labels, strict=True):
-        handle.set_label(label)  # for what reads the figure instead of looking at it
+        handle.set_label(label)  # for programs that read the figure, such as `lull.page.chart`
     # A container of artists is drawn in a legend as well as one of them; matplotlib's types do not know.
     figure.legend(cast("Sequence[Artist]", handles), labels, loc="outside lower center", ncols=columns)
 
 
 def save(figure: Figure, folder: Path, name: str) -> list[Path]:
-    """Save a figure as vectors for paper and as pixels for the screen. No dates inside, so that equal data makes
-    equal files."""
+    """Save a figure as PDF and PNG, and return the paths. The files have no dates, so that equal data makes equal
+    files."""
     undated: dict[str, dict[str, Any]] = {
         "pdf": {"metadata": {"CreationDate": None, "Producer": None, "Creator": None}},
         "png": {"metadata": {"Software": None}, "dpi": 160},
     }
     paths = []
     for kind, options in undated.items():
-        image = io.BytesIO()  # on a full disk, matplotlib ends in an error of its own
+        image = io.BytesIO()  # in memory first: on a full disk, matplotlib would raise its own error
         figure.savefig(image, format=kind, **options)
         paths.append(folder / f"{name}.{kind}")
         with whole.written(paths[-1]) as partial:

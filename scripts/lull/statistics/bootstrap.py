@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Confidence intervals without assuming a distribution: latencies have steps and long tails.
+"""Confidence intervals by the bootstrap, which assumes no distribution: latencies have steps and long tails.
 
-`scipy.stats.bootstrap` would give the same kind of interval. It is not used for its size (`student` says more), and
-because the published intervals are of these very draws: another order of random numbers would change them.
+`scipy.stats.bootstrap` gives the same kind of interval. It is not used, because SciPy is large (`student` says more),
+and because another order of random numbers would change the published intervals.
 """
 
 import math
@@ -15,14 +15,14 @@ from lull.statistics.student import LEVEL
 
 RESAMPLES = 1000
 SEED = 20260101
-"""Fixed, so that the same data gives the same interval."""
+"""The seed is fixed, so that the same data gives the same interval."""
 _AT_ONCE = 100
 
 Numbers = npt.NDArray[np.float64]
 
 
 def quantiles(values: Numbers, shares: Sequence[float]) -> list[tuple[float, float, float]]:
-    """Each quantile with the ends of its interval, by the percentile bootstrap."""
+    """Return each quantile with the ends of its interval, by the percentile bootstrap."""
     points = np.quantile(values, shares)
     return [
         (float(point), *interval(draw))
@@ -31,7 +31,7 @@ def quantiles(values: Numbers, shares: Sequence[float]) -> list[tuple[float, flo
 
 
 def draws(values: Numbers, shares: Sequence[float], generator: np.random.Generator) -> Numbers:
-    """The quantiles of `RESAMPLES` resamples, one row per share."""
+    """Return the quantiles of `RESAMPLES` resamples, one row per share."""
     found = np.empty((len(shares), RESAMPLES))
     for start in range(0, RESAMPLES, _AT_ONCE):
         picked = values[generator.integers(0, len(values), (_AT_ONCE, len(values)))]
@@ -40,7 +40,7 @@ def draws(values: Numbers, shares: Sequence[float], generator: np.random.Generat
 
 
 def mean(values: Numbers) -> tuple[float, float]:
-    """The ends of the mean's interval."""
+    """Return the ends of the mean's interval."""
     generator = np.random.default_rng(SEED)
     return interval(
         np.concatenate(
@@ -53,18 +53,19 @@ def mean(values: Numbers) -> tuple[float, float]:
 
 
 def band(count: int) -> float:
-    """The bound of Dvoretzky, Kiefer and Wolfowitz on how far an empirical distribution is from the true one."""
+    """Return the distance of an empirical from the true distribution, by Dvoretzky, Kiefer and Wolfowitz."""
     return math.sqrt(math.log(2 / (1 - LEVEL)) / (2 * count))
 
 
 def medians(groups: Sequence[Numbers]) -> Numbers:
-    """Medians of groups that are resampled each within itself: a row per group, a column per draw."""
+    """Return the medians of groups, each resampled separately: a row per group, a column per draw."""
     generator = np.random.default_rng(SEED)
     return np.vstack([draws(group, [0.5], generator) for group in groups])
 
 
 def paired_medians(groups: Sequence[Numbers]) -> Numbers:
-    """As `medians`, of groups whose values at one place belong to one event: each draw takes the same places of all."""
+    """Return medians as `medians`, for groups whose values at one index belong to one event: each draw takes the same
+    indices from all groups."""
     return np.vstack([draws(group, [0.5], np.random.default_rng(SEED)) for group in groups])
 
 

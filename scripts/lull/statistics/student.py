@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Means of a few repetitions, and Student's distribution.
 
-Assumed: repetitions are independent and their spread is normal, as means of many are.
+Assumed: repetitions are independent, and their spread is normal, as that of means of many values is.
 
-SciPy has the distribution (`scipy.stats.t`). A quantile would be all that is needed of a package of about 100 MB, which
-is slow to import, so it is computed here; a test holds it against the values that tables and SciPy give.
+SciPy has the distribution (`scipy.stats.t`). It is not used, because only a quantile is needed, and SciPy has about
+100 MB and is slow to import. A test compares the quantile with values of tables and of SciPy.
 """
 
 import math
@@ -19,7 +19,7 @@ LEVEL = 0.95
 
 
 def mean(values: Sequence[float]) -> tuple[float, float | None]:
-    """The mean, and half its confidence interval: none is known of one repetition."""
+    """Return the mean, and half its confidence interval; None instead of the half for one repetition."""
     numbers = np.asarray(values, np.float64)
     if numbers.size < 2:
         return float(numbers.mean()), None
@@ -28,7 +28,7 @@ def mean(values: Sequence[float]) -> tuple[float, float | None]:
 
 
 def ends(middle: float, half: float | None) -> tuple[float, float]:
-    """The ends of an interval. That of one repetition has none, so that no goal lies beyond them."""
+    """Return the ends of an interval. For one repetition they are infinite, so that they reach no goal."""
     reach = math.inf if half is None else half
     return middle - reach, middle + reach
 
@@ -84,18 +84,18 @@ def quotient(first: Sequence[float], second: Sequence[float]) -> tuple[float, fl
 
 
 def paired(first: Sequence[float], second: Sequence[float]) -> tuple[float, float | None]:
-    """Return the mean of the second values less the first, one by one, and half its interval.
+    """Return the mean of the second values minus the first, pair by pair, and half its interval.
 
-    It is narrower than `difference` where both of a pair share what makes pairs differ, such as the same events. Values
-    that one side lacks at its end do not count.
+    The interval is narrower than that of `difference` if the values of a pair vary together, for example because of the
+    same events. If one side has more values, the surplus does not count.
     """
     return mean([b - a for a, b in zip(first, second, strict=False)])
 
 
 def difference(first: Sequence[float], second: Sequence[float]) -> tuple[float, float, float]:
-    """Return the second mean less the first, and the ends of its interval, by Welch's t.
+    """Return the second mean minus the first, and the ends of its interval, by Welch's t.
 
-    Without any spread the difference is what it is. The interval of one value has no ends.
+    Without any spread, the interval has no width. With only one value on a side, the ends are infinite.
     """
     a, b = np.asarray(first, np.float64), np.asarray(second, np.float64)
     gap = float(b.mean() - a.mean())
@@ -105,9 +105,9 @@ def difference(first: Sequence[float], second: Sequence[float]) -> tuple[float, 
 
 
 def welch(first: NDArray[np.float64], second: NDArray[np.float64]) -> tuple[float, float, float]:
-    """Return the interval of the second mean minus the first, and a probability, by Welch's t.
+    """Return the interval of the second mean minus the first, and the p-value, by Welch's t.
 
-    The probability is that of means this far apart, or farther, were the true ones equal. It is below 5 % where 0 is
+    The p-value is the probability of means at least this far apart if the true means are equal. It is below 5 % if 0 is
     outside of the interval.
     """
     a, b = first.var(ddof=1) / len(first), second.var(ddof=1) / len(second)
@@ -119,7 +119,7 @@ def welch(first: NDArray[np.float64], second: NDArray[np.float64]) -> tuple[floa
 
 @cache
 def quantile(degrees: float, level: float = LEVEL) -> float:
-    """The number of standard errors that hold `level` of Student's distribution with these degrees of freedom."""
+    """Return the number of standard errors that contain `level` of Student's distribution with these degrees."""
     low, high = 0.0, 1.0
     while 1 - beyond(high, degrees) < level:
         high *= 2
@@ -130,12 +130,12 @@ def quantile(degrees: float, level: float = LEVEL) -> float:
 
 
 def beyond(t: float, degrees: float) -> float:
-    """The share farther from 0 than t, on both sides."""
+    """Return the share of the distribution farther from 0 than t, on both sides."""
     return incomplete_beta(degrees / (degrees + t * t), degrees / 2, 0.5)
 
 
 def incomplete_beta(x: float, a: float, b: float) -> float:
-    """The regularised one, by its continued fraction (Lentz), which is all that Student's t needs of scipy."""
+    """Return the regularised incomplete beta function, by its continued fraction (Lentz)."""
     if x <= 0 or x >= 1:
         return min(max(x, 0.0), 1.0)
     if x > (a + 1) / (a + b + 2):

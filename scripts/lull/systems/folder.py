@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The folders of `kernel-patches/` that are systems, found by their `system.yaml`: no list elsewhere names one.
+"""Finds the kernel systems: folders of `kernel-patches/` with a `system.yaml`. They are in no other list.
 
-A folder has `system.yaml`, `Kconfig`, `Makefile` and code; where it needs them, `hooks/` (patches to existing files of
-Linux, in the order of their names), `config` (symbols that it needs, as a fragment) and `selftests/`.
+A folder has `system.yaml`, `Kconfig`, `Makefile` and code. It may also have `hooks/` (patches to existing files of
+Linux, in the order of their names), `config` (a fragment with the symbols that it needs) and `selftests/`.
 """
 
 from dataclasses import dataclass
@@ -32,7 +32,7 @@ class System:
 
     @property
     def config(self) -> list[Path]:
-        """Its fragment of the configuration, if it has one."""
+        """Return the system's fragment of the configuration, if it has one."""
         return [file for file in (self.folder / "config",) if file.is_file()]
 
     @property
@@ -45,7 +45,7 @@ class System:
 
 
 def systems(root: Path) -> list[System]:
-    """Each after those that it comes after; by name where nothing else decides."""
+    """Return the systems. Each is after those in its `after`; otherwise they are ordered by name."""
     folders = sorted(path.parent for path in (root / TOP).glob("*/Kconfig"))
     found = {folder.name: _load(folder) for folder in folders if folder.name not in NOT_SYSTEMS}
     for system in found.values():
@@ -73,7 +73,7 @@ def known() -> tuple[System, ...]:
 
 
 def standing_on(name: str) -> list[str]:
-    """Return the systems that a kernel without this one cannot have."""
+    """Return the systems that depend on this one: a kernel without this one cannot have them."""
     found: list[str] = []
     for system in known():
         if {name, *found} & set(system.manifest.after):
@@ -83,7 +83,7 @@ def standing_on(name: str) -> list[str]:
 
 @cache
 def settings() -> dict[str, Setting]:
-    """All settings of all systems by `<system>.<key>`, in the order in which a run applies them."""
+    """Return the settings of all systems by `<system>.<key>`, in the order in which a run applies them."""
     return {f"{system.name}.{key}": setting for system in known() for key, setting in system.manifest.settings.items()}
 
 

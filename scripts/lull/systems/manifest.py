@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The `system.yaml` of a kernel system: its name, its place among the others, its settings.
+"""The schema of a kernel system's `system.yaml`: its name, its dependencies, its settings.
 
-A setting is one file of sysfs that takes one word or number and, read back, says it.
+A setting is one file of sysfs. It takes one word or number, and returns it when read.
 """
 
 import re
@@ -26,7 +26,7 @@ class Setting(Block):
     path: Annotated[str, Field(pattern=r"^/sys/[A-Za-z0-9_./-]+$", max_length=200)]
     choices: list[Word] = Field(default_factory=list)
     range: list[StrictInt] = Field(default_factory=list)
-    """The least and the greatest whole number, instead of choices."""
+    """The smallest and the largest whole number, instead of choices."""
     default: Word
     """The value after boot."""
     not_on: dict[Engine, Sentence] = Field(default_factory=dict)
@@ -71,6 +71,6 @@ class SystemManifest(Block):
     option: Annotated[str, Field(pattern=r"^LULL[A-Z0-9_]*$")]
     """The symbol of Kconfig that compiles the folder."""
     after: list[Name] = Field(default_factory=list)
-    """The systems whose hooks and headers have to be there first."""
+    """The systems on which this one depends: their hooks and headers come first."""
     settings: dict[Key, Setting] = Field(default_factory=dict)
-    """Settings by key, in the order in which a run applies them. Settings that the switch needs stand before it."""
+    """Settings by key, in the order in which a run applies them. The switch must come after settings that it needs."""

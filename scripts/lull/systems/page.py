@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The part of `docs/settings.md` that the systems' manifests make."""
+"""Generates the part of `docs/settings.md` about kernel systems, from their manifests."""
 
 from collections.abc import Mapping
 
@@ -22,7 +22,7 @@ def table(settings: Mapping[str, Setting]) -> str:
 
 
 def renewed(page: str, settings: Mapping[str, Setting]) -> str:
-    """The page with its generated part as the manifests have it now."""
+    """Return the page with its generated part updated from the manifests."""
     if page.count(BEGIN) != 1 or page.partition(BEGIN)[2].count(END) != 1:
         raise UserError(
             f"{PAGE.relative_to(ROOT)}: the lines around the generated part are not there once; put them back"

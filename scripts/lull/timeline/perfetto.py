@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""A file for ui.perfetto.dev: Chrome's JSON trace events, one a line, gzip'd.
+"""Writes a file for ui.perfetto.dev: Chrome's JSON trace events, one per line, gzip'd.
 
-Of what Perfetto reads it is the one that needs no library, has slices, counters and flows, and can be read by eye.
+This format needs no library, has slices, counters and flows, and can be read by eye.
 
-Perfetto keeps whole nanoseconds. It makes them of a slice's start and of its length, each by itself, and drops a slice
-that reaches into the next one of its track. So both are written as whole nanoseconds here, of which starts and ends
-are the ticks rounded down: slices that touch in the run touch in Perfetto. The unit of the format is the microsecond.
+Starts and ends are ticks rounded down to whole nanoseconds, so that slices that touch in the run touch in Perfetto.
+This is needed because Perfetto rounds a slice's start and length separately to whole nanoseconds, and drops a slice
+that overlaps the next one of its track. The unit of the format is the microsecond.
 """
 
 import gzip
@@ -33,7 +33,7 @@ class PerfettoFile:
     @classmethod
     @contextmanager
     def written(cls, path: Path) -> Iterator["PerfettoFile"]:
-        """Whole or not there at all."""
+        """Yield a file to write. If this fails, no file is left."""
         with (
             whole.written(path) as partial,
             partial.open("wb") as raw,
@@ -45,7 +45,7 @@ class PerfettoFile:
             file.write(b"\n]}\n")
 
     def track(self, group: str, track: str) -> None:
-        """Gives it its place, used or not."""
+        """Add a track, even if it stays empty, so that it has its place in the order."""
         self._place(group, track)
 
     def slice(
@@ -64,7 +64,7 @@ class PerfettoFile:
         self._write({"ph": "C", "name": name, "ts": _us(_ns(time)), "pid": pid, "args": {"value": value}})
 
     def flow(self, name: str, start: tuple[str, str, int], end: tuple[str, str, int]) -> None:
-        """An arrow between two slices, each given by group, track and a moment within it."""
+        """Write an arrow between two slices, each given by group, track and a time inside the slice."""
         self._flows += 1
         for phase, (group, track, time) in (("s", start), ("f", end)):
             place = self._place(group, track)
@@ -74,7 +74,7 @@ class PerfettoFile:
             )
 
     def _place(self, group: str, track: str) -> dict[str, int]:
-        """Numbers of a group and of a track in it; the first time, tells their names."""
+        """Return the numbers of a group and of a track in it. On first use, write their names."""
         if group not in self._tracks:
             pid = len(self._tracks) + 1
             self._tracks[group] = (pid, {"": 0})
@@ -100,6 +100,6 @@ def _ns(ticks: int) -> int:
 
 
 def _us(ns: int) -> float:
-    """Return microseconds that times 1000 are `ns` again, rounded down, as Perfetto once did, or to the nearest."""
+    """Return microseconds that times 1000 give `ns` again, rounded down (older Perfetto) or to the nearest."""
     us = ns / 1000
     return us if int(us * 1000) == ns else math.nextafter(us, math.inf)

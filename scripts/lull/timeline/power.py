@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Watts by CPU and window, of a run that has its energy accounted (`lull energy RUNDIR`)."""
+"""Watts by CPU and window, for a run with a ledger (`lull energy RUNDIR`)."""
 
 from collections.abc import Iterator
 
@@ -12,7 +12,7 @@ from lull.trace.clock import TICK_HZ
 
 
 def samples(rundir: RunDir) -> Iterator[tuple[int, int, float]]:
-    """CPU (NO_CPU for what they share), start of the window, watts; nothing where there is no account."""
+    """Yield CPU (NO_CPU for shared parts), start of the window, and watts; nothing without a ledger."""
     path = rundir / LEDGER
     if not path.is_file():
         return

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""A run as tracks over gem5's time: for each CPU its idle states, tasks, interrupts, frequency and power."""
+"""Writes a run as tracks over gem5's time: idle states, tasks, interrupts, frequency and power of each CPU."""
 
 from pathlib import Path
 
@@ -58,7 +58,7 @@ def _track(cause: str) -> str:
 
 
 def _write_wake(file: PerfettoFile, groups: dict[int, str], record: Recording, wake: Wake) -> None:
-    """The moment, and an arrow from where it was armed if that is in the picture."""
+    """Write a wake-up, and an arrow from the place where it was armed, if that is in the timeline."""
     about = {"out of": wake.state, "armed by": wake.armed_by or "nobody"}
     file.instant(groups[wake.cpu], STATES, f"woken by {wake.source}", wake.time, about)
     if wake.act is None:
@@ -70,7 +70,7 @@ def _write_wake(file: PerfettoFile, groups: dict[int, str], record: Recording, w
 
 
 def _write_routes(file: PerfettoFile, record: Recording) -> None:
-    """Write where each event interrupt goes, from one move to the next."""
+    """Write the CPU to which each event interrupt is routed, from one change to the next."""
     routes = record.tables["lull_route"]
     for irq in np.unique(routes["irq"]).tolist():
         mine = np.flatnonzero(routes["irq"] == irq)
