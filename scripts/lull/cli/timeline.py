@@ -20,8 +20,7 @@ def timeline(
 ) -> None:
     """Write a run as one file for https://ui.perfetto.dev.
 
-    The file shows idle states, tasks, interrupts, frequencies and routing. After `lull energy RUNDIR` it shows power,
-    too.
+    The file shows idle states, tasks, interrupts, frequencies and routing, and after `lull energy RUNDIR` also power.
 
     Example: lull timeline runs/mine
     """

@@ -72,8 +72,7 @@ def _residency(point: Sample) -> dict[str, float]:
 
 
 def _way_out(point: Sample) -> dict[str, float]:
-    """Return wake-up times of a traced run, from the interrupt to Linux, over all CPUs and states. A trace that lost
-    events has none."""
+    """Return a traced run's wake-up times, from the interrupt to Linux. A trace that lost events has none."""
     if not (point.run.path / TRACE).is_file():
         return {}
     try:

@@ -56,11 +56,8 @@ def leakage_watts(part: Part, opp: OppTable) -> float:
 
 
 def fit() -> dict[str, dict[str, float]]:
-    """Return the factors by core and kind: published over McPAT's watts.
-
-    Each is a mean over a cluster's OPPs, then a geometric mean over platforms. Core and L2 have the same weight in the
-    static factor.
-    """
+    """Return the factors by core and kind: published over McPAT's watts. Each is a mean over a cluster's OPPs, then a
+    geometric mean over platforms. Core and L2 have the same weight in the static factor."""
     ratios: dict[tuple[str, str], list[float]] = {}
     for figure in published.load().busy_core:
         platform, cluster = figure.machine()

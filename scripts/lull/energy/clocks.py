@@ -20,8 +20,7 @@ class MeanClock(NamedTuple):
 def means(
     windows: Iterable[Window], clusters: Mapping[int, Cluster], edges: Sequence[int]
 ) -> dict[int, list[MeanClock]]:
-    """Return each cluster's mean clock between each edge and the next, by its number. A window counts where its middle
-    is."""
+    """Return each cluster's mean clock between each edge and the next. A window counts where its middle is."""
     sums = {number: np.zeros((len(edges) - 1, 3)) for number in clusters}
     for window in windows:
         index = int(np.searchsorted(edges, (window.start + window.end) // 2, side="right")) - 1

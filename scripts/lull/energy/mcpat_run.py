@@ -120,8 +120,7 @@ def parse(answer: str) -> Heading:
 
 
 def _checked(path: Path) -> McPatBinary:
-    """Return the binary, after a check of its version. The version is searched in the binary, because McPAT prints it
-    only with an input."""
+    """Return the binary, after a search for its version in its bytes: McPAT prints a version only with an input."""
     path = path.resolve()
     binary = path.read_bytes()
     if b"is computing the target processor" not in binary:

@@ -26,11 +26,8 @@ class Residency:
 
 
 def residency(window: Window, cpu: str, period: float, restored: bool) -> Residency:
-    """Return the times of a CPU in a window. Raise an error if they do not sum to the window.
-
-    gem5 leaves out states in which a CPU was not. `restored` is true for the first window after a restore. `period` is
-    ticks per cycle.
-    """
+    """Return the times of a CPU in a window. Raise an error if they do not sum to the window. gem5 leaves out states in
+    which a CPU was not. `restored` is true for the first window after a restore. `period` is ticks per cycle."""
     on, gated, off = (window.get(f"{cpu}.{POWER_STATE}{state}", 0.0) for state in ("ON", "CLK_GATED", "OFF"))
     surplus = on + gated + off - window.ticks
     if restored and surplus > 0:

@@ -80,10 +80,8 @@ def path(platform: str, cluster: str) -> Path:
 
 
 def made_from(platform: Platform, cluster: Cluster) -> str:
-    """Return a digest of all that a table depends on: cores, L2, operating points, process and templates.
-
-    C-states and other clusters are not included, because they change no table.
-    """
+    """Return a digest of all that a table depends on: cores, L2, operating points, process and templates. C-states and
+    other clusters are not included, because they change no table."""
     described: dict[str, Any] = {
         "core": load_core(cluster.core).model_dump(mode="json"),
         "l2": cluster.l2.model_dump(mode="json"),

@@ -14,10 +14,8 @@ from lull.runspec.spec import RunSpec
 def execute(
     spec: RunSpec, engine: Engine, out: Path | None, sink: Sink, artifacts: Artifacts | None = None
 ) -> tuple[RunDir, Outcome]:
-    """Run a RunSpec, and return its complete folder and the outcome. A run that fails keeps its logs.
-
-    Artifacts are built if they are not given.
-    """
+    """Run a RunSpec, and return its complete folder and the outcome. A run that fails keeps its logs. Artifacts are
+    built if they are not given."""
     artifacts = artifacts or engine.artifacts(spec.flavour)
     rundir = RunDir.create(out, spec)
     with disk.named_when_full(rundir.path):

@@ -38,10 +38,8 @@ def per_watt(points: pa.Table | None, same: Sequence[str]) -> list[Row]:
 
 
 def mean_gain(rows: Sequence[Row]) -> Row | None:
-    """Return the mean gain over points, with half its 95 % interval; None without gains.
-
-    The papers publish such means only, so a single point cannot be compared with them.
-    """
+    """Return the mean gain over points, with half its 95 % interval; None without gains. The papers publish such means
+    only, so a single point cannot be compared with them."""
     known = [row for row in rows if None not in (row["gain"], row["model_gain"])]
     return {"points": len(known), **waiting.means(known, ("gain", "model_gain"))} if known else None
 

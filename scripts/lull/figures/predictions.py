@@ -117,9 +117,7 @@ def predicted_at(work: TaskWork, at: Floats, window: float = WINDOW, alpha: floa
 
 def _cut(start: Floats, end: Floats, edges: Floats) -> tuple[Numbers, Numbers, Floats, Floats]:
     """Cut pieces at edges. Return for each part: its piece, the number of the edge before it, its start and its end.
-
-    The first edge is before all pieces, and the last one after them.
-    """
+    The first edge is before all pieces, and the last one after them."""
     first = np.searchsorted(edges, start, side="right") - 1
     parts = np.searchsorted(edges, end, side="left") - first
     piece = np.repeat(np.arange(start.size), parts)

@@ -34,10 +34,8 @@ class Windows:
 
 
 def windows(run: Run, file: str) -> Windows:
-    """Return the windows, at the times of their dumps.
-
-    All dumps may be later than ordered by the same time: the program may be interrupted after it has read the clock.
-    """
+    """Return the windows, at the times of their dumps. All dumps may be later than ordered by the same time: the
+    program may be interrupted after it has read the clock."""
     ordered = _ordered(run, file)
     dumped = as_dumped(ordered, _dumps(run.rundir()))
     return Windows(dumped, int(dumped[0] - ordered[0]), while_ordered(dumped, ordered))
@@ -77,9 +75,7 @@ def _tolerance(ordered: NDArray[np.int64]) -> float:
 
 def while_ordered(edges: NDArray[np.int64], ordered: NDArray[np.int64]) -> list[bool]:
     """Return for each window whether the program kept up its load. It does so until the ordered end of the last window.
-
-    A window counts only if it had ended by then.
-    """
+    A window counts only if it had ended by then."""
     return [bool(edge <= ordered[-1] + _tolerance(ordered)) for edge in edges[1:]]
 
 
@@ -126,10 +122,8 @@ def watts(
 
 
 def watts_by(run: Run, edges: NDArray[np.int64], columns: tuple[str, ...]) -> dict[tuple[Any, ...], float]:
-    """Return the calibrated watts from the first edge to the last, by columns of the ledger, such as its causes.
-
-    The run must have its ledger already.
-    """
+    """Return the calibrated watts from the first edge to the last, by columns of the ledger, such as its causes. The
+    run must have its ledger already."""
     found: dict[tuple[Any, ...], float] = {}
     table = rows.grouped(
         run.rundir() / LEDGER, ("start", "end", *columns), ["joules"], backend="mcpat", band=rows.CALIBRATED

@@ -2,8 +2,7 @@
 """Windows of the guest program `steady-power`, each with its joules from the ledger.
 
 The guest records when it ordered the dumps that begin and end a window. Its clock, the architected counter, is gem5's
-own time. So a window is the window of statistics that contains the middle of the ordered time. The length of both is
-compared as a check.
+own time. So a window is the window of statistics with the middle of the ordered time. The lengths are compared.
 """
 
 from collections.abc import Mapping, Sequence

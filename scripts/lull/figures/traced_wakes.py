@@ -38,10 +38,8 @@ _SCHEMA = pa.schema(
 
 
 def df_wake_ups(point: Sample, record: Recording | None = None) -> pa.Table:
-    """Return a row per wake-up. `to_task_us` is null if the CPU went back to sleep without a task.
-
-    `record` is the point's trace, here and below, if the caller has read it already.
-    """
+    """Return a row per wake-up. `to_task_us` is null if the CPU went back to sleep without a task. `record` is the
+    point's trace, here and below, if the caller has read it already."""
     platform = point.run.spec.platform
     record = record or recording.load(point.run.rundir())
     rows = [

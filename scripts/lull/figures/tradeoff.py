@@ -16,8 +16,7 @@ Row = dict[str, Any]
 
 
 def df_tradeoff(points: Sequence[Row]) -> list[Row]:
-    """Return a row per point with power and both times. `best_by_` is true if no other way needs less power and is not
-    later."""
+    """Return a row per point with power and both times. `best_by_`: no other way needs less power and is not later."""
     own = [row for row in points if row.get("cpus_w") is not None and all(row.get(name) is not None for name in TIMES)]
     return [
         {

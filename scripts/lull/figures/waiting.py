@@ -151,9 +151,7 @@ def alike(one: Row, other: Row, same: Sequence[str]) -> bool:
 
 def cheapest(ran: Sequence[Row], kept: Sequence[Row]) -> tuple[Row, Row] | None:
     """Return the point with the least power among those that do enough (`kept`), and the table's columns about it.
-
-    Return None if only one point has run, or if none does enough.
-    """
+    Return None if only one point has run, or if none does enough."""
     if len(ran) < 2 or not kept:
         return None
     best = min(kept, key=lambda row: float(row["power_w"]))

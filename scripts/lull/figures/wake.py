@@ -126,10 +126,8 @@ def reasons(rows: Array, expects_firmware: bool, entry: Array | float = 0.0, out
 
 
 def _between(rows: Array, first: str, second: str) -> Array:
-    """Return an upper bound of a time in ticks: the stamps' difference plus one, because stamps are whole ticks.
-
-    Return infinity if the stamps are reversed.
-    """
+    """Return an upper bound of a time in ticks: the stamps' difference plus one, because stamps are whole ticks. Return
+    infinity if the stamps are reversed."""
     begin, end = rows[first], rows[second]
     return np.where(begin <= end, (end - begin).astype(np.float64) + 1, np.inf)
 
@@ -158,10 +156,8 @@ def recorded(run: Run) -> Recorded:
 
 
 def _least_ticks(run: Run, state: str, samples: WakeRecords) -> tuple[Array, Array]:
-    """Return for each wake-up the fewest ticks of an entry and an exit that were not cut short.
-
-    They are 0 on atomic CPUs, which do not wait for latency devices.
-    """
+    """Return for each wake-up the fewest ticks of an entry and an exit that were not cut short. They are 0 on atomic
+    CPUs, which do not wait for latency devices."""
     entry, out = np.zeros(len(samples.rows)), np.zeros(len(samples.rows))
     if run.spec.cpu != "atomic":
         for cpu in np.unique(samples.rows["asked_cpu"]):

@@ -26,10 +26,8 @@ from lull.scenario.load import load_scenario
 
 
 def judge(folder: Path) -> list[Path] | None:
-    """Write summary, checks and figures of a published result again, and return the paths of the figures.
-
-    Return None and write nothing if the tables are not enough. The file of a table with the same values is not touched.
-    """
+    """Write summary, checks and figures of a published result again, and return the paths of the figures. Return None
+    and write nothing if the tables are not enough. The file of a table with the same values is not touched."""
     analysis, stored = drawing.read(folder)
     about = manifests.read(folder)
     found = _concluded(folder, analysis, stored.tables, about)

@@ -74,10 +74,8 @@ def write(result: Result, runs: Runs, folder: Path) -> None:
 
 
 def save(result: Result, title: str, about: Mapping[str, Any], folder: Path, keep: Sequence[str] = ()) -> list[Path]:
-    """Write a result and its manifest, draw its figures from the stored tables, and return their paths.
-
-    `keep` are names of files of the earlier result that stay as they are.
-    """
+    """Write a result and its manifest, draw its figures from the stored tables, and return their paths. `keep` are
+    names of files of the earlier result that stay as they are."""
     with whole.replaced(folder) as place:
         for name, table in result.tables.items():
             pq.write_table(
@@ -101,10 +99,8 @@ def with_conditions(result: Result, table: pa.Table | None) -> Result:
 
 
 def publish(runs: Runs, made: Path) -> Path:
-    """Copy a written result into `results/`, and return its folder. The result must be from gem5, and complete.
-
-    A result that comes in pieces need not be complete: its points are added to the published ones.
-    """
+    """Copy a written result into `results/`, and return its folder. The result must be from gem5, and complete. A
+    result that comes in pieces need not be complete: its points are added to the published ones."""
     if runs.engine != "gem5":
         raise UserError(f"{runs.path}: made by QEMU, which has no timing; only gem5's results enter {RESULTS.name}/")
     if runs.scenario not in experiments.names():
@@ -173,10 +169,8 @@ def requote(page: Path, tables: Mapping[str, pa.Table]) -> bool:
 
 
 def requote_docs() -> None:
-    """Update the quoted numbers of README.md and docs/, which may quote any result.
-
-    These pages name a table with its result, such as `esm-idle/points`.
-    """
+    """Update the quoted numbers of README.md and docs/, which may quote any result. These pages name a table with its
+    result, such as `esm-idle/points`."""
     for page in quoting_docs():
         requote(page, quoted_tables(page.read_text()))
 

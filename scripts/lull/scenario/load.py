@@ -45,10 +45,8 @@ def _measured(parameter: Parameter, where: str) -> Parameter:
 
 
 def _programs(file: Path) -> Path | None:
-    """Return the folder of an experiment outside of the checkout if it has guest programs (a Makefile); else None.
-
-    A scenario file of another name may be in any folder, so its folder is not taken for an experiment.
-    """
+    """Return the folder of an experiment outside of the checkout if it has guest programs (a Makefile); else None. A
+    scenario file of another name may be in any folder, so its folder is not taken for an experiment."""
     folder = file.resolve().parent
     outside = folder.parent != experiments.BENCHMARKS and file.name == experiments.FILE
     return folder if outside and (folder / "Makefile").is_file() else None

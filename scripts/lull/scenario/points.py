@@ -108,10 +108,8 @@ def _fast_forward_s(scenario: Scenario, values: Mapping[str, Value]) -> float | 
 
 
 def _asked_for(scenario: Scenario, wishes: Wishes, only: Sequence[str]) -> list[_Cell]:
-    """Return the cells that the patterns name, or none if the machine cannot run a cell for every pattern.
-
-    The caller then makes all cells for its error message. Otherwise it need not, which saves time in large sweeps.
-    """
+    """Return the cells that the patterns name, or none if the machine cannot run a cell for every pattern. The caller
+    then makes all cells for its error message. Otherwise it need not, which saves time in large sweeps."""
     cells = list(_cells(scenario, wishes, only)) if only else []
     runnable = [cell.name for cell in cells if not cell.lack]
     return cells if all(any(fnmatchcase(name, pattern) for name in runnable) for pattern in only) else []

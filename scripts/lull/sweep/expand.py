@@ -32,10 +32,8 @@ Where = Callable[[str], str]
 
 @dataclass(frozen=True, slots=True)
 class Packed:
-    """A RunSpec, compressed as its difference from `like`, another spec of the sweep.
-
-    As objects, a spec takes 60 kB: too much memory for ten thousand points.
-    """
+    """A RunSpec, compressed as its difference from `like`, another spec of the sweep. As objects, a spec takes 60 kB:
+    too much memory for ten thousand points."""
 
     data: bytes
     like: bytes

@@ -103,10 +103,8 @@ def boot(job: Job) -> None:
 
 
 def run(job: Job, folder: SweepFolder, state: Path) -> Iterator[Done]:
-    """Execute the runs of a job, and yield the outcome of each when it ends. The state file is written first.
-
-    If a run fails, the next one begins. A run that another command has finished meanwhile is kept.
-    """
+    """Execute the runs of a job, and yield the outcome of each when it ends. The state file is written first. If a run
+    fails, the next one begins. A run that another command has finished meanwhile is kept."""
     for item in job.items():
         with folder.locked_run(item.key):
             done = _run(job, item, folder.run_of(item.key), state)

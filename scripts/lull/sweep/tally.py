@@ -87,10 +87,8 @@ class Tally:
         return behind / (behind + ahead[0]) if behind + ahead[0] else None
 
     def left_s(self, at_once: int) -> float | None:
-        """Return the seconds until all is done, if `at_once` runs at a time are as fast as those so far.
-
-        The answer is at least the time of the longest run.
-        """
+        """Return the seconds until all is done, if `at_once` runs at a time are as fast as those so far. The answer is
+        at least the time of the longest run."""
         ahead = self._ahead
         behind = self._simulated + sum(seconds for seconds, _ in self._running.values())
         if ahead is None or not behind or not self._busy_s:

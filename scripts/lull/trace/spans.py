@@ -45,8 +45,7 @@ Mask = np.ndarray[tuple[int], np.dtype[np.bool_]]
 
 
 class Span(NamedTuple):
-    """A span. `cause` is `task:COMM/PID`, `irq:NAME`, `softirq:NAME`, `firmware` for entry and exit, or `idle`, which
-    also stands for the awake idle loop."""
+    """A span. `cause`: `task:COMM/PID`, `irq:NAME`, `softirq:NAME`, `firmware` (entry, exit) or `idle` (also awake)."""
 
     cpu: int
     start: int

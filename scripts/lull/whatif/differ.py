@@ -151,8 +151,7 @@ class _Cases:
                         yield Reason.EARLIER, f"it does if that of {at - other} before was otherwise"
 
     def _length(self, at: int) -> Iterator[tuple[Reason, str]]:
-        """Try another measured length. The kernel measures between the events, whose time matters for very short
-        sleeps."""
+        """Try another measured length. The kernel measures between the events: this matters for very short sleeps."""
         near = self._made.sleeps[max(0, at - recorded.SETTLING) : at]
         shortest = int((near["end"] - near["start"]).min(initial=recorded.HARDLY_NS))
         if shortest == recorded.HARDLY_NS:

@@ -217,10 +217,8 @@ class _Watcher:
                 return
 
     def _is_stopped(self, stream: Iterable[Clue]) -> bool:
-        """Return true if the tick is stopped at the begin of the trace. The first event that shows it decides.
-
-        While a task runs, the tick is not stopped. The handler of a tick that is not stopped starts it again.
-        """
+        """Return true if the tick is stopped at the begin of the trace. The first event that shows it decides. While a
+        task runs, the tick is not stopped. The handler of a tick that is not stopped starts it again."""
         handles = False
         for event in stream:
             if event.name == "sched_switch" and event.values[0] != 0:

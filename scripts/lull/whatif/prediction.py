@@ -171,11 +171,8 @@ def unseen(source: Replay, machine: Setup, wakes: npt.NDArray[np.void]) -> set[i
 
 
 def guessed(source: Replay, machine: Setup, wakes: npt.NDArray[np.void]) -> dict[Key, float]:
-    """Return joules that do not follow from recorded numbers, for two reasons.
-
-    Ticks are stopped and started on CPUs for which the run does not tell how long that takes. CPUs sleep in states that
-    the what-if adds.
-    """
+    """Return joules that do not follow from recorded numbers, for two reasons. Ticks are stopped and started on CPUs
+    for which the run does not tell how long that takes. CPUs sleep in states that the what-if adds."""
     power, chains, found = source.power(machine), source.chains, {}
     other_s = np.abs(chains.ticking(wakes) - chains.ticking(source.as_recorded)) / 1e9
     for cpu, cost in chains.tick_cost.items():

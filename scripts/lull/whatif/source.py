@@ -81,8 +81,7 @@ class Replay:
 
     @cached_property
     def differences(self) -> list[OtherChoice]:
-        """Return the choices whose replay differs, each with its reason. Use this only to show them, because it takes
-        many replays."""
+        """Return the choices whose replay differs, each with its reason. To find the reasons takes many replays."""
         return differ.of_run(self.entries, self.again, self.machine.governor, self.told)
 
     @property
@@ -169,8 +168,7 @@ class Replay:
         return {}
 
     def deepest(self, machine: Setup) -> dict[int, int]:
-        """Return the number of each CPU's deepest state. Sleeps that began before the command in the deepest state use
-        it."""
+        """Return the number of each CPU's deepest state, for sleeps in the deepest state from before the command."""
         return self._of(machine).deepest
 
     def power(self, machine: Setup) -> Watts:

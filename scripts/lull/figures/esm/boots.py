@@ -23,8 +23,7 @@ MEASURES = {"power_w": (1e3, "mW"), "em_w": (1e3, "by `em`, mW"), "cpu_share": (
             "latency_us": (1, "latency, µs")}  # fmt: skip
 """Each measure with its scale and heading in the summary."""
 SHARE = "above_percent"
-"""The column for the saving as a percentage of the power that the other way adds to the idle machine. Older
-publications lack this column."""
+"""The saving in % of the power that the other way adds to the idle machine. Older publications lack this column."""
 
 OFF = ", C4"
 """The end of a series' name if the cluster may go off."""

@@ -55,9 +55,7 @@ def clocks(points: Sequence[Row]) -> list[Check]:
 
 def _allowed_us(row: Row) -> float:
     """Return the allowed difference of the clocks: a step of the wall clock, and its system call at the mean CPU clock.
-
-    If the mean clock is not known, a fast one is assumed.
-    """
+    If the mean clock is not known, a fast one is assumed."""
     return WALL_STEP_US + CALL_CYCLES / (row["mhz"] or FAST_MHZ)
 
 

@@ -189,10 +189,8 @@ def _idle_w(curves: Curves) -> tuple[float, float] | None:
 
 
 def _says(gains: Mapping[Any, tuple[float, float]], mark: Mark) -> str | None:
-    """Return our gain at the paper's value of the axis, or mean and range of all gains if the paper names none.
-
-    Return None if the gain is not known.
-    """
+    """Return our gain at the paper's value of the axis, or mean and range of all gains if the paper names none. Return
+    None if the gain is not known."""
     if not gains or (mark.at is not None and mark.at not in gains):
         return None
     if mark.at is not None:

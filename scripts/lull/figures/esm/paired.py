@@ -131,10 +131,8 @@ def _watts(point: Measured) -> list[float]:
 
 
 def _idle(points: Sequence[Measured], like: Measured) -> Measured | None:
-    """Return the idle machine: the point in which an application waits by ESM for events and none comes.
-
-    A point of the same boot is preferred to one of another boot.
-    """
+    """Return the idle machine: the point in which an application waits by ESM for events and none comes. A point of the
+    same boot is preferred to one of another boot."""
     same = ("cpufreq", "deepest")
     idle = [
         point
