@@ -208,7 +208,7 @@ def cost(
     out: Annotated[Path | None, typer.Option(help="folder for the three runs; if not given, none is kept")] = None,
     gem5: Gem5Option = None,
 ) -> None:
-    """Count the instructions that a kernel system adds to hot paths.
+    """Count instructions that a kernel system adds to hot paths.
 
     A hot path is, for example, a wake-up. The command makes three runs: a kernel without SYSTEM, a kernel in which
     SYSTEM is switched off, and one in which it is on. Instructions are counted, not timed. Systems that depend on
