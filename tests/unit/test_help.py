@@ -81,10 +81,10 @@ def test_the_options_of_an_example_are_those_of_its_command(words: Words) -> Non
 
 
 def test_every_list_of_commands_shows_their_sentences_whole() -> None:
-    groups = [words for words in COMMANDS if "\nCommands:\n" in _help(words)]
-    assert groups[0] == ()
-    for words in groups:
-        assert "..." not in _help(words).partition("\nCommands:\n")[2]
+    lists = {words: _help(words).partition("\nCommands:\n")[2] for words in COMMANDS}
+    assert lists[()]
+    for listed in lists.values():
+        assert "..." not in listed
 
 
 def test_the_shell_completes_commands_options_and_choices() -> None:

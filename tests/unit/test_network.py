@@ -6,8 +6,9 @@ from typing import Any
 
 import pytest
 
-from lull.engines import gem5, gem5_settings
+from lull.engines import gem5
 from lull.engines.base import Artifacts
+from lull.engines.gem5_settings import boots_as
 from lull.errors import UserError
 from lull.platform import devicetree, memory_map
 from lull.platform.devicetree import Engine
@@ -124,7 +125,6 @@ def test_two_machines_boot_together_and_to_another_checkpoint(empty_cache: Path,
     assert set(both) - set(alone) == {"peer"}
     assert both["machine"] != alone["machine"]
     assert engine.checkpoint_of(load().platform, artifacts, True).path.is_dir()
-    boots_as = gem5_settings.boots_as
     assert boots_as(load()) == boots_as(load("network.delay_us=5")) != boots_as(load(peer=None))
 
 
