@@ -39,15 +39,18 @@
 
 static const char usage[] =
 	"usage: input-app --mode pull|epoll|masked|esm [--delay-us N] [--look STEPS]\n"
+	"                 [--sleeps for|until]\n"
 	"                 [--dispatch direct|thread]\n"
 	"                 [--keys PER_MINUTE] [--clicks PER_SECOND] [--moves PER_SECOND]\n"
 	"                 [--events PER_SECOND --of-clicks PERCENT]\n"
+	"                 [--places random|looks] [--after-us N]\n"
 	"                 [--listen all|keys] [--work STEPS] [--work-kib N] [--cpu N]\n"
 	"                 [--settle-ms N] [--window-ms N] [--windows N] [--drain-ms N] [--seed "
 	"N]\n";
 
-static const char *mode, *dispatch = "direct", *listen_to = "all";
-static uint64_t delay_us = 16000, look, work = 4000, work_kib = 32, cpu;
+static const char *mode, *dispatch = "direct", *listen_to = "all", *sleeps = "for",
+			 *places = "random";
+static uint64_t delay_us = 16000, look, after_us, work = 4000, work_kib = 32, cpu;
 static uint64_t settle_ms = 200, window_ms = 1000, drain_ms = 100, seed = 1;
 /* Clicks and motions together; 0: each by its own rate. */
 static uint64_t events, of_clicks;
@@ -58,6 +61,9 @@ static const struct option_to command_line[] = {
 	{.name = "mode", .text = &mode},
 	{.name = "delay-us", .number = &delay_us, .least = 1, .most = MAX_US},
 	{.name = "look", .number = &look, .most = 100000000},
+	{.name = "sleeps", .text = &sleeps},
+	{.name = "places", .text = &places},
+	{.name = "after-us", .number = &after_us, .most = MAX_US},
 	{.name = "dispatch", .text = &dispatch},
 	{.name = "keys", .number = &rates.keys_per_minute, .most = 60000},
 	{.name = "clicks", .number = &rates.clicks_per_second, .most = 1000},
@@ -157,6 +163,7 @@ static void measure(const struct receiver *receiver)
 		fail("starting the events", error);
 	run.ordered = counter_now();
 	run.ordered_ns = clock_ns();
+	receive_from(run.ordered_ns);
 	windows_order(&(struct windows){times.settle_us, times.window_us, times.windows});
 	order_end(timer);
 	run.waits = waits();
@@ -172,6 +179,11 @@ static void measure(const struct receiver *receiver)
 	error = plan_play(false);
 	if (error)
 		fail("stopping the events", error);
+}
+
+static bool is_one_of(const char *word, const char *one, const char *other)
+{
+	return strcmp(word, one) == 0 || strcmp(word, other) == 0;
 }
 
 static int64_t number_of(const char *file)
@@ -227,12 +239,14 @@ int main(int argc, char **argv)
 {
 	const struct receiver *receiver;
 	struct receive_options how;
+	struct places where;
 	int error, planned;
 
 	(void)argc;
 	options_parse(argv, command_line, usage);
 	receiver = mode ? receiver_named(mode) : NULL;
-	if (!receiver || (strcmp(listen_to, "all") != 0 && strcmp(listen_to, "keys") != 0)) {
+	if (!receiver || !is_one_of(listen_to, "all", "keys") ||
+	    !is_one_of(sleeps, "for", "until") || !is_one_of(places, "random", "looks")) {
 		fputs(usage, stderr);
 		return 2;
 	}
@@ -243,7 +257,14 @@ int main(int argc, char **argv)
 	}
 	times.settle_us = settle_ms * 1000;
 	times.window_us = window_ms * 1000;
-	how = (struct receive_options){delay_us, look, dispatch, strcmp(listen_to, "keys") == 0};
+	where = (struct places){strcmp(places, "random") == 0, delay_us, after_us};
+	how = (struct receive_options){
+		.delay_us = delay_us,
+		.look = look,
+		.steady = strcmp(sleeps, "until") == 0,
+		.dispatch = dispatch,
+		.only_keys = strcmp(listen_to, "keys") == 0,
+	};
 
 	error = pin_to_cpu((int)cpu);
 	if (error)
@@ -256,7 +277,7 @@ int main(int argc, char **argv)
 	error = take_interrupt();
 	if (error)
 		fail("the event timer's interrupt", error);
-	planned = plan_load(&rates, &times, seed);
+	planned = plan_load(&rates, &times, &where, seed);
 	if (planned < 0)
 		fail("the schedule", planned);
 	run.planned = (unsigned int)planned;

@@ -43,10 +43,16 @@ static int add_tap(uint64_t time_us, uint64_t hold_us, uint16_t code)
 	return error ? error : add(time_us + hold_us, EV_KEY, code, 0);
 }
 
+static uint64_t next_look(uint64_t us, const struct places *places)
+{
+	return (us + places->look_us - 1) / places->look_us * places->look_us;
+}
+
 /* Each kind has numbers of its own: one more of one kind does not move the others. */
 enum kind { KEYS, CLICKS, MOVES };
 
-static int add_one(enum kind kind, uint64_t start_us, uint64_t interval_us, uint64_t *numbers)
+static int add_one(enum kind kind, uint64_t start_us, uint64_t interval_us,
+		   const struct places *places, uint64_t *numbers)
 {
 	uint64_t hold_us = interval_us / 2 < HOLD_US ? interval_us / 2 : HOLD_US;
 	uint64_t room_us = kind == MOVES ? interval_us : interval_us - hold_us;
@@ -54,6 +60,10 @@ static int add_one(enum kind kind, uint64_t start_us, uint64_t interval_us, uint
 
 	if (kind != MOVES)
 		hold_us -= next_random(numbers) % (hold_us / 2);
+	if (!places->random) {
+		at_us = next_look(start_us, places) + places->after_us;
+		hold_us = next_look(hold_us, places);
+	}
 	if (kind == KEYS)
 		return add_tap(at_us, hold_us, (uint16_t)(KEY_1 + next_random(numbers) % 10));
 	if (kind == CLICKS)
@@ -63,7 +73,7 @@ static int add_one(enum kind kind, uint64_t start_us, uint64_t interval_us, uint
 
 /* `rate` per `period_us`. */
 static int add_kind(enum kind kind, uint64_t rate, uint64_t period_us, const struct times *times,
-		    uint64_t seed)
+		    const struct places *places, uint64_t seed)
 {
 	uint64_t length_us = times->window_us * times->windows, numbers = 0;
 	uint64_t window = UINT64_MAX;
@@ -77,7 +87,7 @@ static int add_kind(enum kind kind, uint64_t rate, uint64_t period_us, const str
 			numbers = (seed + window) ^ (uint64_t)kind << 32;
 		}
 		error = add_one(kind, times->settle_us + start_us,
-				(i + 1) * period_us / rate - start_us, &numbers);
+				(i + 1) * period_us / rate - start_us, places, &numbers);
 	}
 	return error;
 }
@@ -103,14 +113,15 @@ static int load(void)
 	return fclose(out) ? -errno : 0;
 }
 
-int plan_load(const struct rates *rates, const struct times *times, uint64_t seed)
+int plan_load(const struct rates *rates, const struct times *times, const struct places *places,
+	      uint64_t seed)
 {
-	int error = add_kind(KEYS, rates->keys_per_minute, 60 * SECOND_US, times, seed);
+	int error = add_kind(KEYS, rates->keys_per_minute, 60 * SECOND_US, times, places, seed);
 
 	if (!error)
-		error = add_kind(CLICKS, rates->clicks_per_second, SECOND_US, times, seed);
+		error = add_kind(CLICKS, rates->clicks_per_second, SECOND_US, times, places, seed);
 	if (!error)
-		error = add_kind(MOVES, rates->moves_per_second, SECOND_US, times, seed);
+		error = add_kind(MOVES, rates->moves_per_second, SECOND_US, times, places, seed);
 	if (error || !count)
 		return error;
 	for (uint64_t i = 0; !error && i < WARM_UP; i++)

@@ -20,6 +20,7 @@
 
 static struct receive_options options;
 static struct events device;
+static uint64_t first_look_ns;
 static volatile sig_atomic_t stopped;
 static unsigned int lost;
 static const char *complaint;
@@ -34,6 +35,11 @@ int receive_open(const struct receive_options *asked)
 	if (error)
 		complaint = "no input device lull-event";
 	return error;
+}
+
+void receive_from(uint64_t ns)
+{
+	first_look_ns = ns;
 }
 
 void receive_stop(void)
@@ -74,6 +80,16 @@ static int handle_all(void)
 	return got;
 }
 
+/* Until the next look is due. A look that took longer than delay_us leaves some out. */
+static void sleep_steadily(void)
+{
+	uint64_t delay_ns = options.delay_us * 1000;
+	uint64_t looks = (clock_ns() - first_look_ns) / delay_ns + 1;
+	const struct timespec due = clock_time(first_look_ns + looks * delay_ns);
+
+	clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &due, NULL);
+}
+
 /* The loop that the paper calls the pull model: look, handle, sleep. */
 static int pull(void)
 {
@@ -83,7 +99,10 @@ static int pull(void)
 	while (!stopped && !error) {
 		spin(options.look);
 		error = handle_all();
-		clock_nanosleep(CLOCK_MONOTONIC, 0, &delay, NULL);
+		if (options.steady)
+			sleep_steadily();
+		else
+			clock_nanosleep(CLOCK_MONOTONIC, 0, &delay, NULL);
 	}
 	return error;
 }

@@ -19,6 +19,8 @@ const struct receiver *receiver_named(const char *mode);
 struct receive_options {
 	/* Of a poll: the sleep between two looks, and the steps of arithmetic in a look. */
 	uint64_t delay_us, look;
+	/* Looks begin delay_us apart, from receive_from() on, however long a look takes. */
+	bool steady;
 	/* Of ESM: how events are handed over. */
 	const char *dispatch;
 	/* Motions are not what the application is about: it does not handle them. */
@@ -27,6 +29,9 @@ struct receive_options {
 
 /* Opens the device, whatever the mode. 0 or -errno. */
 int receive_open(const struct receive_options *options);
+
+/* Steady looks begin at this moment of CLOCK_MONOTONIC. */
+void receive_from(uint64_t ns);
 
 /* In a signal handler, which is called again until run() is back. */
 void receive_stop(void);

@@ -253,7 +253,7 @@ def test_events_that_nobody_asked_for_are_aside(tmp_path: Path, monkeypatch: pyt
 
 
 def _idle(point: Point) -> Made:
-    polls = {1: 9, 10: 9, 100: 8, 1000: 7, 10000: 6, 16000: 5, 100000: 2, 1000000: 1}
+    polls = {1: 9, 10: 9, 100: 8, 1000: 7, 10000: 6, 16000: 5, 24000: 4, 48000: 3, 100000: 2, 1000000: 1}
     return Made([[]] * 3, polls=polls[int(point.values["delay_us"])] if point.values["mode"] == "pull" else 0)
 
 

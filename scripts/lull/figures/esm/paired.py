@@ -21,7 +21,9 @@ from lull.plotting.numbers import number, with_interval
 from lull.statistics import student
 
 MEASURES = ("power_w", "cpus_w", "cores_w", "em_w", "em_cores_w", "cpu_share", "latency_us")
-CIRCUMSTANCES = ("boot", "cpufreq", "deepest", "work", "listen", "rate", "moves", "clicks")
+MACHINE = ("boot", "cpufreq", "deepest", "governor")
+EVENTS = ("work", "listen", "rate", "moves", "clicks", "places", "after_us")
+CIRCUMSTANCES = (*MACHINE, *EVENTS)
 """Parameters that must be equal in two points to compare them."""
 MODES = ("pull", "epoll", "masked", "esm")
 """The ways of an application to get input, the simplest first."""
@@ -87,6 +89,7 @@ def _is_simpler(other: Measured, one: Measured) -> bool:
 def _plain(point: Measured) -> dict[str, Any]:
     """Return the point's values, with usual values for the parameters that compared points share anyway."""
     usual = {"cpufreq": "schedutil", "deepest": "C3", "rests": "C3", "work": WORK, "boot": 0}
+    usual |= {"governor": "menu", "places": "looks"}
     return {**point.run.values, **usual}
 
 
@@ -133,7 +136,7 @@ def _watts(point: Measured) -> list[float]:
 def _idle(points: Sequence[Measured], like: Measured) -> Measured | None:
     """Return the idle machine: the point in which an application waits by ESM for events and none comes. A point of the
     same boot is preferred to one of another boot."""
-    same = ("cpufreq", "deepest")
+    same = ("cpufreq", "deepest", "governor")
     idle = [
         point
         for point in points

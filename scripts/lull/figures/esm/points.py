@@ -54,7 +54,8 @@ def series_of(values: Mapping[str, Value]) -> str:
         name = f"pull {_time(int(values['delay_us']))}" + _look(values)
     else:
         name = ("ESM" if mode == "esm" else str(mode)) + _thread(values)
-    name += _work(values) + _shadow(values) + _ahead(values) + _deepest(values) + _clocks(values)
+    name += _work(values) + _shadow(values) + _ahead(values) + _deepest(values) + _governor(values)
+    name += _clocks(values) + _places(values)
     return name + _boot(values)
 
 
@@ -69,9 +70,20 @@ def _deepest(values: Mapping[str, Value]) -> str:
     return "" if deepest == "C3" else f", {deepest}"
 
 
+def _governor(values: Mapping[str, Value]) -> str:
+    """Return the part of a curve's name for a cpuidle governor that is not Linux's default."""
+    governor = str(values.get("governor", "menu"))
+    return "" if governor == "menu" else f", {governor}"
+
+
 def _clocks(values: Mapping[str, Value]) -> str:
     """Return the part of a curve's name for fixed clocks."""
     return {"powersave": ", slowest", "performance": ", fastest"}.get(str(values.get("cpufreq")), "")
+
+
+def _places(values: Mapping[str, Value]) -> str:
+    """Return the part of a curve's name for events at random times, in an experiment where most have a fixed phase."""
+    return ", at random" if values.get("places") == "random" else ""
 
 
 def _boot(values: Mapping[str, Value]) -> str:
