@@ -58,7 +58,8 @@ def _confirmed(folder: Path) -> str:
     verdict = (
         f"**refuted** by {bad} of {len(record['values'])} values" if bad else f"{len(record['values'])} values hold"
     )
-    return f"{verdict}, with commit {commits}, {record['when'][:10]}"
+    kernels = _some([piece["artifacts"]["kernel"] for piece in record["pieces"]])
+    return f"{verdict}, with commit {commits}, kernel {kernels}, {record['when'][:10]}"
 
 
 def _some(names: Sequence[str]) -> str:

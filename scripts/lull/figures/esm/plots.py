@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Figures of the ESM experiments: curves over the rate of events, with their intervals."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -59,23 +59,24 @@ def plot_latency(curves: Curves, heading: str, label: str) -> Figure:
     return figure
 
 
-def plot_gain(curves: Curves, heading: str, label: str, sooner: Sequence[Mark], saved: Sequence[Mark]) -> Figure:
-    """Draw ESM's gain over the 16 ms poll, beside the paper's."""
+def plot_gain(
+    curves: Curves,
+    heading: str,
+    label: str,
+    shares: Mapping[Any, tuple[float, float]],
+    sooner: Sequence[Mark],
+    saved: Sequence[Mark],
+) -> Figure:
+    """Draw ESM's gain over the 16 ms poll, beside the paper's. `shares` are of the power that the poll adds to the idle
+    machine, as the paper's are."""
     figure, axes = style.panels(2, 2, 2.6)
     places = [at for at in curves[ESM] if at in curves[PULL]]
     ours = [difference(curves[PULL][at], curves[ESM][at], "latency_us") for at in places if _both(curves, at)]
     heard = [at for at in places if _both(curves, at)]
     _dots(axes[0], heard, [gap / 1e3 for gap, _ in ours], [half / 1e3 for _, half in ours], "here")
     axes[0].set_ylabel("latency saved (ms)")
-    parts = {"power_w": "machine", "cpus_w": "cores and L2s", "cores_w": "cores"}
-    for number, (measure, name) in enumerate(parts.items()):
-        shares = []
-        for at in places:
-            gap, half = difference(curves[PULL][at], curves[ESM][at], measure)
-            before = curves[PULL][at][measure]
-            shares.append((100 * gap / before, 100 * half / before))
-        _dots(axes[1], places, [share for share, _ in shares], [half for _, half in shares], f"here, {name}", number)
-    axes[1].set_ylabel("power saved (%)")
+    _dots(axes[1], list(shares), [share for share, _ in shares.values()], [half for _, half in shares.values()], "here")
+    axes[1].set_ylabel("power saved (%), of what the poll adds")
     for axis, marks in zip(axes, (sooner, saved), strict=True):
         for number, mark in enumerate(marks):
             name = f"paper: {mark.what}"
@@ -94,12 +95,10 @@ def _both(curves: Curves, at: Any) -> bool:
     return all(curves[name][at]["latency_us"] is not None for name in (ESM, PULL))
 
 
-def _dots(
-    axis: Axes, places: Sequence[float], values: Sequence[float], halves: Sequence[float], name: str, number: int = 0
-) -> None:
+def _dots(axis: Axes, places: Sequence[float], values: Sequence[float], halves: Sequence[float], name: str) -> None:
     axis.errorbar(
-        places, values, yerr=halves, color="black", linewidth=1, linestyle=style.LINES[number],
-        marker=style.MARKERS[number], markersize=3, capsize=2, label=name,
+        places, values, yerr=halves, color="black", linewidth=1, linestyle=style.LINES[0], marker=style.MARKERS[0],
+        markersize=3, capsize=2, label=name,
     )  # fmt: skip
 
 
