@@ -85,7 +85,9 @@ static const struct option_to options[] = {
 };
 
 struct load {
-	uint64_t pressed_ns, read_ns, loaded_ns;
+	/* Of its key: the press, when it was read, and the release, 0 if it was not read yet. */
+	uint64_t pressed_ns, read_ns, released_ns;
+	uint64_t loaded_ns;
 	/* While the network is waited for; and how much later than due its answer was taken. */
 	uint64_t waited_ns, late_ns;
 };
@@ -210,12 +212,18 @@ static void take_stages(enum role role)
 	exit(fail(role_names[role], -errno));
 }
 
-static void begin_load(const struct event *event, int timer)
+/* The load whose key was pressed last may be over when the key is released, or not. */
+static void take_key(const struct event *event, int timer)
 {
-	uint32_t number = atomic_load(&shared->loaded);
+	static uint32_t number;
 
-	if (event->type != EV_KEY || event->value != 1)
+	if (event->type != EV_KEY)
 		return;
+	if (event->value == 0)
+		shared->loads[number].released_ns = event->time_ns;
+	if (event->value != 1)
+		return;
+	number = atomic_load(&shared->loaded);
 	if (number >= MOST_LOADS)
 		exit(fail("a key too many", -EOVERFLOW));
 	shared->loads[number].pressed_ns = event->time_ns;
@@ -236,7 +244,7 @@ static void take_keys(struct events *events)
 		if (poll(both, 2, -1) < 0 && errno != EINTR)
 			exit(fail("waiting for keys", -errno));
 		while ((got = events_next(events, &event)) > 0)
-			begin_load(&event, timer);
+			take_key(&event, timer);
 		if (got < 0)
 			exit(fail("reading keys", got));
 		if (both[1].revents && read(pipes[UI][0], &number, 1) == 1)
@@ -316,6 +324,8 @@ static int save_loads(uint64_t start_ns)
 		jsonl_int(&line, "load", i);
 		jsonl_int(&line, "pressed_ns", (int64_t)(load->pressed_ns - start_ns));
 		jsonl_int(&line, "read_ns", (int64_t)(load->read_ns - start_ns));
+		if (load->released_ns)
+			jsonl_int(&line, "released_ns", (int64_t)(load->released_ns - start_ns));
 		jsonl_int(&line, "loaded_ns", (int64_t)(load->loaded_ns - start_ns));
 		jsonl_int(&line, "waited_ns", (int64_t)load->waited_ns);
 		jsonl_int(&line, "late_ns", (int64_t)load->late_ns);

@@ -31,7 +31,7 @@ WAKES = ("sched_waking", "sched_wakeup_new")
 """Events of a task that is woken. The second one is a new task's first, and its cause is the parent."""
 
 RELEASE_NS = 3000000
-"""From the release of a key to the next press, of `browser.c`."""
+"""From the release of a key to the next press, in runs of a `browser.c` that did not write `released_ns` yet."""
 
 Row = dict[str, Any]
 
@@ -93,7 +93,9 @@ def compare(wakes: Sequence[Waking], actions: Sequence[Action]) -> Row:
 
 def over_in_time(loads: Sequence[Mapping[str, int]]) -> list[bool]:
     """Of each load but the last: whether it was over when its key was released."""
-    return [load["loaded_ns"] < after["pressed_ns"] - RELEASE_NS for load, after in pairwise(loads)]
+    return [
+        load["loaded_ns"] < load.get("released_ns", after["pressed_ns"] - RELEASE_NS) for load, after in pairwise(loads)
+    ]
 
 
 def df_chains(runs: Sequence[Run], place: Callable[[Run], Row], file: str) -> pa.Table | None:

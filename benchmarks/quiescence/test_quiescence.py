@@ -118,6 +118,15 @@ def test_a_load_that_is_not_over_when_its_key_is_released_is_left_out(monkeypatc
     assert chains.to_pylist() == [{"actions": 1, "right": 2, "found": 2, "needless": 0}]
 
 
+def test_a_load_is_over_in_time_if_it_was_over_at_the_release_that_was_read() -> None:
+    ms = 10**6
+    read = {"pressed_ns": 0, "released_ns": 120 * ms, "loaded_ns": 119 * ms}
+    assert causes.over_in_time([read, {"pressed_ns": 130 * ms}]) == [True]
+    assert causes.over_in_time([{**read, "loaded_ns": 121 * ms}, {"pressed_ns": 130 * ms}]) == [False]
+    older = {"pressed_ns": 0, "loaded_ns": 121 * ms}
+    assert causes.over_in_time([older, {"pressed_ns": 130 * ms}]) == [True], "3 ms before the next press"
+
+
 def point(way: str) -> dict[str, Any]:
     return {"point": f"ways/0-{way}", "group": "ways", "way": way, "page": "page", "background": 0, "wait_us": 100000,
             "pause_us": 30000,
