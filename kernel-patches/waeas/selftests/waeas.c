@@ -33,6 +33,8 @@
 #define GROUP ROOT "/lull-waeas"
 #define FEWER ROOT "/lull-waeas-cpuset"
 #define SENSITIVE GROUP "/cpu.uclamp.latency_sensitive"
+#define GONE ROOT "/lull-waeas-gone"
+#define GONE_FILE GONE "/cpu.uclamp.latency_sensitive"
 #define US 1000ULL
 #define MS 1000000ULL
 #define RUNS 50
@@ -267,6 +269,28 @@ static void test_files(void)
 	}
 	tap_ok(waitpid(pid, &status, 0) == pid && WIFEXITED(status) && !WEXITSTATUS(status),
 	       "EACCES: only root");
+}
+
+/* A group whose file belongs to a user, and which is removed while the file is open. */
+static void test_group_file(void)
+{
+	char text[8];
+	int file, status;
+	pid_t pid;
+
+	if (mkdir(GONE, 0755) || chown(GONE_FILE, 1000, 1000))
+		tap_bail("cannot make a group: %s", strerror(errno));
+	pid = fork();
+	if (!pid)
+		_exit(setuid(1000) || write_text(GONE_FILE, "1"));
+	tap_ok(waitpid(pid, &status, 0) == pid && WIFEXITED(status) && !WEXITSTATUS(status) &&
+		       !read_text(GONE_FILE, text, sizeof(text)) && !strcmp(text, "1"),
+	       "whom a group's file was given to writes it");
+	file = open(GONE_FILE, O_WRONLY | O_CLOEXEC);
+	if (file < 0 || rmdir(GONE))
+		tap_bail("cannot remove a group: %s", strerror(errno));
+	tap_ok(write(file, "0", 1) < 0 && errno == ENODEV, "ENODEV: the group has gone");
+	close(file);
 }
 
 /* /proc/PID/latency_sensitive: a task's owner says so, and nobody else but root. */
@@ -1516,6 +1540,7 @@ int main(int argc, char **argv)
 	if (mkdir(GROUP, 0755))
 		tap_bail("cannot make a group: %s", strerror(errno));
 	test_files();
+	test_group_file();
 	test_own_file();
 	govern("schedutil");
 	if (mains < 2 || littles == mains || !is_aware()) {
