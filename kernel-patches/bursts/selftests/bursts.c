@@ -2,6 +2,7 @@
 /* bursts [ROUNDS]: wake-ups of a control group are held and released at once, and none is lost. */
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/futex.h>
 #include <poll.h>
 #include <sched.h>
 #include <signal.h>
@@ -13,6 +14,7 @@
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -20,6 +22,7 @@
 #include "clock.h"
 #include "sysfs.h"
 #include "tap.h"
+#include "tasks.h"
 
 #define SYSTEM "/sys/kernel/lull/bursts/"
 #define ROOT "/sys/fs/cgroup"
@@ -27,6 +30,7 @@
 #define INNER GROUP "/inner"
 #define STORM ROOT "/lull-bursts-storm"
 #define GONE ROOT "/lull-bursts-gone"
+#define NEAR ROOT "/lull-bursts-near"
 #define MS 1000000ULL
 #define PERIOD_MS 40
 /* So long that nothing is released meanwhile. */
@@ -46,6 +50,8 @@
 #define PULLS 20
 /* How long a bound may be missed on a slow machine. */
 #define LATE_MS 500
+/* Requests to tasks outside of a group while it holds its own. */
+#define OUTSIDE 50
 /* The deadlines of requests. */
 #define DEADLINE_MS (3 * PERIOD_MS)
 #define DEADLINE_US (DEADLINE_MS * 1000UL)
@@ -149,6 +155,15 @@ static void work(int from, int to)
 	}
 }
 
+static int become(int policy)
+{
+	struct sched_param param = {.sched_priority = policy == SCHED_FIFO};
+
+	if (policy == SCHED_DEADLINE)
+		return become_deadline_task(10 * MS, 100 * MS);
+	return sched_setscheduler(0, policy, &param);
+}
+
 /* A process that moves itself, so that it has begun its first sleep as a member. */
 static struct worker start(const char *group, int policy)
 {
@@ -161,12 +176,10 @@ static struct worker start(const char *group, int policy)
 		tap_bail("no pipe: %s", strerror(errno));
 	worker.pid = fork();
 	if (!worker.pid) {
-		struct sched_param param = {.sched_priority = policy == SCHED_FIFO};
-
 		close(to[1]);
 		close(from[0]);
 		snprintf(path, sizeof(path), "%s/cgroup.procs", group);
-		if (write_text(path, "0") || sched_setscheduler(0, policy, &param))
+		if (write_text(path, "0") || become(policy))
 			_exit(4);
 		if (write(from[1], &hello, sizeof(hello)) != sizeof(hello))
 			_exit(5);
@@ -280,6 +293,8 @@ static void test_files(void)
 		       write_text(GROUP "/cpu.bursts.deadline_us", TOO_MUCH) == -ERANGE &&
 		       write_text(GROUP "/cpu.bursts.parallel", TOO_MUCH) == -ERANGE,
 	       "ERANGE: numbers of 2^64 or more");
+	tap_ok(write_text(GROUP "/cpu.bursts.stat", "0") == -EINVAL,
+	       "EINVAL: nobody writes counts, not even root");
 
 	refused = true;
 	for (size_t i = 0; i < sizeof(switches) / sizeof(*switches); i++)
@@ -300,6 +315,7 @@ static void test_files(void)
 			write_text(GROUP "/cpu.bursts.period_us", "0") == -EACCES &&
 			write_text(GROUP "/cpu.bursts.parallel", "1") == -EACCES &&
 			write_text(GROUP "/cpu.bursts.deadline_us", "0") == -EACCES &&
+			write_text(GROUP "/cpu.bursts.stat", "0") == -EACCES &&
 			set_deadline(1) == 0 &&
 			write_text(GROUP "/cpu.bursts.bound_us", "0") == 0));
 	}
@@ -727,9 +743,51 @@ static void test_inside(void)
 	       "what members do to each other is not held");
 }
 
+/* Until its wake-up is held. */
+static void wait_for_held(const char *group, unsigned long tasks)
+{
+	for (int i = 0; i < 5000 && stat_of(group, "held") != tasks; i++)
+		clock_sleep(MS);
+	if (stat_of(group, "held") != tasks)
+		tap_bail("%lu tasks are held", stat_of(group, "held"));
+}
+
+/* A stage slows down nobody but its own tasks. */
+static void test_outside(void)
+{
+	struct worker member = start(GROUP, SCHED_OTHER), outside = start(ROOT, SCHED_OTHER), near;
+	unsigned long wakes = stat_of(GROUP, "wakes");
+	struct answer last = {0};
+	bool held = true;
+
+	if (mkdir(NEAR, 0755))
+		tap_bail("cannot make a group: %s", strerror(errno));
+	near = start(NEAR, SCHED_OTHER);
+	rules(GROUP, FOREVER_US, 0, 2);
+	ask(&member);
+	wait_for_held(GROUP, 1);
+	for (int i = 0; i < OUTSIDE; i++) {
+		ask(&outside);
+		hear(&outside);
+		ask(&near);
+		last = hear(&near);
+		held &= stat_of(GROUP, "held") == 1 && !has_answered(&member);
+	}
+	tap_ok(held && stat_of(GROUP, "wakes") == wakes + 1,
+	       "tasks of no group and of another one answer %d times while a member is held",
+	       2 * OUTSIDE);
+	rules(GROUP, 0, 0, 1);
+	tap_ok(hear(&member).ns > last.ns, "which answers after them, in its burst");
+	stop(&member);
+	stop(&outside);
+	stop(&near);
+	tap_ok(!rmdir(NEAR), "nothing keeps the other group");
+}
+
 static void test_never(void)
 {
 	struct worker fifo = start(GROUP, SCHED_FIFO), worker = start(GROUP, SCHED_OTHER);
+	struct worker due = start(GROUP, SCHED_DEADLINE);
 	unsigned long wakes;
 	uint64_t frozen = 0;
 
@@ -738,6 +796,10 @@ static void test_never(void)
 	ask(&fifo);
 	hear(&fifo);
 	tap_ok(stat_of(GROUP, "wakes") == wakes, "a real-time task is not held");
+	ask(&due);
+	hear(&due);
+	tap_ok(stat_of(GROUP, "wakes") == wakes, "nor is a deadline task");
+	stop(&due);
 
 	put(GROUP "/cgroup.freeze", "1");
 	for (int i = 0; !frozen && i < 1000; i++) {
@@ -764,6 +826,106 @@ static void test_never(void)
 	close(worker.to);
 	close(worker.from);
 	stop(&fifo);
+}
+
+/* A thread of the kernel that sleeps as programs do. */
+static void test_kernel_thread(void)
+{
+	pid_t thread = find_device_thread();
+	unsigned long wakes;
+
+	if (!thread)
+		tap_bail("there is no " DEVICE_THREAD);
+	put_number(GROUP "/cgroup.procs", (unsigned long)thread);
+	rules(GROUP, FOREVER_US, 0, 2);
+	wakes = stat_of(GROUP, "wakes");
+	must(use_device_thread(), "make a device");
+	tap_ok(stat_of(GROUP, "wakes") == wakes, "a thread of the kernel is not held");
+	put_number(ROOT "/cgroup.procs", (unsigned long)thread);
+	rules(GROUP, 0, 0, 1);
+}
+
+/* Waits in state D until its child ends, which is no member. */
+static void wait_for_child(int from, int to)
+{
+	static const struct answer hello;
+	char byte;
+
+	if (!vfork()) {
+		/* From here on both have the same memory. */
+		if (write_text(ROOT "/cgroup.procs", "0") ||
+		    write(to, &hello, sizeof(hello)) != sizeof(hello) || read(from, &byte, 1) != 1)
+			_exit(2);
+		_exit(0);
+	}
+	_exit(write(to, &hello, sizeof(hello)) != sizeof(hello));
+}
+
+static void test_uninterruptible(void)
+{
+	unsigned long wakes = stat_of(GROUP, "wakes");
+	struct worker worker = {0};
+	int to[2], from[2];
+
+	if (pipe(to) || pipe(from))
+		tap_bail("no pipe: %s", strerror(errno));
+	worker = (struct worker){.pid = fork(), .to = to[1], .from = from[0]};
+	if (!worker.pid) {
+		if (write_text(GROUP "/cgroup.procs", "0"))
+			_exit(2);
+		wait_for_child(to[0], from[1]);
+	}
+	hear(&worker);
+	rules(GROUP, FOREVER_US, 0, 2);
+	ask(&worker);
+	tap_ok(answers_within(&worker, 5000) && stat_of(GROUP, "wakes") == wakes,
+	       "who sleeps uninterruptibly is not held");
+	rules(GROUP, 0, 0, 1);
+	stop(&worker);
+	close(to[0]);
+	close(from[1]);
+}
+
+static int lock_or_unlock(_Atomic uint32_t *lock, int operation)
+{
+	return syscall(SYS_futex, lock, operation, 0, NULL) ? -errno : 0;
+}
+
+/* A member waits for a futex with priority inheritance, whose owner is no member. */
+static void test_inheritance(void)
+{
+	unsigned long wakes = stat_of(GROUP, "wakes");
+	struct worker worker = {0};
+	_Atomic uint32_t *lock;
+	int from[2];
+
+	lock = mmap(NULL, sizeof(*lock), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	if (lock == MAP_FAILED || pipe(from))
+		tap_bail("no memory: %s", strerror(errno));
+	must(lock_or_unlock(lock, FUTEX_LOCK_PI), "take a futex");
+	worker = (struct worker){.pid = fork(), .from = from[0]};
+	if (!worker.pid) {
+		struct answer answer = {0};
+
+		if (write_text(GROUP "/cgroup.procs", "0") || lock_or_unlock(lock, FUTEX_LOCK_PI) ||
+		    write(from[1], &answer, sizeof(answer)) != sizeof(answer))
+			_exit(2);
+		_exit(0);
+	}
+	for (int i = 0; i < 5000 && !(atomic_load(lock) & FUTEX_WAITERS); i++)
+		clock_sleep(MS);
+	/* Until it has gone to sleep. */
+	clock_sleep(2 * MS);
+	rules(GROUP, FOREVER_US, 0, 2);
+	must(lock_or_unlock(lock, FUTEX_UNLOCK_PI), "leave a futex");
+	tap_ok(answers_within(&worker, 5000) && stat_of(GROUP, "wakes") == wakes,
+	       "who waits for a futex with priority inheritance is not held");
+	rules(GROUP, 0, 0, 1);
+	kill(worker.pid, SIGKILL);
+	waitpid(worker.pid, NULL, 0);
+	close(from[0]);
+	close(from[1]);
+	munmap(lock, sizeof(*lock));
 }
 
 static pid_t read_next(int log)
@@ -862,15 +1024,6 @@ static void test_vain_release(void)
 	stop(&worker);
 	munmap(busy, sizeof(*busy));
 	rules(GROUP, 0, 0, 1);
-}
-
-/* Until its wake-up is held. */
-static void wait_for_held(const char *group, unsigned long tasks)
-{
-	for (int i = 0; i < 5000 && stat_of(group, "held") != tasks; i++)
-		clock_sleep(MS);
-	if (stat_of(group, "held") != tasks)
-		tap_bail("%lu tasks are held", stat_of(group, "held"));
 }
 
 /* As long as no bound and no period ends, a burst begins because a deadline ends, or a rule is new.
@@ -1175,7 +1328,11 @@ int main(int argc, char **argv)
 	test_spread();
 	test_eager();
 	test_inside();
+	test_outside();
 	test_never();
+	test_kernel_thread();
+	test_uninterruptible();
+	test_inheritance();
 	test_mutex();
 	test_fork();
 	test_vain_release();

@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Tasks of other kinds than a program's usual ones: a deadline task, and a thread of the kernel. */
+#ifndef LULL_TASKS_H
+#define LULL_TASKS_H
+
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/uinput.h>
+#include <sched.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "sysfs.h"
+
+/* Makes the files of new devices in /dev. Who adds a device waits for it. */
+#define DEVICE_THREAD "kdevtmpfs"
+
+/* The caller may work for @runtime_ns in each @period_ns (SCHED_DEADLINE). 0 or -errno. */
+__attribute__((unused)) static int become_deadline_task(uint64_t runtime_ns, uint64_t period_ns)
+{
+	/* Of linux/sched/types.h, which cannot be included beside sched.h. */
+	struct {
+		uint32_t size, policy;
+		uint64_t flags;
+		int32_t nice;
+		uint32_t priority;
+		uint64_t runtime, deadline, period;
+	} attr = {.size = sizeof(attr),
+		  .policy = SCHED_DEADLINE,
+		  .runtime = runtime_ns,
+		  .deadline = period_ns,
+		  .period = period_ns};
+
+	return syscall(SYS_sched_setattr, 0, &attr, 0) ? -errno : 0;
+}
+
+/* 0 if it cannot be found. */
+__attribute__((unused)) static pid_t find_device_thread(void)
+{
+	/* All threads of the kernel that are there from the start have low numbers. */
+	for (pid_t pid = 2; pid < 1000; pid++) {
+		char path[32], name[32];
+
+		snprintf(path, sizeof(path), "/proc/%d/comm", pid);
+		if (!read_text(path, name, sizeof(name)) && !strcmp(name, DEVICE_THREAD))
+			return pid;
+	}
+	return 0;
+}
+
+/* Returns when the thread has made the file of a device, and removed it. 0 or -errno. */
+__attribute__((unused)) static int use_device_thread(void)
+{
+	struct uinput_setup setup = {.id.bustype = BUS_VIRTUAL, .name = "lull-selftest"};
+	int fd = open("/dev/uinput", O_WRONLY | O_CLOEXEC), error = 0;
+
+	if (fd < 0)
+		return -errno;
+	if (ioctl(fd, UI_DEV_SETUP, &setup) || ioctl(fd, UI_DEV_CREATE))
+		error = -errno;
+	close(fd);
+	return error;
+}
+
+#endif
