@@ -27,6 +27,7 @@
 #include "events.h"
 #include "sysfs.h"
 #include "tap.h"
+#include "tasks.h"
 
 #define SYSTEM "/sys/kernel/lull/quiescence/"
 #define HOTPLUG "/sys/kernel/lull/hotplug/enabled"
@@ -83,6 +84,8 @@ enum other {
 	SLEEPER,
 	HOG,
 	FIFO,
+	/* Not all the time, as it would keep a CPU from going offline. */
+	DUE,
 	OTHERS,
 };
 
@@ -391,6 +394,8 @@ static void be(enum other which)
 	sigaction(SIGUSR1, &action, NULL);
 	if (which == FIFO && sched_setscheduler(0, SCHED_FIFO, &param))
 		_exit(8);
+	if (which == DUE && become_deadline_task(5 * MS, 10 * MS))
+		_exit(8);
 	for (;;) {
 		if (which == HOG) {
 			while (clock_ns() < last + MS)
@@ -520,6 +525,7 @@ static void test_files(void)
 	for (size_t i = 0; i < sizeof(switches) / sizeof(*switches); i++)
 		refused &= write_text(SYSTEM "enabled", switches[i]) == -EINVAL;
 	tap_ok(refused, "EINVAL: other words, numbers out of range, no number");
+	tap_ok(write_text(PATH, "0") == -EINVAL, "EINVAL: nobody writes the path");
 
 	pid = fork();
 	if (!pid) {
@@ -530,11 +536,14 @@ static void test_files(void)
 			write_text(SYSTEM "bound_ms", "1") == -EACCES &&
 			write_text(SYSTEM "least_us", "1") == -EACCES &&
 			write_text(SYSTEM "ahead", "0") == -EACCES &&
+			write_text(SYSTEM "stats", "0") == -EACCES &&
+			write_text(PATH, "0") == -EACCES &&
 			read_text(SYSTEM "stats", text, sizeof(text)) == -EACCES &&
 			read_text(PATH, text, sizeof(text)) == -EACCES));
 	}
 	tap_ok(waitpid(pid, &status, 0) == pid && WIFEXITED(status) && !WEXITSTATUS(status),
 	       "EACCES: only root writes, or reads counts and the path");
+	tap_ok(write_text(SYSTEM "stats", "0") == -EACCES, "EACCES: not even root writes counts");
 
 	put(HOTPLUG, "0");
 	tap_ok(!write_text(SYSTEM "enabled", "1"), "by itself it can be turned on");
@@ -570,6 +579,7 @@ static void test_all(void)
 {
 	unsigned long holds, by_path, tasks;
 
+	start_other(DUE);
 	restart("all", "200", "2000");
 	holds = stat_of("holds");
 	by_path = stat_of("by_path");
@@ -584,6 +594,8 @@ static void test_all(void)
 	tap_ok(!ran_in_wait(HOG), "and who runs is stopped");
 	tap_ok(stat_of("tasks") >= tasks + 2, "both are counted");
 	tap_ok(ran_in_wait(FIFO) > WAIT_MS / 10, "a real-time task is not held");
+	tap_ok(ran_in_wait(DUE) > WAIT_MS / 10, "nor is a deadline task");
+	stop(others[DUE]);
 	clock_sleep(20 * MS);
 	tap_ok(ran(SLEEPER, atomic_load(&shared->ended), clock_ns()) &&
 		       ran(HOG, atomic_load(&shared->ended), clock_ns()),
@@ -707,6 +719,40 @@ static void test_vain_release(void)
 	}
 	atomic_store(&shared->wait_ms, WAIT_MS);
 	tap_ok(due && held, "a release in vain lets nobody out of the next hold");
+}
+
+/* Whether there is one more hold than before, which nothing has ended yet. */
+static bool is_held(unsigned long holds, unsigned long ended)
+{
+	return stat_of("holds") == holds + 1 &&
+	       stat_of("by_path") + stat_of("by_deadline") == ended;
+}
+
+/* Who makes a device waits for a thread of the kernel, which sleeps as programs do. */
+static void test_kernel_thread(void)
+{
+	unsigned long holds, ended;
+	bool held = false;
+
+	if (!find_device_thread())
+		tap_bail("there is no " DEVICE_THREAD);
+	atomic_store(&shared->wait_ms, LONG_MS);
+	restart("all", "1000", "2000");
+	do_all(CHAIN);
+	for (int i = 0; i < 5 && !held; i++) {
+		holds = stat_of("holds");
+		ended = stat_of("by_path") + stat_of("by_deadline");
+		press(CHAIN);
+		clock_sleep((SLACK_MS + 10) * MS);
+		held = is_held(holds, ended);
+		must(use_device_thread(), "make a device");
+		held &= is_held(holds, ended);
+		finish();
+		/* Holds are half of the time at most: until short ones are allowed again. */
+		clock_sleep(2 * LONG_MS * MS);
+	}
+	atomic_store(&shared->wait_ms, WAIT_MS);
+	tap_ok(held, "a thread of the kernel works while others are held");
 }
 
 static void test_switch(void)
@@ -1376,7 +1422,7 @@ int main(int argc, char **argv)
 		tap_bail("cannot be a real-time task: %s", strerror(errno));
 	net = start(wait_for_network);
 	start_ui();
-	for (int i = 0; i < OTHERS; i++)
+	for (int i = 0; i < DUE; i++)
 		start_other((enum other)i);
 	clock_sleep(20 * MS);
 
@@ -1391,6 +1437,7 @@ int main(int argc, char **argv)
 	test_starvation();
 	test_least();
 	test_vain_release();
+	test_kernel_thread();
 	test_mistake("all");
 	test_order();
 	test_chain();
@@ -1411,7 +1458,7 @@ int main(int argc, char **argv)
 	}
 	test_storm(rounds);
 
-	for (int i = 0; i < OTHERS; i++)
+	for (int i = 0; i < DUE; i++)
 		stop(others[i]);
 	stop(ui);
 	stop(net);
