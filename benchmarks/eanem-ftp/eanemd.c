@@ -101,10 +101,13 @@ static int manage(struct manager *manager)
 	}
 	for (next = clock_ns(); !over && !error;) {
 		error = manager_step(manager);
-		/* Intervals that it was stopped for are over, and not made up for. */
+		/*
+		 * Intervals that it was late for are not made up for: on its CPU, workers that
+		 * change the clock have a lower priority, and need the time in which it sleeps.
+		 */
 		next += interval_us * 1000;
 		if (next < clock_ns())
-			next = clock_ns();
+			next = clock_ns() + interval_us * 1000;
 		clock_sleep_until(next);
 	}
 	hearts_close(&manager->hearts, path);

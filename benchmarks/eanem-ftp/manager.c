@@ -27,10 +27,27 @@ static struct search_net net_of(const struct manager *manager)
 	};
 }
 
+/* Workers of the kernel change them, later. Where no CPU is in use, any clock will do. */
+static bool clocks_in_force(const struct manager *manager)
+{
+	const struct first *first = &manager->first;
+	const struct search_state *state = &manager->second.state;
+
+	for (int i = 0; i < MODEL_CLUSTERS; i++) {
+		bool used = state->cores[i] || (first->steers && first->mapping.cluster == i);
+		const struct model_opp *opp = &manager->model.clusters[i].opps[state->opp[i]];
+
+		if (used && !place_has_frequency(manager->place, i, opp->mhz))
+			return false;
+	}
+	return true;
+}
+
 static const char *second_level(struct manager *manager)
 {
 	const struct search_net net = net_of(manager);
 	struct second_app apps[SECOND_APPS];
+	bool in_force = !manager->second.settling || clocks_in_force(manager);
 	int count = 0;
 
 	hearts_look(&manager->hearts);
@@ -41,7 +58,8 @@ static const char *second_level(struct manager *manager)
 			apps[count++] = (struct second_app){heart->id, heart->beats, heart->least,
 							    heart->most, heart->threads};
 	}
-	return second_step(&manager->second, &manager->model, &net, apps, count, clock_ns());
+	return second_step(&manager->second, &manager->model, &net, apps, count, in_force,
+			   clock_ns());
 }
 
 static int steer(struct manager *manager)

@@ -32,6 +32,14 @@ static void read_limit(const struct model *model, int cluster, const char *file,
 		khz[0] = '\0';
 }
 
+static int open_now(const struct model *model, int cluster)
+{
+	char path[96];
+
+	policy_path(path, model, cluster, "cur");
+	return open(path, O_RDONLY | O_CLOEXEC);
+}
+
 /* The limits are read here, because later they may be those that the kernel holds for packets. */
 struct place *place_make(const struct model *model)
 {
@@ -42,6 +50,7 @@ struct place *place_make(const struct model *model)
 	for (int i = 0; place && i < MODEL_CLUSTERS; i++) {
 		read_limit(model, i, "min", place->clusters[i].least);
 		read_limit(model, i, "max", place->clusters[i].most);
+		place->clusters[i].now = open_now(model, i);
 	}
 	return place;
 }
@@ -185,6 +194,15 @@ int place_frequency(struct place *place, const struct model *model, int cluster,
 	snprintf(khz, sizeof(khz), "%u", mhz * 1000);
 	error = write_text(most, khz);
 	return error ? error : write_text(least, khz);
+}
+
+bool place_has_frequency(const struct place *place, int cluster, unsigned int mhz)
+{
+	uint64_t khz;
+
+	if (read_number_of(place->clusters[cluster].now, &khz))
+		return true;
+	return (khz + 500) / 1000 == mhz;
 }
 
 void place_back(struct place *place, const struct model *model)

@@ -7,6 +7,7 @@
 #ifndef EANEM_PLACE_H
 #define EANEM_PLACE_H
 
+#include <stdbool.h>
 #include <stdint.h>
 #include <sys/types.h>
 
@@ -30,6 +31,8 @@ struct place {
 	struct {
 		char least[16], most[16];
 		int held;
+		/* The file of the frequency now, or -1: to open it takes long. */
+		int now;
 	} clusters[MODEL_CLUSTERS];
 };
 
@@ -42,6 +45,8 @@ void place_process(struct place *place, pid_t pid, uint64_t cpus, const uint32_t
 void place_keep(struct place *place, const pid_t *pids, int count);
 /* Holds a cluster at a frequency; 0 lets go. 0 or -errno. */
 int place_frequency(struct place *place, const struct model *model, int cluster, unsigned int mhz);
+/* Whether that is its frequency now. True if nobody can tell. */
+bool place_has_frequency(const struct place *place, int cluster, unsigned int mhz);
 void place_back(struct place *place, const struct model *model);
 
 #endif

@@ -51,10 +51,11 @@ static const struct second_known *find_known(const struct second *second, uint64
 	return NULL;
 }
 
-/* Rates are counted from the end of the interval in which something has changed. */
+/* Rates are counted from the end of the interval in which the change is in force. */
 static void begin_again(struct second *second)
 {
 	second->settling = true;
+	second->intervals = 0;
 	second->fast = 0;
 	second->rest = 0;
 }
@@ -292,11 +293,14 @@ static const char *save(struct second *second, const struct model *model,
 }
 
 static const char *look(struct second *second, const struct model *model,
-			const struct second_app *apps, uint64_t now_ns)
+			const struct second_app *apps, bool in_force, uint64_t now_ns)
 {
 	struct verdict verdict;
 
 	if (second->settling) {
+		/* A limit that others have set may keep a clock from ever being in force. */
+		if (!in_force && ++second->intervals < second->options.longest)
+			return NULL;
 		for (int i = 0; i < second->count; i++)
 			count_anew(&second->apps[i], &apps[i], now_ns);
 		second->intervals = 0;
@@ -318,7 +322,7 @@ static const char *look(struct second *second, const struct model *model,
 
 const char *second_step(struct second *second, const struct model *model,
 			const struct search_net *net, const struct second_app *apps, int count,
-			uint64_t now_ns)
+			bool in_force, uint64_t now_ns)
 {
 	struct search search;
 	struct search_state begin;
@@ -342,6 +346,6 @@ const char *second_step(struct second *second, const struct model *model,
 	if (moved)
 		return why ? why : moved;
 	/* Who comes and goes all the time does not keep the others from being looked at. */
-	moved = look(second, model, apps, now_ns);
+	moved = look(second, model, apps, in_force, now_ns);
 	return moved ? moved : why;
 }

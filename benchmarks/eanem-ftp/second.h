@@ -66,12 +66,13 @@ struct second {
 };
 
 /*
- * Once in an interval. NULL if nothing changes; otherwise why `state` and `net_cores` are new:
+ * Once in an interval. in_force: whether the clocks of `state` are; a rate of other clocks would be
+ * taken for one of these. NULL if nothing changes; otherwise why `state` and `net_cores` are new:
  * "application came", "application went", "network", "too slow", "nothing suffices", "less power".
  */
 const char *second_step(struct second *second, const struct model *model,
 			const struct search_net *net, const struct second_app *apps, int count,
-			uint64_t now_ns);
+			bool in_force, uint64_t now_ns);
 
 /* By the model, in the state that is in force. */
 double second_watts(const struct second *second, const struct model *model);

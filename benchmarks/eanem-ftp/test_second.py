@@ -156,6 +156,11 @@ def test_what_is_not_faster_than_too_slow_is_not_tried(program: Path) -> None:
     assert any(after[i] > first[i] or (after[i] and after[2 + i] > first[2 + i]) for i in range(2))
 
 
+def state_in(text: str) -> State:
+    little, big, little_opp, big_opp = map(int, text.split())
+    return little, big, little_opp, big_opp
+
+
 @dataclass
 class ModelledMachine:
     """Applications whose rate is what `law` makes of a state, and the manager's answers, interval by interval."""
@@ -170,7 +175,14 @@ class ModelledMachine:
     guests: bool = False
     """In each interval another application comes, and goes before the next."""
     beats: list[float] = field(default_factory=list)
+    lag: int = 0
+    """Intervals after which the clocks that were asked for are in force."""
     state: State = (4, 4, 2, 3)
+    clocks: tuple[int, int] = (2, 3)
+    clocks_ms: int = 0
+    """The operating points that are in force, and the time at which those of the state will be."""
+    slow: set[State] = field(default_factory=set)
+    """All states that the manager has ever taken for too slow."""
     decisions: list[tuple[int, str, State]] = field(default_factory=list)
 
     def __post_init__(self) -> None:
@@ -186,20 +198,26 @@ class ModelledMachine:
 
     def run(self, intervals: int) -> None:
         for _ in range(intervals):
+            if self.ms >= self.clocks_ms:
+                self.clocks = self.state[2:]
             self.ms += 100
             for i, (least, most) in enumerate(self.goals):
-                self.beats[i] += self.law(self.state) / 10
+                self.beats[i] += self.law((*self.state[:2], *self.clocks)) / 10
                 self._say(f"hear {i + 1} {int(self.beats[i])} {least} {most} {self.threads(i, self.ms)}")
             if self.guests:
                 self._say(f"hear {1000 + self.ms} 0 100 200 1")
             self._say(self.net.line() if self.net else "net -1")
+            self._say(f"clocks {int(self.ms >= self.clocks_ms)}")
             self._say(f"step {self.ms * 1_000_000}")
             assert self.child.stdin is not None
             assert self.child.stdout is not None
             self.child.stdin.flush()
-            why, manages, state, _ = self.child.stdout.readline().strip().split("|")
+            why, manages, state, _, slow = self.child.stdout.readline().strip().split("|")
+            self.slow |= {state_in(text) for text in slow.split(",") if text}
             if manages == "1":
-                self.state = tuple(map(int, state.split()))  # type: ignore[assignment]
+                if state_in(state)[2:] != self.state[2:]:
+                    self.clocks_ms = self.ms + self.lag * 100
+                self.state = state_in(state)
             if why != "-":
                 self.decisions.append((self.ms, why, self.state))
 
@@ -239,6 +257,28 @@ def test_it_comes_to_rest_where_the_goal_is_met(
         assert fits(machine.state, net)
         machine.run(300)
         assert len(machine.decisions) == decided, machine.decisions
+
+
+@pytest.mark.parametrize("lag", [1, 2, 20])
+@pytest.mark.parametrize("part", [0.3, 0.5, 0.75])
+@pytest.mark.parametrize("net", NETS)
+def test_a_rate_is_of_the_clocks_that_were_asked_for(program: Path, lag: int, part: float, net: Net | None) -> None:
+    goal = part * linear((3, 3, 2, 3))
+    with ModelledMachine(program, linear, [(0.95 * goal, 1.05 * goal)], net, lag=lag) as machine:
+        machine.run(300)
+        first, *others = [why for _, why, _ in machine.decisions]
+        assert first == "application came"
+        assert len(others) <= 3, machine.decisions
+        assert all(linear(state) < 0.95 * goal for state in machine.slow), machine.slow
+        assert linear(machine.state) >= 0.95 * goal
+
+
+def test_clocks_that_are_never_in_force_are_not_waited_for(program: Path) -> None:
+    """The clocks remain the fastest, so that less is always enough."""
+    goal = 0.3 * linear((4, 4, 2, 3))
+    with ModelledMachine(program, linear, [(goal, 1.1 * goal)], lag=1_000_000) as machine:
+        machine.run(600)
+        assert "less power" in [why for _, why, _ in machine.decisions]
 
 
 def test_a_goal_that_cannot_be_met_has_all_that_there_is(program: Path) -> None:

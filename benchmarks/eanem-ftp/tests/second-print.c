@@ -8,6 +8,7 @@
  *   app RATE AIM                          for best
  *   best
  *   hear ID BEATS LEAST MOST THREADS      for step
+ *   clocks IN_FORCE                       for all steps from now on
  *   step NS
  */
 #include <stdio.h>
@@ -22,7 +23,7 @@ static struct search_state now, slow[SECOND_SLOW];
 static struct search_app apps[SECOND_APPS];
 static struct second_app heard[SECOND_APPS];
 static int app_count, slow_count, heard_count;
-static unsigned int threads = 1;
+static unsigned int threads = 1, in_force = 1;
 
 static void print_state(const struct search_state *state)
 {
@@ -50,11 +51,16 @@ static void best(void)
 
 static void step(uint64_t ns)
 {
-	const char *why = second_step(&second, &model, &net, heard, heard_count, ns);
+	const char *why = second_step(&second, &model, &net, heard, heard_count, in_force, ns);
 
 	printf("%s|%d|", why ? why : "-", second.manages);
 	print_state(&second.state);
-	printf("|%u\n", second.net_cores);
+	printf("|%u|", second.net_cores);
+	for (int i = 0; i < second.slow_count; i++) {
+		printf("%s", i ? "," : "");
+		print_state(&second.slow[i]);
+	}
+	printf("\n");
 	fflush(stdout);
 	heard_count = 0;
 }
@@ -101,7 +107,8 @@ static int take(const char *line)
 		return best(), 1;
 	if (sscanf(line, "step %llu", &one) == 1)
 		return step(one), 1;
-	return sscanf(line, "threads %u", &threads) == 1;
+	return sscanf(line, "threads %u", &threads) == 1 ||
+	       sscanf(line, "clocks %u", &in_force) == 1;
 }
 
 int main(int argc, char **argv)
