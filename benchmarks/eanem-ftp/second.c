@@ -227,16 +227,19 @@ static void rate_app(const struct second *second, struct second_known *known,
 {
 	uint64_t beats = beats_of(known, app);
 	bool is_short = (known->is_new || known->has_restarted) && beats < second->options.beats;
+	double seconds;
 
 	/* It is not known to be fast enough. */
 	if (is_short && app->least > 0)
 		verdict->fast = false;
 	if (is_short)
 		return;
-	known->rate = (double)beats / ((double)(now_ns - known->began_ns) / 1e9);
+	seconds = (double)(now_ns - known->began_ns) / 1e9;
+	known->rate = (double)beats / seconds;
 	if (app->least <= 0 || known->rate <= 0)
 		return;
-	if (known->rate < app->least)
+	/* The next beat may be almost there. */
+	if ((double)(beats + 1) / seconds < app->least)
 		verdict->slow[verdict->slow_count++] = app->id;
 	verdict->fast &= known->rate > app->most;
 	verdict->rated[verdict->count++] =

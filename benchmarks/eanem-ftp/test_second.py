@@ -281,6 +281,14 @@ def test_clocks_that_are_never_in_force_are_not_waited_for(program: Path) -> Non
         assert "less power" in [why for _, why, _ in machine.decisions]
 
 
+def test_a_beat_that_is_almost_there_makes_nobody_too_slow(program: Path) -> None:
+    """An interval has 16 or 17 beats. 16 are 5.6 % fewer than the rate has, which is in the middle of the goal."""
+    rate = 169.5
+    with ModelledMachine(program, lambda _: rate, [(0.95 * rate, 1.05 * rate)]) as machine:
+        machine.run(200)
+        assert [why for _, why, _ in machine.decisions] == ["application came"]
+
+
 def test_a_goal_that_cannot_be_met_has_all_that_there_is(program: Path) -> None:
     with ModelledMachine(program, linear, [(1e6, 2e6)]) as machine:
         machine.run(200)
