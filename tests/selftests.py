@@ -18,6 +18,10 @@ SHARED = ROOT / "benchmarks" / "selftests"
 SLOW = {"eanem": "eanem 24 slow"}
 """Commands of selftests that have to be told of a kernel whose checkers make it slow."""
 
+LARGER = {"bursts": "server", "waeas": "rk3399"}
+"""Platforms on which a selftest skips no case, if it skips some on the default one. `bursts` spreads tasks over six
+CPUs or more, in two sockets; the tasks of `waeas` need several CPUs of each kind."""
+
 _NOT_TESTS = re.compile(r".*\.(h|md)")
 
 
@@ -26,6 +30,12 @@ def names() -> list[str]:
     excepts."""
     files = (file for folder in selftest_folders(ROOT) for file in folder.iterdir() if file.is_file())
     return sorted(file.stem for file in files if not _NOT_TESTS.fullmatch(file.name))
+
+
+def on_larger(name: str) -> tuple[str, ...]:
+    """Return what tells `lull boot` to run a selftest where it skips no case: nothing if that is the default platform.
+    A kernel with checkers needs more time than others."""
+    return ("-p", LARGER[name], "--sim-limit", "200") if name in LARGER else ()
 
 
 def reached_its_end(ran: subprocess.CompletedProcess[str]) -> None:

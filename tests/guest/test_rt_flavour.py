@@ -11,17 +11,13 @@ import pytest
 
 from tests.complaints import complaints
 from tests.conftest import Lull
-from tests.selftests import SLOW, judge, names, reached_its_end
+from tests.selftests import SLOW, judge, names, on_larger, reached_its_end
 
 pytestmark = [pytest.mark.guest, pytest.mark.slow]
 
 NOT_JUDGED = {"eas", "routing", "routed", "timings"}
 """Selftests of what work weighs and of who sleeps at a moment. With checkers on the weight is another, and the thread
 of an interrupt's handler wakes the CPU that routing lets sleep: these have to end, with whatever result."""
-
-PLATFORMS = {"waeas": "rk3399"}
-"""The platforms on which selftests are run, if not on the default one. The tasks of `waeas` need several CPUs of each
-kind."""
 
 CUT_BY_WINDOWS = (
     "by windows, EAS places a task where its last work fits",
@@ -58,9 +54,8 @@ def test_it_is_preempt_rt_and_kunit_passes(lull: Lull, tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("name", names())
 def test_no_checker_complains_of_what_a_selftest_does(lull: Lull, tmp_path: Path, name: str) -> None:
-    place = ("-p", PLATFORMS[name], "--sim-limit", "200") if name in PLATFORMS else ()
     command = f"lull-selftest {SLOW.get(name, name)}"
-    ran = lull("boot", "-e", "qemu", *place, "--flavour", "rt", "--out", "run", "--exec", command)
+    ran = lull("boot", "-e", "qemu", *on_larger(name), "--flavour", "rt", "--out", "run", "--exec", command)
     if name in NOT_JUDGED:
         reached_its_end(ran)
     else:

@@ -5,7 +5,7 @@ import pytest
 
 from lull.platform.load import load_platform
 from tests.conftest import Lull
-from tests.selftests import judge, names
+from tests.selftests import judge, names, on_larger
 
 pytestmark = pytest.mark.guest
 
@@ -16,12 +16,12 @@ def test_selftest(lull: Lull, name: str) -> None:
 
 
 def test_wearables_are_placed_on_four_little_cpus_and_two_big_ones(lull: Lull) -> None:
-    judge(lull("boot", "-e", "qemu", "-p", "rk3399", "--sim-limit", "200", "--exec", "lull-selftest waeas"))
+    judge(lull("boot", "-e", "qemu", *on_larger("waeas"), "--exec", "lull-selftest waeas"))
 
 
 def test_bursts_spread_over_the_cpus_of_two_sockets(lull: Lull) -> None:
     """The default platform has too few CPUs for that."""
-    ran = lull("boot", "-e", "qemu", "-p", "server", "--exec", "lull-selftest bursts")
+    ran = lull("boot", "-e", "qemu", *on_larger("bursts"), "--exec", "lull-selftest bursts")
     judge(ran)
     assert "spread: 11 tasks of one CPU wake on 11 CPUs" in ran.stdout
     assert "SKIP" not in ran.stdout
