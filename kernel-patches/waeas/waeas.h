@@ -150,7 +150,7 @@ static __always_inline void lull_waeas_attach(struct task_struct *p)
 		__lull_waeas_attach(p);
 }
 
-/* A task is born, with what its parent has. Whoever owns that may have marked it while all was off. */
+/* A task is born, with what its parent has. The parent may have been marked while all was off. */
 static __always_inline void lull_waeas_fork(struct task_struct *p)
 {
 	p->waeas.sensitive = false;
