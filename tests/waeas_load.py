@@ -2,7 +2,7 @@
 """Drawn loads, and what WAEAS is to predict of them in floating point: the reference of the kernel's integers.
 
 `waeas_load_test.c` draws the same loads by the same random numbers, and compares the kernel's predictions with the
-table in `waeas_load_reference.h`, which is this module's answer.
+tables in `waeas_load_reference.h`, which are this module's answer.
 """
 
 from collections import defaultdict
@@ -12,9 +12,11 @@ from typing import NamedTuple
 from lull.figures.load_trackers import ONE, REMEMBERED
 from lull.files.paths import ROOT
 
-TABLE = ROOT / "kernel-patches" / "waeas" / "waeas_load_reference.h"
+TABLES = ROOT / "kernel-patches" / "waeas" / "waeas_load_reference.h"
 CASES = 120
 WINDOWS_US = (1000, 20000, 100000)
+CHANGES = 4
+"""The number of changes of speed that a CPU remembers (`LULL_WAEAS_CHANGES`)."""
 
 
 @dataclass
@@ -48,7 +50,8 @@ class Load:
     now: int
 
 
-def drawn(seed: int) -> Load:
+def drawn(seed: int, changes: bool = False) -> Load:
+    """Return a load. With `changes`, the CPU changes its speed up to `CHANGES` times while the task works."""
     draws = Draws(seed)
     window = WINDOWS_US[seed % len(WINDOWS_US)]
     alpha = draws.below(ONE) if seed % 4 else 0
@@ -57,8 +60,17 @@ def drawn(seed: int) -> Load:
     for _ in range(1 + draws.below(40)):
         start = time + draws.below(window)
         time = start + 1 + draws.below(window * 2)
-        pieces.append(Worked(start, time, 64 + draws.below(ONE - 63)))
+        speed = _speed(draws)
+        for _ in range(draws.below(CHANGES + 1) if changes else 0):
+            change = start + draws.below(time - start)
+            pieces.append(Worked(start, change, speed, slept=False))
+            start, speed = change, _speed(draws)
+        pieces.append(Worked(start, time, speed))
     return Load(window, alpha, idle_counts, tuple(pieces), time + draws.below(window * 3))
+
+
+def _speed(draws: Draws) -> int:
+    return 64 + draws.below(ONE - 63)
 
 
 def predicted(load: Load) -> float:
@@ -85,12 +97,17 @@ def predicted(load: Load) -> float:
     return min(max(expected, windows[-1], work[current]) / load.window, 1) * ONE
 
 
-def table() -> str:
+def tables() -> str:
     """The header: predictions in thousandths of what `LULL_WAEAS_ONE` is 1024 of, rounded."""
-    numbers = [f"{round(predicted(drawn(seed)) * 1000)}," for seed in range(CASES)]
-    lines = ["\t" + " ".join(numbers[at : at + 10]) for at in range(0, CASES, 10)]
     head = (
         "/* SPDX-License-Identifier: GPL-2.0-only */\n"
         "/* Predictions of drawn loads, from tests/waeas_load.py, in thousandths. Do not edit. */\n"
     )
-    return head + "static const unsigned int lull_waeas_reference[] = {\n" + "\n".join(lines) + "\n};\n"
+    constant = _table("lull_waeas_reference", changes=False)
+    return head + constant + "\n" + _table("lull_waeas_changing_reference", changes=True)
+
+
+def _table(name: str, changes: bool) -> str:
+    numbers = [f"{round(predicted(drawn(seed, changes)) * 1000)}," for seed in range(CASES)]
+    lines = ["\t" + " ".join(numbers[at : at + 10]) for at in range(0, CASES, 10)]
+    return f"static const unsigned int {name}[] = {{\n" + "\n".join(lines) + "\n};\n"

@@ -41,8 +41,10 @@ static void lull_waeas_follow(void)
 	tracks = READ_ONCE(lull_waeas.tracking) != LULL_WAEAS_PELT;
 	associates = READ_ONCE(lull_waeas.associate);
 	chooses = READ_ONCE(lull_waeas.select) || READ_ONCE(lull_waeas.pack) || associates;
-	if (lull_waeas_on && tracks && !static_key_enabled(&lull_waeas_track_key))
+	if (lull_waeas_on && tracks && !static_key_enabled(&lull_waeas_track_key)) {
 		WRITE_ONCE(lull_waeas_era, lull_waeas_era + 1);
+		lull_waeas_forget_speeds();
+	}
 	lull_waeas_flip(&lull_waeas_track_key, tracks);
 	lull_waeas_flip(&lull_waeas_place_key, tracks && READ_ONCE(lull_waeas.placement));
 	lull_waeas_flip(&lull_waeas_choose_key, chooses);

@@ -89,6 +89,7 @@ extern struct lull_waeas_settings lull_waeas;
 /* Counted up each time that windows are kept again: what was queued before is not counted. */
 extern u32 lull_waeas_era;
 
+void __lull_waeas_rescale(int cpu, unsigned long scale);
 void __lull_waeas_ran(struct task_struct *p, u64 ns);
 void __lull_waeas_enqueue(struct task_struct *p);
 void __lull_waeas_dequeue(struct task_struct *p);
@@ -105,10 +106,18 @@ unsigned long __lull_waeas_freq_util(int cpu);
 
 /* For waeas.c */
 int lull_waeas_add_files(void);
+void lull_waeas_forget_speeds(void);
 void lull_waeas_sum(struct lull_waeas_counts *sum);
 int lull_waeas_mark(pid_t pid, bool sensitive);
 
-/* A task has run on this CPU for so long. Each of these is a nop while its part is off. */
+/* The frequency scale of a CPU is to change. Each of these is a nop while its part is off. */
+static __always_inline void lull_waeas_rescale(int cpu, unsigned long scale)
+{
+	if (static_branch_unlikely(&lull_waeas_track_key))
+		__lull_waeas_rescale(cpu, scale);
+}
+
+/* A task has run on this CPU for so long. */
 static __always_inline void lull_waeas_ran(struct task_struct *p, u64 ns)
 {
 	if (static_branch_unlikely(&lull_waeas_track_key))
@@ -204,6 +213,10 @@ static __always_inline unsigned long lull_waeas_freq_util(int cpu)
 }
 
 #else
+
+static inline void lull_waeas_rescale(int cpu, unsigned long scale)
+{
+}
 
 static inline void lull_waeas_ran(struct task_struct *p, u64 ns)
 {

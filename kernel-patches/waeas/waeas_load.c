@@ -77,6 +77,56 @@ void lull_waeas_add(struct lull_waeas_load *load, u64 start, u64 end, u64 window
 }
 
 /**
+ * lull_waeas_change - the speed of a CPU changes
+ * @speeds: the CPU's
+ * @now: when, in ns since boot; not before the last change
+ * @before: the speed until now
+ */
+void lull_waeas_change(struct lull_waeas_speeds *speeds, u64 now, unsigned int before)
+{
+	int i;
+
+	for (i = LULL_WAEAS_CHANGES - 1; i > 0; i--) {
+		speeds->at[i] = speeds->at[i - 1];
+		speeds->before[i] = speeds->before[i - 1];
+	}
+	speeds->at[0] = now;
+	speeds->before[0] = before;
+	speeds->count = min(speeds->count + 1, LULL_WAEAS_CHANGES);
+}
+
+/**
+ * lull_waeas_add_changing - work was done, maybe by a CPU whose speed changed meanwhile
+ * @load: whose
+ * @speeds: the changes of the CPU's speed
+ * @start: from when, in ns since boot
+ * @end: and until when; not before what was added last
+ * @window_ns: length of a window
+ * @speed: of the CPU after the last change
+ * @idle_counts: whether windows without work are remembered
+ *
+ * Each piece counts at the speed of its time. Work before the oldest change that is
+ * remembered counts at the speed just before this change.
+ */
+void lull_waeas_add_changing(struct lull_waeas_load *load, const struct lull_waeas_speeds *speeds,
+			     u64 start, u64 end, u64 window_ns, unsigned int speed,
+			     bool idle_counts)
+{
+	u64 until;
+	int i;
+
+	/* Mostly the newest change is older than @start. */
+	for (i = 0; i < speeds->count && speeds->at[i] > start; i++)
+		;
+	while (i--) {
+		until = min(speeds->at[i], end);
+		lull_waeas_add(load, start, until, window_ns, speeds->before[i], idle_counts);
+		start = until;
+	}
+	lull_waeas_add(load, start, end, window_ns, speed, idle_counts);
+}
+
+/**
  * lull_waeas_begin - a task begins with a demand, before it has done any work
  * @load: the task's
  * @demand: of LULL_WAEAS_ONE

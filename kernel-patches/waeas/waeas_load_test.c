@@ -71,6 +71,76 @@ static void lull_waeas_goes_by_speed(struct kunit *test)
 			LULL_WAEAS_ONE / 10);
 }
 
+/* The work of a CPU that is at its fastest now, and has changed its speed as @speeds say. */
+static struct lull_waeas_load lull_waeas_worked(const struct lull_waeas_speeds *speeds,
+						unsigned int start_ms, unsigned int end_ms)
+{
+	struct lull_waeas_load load = {};
+
+	lull_waeas_add_changing(&load, speeds, start_ms * MS, end_ms * MS, WINDOW, LULL_WAEAS_ONE,
+				false);
+	return load;
+}
+
+/* By hand, here and below: 4 ms at half the speed, then 6 ms. */
+static void lull_waeas_speed_changes_meanwhile(struct kunit *test)
+{
+	struct lull_waeas_speeds speeds = {};
+
+	KUNIT_EXPECT_EQ(test, lull_waeas_worked(&speeds, 0, 10).current_ns, 10 * MS);
+	lull_waeas_change(&speeds, 4 * MS, HALF);
+	KUNIT_EXPECT_EQ(test, lull_waeas_worked(&speeds, 0, 10).current_ns, 8 * MS);
+}
+
+/* 2 ms at a quarter, 4 ms at half, 4 ms at full speed. */
+static void lull_waeas_speed_changes_twice(struct kunit *test)
+{
+	struct lull_waeas_speeds speeds = {};
+
+	lull_waeas_change(&speeds, 2 * MS, HALF / 2);
+	lull_waeas_change(&speeds, 6 * MS, HALF);
+	KUNIT_EXPECT_EQ(test, lull_waeas_worked(&speeds, 0, 10).current_ns, 13 * MS / 2);
+}
+
+/* Of a window, and of the work itself. */
+static void lull_waeas_speed_changes_at_an_edge(struct kunit *test)
+{
+	struct lull_waeas_speeds speeds = {};
+	struct lull_waeas_load load;
+
+	lull_waeas_change(&speeds, 20 * MS, HALF);
+	load = lull_waeas_worked(&speeds, 15, 25);
+	KUNIT_EXPECT_EQ(test, load.ns[0], 5 * MS / 2);
+	KUNIT_EXPECT_EQ(test, load.current_ns, 5 * MS);
+	KUNIT_EXPECT_EQ(test, load.number, 1);
+	KUNIT_EXPECT_EQ(test, lull_waeas_worked(&speeds, 20, 26).current_ns, 6 * MS);
+	KUNIT_EXPECT_EQ(test, lull_waeas_worked(&speeds, 14, 20).current_ns, 3 * MS);
+}
+
+/* One change before the work, and one after it. The speed between them counts. */
+static void lull_waeas_speed_changes_before_and_after(struct kunit *test)
+{
+	struct lull_waeas_speeds speeds = {};
+
+	lull_waeas_change(&speeds, 1 * MS, HALF / 2);
+	lull_waeas_change(&speeds, 9 * MS, HALF);
+	KUNIT_EXPECT_EQ(test, lull_waeas_worked(&speeds, 2, 8).current_ns, 3 * MS);
+}
+
+/*
+ * After each of six ms the speed grows by an eighth, and then to all. The last four changes are
+ * known, so the first 3 ms count at three eighths: 9, 4, 5, 6 and 16 eighths of a ms.
+ */
+static void lull_waeas_speed_changes_too_often(struct kunit *test)
+{
+	struct lull_waeas_speeds speeds = {};
+	unsigned int i;
+
+	for (i = 1; i <= LULL_WAEAS_CHANGES + 2; i++)
+		lull_waeas_change(&speeds, i * MS, i * LULL_WAEAS_ONE / 8);
+	KUNIT_EXPECT_EQ(test, lull_waeas_worked(&speeds, 0, 8).current_ns, 5 * MS);
+}
+
 static void lull_waeas_sleep_of_a_task_is_no_window(struct kunit *test)
 {
 	static const unsigned int same[] = { 4, 4, 4, 4, 4 };
@@ -234,38 +304,66 @@ static u32 lull_waeas_draw(u32 *state, u32 below)
 	return (*state >> 8) % below;
 }
 
+static unsigned int lull_waeas_draw_speed(u32 *state)
+{
+	return 64 + lull_waeas_draw(state, LULL_WAEAS_ONE - 63);
+}
+
 /* As tests/waeas_load.py draws it, which has computed the reference in floating point. */
-static unsigned int lull_waeas_drawn(u32 seed)
+static unsigned int lull_waeas_drawn(u32 seed, bool changes)
 {
 	static const u32 windows_us[] = { 1000, 20000, 100000 };
 	u32 us = windows_us[seed % ARRAY_SIZE(windows_us)], state = seed;
 	u32 alpha = seed % 4 ? lull_waeas_draw(&state, LULL_WAEAS_ONE) : 0;
 	bool idle_counts = lull_waeas_draw(&state, 2);
 	u32 pieces = 1 + lull_waeas_draw(&state, 40);
+	struct lull_waeas_speeds speeds = {};
 	struct lull_waeas_load load = {};
-	u64 start, time = 0;
+	u32 speed = LULL_WAEAS_ONE, more;
+	u64 start, at, time = 0;
 
 	while (pieces--) {
 		start = time + lull_waeas_draw(&state, us);
 		time = start + 1 + lull_waeas_draw(&state, us * 2);
-		lull_waeas_add(&load, start * 1000, time * 1000, us * 1000ULL,
-			       64 + lull_waeas_draw(&state, LULL_WAEAS_ONE - 63), idle_counts);
+		lull_waeas_change(&speeds, start * 1000, speed);
+		speed = lull_waeas_draw_speed(&state);
+		more = changes ? lull_waeas_draw(&state, LULL_WAEAS_CHANGES + 1) : 0;
+		for (at = start; more; more--) {
+			at += lull_waeas_draw(&state, time - at);
+			lull_waeas_change(&speeds, at * 1000, speed);
+			speed = lull_waeas_draw_speed(&state);
+		}
+		lull_waeas_add_changing(&load, &speeds, start * 1000, time * 1000, us * 1000ULL,
+					speed, idle_counts);
 	}
 	time += lull_waeas_draw(&state, us * 3);
 	return lull_waeas_predict(&load, time * 1000, us * 1000ULL, alpha, idle_counts);
 }
 
-static void lull_waeas_as_floating_point(struct kunit *test)
+static void lull_waeas_compare(struct kunit *test, const unsigned int *reference, u32 loads,
+			       bool changes)
 {
 	unsigned int is, exact;
 	u32 seed;
 
-	for (seed = 0; seed < ARRAY_SIZE(lull_waeas_reference); seed++) {
-		is = 1000 * lull_waeas_drawn(seed);
-		exact = lull_waeas_reference[seed];
+	for (seed = 0; seed < loads; seed++) {
+		is = 1000 * lull_waeas_drawn(seed, changes);
+		exact = reference[seed];
 		KUNIT_EXPECT_LE_MSG(test, is, exact + 1, "load %u", seed);
 		KUNIT_EXPECT_GT_MSG(test, is + 1010, exact, "load %u", seed);
 	}
+}
+
+static void lull_waeas_as_floating_point(struct kunit *test)
+{
+	lull_waeas_compare(test, lull_waeas_reference, ARRAY_SIZE(lull_waeas_reference), false);
+}
+
+/* The speed changes up to four times while a task works. */
+static void lull_waeas_changing_as_floating_point(struct kunit *test)
+{
+	lull_waeas_compare(test, lull_waeas_changing_reference,
+			   ARRAY_SIZE(lull_waeas_changing_reference), true);
 }
 
 static struct kunit_case lull_waeas_cases[] = {
@@ -273,6 +371,11 @@ static struct kunit_case lull_waeas_cases[] = {
 	KUNIT_CASE(lull_waeas_smoothed_or_last),
 	KUNIT_CASE(lull_waeas_splits_at_the_edge),
 	KUNIT_CASE(lull_waeas_goes_by_speed),
+	KUNIT_CASE(lull_waeas_speed_changes_meanwhile),
+	KUNIT_CASE(lull_waeas_speed_changes_twice),
+	KUNIT_CASE(lull_waeas_speed_changes_at_an_edge),
+	KUNIT_CASE(lull_waeas_speed_changes_before_and_after),
+	KUNIT_CASE(lull_waeas_speed_changes_too_often),
 	KUNIT_CASE(lull_waeas_sleep_of_a_task_is_no_window),
 	KUNIT_CASE(lull_waeas_never_more_than_all),
 	KUNIT_CASE(lull_waeas_other_windows_begin_anew),
@@ -283,6 +386,7 @@ static struct kunit_case lull_waeas_cases[] = {
 	KUNIT_CASE(lull_waeas_moves_window_by_window),
 	KUNIT_CASE(lull_waeas_begins_with_a_demand),
 	KUNIT_CASE(lull_waeas_as_floating_point),
+	KUNIT_CASE(lull_waeas_changing_as_floating_point),
 	{}
 };
 

@@ -45,14 +45,17 @@ struct lull_waeas_settings lull_waeas = {
 
 /**
  * struct lull_waeas_cpu - a CPU's load
- * @lock: for whoever changes @load; readers take none, and may see one that is half rolled
+ * @lock: protects @speeds, and @load against others that change it; readers of @load take none, and
+ * may see one that is half rolled
  * @load: the work of its tasks, which a task that moves takes along
+ * @speeds: how fast it was before
  * @queued: the demands of its queued tasks, together; its rq->lock protects this and @era
  * @era: the lull_waeas_era that @queued is of
  */
 struct lull_waeas_cpu {
 	raw_spinlock_t lock;
 	struct lull_waeas_load load;
+	struct lull_waeas_speeds speeds;
 	u32 queued;
 	u32 era;
 };
@@ -130,13 +133,51 @@ void __lull_waeas_dequeue(struct task_struct *p)
 	p->waeas.era = 0;
 }
 
+/* How fast a CPU is, of LULL_WAEAS_ONE. */
+static unsigned int lull_waeas_speed(int cpu)
+{
+	return arch_scale_cpu_capacity(cpu) * arch_scale_freq_capacity(cpu) >> SCHED_CAPACITY_SHIFT;
+}
+
+/**
+ * __lull_waeas_rescale - the frequency scale of a CPU is to change
+ * @cpu: the CPU, with the scale that it has had until now; it need not be this one
+ * @scale: the scale that it gets next
+ */
+void __lull_waeas_rescale(int cpu, unsigned long scale)
+{
+	struct lull_waeas_cpu *there = per_cpu_ptr(&lull_waeas_cpus, cpu);
+
+	if (scale == arch_scale_freq_capacity(cpu))
+		return;
+	/* schedutil comes with interrupts off, and a thread that changes a frequency does not. */
+	guard(raw_spinlock_irqsave)(&there->lock);
+	lull_waeas_change(&there->speeds, sched_clock_cpu(cpu), lull_waeas_speed(cpu));
+}
+
+/**
+ * lull_waeas_forget_speeds - windows are kept again
+ *
+ * While they were not, changes of speed were not remembered.
+ */
+void lull_waeas_forget_speeds(void)
+{
+	struct lull_waeas_cpu *there;
+	int cpu;
+
+	for_each_possible_cpu(cpu) {
+		there = per_cpu_ptr(&lull_waeas_cpus, cpu);
+		guard(raw_spinlock_irqsave)(&there->lock);
+		there->speeds.count = 0;
+	}
+}
+
 void __lull_waeas_ran(struct task_struct *p, u64 ns)
 {
 	struct rq *rq = task_rq(p);
-	unsigned int speed = arch_scale_cpu_capacity(cpu_of(rq)) *
-			     arch_scale_freq_capacity(cpu_of(rq)) >> SCHED_CAPACITY_SHIFT;
 	struct lull_waeas_cpu *here = per_cpu_ptr(&lull_waeas_cpus, cpu_of(rq));
 	u64 window = lull_waeas_window_ns(), now = rq_clock(rq), number;
+	unsigned int speed;
 
 	lockdep_assert_rq_held(rq);
 
@@ -144,12 +185,17 @@ void __lull_waeas_ran(struct task_struct *p, u64 ns)
 	if (p->sched_class != &fair_sched_class)
 		return;
 	number = p->waeas.load.number;
-	lull_waeas_add(&p->waeas.load, now - ns, now, window, speed, false);
+	scoped_guard(raw_spinlock, &here->lock) {
+		/* With the lock held, so that a new speed comes with its change. */
+		speed = lull_waeas_speed(cpu_of(rq));
+		lull_waeas_add_changing(&p->waeas.load, &here->speeds, now - ns, now, window, speed,
+					false);
+		lull_waeas_add_changing(&here->load, &here->speeds, now - ns, now, window, speed,
+					true);
+	}
 	/* Another window, another demand. */
 	if (number != p->waeas.load.number && p->waeas.era == READ_ONCE(lull_waeas_era))
 		lull_waeas_count(here, p, lull_waeas_task_util(p));
-	guard(raw_spinlock)(&here->lock);
-	lull_waeas_add(&here->load, now - ns, now, window, speed, true);
 }
 
 /**

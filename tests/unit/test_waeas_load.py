@@ -1,14 +1,16 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The table that the kernel's predictions of loads are compared with is the one that floating point gives."""
+"""The tables that the kernel's predictions of loads are compared with are those that floating point gives."""
+
+from itertools import pairwise
 
 import pytest
 
 from lull.figures.load_trackers import ONE
-from tests.waeas_load import CASES, TABLE, Load, Worked, drawn, predicted, table
+from tests.waeas_load import CASES, CHANGES, TABLES, Load, Worked, drawn, predicted, tables
 
 
-def test_the_table_of_the_kernel_is_what_floating_point_gives() -> None:
-    assert TABLE.read_text() == table(), "write tests.waeas_load.table() into the file"
+def test_the_tables_of_the_kernel_are_what_floating_point_gives() -> None:
+    assert TABLES.read_text() == tables(), "write tests.waeas_load.tables() into the file"
 
 
 def test_all_kinds_of_loads_are_drawn() -> None:
@@ -19,6 +21,17 @@ def test_all_kinds_of_loads_are_drawn() -> None:
     assert {load.alpha > 0 for load in loads} == {False, True}
     assert len({round(answer) for answer in answers}) > CASES / 2
     assert all(0 <= answer <= ONE for answer in answers)
+
+
+def test_the_speed_changes_while_a_task_works_at_most_as_often_as_a_cpu_remembers() -> None:
+    assert all(piece.slept for seed in range(CASES) for piece in drawn(seed).pieces)
+    changes = {0}
+    for seed in range(CASES):
+        pieces = drawn(seed, changes=True).pieces
+        assert all(earlier.end == later.start for earlier, later in pairwise(pieces) if not earlier.slept)
+        ends = [at for at, piece in enumerate(pieces) if piece.slept]
+        changes |= {later - earlier - 1 for earlier, later in pairwise([-1, *ends])}
+    assert changes == set(range(CHANGES + 1))
 
 
 def load_of(ms: list[int], alpha: int, speed: int = ONE) -> Load:
