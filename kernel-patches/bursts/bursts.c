@@ -7,6 +7,8 @@
  *   /sys/kernel/lull/bursts/eager    1: a CPU without work takes a burst's waiting tasks
  */
 #include <linux/init.h>
+#include <linux/jump_label.h>
+#include <linux/once.h>
 #include <linux/sysfs.h>
 
 #include "bursts.h"
@@ -34,6 +36,9 @@ int lull_bursts_set_deadline(unsigned long us, unsigned long arg3, unsigned long
 	if (us > BURST_DEADLINE_MOST_US || arg3 || arg4 || arg5)
 		return -EINVAL;
 
+	/* Before the deadline is there. Later calls do not wait for the locks of static keys. */
+	if (us)
+		DO_ONCE_SLEEPABLE(static_key_enable, &lull_bursts_used_key.key);
 	/* Read by this thread only. */
 	current->bursts_deadline_us = us;
 	return 0;

@@ -21,6 +21,8 @@ struct task_group;
 DECLARE_STATIC_KEY_FALSE(lull_bursts_key);
 /* On while a system holds wake-ups: staged bursts, or quiescence. */
 DECLARE_STATIC_KEY_FALSE(lull_locks_key);
+/* On for good before the first task is held or has a deadline, which a child would inherit. */
+DECLARE_STATIC_KEY_FALSE(lull_bursts_used_key);
 
 extern unsigned int lull_bursts_spread;
 extern unsigned int lull_bursts_pulls;
@@ -42,8 +44,10 @@ void lull_bursts_stop(void);
  * A child is not held, even if its parent is: a signal may have woken that meanwhile. And whom
  * the child wakes has no deadline.
  */
-static inline void lull_bursts_fork(struct task_struct *child)
+static __always_inline void lull_bursts_fork(struct task_struct *child)
 {
+	if (!static_branch_unlikely(&lull_bursts_used_key))
+		return;
 	child->bursts_deadline_us = 0;
 	child->bursts_next = NULL;
 	child->bursts_since = 0;

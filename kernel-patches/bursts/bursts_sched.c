@@ -96,6 +96,7 @@ struct lull_burst_group {
 
 DEFINE_STATIC_KEY_FALSE(lull_bursts_key);
 DEFINE_STATIC_KEY_FALSE(lull_locks_key);
+DEFINE_STATIC_KEY_FALSE(lull_bursts_used_key);
 
 unsigned int lull_bursts_spread = 1;
 unsigned int lull_bursts_pulls = 1;
@@ -642,6 +643,7 @@ int lull_bursts_add_files(void)
 
 void lull_bursts_start(void)
 {
+	static_branch_enable(&lull_bursts_used_key);
 	static_branch_inc(&lull_locks_key);
 	WRITE_ONCE(lull_bursts_on, true);
 	static_branch_enable(&lull_bursts_key);
