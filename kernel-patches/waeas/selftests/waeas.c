@@ -54,6 +54,8 @@ static int mains, littles, first_little = -1, last_little;
 static bool is_little[64];
 /* How often a waker wakes, and at what time after a multiple of it. */
 static uint64_t wakes_every = 3 * MS, wakes_at;
+/* How far the scheduler's clock is ahead of clock_ns(): windows begin by the scheduler's. */
+static uint64_t windows_ahead;
 /* What a task does to itself before it is woken; NULL for nothing. */
 static void (*begins)(void);
 /* How often the last task that was woken came to each CPU. */
@@ -102,12 +104,34 @@ static void spin_ns(uint64_t ns)
 		;
 }
 
-/* The next moment that is @at after a multiple of @every. */
+/* The next moment that is @at after a multiple of @every, by the scheduler's clock. */
 static void sleep_to(uint64_t every, uint64_t at)
 {
-	uint64_t now = clock_ns();
+	uint64_t now = clock_ns() + windows_ahead;
 
-	clock_sleep_until(now - (now - at) % every + every);
+	clock_sleep_until(now - (now - at) % every + every - windows_ahead);
+}
+
+/* If the kernel does not tell its clocks, a window may end in the middle of a piece of work. */
+static void find_clock(void)
+{
+	FILE *file = fopen("/sys/kernel/debug/sched/debug", "r");
+	unsigned long long ms, ns, monotonic = 0, scheduler = 0;
+	char *line = NULL;
+	size_t size = 0;
+
+	while (file && !scheduler && getline(&line, &size, file) > 0) {
+		if (sscanf(line, "ktime : %llu.%llu", &ms, &ns) == 2)
+			monotonic = ms * MS + ns;
+		if (sscanf(line, "cpu_clk : %llu.%llu", &ms, &ns) == 2)
+			scheduler = ms * MS + ns;
+	}
+	free(line);
+	if (file)
+		fclose(file);
+	if (monotonic && scheduler)
+		windows_ahead = scheduler - monotonic;
+	tap_note("the scheduler's clock is %lld us ahead", (long long)windows_ahead / 1000);
 }
 
 static void pin_to(int first, int last)
@@ -1536,6 +1560,7 @@ int main(int argc, char **argv)
 		return replay();
 	put(SYSTEM "enabled", "0");
 	find_cpus();
+	find_clock();
 	put(ROOT "/cgroup.subtree_control", "+cpu");
 	if (mkdir(GROUP, 0755))
 		tap_bail("cannot make a group: %s", strerror(errno));
