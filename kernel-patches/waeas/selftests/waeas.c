@@ -660,21 +660,23 @@ static pid_t visits(int home, int other)
 	return pid;
 }
 
-/* How often a task is packed, if a CPU may be made as full as @percent. */
-static unsigned long packed_up_to(const char *percent)
+/*
+ * How many of RUNS wake-ups of a task come to the last little CPU, if a CPU may be made as full as
+ * @percent. Others may be packed meanwhile, and do not count.
+ */
+static int packed_up_to(const char *percent)
 {
-	unsigned long before = stat_of("packed"), packed;
+	int count;
 
 	set("pack_percent", percent);
 	wakes_every = BEAT;
 	wakes_at = 2 * MS;
-	woken(NOT, mains - 1, last_little);
+	count = woken(NOT, mains - 1, last_little);
 	wakes_every = 3 * MS;
 	wakes_at = 0;
 	set("pack_percent", "80");
-	packed = stat_of("packed") - before;
-	tap_note("%lu were packed up to %s percent", packed, percent);
-	return packed;
+	tap_note("%d were packed up to %s percent", count, percent);
+	return count;
 }
 
 /*
@@ -767,6 +769,7 @@ static void test_pack(void)
 static void test_pack_apart(void)
 {
 	unsigned long before;
+	int came;
 
 	only("pack");
 	set("pack_apart", "1");
@@ -774,9 +777,12 @@ static void test_pack_apart(void)
 	       "packing apart, a task is packed where no latency-sensitive task runs");
 	waker_is_sensitive = true;
 	before = stat_of("packed");
-	woken(NOT, last_little, last_little);
-	if (!tap_ok(stat_of("packed") < before + RUNS / 10, "not where one runs"))
-		tap_note("%lu were packed", stat_of("packed") - before);
+	came = woken(NOT, last_little, last_little);
+	/* EAS takes the only little CPU, too. So there the packings of all tasks tell. */
+	if (littles == 1)
+		came = (int)(stat_of("packed") - before);
+	if (!tap_ok(came < RUNS / 10, "not where one runs"))
+		tap_note("%d were packed", came);
 	set("pack_apart", "0");
 	tap_ok(is_packed(last_little, last_little, RUNS * 9 / 10),
 	       "there, too, if that is off, as in the paper");
