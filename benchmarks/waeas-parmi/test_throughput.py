@@ -13,12 +13,13 @@ from lull.rundir.origin import Origin
 from lull_experiments.waeas_parmi import analysis
 
 
-def tables(**ways: Sequence[tuple[float, float]]) -> dict[str, pa.Table]:
+def tables(boot: int = 0, **ways: Sequence[tuple[float, float]]) -> dict[str, pa.Table]:
     """Of each way units a second and watts of its windows."""
     windows: list[dict[str, Any]] = []
     for way, own in ways.items():
-        place = {"point": f"kernels/sha1-{way}", "group": "kernels", "way": way, "kernel": "sha1", "threads": 4,
-                 "governor": "menu"}  # fmt: skip
+        name = f"boots/{boot}-sha1-{way}" if boot else f"kernels/sha1-{way}"
+        place = {"point": name, "group": "kernels", "way": way, "kernel": "sha1", "threads": 4,
+                 "governor": "menu", "boot": boot}  # fmt: skip
         windows += [
             {**place, "window": number, "seconds": 0.01, "messages": 1, "per_s": per_s, "power_w": 1.0, "cpus_w": watts}
             for number, (per_s, watts) in enumerate(own)
@@ -26,7 +27,7 @@ def tables(**ways: Sequence[tuple[float, float]]) -> dict[str, pa.Table]:
     table = pa.Table.from_pylist(windows)
     points = [
         {
-            **{name: own[0][name] for name in ("point", "group", "way", "kernel", "threads", "governor")},
+            **{name: own[0][name] for name in ("point", "group", "way", "kernel", "threads", "governor", "boot")},
             **waiting.means(own, ("per_s", "power_w", "cpus_w")), "drift": throughput._drift(own), "cpus_uj": 1.0,
         }
         for own in waiting.by_point(table).values()
@@ -73,6 +74,20 @@ def test_the_goal_is_reached_by_the_whole_interval(waeas: list[tuple[float, floa
 def test_a_machine_that_has_not_settled_drifts() -> None:
     drifts = tables(eas=[(1000.0, 1.0), (1000.0, 1.0), (1100.0, 1.0), (1300.0, 1.0)])["points"]["drift"].to_pylist()
     assert drifts == pytest.approx([0.2])
+
+
+def test_boots_are_compared_each_with_its_own_eas() -> None:
+    made = [
+        tables(eas=EAS, waeas=[(1100.0, 1.0), (1100.0, 1.0)]),
+        tables(1, eas=[(500.0, 1.0), (500.0, 1.0)], waeas=[(650.0, 1.0), (650.0, 1.0)]),
+    ]
+    both = {name: pa.concat_tables([one[name] for one in made]) for name in made[0]}
+    found = throughput.conclude(both, [])
+    (row,) = found.tables["boots"].to_pylist()
+    assert (row["way"], row["kernel"], row["boots"]) == ("waeas", "sha1", 2)
+    assert (row["per_s"], row["per_s_least"], row["per_s_most"]) == pytest.approx((0.2, 0.1, 0.3))
+    assert "## Beside EAS, over boots, %" in found.summary
+    assert "boots" not in throughput.conclude(made[0], []).tables
 
 
 def test_the_paper_has_speed_and_power() -> None:

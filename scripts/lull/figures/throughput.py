@@ -8,7 +8,7 @@ import numpy as np
 import pyarrow as pa
 from matplotlib.figure import Figure
 
-from lull.figures import predictions, repetitions, waiting
+from lull.figures import boots, predictions, repetitions, waiting
 from lull.plotting import style
 from lull.plotting.markdown import markdown_table
 from lull.results.against import Against
@@ -20,8 +20,10 @@ from lull.statistics import student
 from lull.trace.clock import TICKS_PER_US
 
 STAMPS = "stamps.jsonl"
-LOAD = ("kernel", "groups", "threads", "short", "governor", "forward_us")
+LOAD = ("kernel", "groups", "threads", "short", "governor", "forward_us", "boot")
 """Parameters that must be equal in two points to compare their ways. Each experiment has some of them."""
+OVER_BOOTS = {"per_s": "a second", "cpus_w": "power of CPUs", "cpus_uj": "energy of CPUs for each"}
+"""Measures with means over boots, and their headings."""
 NEAR = 0.01
 """How much slower than EAS all of WAEAS may be, as a share."""
 Row = dict[str, Any]
@@ -40,7 +42,9 @@ def analyse(runs: Runs, program: str) -> Result:
 
 def conclude(tables: Mapping[str, pa.Table], points: Sequence[str]) -> Result:
     """Return the result, made from the tables of finished points. `points` are the names of all points."""
-    table, ratios = tables["points"], df_ratios(tables["windows"], tables["points"])
+    table = waiting.with_defaults(tables["points"], {"boot": 0})
+    ratios = df_ratios(tables["windows"], table)
+    over_boots = boots.df_boots([row for row in ratios.to_pylist() if _is_known(row)], LOAD, OVER_BOOTS)
     return Result(
         summary="## Throughput and power\n\n"
         + waiting.so_far(table, points)
@@ -49,8 +53,13 @@ def conclude(tables: Mapping[str, pa.Table], points: Sequence[str]) -> Result:
         "half of the windows from the earlier one.\n\n"
         + _points_text(table)
         + _ratios_text(ratios)
+        + _boots_text(over_boots)
         + predictions.text(tables.get(predictions.NAME)),
-        tables={**tables, **({"ratios": ratios} if ratios.num_rows else {})},
+        tables={
+            **tables,
+            **({"ratios": ratios} if ratios.num_rows else {}),
+            **({"boots": over_boots} if over_boots is not None else {}),
+        },
         checks=checks(ratios) if waiting.is_timed(table) else [],
     )
 
@@ -72,7 +81,7 @@ def against(
     table = stored.rows("ratios")
     found = []
     for row in table.to_pylist() if table else []:
-        if row["way"] != "waeas":
+        if row["way"] != "waeas" or row.get("boot") or row.get("governor", "menu") != "menu":
             continue
         found.append(
             Against(f"{row['point']}: faster than EAS", "%", f"{100 * row['per_s']:.3g}", faster(row), source=source)
@@ -209,6 +218,18 @@ def _ratios_text(ratios: pa.Table) -> str:
     return "\n## Beside EAS, %\n\nWith 95 % intervals (Fieller).\n\n" + markdown_table(
         ("point", "a second", "power of CPUs", "energy of CPUs for each"), rows
     )
+
+
+def _is_known(row: Row) -> bool:
+    return all(row.get(name) is not None for name in OVER_BOOTS)
+
+
+def _boots_text(over_boots: pa.Table | None) -> str:
+    if over_boots is None:
+        return ""
+    places = {name: name for name in LOAD if name in over_boots.column_names and name != "boot"}
+    known = {name: heading for name, heading in places.items() if over_boots[name].null_count < len(over_boots)}
+    return boots.text(over_boots, known, OVER_BOOTS, "Beside EAS, over boots")
 
 
 def checks(ratios: pa.Table) -> list[Check]:
