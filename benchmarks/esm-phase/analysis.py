@@ -7,6 +7,7 @@ from typing import Any
 import pyarrow as pa
 from matplotlib.figure import Figure
 
+from lull.figures import waiting
 from lull.figures.esm import checks as esm_checks
 from lull.figures.esm import paired, two_methods
 from lull.figures.esm import points as esm_points
@@ -41,7 +42,9 @@ def conclude(tables: Mapping[str, pa.Table], points: Sequence[str], timed: bool 
     table = need(tables, "points", *esm_checks.COLUMNS)
     rows = table.to_pylist()
     result = Result(
-        summary="## Points\n\nMeans with 95 % intervals over repetitions.\n\n"
+        summary="## Points\n\n"
+        + waiting.so_far(table, points)
+        + "Means with 95 % intervals over repetitions.\n\n"
         + esm_points.points_text(table, AXIS, HEADING),
         tables=dict(tables),
         checks=[esm_checks.delivered(rows), *waits_for_the_look(rows)],
