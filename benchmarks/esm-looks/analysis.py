@@ -42,9 +42,7 @@ def analyse(runs: Runs) -> Result:
         costs = {run.name: int(run.values["look"]) // esm_points.STEPS_PER_US for run in runs.runs}
         tables["saved"] = df_saved(tables["differences"].to_pylist(), tables["points"].to_pylist(), costs)
     result = conclude(tables, runs.names, runs.timed)
-    if not runs.timed:
-        result.summary += f"\n{runs.label}: no joules, and so no figures and nothing to compare.\n"
-    return result
+    return result if runs.timed else esm_tables.without_joules(result, runs.label)
 
 
 def conclude(tables: Mapping[str, pa.Table], points: Sequence[str], timed: bool = True) -> Result:

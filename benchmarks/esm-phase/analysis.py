@@ -5,20 +5,22 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 import pyarrow as pa
+from matplotlib.artist import Artist
 from matplotlib.figure import Figure
 
-from lull.figures import waiting
 from lull.figures.esm import checks as esm_checks
 from lull.figures.esm import paired, two_methods
+from lull.figures.esm import plots as esm_plots
 from lull.figures.esm import points as esm_points
 from lull.figures.esm import runs as esm_runs
 from lull.figures.esm import tables as esm_tables
-from lull.figures.esm.points import ESM, PULL
+from lull.figures.esm.points import ESM, PULL, RANDOM
 from lull.plotting import style
 from lull.plotting.numbers import with_interval
 from lull.results.drawing import Drawing, Stored
 from lull.results.result import Check, Result, need
 from lull.scenario.runs import Runs
+from lull.statistics import student
 
 AXIS = "after_us"
 HEADING = "µs after a look"
@@ -32,9 +34,7 @@ Row = dict[str, Any]
 
 def analyse(runs: Runs) -> Result:
     result = conclude(esm_tables.of_points(esm_runs.read(runs), AXIS), runs.names, runs.timed)
-    if not runs.timed:
-        result.summary += f"\n{runs.label}: no joules, and so no figures and nothing to compare.\n"
-    return result
+    return result if runs.timed else esm_tables.without_joules(result, runs.label)
 
 
 def conclude(tables: Mapping[str, pa.Table], points: Sequence[str], timed: bool = True) -> Result:
@@ -42,9 +42,7 @@ def conclude(tables: Mapping[str, pa.Table], points: Sequence[str], timed: bool 
     table = need(tables, "points", *esm_checks.COLUMNS)
     rows = table.to_pylist()
     result = Result(
-        summary="## Points\n\n"
-        + waiting.so_far(table, points)
-        + "Means with 95 % intervals over repetitions.\n\n"
+        summary="## Points\n\nMeans with 95 % intervals over repetitions.\n\n"
         + esm_points.points_text(table, AXIS, HEADING),
         tables=dict(tables),
         checks=[esm_checks.delivered(rows), *waits_for_the_look(rows)],
@@ -75,26 +73,24 @@ def waits_for_the_look(rows: Sequence[Row]) -> list[Check]:
 
 def as_at_random(rows: Sequence[Row]) -> list[Check]:
     """Check that the saving at random times lies between the least and the most of the savings at fixed times."""
-    saved = {
-        series: [row for row in rows if (row["series"], row["against"]) == (series, against)]
-        for series, against in ((ESM, PULL), (f"{ESM}, at random", f"{PULL}, at random"))
-    }
-    fixed, random = saved.values()
-    fixed = [row for row in fixed if row["power_w"] is not None and row["power_w_pm"] is not None]
-    random = [row for row in random if row["power_w"] is not None and row["power_w_pm"] is not None]
+    known = [row for row in rows if row["power_w"] is not None and row["power_w_pm"] is not None]
+    fixed = [row for row in known if (row["series"], row["against"]) == (ESM, PULL)]
+    random = [row for row in known if (row["series"], row["against"]) == (f"{ESM}{RANDOM}", f"{PULL}{RANDOM}")]
     if len(fixed) < 2 or not random:
         return []
     (own,) = random
     least, most = max(fixed, key=lambda row: row["power_w"]), min(fixed, key=lambda row: row["power_w"])
-    passed = (
-        most["power_w"] - most["power_w_pm"] <= own["power_w"] + own["power_w_pm"]
-        and own["power_w"] - own["power_w_pm"] <= least["power_w"] + least["power_w_pm"]
-    )
+    low, high = _ends(own)
+    passed = _ends(most)[0] <= high and low <= _ends(least)[1]
     says = (
         f"at random {_saved(own)} mW; least {_saved(least)} at {least[AXIS]} {HEADING}, most {_saved(most)} at "
         f"{most[AXIS]}"
     )
     return [Check("ESM saves at random times what it saves at fixed ones", passed, says)]
+
+
+def _ends(row: Row) -> tuple[float, float]:
+    return student.ends(row["power_w"], row["power_w_pm"])
 
 
 def _saved(row: Row) -> str:
@@ -110,20 +106,18 @@ def draw(stored: Stored) -> list[Drawing]:
 
 def plot(table: pa.Table, label: str) -> Figure:
     """Power and mean latency over the phase, a line for each way to get events."""
-    ordinary = [row for row in table.to_pylist() if row["events"] and ", at random" not in row["series"]]
-    figure, axes = style.panels(2, 2, 2.4)
+    ordinary = [row for row in table.to_pylist() if row["events"] and RANDOM not in row["series"]]
+    curves = {
+        series: {at / 1e3: row for at, row in sorted(known.items())}
+        for series, known in esm_points.by_series(ordinary, AXIS).items()
+    }
+    figure, axes = style.panels(2, 2, 2.6)
+    handles: dict[str, Artist] = {}
     columns = (("power_w", 1e3, "mean power (mW)"), ("latency_us", 1e-3, "mean time to an answer (ms)"))
     for axis, (column, scale, heading) in zip(axes, columns, strict=True):
-        for number, (series, known) in enumerate(esm_points.by_series(ordinary, AXIS).items()):
-            own = sorted(known.items())
-            axis.errorbar(
-                [at / 1e3 for at, _ in own], [row[column] * scale for _, row in own],
-                yerr=[(row[f"{column}_pm"] or 0.0) * scale for _, row in own], color="black", linewidth=1, capsize=2,
-                linestyle=style.LINES[number % len(style.LINES)], marker=style.MARKERS[number % len(style.MARKERS)],
-                markersize=4, label=series,
-            )  # fmt: skip
+        esm_plots.draw_curves(axis, curves, column, scale, handles)
         axis.set_xlabel("time from a look to an event (ms)")
         axis.set_ylabel(heading)
-        axis.legend()
     figure.suptitle(f"Events at a fixed time after a look\n{label}")
+    style.legend_below(figure, list(handles.values()), list(handles), columns=4)
     return figure

@@ -227,9 +227,8 @@ def _is_known(row: Row) -> bool:
 def _boots_text(over_boots: pa.Table | None) -> str:
     if over_boots is None:
         return ""
-    places = {name: name for name in LOAD if name in over_boots.column_names and name != "boot"}
-    known = {name: heading for name, heading in places.items() if over_boots[name].null_count < len(over_boots)}
-    return boots.text(over_boots, known, OVER_BOOTS, "Beside EAS, over boots")
+    places = {name: name for name in LOAD if name != "boot" and over_boots[name].null_count < len(over_boots)}
+    return boots.text(over_boots, places, OVER_BOOTS, "Beside EAS, over boots")
 
 
 def checks(ratios: pa.Table) -> list[Check]:

@@ -65,9 +65,7 @@ def analyse(runs: Runs, what: Experiment) -> Result:
     points = esm_runs.read(runs)
     tables = {**esm_tables.of_points(points, what.axis), "deciles": esm_points.df_deciles(points, what.axis)}
     result = conclude(tables, what, runs.timed)
-    if not runs.timed:
-        result.summary += f"\n{runs.label}: no joules, and so no figures and nothing to compare.\n"
-    return result
+    return result if runs.timed else esm_tables.without_joules(result, runs.label)
 
 
 def conclude(tables: Mapping[str, pa.Table], what: Experiment, timed: bool = True) -> Result:
@@ -113,9 +111,7 @@ def draw(stored: Stored, what: Experiment) -> list[Drawing]:
         Drawing("latency", latency, "From the device to the handler."),
     ]
     if {ESM, PULL} <= curves.keys():
-        differences = stored.rows("differences")
-        rows = differences.to_pylist() if differences is not None else []
-        shares = _gains(curves, rows, what, ESM, ABOVE_IDLE, "%")
+        shares = _gains(curves, _differences(stored), what, ESM, ABOVE_IDLE, "%")
         gain = esm_plots.plot_gain(curves, what.heading, stored.label, shares, what.sooner_ms, what.saved_percent)
         found.append(Drawing("gain", gain, "What ESM saves against a 16 ms poll, beside the paper's numbers."))
     return found
@@ -127,8 +123,7 @@ def against(stored: Stored, what: Experiment) -> list[Against]:
     if table is None or not stored.origin.timed:
         return []
     curves = what.curves(table)
-    differences = stored.rows("differences")
-    rows = differences.to_pylist() if differences is not None else []
+    rows = _differences(stored)
     found = []
     for name, marks, measure, unit in _measures(what):
         ours, epoll = (_gains(curves, rows, what, series, measure, unit) for series in (ESM, EPOLL))
@@ -138,6 +133,11 @@ def against(stored: Stored, what: Experiment) -> list[Against]:
                 baseline = _says(epoll, mark) or "-"
                 found.append(Against(title, unit, here, f"{mark.value:g}", f"epoll: {baseline}", "ESM paper"))
     return found
+
+
+def _differences(stored: Stored) -> list[Row]:
+    table = stored.rows("differences")
+    return table.to_pylist() if table is not None else []
 
 
 def _measures(what: Experiment) -> list[tuple[str, Sequence[Mark], str, str]]:

@@ -88,8 +88,10 @@ def _is_simpler(other: Measured, one: Measured) -> bool:
 
 def _plain(point: Measured) -> dict[str, Any]:
     """Return the point's values, with usual values for the parameters that compared points share anyway."""
-    usual = {"cpufreq": "schedutil", "deepest": "C3", "rests": "C3", "work": WORK, "boot": 0}
-    usual |= {"governor": "menu", "places": "looks"}
+    usual = {
+        "cpufreq": "schedutil", "deepest": "C3", "rests": "C3", "work": WORK, "boot": 0, "governor": "menu",
+        "places": "looks",
+    }  # fmt: skip
     return {**point.run.values, **usual}
 
 

@@ -36,7 +36,7 @@ def plot_power(curves: Curves, heading: str, label: str) -> Figure:
     figure, axes = style.panels(len(METHODS), 2, 2.2)
     handles: dict[str, Artist] = {}
     for axis, (measure, title) in zip(axes, METHODS.items(), strict=True):
-        _curves(axis, curves, measure, 1e3, handles)
+        draw_curves(axis, curves, measure, 1e3, handles)
         axis.set_title(title)
         axis.set_xlabel(heading)
         axis.set_ylabel("mean power (mW)")
@@ -49,7 +49,7 @@ def plot_latency(curves: Curves, heading: str, label: str) -> Figure:
     figure, axes = style.panels(2, 2, 2.6, shared=True)
     handles: dict[str, Artist] = {}
     for axis, (measure, title) in zip(axes, (("latency_us", "mean"), ("p99_us", "99th percentile")), strict=True):
-        _curves(axis, curves, measure, 1e-3, handles)
+        draw_curves(axis, curves, measure, 1e-3, handles)
         axis.set_title(title)
         axis.set_xlabel(heading)
         axis.set_yscale("log")
@@ -111,7 +111,7 @@ def _spread(row: Row, measure: str) -> tuple[float, float]:
     return max(row[measure] - low, 0.0), max(high - row[measure], 0.0)
 
 
-def _curves(axis: Axes, curves: Curves, measure: str, scale: float, handles: dict[str, Artist]) -> None:
+def draw_curves(axis: Axes, curves: Curves, measure: str, scale: float, handles: dict[str, Artist]) -> None:
     """Draw the curves, each with its own marker. Curves of polls are grey."""
     for number, (name, points) in enumerate(curves.items()):
         own = [(at, row) for at, row in points.items() if row[measure] is not None]

@@ -20,6 +20,8 @@ SERIES = (PULL, PULL_LONGER, EPOLL, EPOLL_SHADOW, MASKED, MASKED_SHADOW, ESM, ES
 """The project's series in the order of figures. A user's own series follow."""
 LOOK = "looks of"
 BOOT = ", boot "
+RANDOM = ", at random"
+"""The end of a series' name if events come at random times, where most of the others have a fixed phase."""
 STEPS_PER_US = 400
 """Steps of arithmetic per µs on `tegra-k1`'s A15 at its fastest clock (input-app/handler.h)."""
 WORK = 4000
@@ -83,7 +85,7 @@ def _clocks(values: Mapping[str, Value]) -> str:
 
 def _places(values: Mapping[str, Value]) -> str:
     """Return the part of a curve's name for events at random times, in an experiment where most have a fixed phase."""
-    return ", at random" if values.get("places") == "random" else ""
+    return RANDOM if values.get("places") == "random" else ""
 
 
 def _boot(values: Mapping[str, Value]) -> str:

@@ -9,6 +9,7 @@ from lull.figures.esm import boots as esm_boots
 from lull.figures.esm import paired
 from lull.figures.esm import points as esm_points
 from lull.figures.esm.runs import Measured
+from lull.results.result import Result
 
 
 def of_points(points: Sequence[Measured], axis: str) -> dict[str, pa.Table]:
@@ -20,3 +21,9 @@ def of_points(points: Sequence[Measured], axis: str) -> dict[str, pa.Table]:
         "differences": paired.df_differences(points, axis),
         **({"boots": boots} if boots.num_rows else {}),
     }
+
+
+def without_joules(result: Result, label: str) -> Result:
+    """Return the result of runs on an engine without timing: the summary says what is missing, and why."""
+    result.summary += f"\n{label}: no joules, and so no figures and nothing to compare.\n"
+    return result
