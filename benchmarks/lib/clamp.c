@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "clamp.h"
 
-#include <errno.h>
-#include <sys/syscall.h>
-#include <unistd.h>
+#include "sched_attr.h"
 
 /* Of linux/sched.h, which cannot be included beside sched.h. */
 #define KEEP_POLICY_AND_PARAMETERS 0x18
@@ -12,17 +10,11 @@
 
 static int clamp(uint64_t which, uint32_t util)
 {
-	struct {
-		uint32_t size, policy;
-		uint64_t flags;
-		int32_t nice;
-		uint32_t priority;
-		uint64_t runtime, deadline, period;
-		uint32_t util_min, util_max;
-	} attr = {.size = sizeof(attr), .util_min = util, .util_max = util};
-
-	attr.flags = KEEP_POLICY_AND_PARAMETERS | which;
-	return syscall(SYS_sched_setattr, 0, &attr, 0) ? -errno : 0;
+	return lull_sched_setattr((struct lull_sched_attr){
+		.flags = KEEP_POLICY_AND_PARAMETERS | which,
+		.util_min = util,
+		.util_max = util,
+	});
 }
 
 int clamp_least(uint32_t util)

@@ -11,9 +11,9 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/ioctl.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
+#include "sched_attr.h"
 #include "sysfs.h"
 
 /* Makes the files of new devices in /dev. Who adds a device waits for it. */
@@ -22,20 +22,12 @@
 /* The caller may work for @runtime_ns in each @period_ns (SCHED_DEADLINE). 0 or -errno. */
 __attribute__((unused)) static int become_deadline_task(uint64_t runtime_ns, uint64_t period_ns)
 {
-	/* Of linux/sched/types.h, which cannot be included beside sched.h. */
-	struct {
-		uint32_t size, policy;
-		uint64_t flags;
-		int32_t nice;
-		uint32_t priority;
-		uint64_t runtime, deadline, period;
-	} attr = {.size = sizeof(attr),
-		  .policy = SCHED_DEADLINE,
-		  .runtime = runtime_ns,
-		  .deadline = period_ns,
-		  .period = period_ns};
-
-	return syscall(SYS_sched_setattr, 0, &attr, 0) ? -errno : 0;
+	return lull_sched_setattr((struct lull_sched_attr){
+		.policy = SCHED_DEADLINE,
+		.runtime = runtime_ns,
+		.deadline = period_ns,
+		.period = period_ns,
+	});
 }
 
 /* 0 if it cannot be found. */
