@@ -59,7 +59,7 @@ def placements(trace: TraceFile) -> list[Placement]:
 
 def played(place: Path, kernel: Entry, *settings: str) -> list[tuple[str, str, int]]:
     """Where the tasks of the load went, in the order of time."""
-    engine = choose("qemu")
+    engine = choose("qemu", programs=store.selftests())
     limits = Limits(simulated_s=60.0, wall_s=3000.0)
     spec = load_spec(
         "rk3399", ["cpufreq=schedutil", *settings], COMMAND, engine="qemu",

@@ -37,7 +37,8 @@ def fake(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def _programs() -> list[str]:
-    return [str(folder.relative_to(paths.ROOT)) for folder in rootfs.program_folders(paths.ROOT)]
+    folders = [*rootfs.program_folders(paths.ROOT), paths.ROOT / rootfs.SELFTESTS]
+    return [str(folder.relative_to(paths.ROOT)) for folder in folders]
 
 
 @pytest.fixture

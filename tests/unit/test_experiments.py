@@ -128,8 +128,8 @@ def test_a_makefile_that_installs_nothing_is_refused(mine: Path, tmp_path: Path)
 
 
 def test_a_change_to_its_programs_is_another_image_and_one_to_its_analysis_is_not(mine: Path) -> None:
-    before = rootfs.inputs_of(mine)
+    before = rootfs.inputs_of(mine, ROOT)
     (mine / "analysis.py").write_text("x = 1\n")
-    assert rootfs.inputs_of(mine) == before
+    assert rootfs.inputs_of(mine, ROOT) == before
     (mine / "after-sleep-check").write_text("#!/bin/sh\n")
-    assert rootfs.inputs_of(mine) != before
+    assert rootfs.inputs_of(mine, ROOT) != before

@@ -113,6 +113,13 @@ def image(debs: list[Path], tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="module")
+def with_selftests(debs: list[Path], image: Path, tmp_path_factory: pytest.TempPathFactory) -> dict[str, cpio.Member]:
+    out = tmp_path_factory.mktemp("selftests") / "out"
+    rootfs.build_with(ROOT / rootfs.SELFTESTS, image / "rootfs.cpio", debs, ROOT, out, run)
+    return {entry.path: entry for entry in cpio.unpack((out / "rootfs.cpio").read_bytes())}
+
+
+@pytest.fixture(scope="module")
 def entries(image: Path) -> dict[str, cpio.Member]:
     return {entry.path: entry for entry in cpio.unpack((image / "rootfs.cpio").read_bytes())}
 
@@ -166,11 +173,14 @@ def test_nothing_lies_about(entries: dict[str, cpio.Member]) -> None:
 
 
 @cross
-def test_every_selftest_is_there_to_run(entries: dict[str, cpio.Member]) -> None:
-    folder = "usr/lib/lull/selftests/"
-    found = {path.removeprefix(folder) for path in entries if path.startswith(folder)}
-    assert found == {*names(), "tap.sh"}
-    assert {entries[folder + name].mode for name in found} == {stat.S_IFREG | 0o755}
+def test_every_selftest_is_in_the_image_of_selftests_and_in_no_other(
+    entries: dict[str, cpio.Member], with_selftests: dict[str, cpio.Member]
+) -> None:
+    folder = "usr/lib/lull/selftests"
+    added = {path: entry for path, entry in with_selftests.items() if path not in entries}
+    assert {path: entry for path, entry in with_selftests.items() if path in entries} == entries
+    assert added.keys() == {"usr/lib/lull", folder, *(f"{folder}/{name}" for name in (*names(), "tap.sh"))}
+    assert {added[f"{folder}/{name}"].mode for name in (*names(), "tap.sh")} == {stat.S_IFREG | 0o755}
 
 
 @cross
@@ -232,6 +242,16 @@ def test_inputs_change_with_the_sources(tmp_path: Path) -> None:
     changed.write_text(changed.read_text() + "\n")
     after = rootfs.inputs(tmp_path)
     assert {path for path in before if before[path] != after[path]} == {"benchmarks/lib/m5.c"}
+
+
+def test_a_selftest_changes_the_inputs_of_its_own_image_alone(tmp_path: Path) -> None:
+    for folder in ("benchmarks", "buildroot-overlay", "kernel-patches", "scripts/lull/artifacts"):
+        shutil.copytree(ROOT / folder, tmp_path / folder)
+    changed = tmp_path / "kernel-patches/esm/selftests/esm.c"
+    changed.write_text(changed.read_text() + "\n")
+    assert rootfs.inputs(tmp_path) == rootfs.inputs(ROOT)
+    before, after = (rootfs.inputs_of(root / rootfs.SELFTESTS, root) for root in (ROOT, tmp_path))
+    assert {path for path in before if before[path] != after[path]} == {"kernel-patches/esm/selftests/esm.c"}
 
 
 def test_applets_are_sorted_once_and_leave_the_end_to_init() -> None:

@@ -55,7 +55,8 @@ def inputs(root: Path, buildroot: Path) -> dict[str, str]:
     """
     found = _version(buildroot)
     version = found[0] if found else "unknown"
-    hashes = digest.by_path(root, [root / _GENERATOR, *rootfs.sources(root, EXTERNAL)])
+    files = [root / _GENERATOR, *rootfs.sources(root, EXTERNAL), *rootfs.selftest_sources(root)]
+    hashes = digest.by_path(root, files)
     return hashes | {"buildroot": f"{version} {_hash(buildroot)}"}
 
 

@@ -11,7 +11,8 @@ import os
 import re
 import subprocess
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 
 from lull.artifacts import cpio, pages
@@ -33,6 +34,10 @@ PROGRAMS = ("busybox", "cyclictest", "evtest", "hackbench", "trace-cmd")
 LOADED_LIBRARIES = ("libgcc_s.so.1",)
 """Libraries that no program names as needed. The C library opens this one when a thread is cancelled or exits."""
 
+SELFTESTS = "benchmarks/selftests"
+"""The folder whose Makefile builds the selftests. They are guest programs of an image of their own, so that a new test
+makes no result older."""
+
 APPLETS = "benchmarks/guest/busybox-applets.txt"
 OVERLAY = "buildroot-overlay/board/rootfs-overlay"
 GUEST_MK = "benchmarks/lib/guest.mk"
@@ -51,8 +56,10 @@ _LINKS = {"bin": "usr/bin", "sbin": "usr/bin", "lib": "usr/lib", "usr/sbin": "bi
 
 
 def program_folders(root: Path) -> list[Path]:
-    """Return the folders of guest programs that are in every image: all of `benchmarks/` that have a Makefile."""
-    return sorted(makefile.parent for makefile in (root / "benchmarks").glob("*/Makefile"))
+    """Return the folders of guest programs that are in every image: those of `benchmarks/` that have a Makefile, but
+    not that of the selftests."""
+    makefiles = (root / "benchmarks").glob("*/Makefile")
+    return sorted(makefile.parent for makefile in makefiles if makefile.parent != root / SELFTESTS)
 
 
 def selftest_folders(root: Path) -> list[Path]:
@@ -67,11 +74,18 @@ def inputs(root: Path) -> dict[str, str]:
 
 def sources(root: Path, recipe: str) -> list[Path]:
     """Return the files of our programs, and those of the folder `recipe`, which says what else is in the image."""
-    return _sources(*program_folders(root), *selftest_folders(root), root / "benchmarks/lib", root / recipe)
+    return _sources(*program_folders(root), root / "benchmarks/lib", root / recipe)
 
 
-def inputs_of(programs: Path) -> dict[str, str]:
-    """Return path to SHA-256 for the guest programs of an experiment outside of the checkout."""
+def selftest_sources(root: Path) -> list[Path]:
+    """Return the files of which the selftests are made, besides `benchmarks/lib`."""
+    return _sources(root / SELFTESTS, *selftest_folders(root))
+
+
+def inputs_of(programs: Path, root: Path) -> dict[str, str]:
+    """Return path to SHA-256 for the guest programs that an image has besides those of every image."""
+    if programs == root / SELFTESTS:
+        return digest.by_path(root, selftest_sources(root))
     return digest.by_path(programs, _sources(programs))
 
 
@@ -86,23 +100,35 @@ def applets(root: Path) -> list[str]:
     return [line for line in lines if line and not line.startswith("#")]
 
 
-def build(debs: list[Path], root: Path, out: Path, run: Run, programs: Path | None = None) -> None:
-    """Write `out/rootfs.cpio`, and the listing `out/contents.txt` for people. Scratch space lies beside `out`.
+def build(debs: list[Path], root: Path, out: Path, run: Run) -> None:
+    """Write `out/rootfs.cpio`, and the listing `out/contents.txt` for people. Scratch space lies beside `out`."""
+    with _unpacked(debs, root, out, run) as scratch:
+        for folder in program_folders(root):
+            install(folder, scratch, scratch / "packages", scratch / "guest", root, run)
+        _write(_entries(scratch / "packages", scratch / "guest", root), out)
 
-    `programs` is one more folder of guest programs. It may add files to the image, but may not replace any.
-    """
+
+def build_with(programs: Path, image: Path, debs: list[Path], root: Path, out: Path, run: Run) -> None:
+    """Write the same files for an image that has the guest programs of one more folder. `image` is the `rootfs.cpio`
+    to which they are added. The programs may add files, but may not replace any."""
+    with _unpacked(debs, root, out, run) as scratch:
+        tree = scratch / "added"
+        install(programs, scratch, scratch / "packages", tree, root, run)
+        _write(added(cpio.unpack(image.read_bytes()), tree, programs), out)
+
+
+@contextmanager
+def _unpacked(debs: Sequence[Path], root: Path, out: Path, run: Run) -> Iterator[Path]:
+    """Yield a scratch folder with the packages' files in `packages`."""
     out.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(dir=out.parent, prefix=".rootfs-") as scratch:
-        packages, guest = Path(scratch, "packages"), Path(scratch, "guest")
+        packages = Path(scratch, "packages")
         packages.mkdir()
         unpack(debs, packages, root, run)
-        for folder in program_folders(root):
-            install(folder, Path(scratch), packages, guest, root, run)
-        entries = _entries(packages, guest, root)
-        if programs:
-            tree = Path(scratch, "added")
-            install(programs, Path(scratch), packages, tree, root, run)
-            entries = added(entries, tree, programs)
+        yield Path(scratch)
+
+
+def _write(entries: Sequence[cpio.Member], out: Path) -> None:
     (out / "rootfs.cpio").write_bytes(cpio.pack(entries))
     (out / "contents.txt").write_text(contents(entries), encoding="utf-8")
 

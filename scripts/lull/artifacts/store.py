@@ -88,19 +88,34 @@ def _kernel_inputs(identity: str, flavour: str) -> dict[str, object]:
 def build_rootfs(source: RootfsSource = "debian", programs: Path | None = None) -> Entry:
     """Build the image of Debian's packages, or the same image through the Buildroot tree that the user names.
 
-    `programs` is the folder of an experiment outside of the checkout, whose guest programs are in the image as well.
+    `programs` is one more folder of guest programs for the image: `selftests()`, or the folder of an experiment outside
+    of the checkout.
     """
     return _rootfs_from_debian(programs) if source == "debian" else _rootfs_from_buildroot()
 
 
 def _rootfs_from_debian(programs: Path | None) -> Entry:
     debs = _image_packages()
+    inputs = _rootfs_inputs(debs, programs)
+    if programs is None:
+        return _built(
+            "rootfs", "root file system", inputs, lambda out, _, run: rootfs.build(debs, paths.ROOT, out, run)
+        )
+    extra, image = programs, _rootfs_from_debian(None).file("rootfs.cpio")
 
     def build(out: Path, _work: Path, run: Run) -> None:
-        rootfs.build(debs, paths.ROOT, out, run, programs)
+        rootfs.build_with(extra, image, debs, paths.ROOT, out, run)
 
-    what = f"root file system with {programs}" if programs else "root file system"
-    return _built("rootfs", what, _rootfs_inputs(debs, programs), build)
+    return _built("rootfs", f"root file system with {_named(extra)}", inputs, build)
+
+
+def selftests() -> Path:
+    """Return the folder of the kernel systems' selftests, which an image has if it is given as `programs`."""
+    return paths.ROOT / rootfs.SELFTESTS
+
+
+def _named(programs: Path) -> str:
+    return "the selftests" if programs == selftests() else str(programs)
 
 
 def _image_packages() -> list[Path]:
@@ -118,7 +133,7 @@ def _rootfs_inputs(debs: Sequence[Path], programs: Path | None) -> dict[str, obj
         "files": rootfs.inputs(paths.ROOT),
     }
     if programs:
-        inputs["programs"] = rootfs.inputs_of(programs)
+        inputs["programs"] = rootfs.inputs_of(programs, paths.ROOT)
     return inputs
 
 

@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from lull.artifacts import store
 from lull.engines.base import Outcome, Sink
 from lull.engines.choose import choose
 from lull.engines.execute import execute
@@ -16,6 +17,7 @@ from lull.runspec.settings import overrides
 from lull.runspec.spec import SIMULATED_MAX_S, WALL_MAX_S, AnyCpu, EngineName, Flavour, Limits
 
 WHAT_IT_RUNS_ON = "uname -a; lull-cpus"
+SELFTEST = "lull-selftest"
 
 
 @dataclass(frozen=True)
@@ -48,7 +50,7 @@ class Boot:
         for name, given, most in (("sim", self.sim_limit, SIMULATED_MAX_S), ("wall", self.wall_limit, WALL_MAX_S)):
             if not 0 < given <= most:
                 raise UserError(f"--{name}-limit {given:g}: give seconds, more than 0 and at most {most:g}")
-        chosen = choose(self.engine, self.gem5, self.checkpoint)
+        chosen = choose(self.engine, self.gem5, self.checkpoint, self._programs())
         spec = load_spec(
             self.platform,
             overrides(self.settings, self.shadow),
@@ -67,3 +69,8 @@ class Boot:
             seed=self.seed,
         )
         return execute(spec, chosen, self.out, sink)
+
+    def _programs(self) -> Path | None:
+        """Return the selftests for a command that names them. All other commands share the image of experiments, and
+        its checkpoint."""
+        return store.selftests() if SELFTEST in self.command else None
