@@ -17,8 +17,15 @@ from lull.files import digest, paths
 from lull.host.process import Run, Runner
 from lull.host.progress import Progress
 
-EXPECTED_LINES = {"firmware": 200, "kernel": 2600, "rootfs": 825, "bindings": 4}
-"""The number of lines that a full build prints, counted once. Progress is shown as a share of these."""
+EXPECTED_LINES = {
+    "firmware": 200,
+    "kernel": 2600,
+    "root file system": 797,
+    "root file system with the selftests": 119,
+    "device tree schemas": 4,
+}
+"""The number of lines that a full build prints, counted once, by what is built or its kind. Progress is shown as a
+share of these. Other builds show no share."""
 
 RootfsSource = Literal["debian", "buildroot"]
 BINDINGS = Path("Documentation") / "devicetree" / "bindings"
@@ -184,7 +191,7 @@ def _built(kind: str, what: str, inputs: dict[str, object], build: Callable[[Pat
     log = paths.cache_dir() / "logs" / f"{kind}-{cache.key_of(inputs)}.log"
 
     def make(out: Path, work: Path) -> None:
-        with Progress(f"build the {what}", EXPECTED_LINES[kind]) as progress:
+        with Progress(f"build the {what}", EXPECTED_LINES.get(what, EXPECTED_LINES.get(kind))) as progress:
             build(out, work, Runner(what, log, progress))
 
     return cache.get(kind, inputs, make)
