@@ -1151,12 +1151,34 @@ static void may_not_second(void)
 	pin_to(2, mains - 1);
 }
 
+static void nothing(void)
+{
+}
+
+static void leaves_fewer(void)
+{
+	put(ROOT "/cgroup.procs", "0");
+}
+
+static void needs_more(void)
+{
+	anywhere();
+	if (clamp_least(900))
+		tap_bail("cannot set uclamp.min");
+}
+
+static void needs_less(void)
+{
+	if (clamp_least(0))
+		tap_bail("cannot drop uclamp.min");
+}
+
 /*
  * A task wakes another one on CPU 1, sleeps on CPU 0, and is woken by the other one after @pause:
  * how often of @runs it comes back to CPU 1. The other one may run on the CPUs from @first on.
- * Before the task sleeps, @goes says where it may run.
+ * Before the task sleeps, @goes says where it may run, and @after undoes that.
  */
-static int came_back(int runs, uint64_t pause, int first, void (*goes)(void))
+static int came_back(int runs, uint64_t pause, int first, void (*goes)(void), void (*after)(void))
 {
 	int to[2], from[2], back = 0, on[64] = {0};
 	char byte = 0;
@@ -1184,8 +1206,7 @@ static int came_back(int runs, uint64_t pause, int first, void (*goes)(void))
 			tap_bail("no answer");
 		back += sched_getcpu() == 1;
 		on[sched_getcpu()]++;
-		if (goes == in_fewer)
-			put(ROOT "/cgroup.procs", "0");
+		after();
 	}
 	anywhere();
 	stop(pid);
@@ -1200,12 +1221,12 @@ static int came_back(int runs, uint64_t pause, int first, void (*goes)(void))
 }
 
 /* A task does not return to CPU 1, where it may not run any more. */
-static void test_return_to(void (*goes)(void), const char *what)
+static void test_return_to(void (*goes)(void), void (*after)(void), const char *what)
 {
 	unsigned long before = stat_of("returned"), returned;
 
 	/* The waker may run on one CPU only, so it returns nowhere itself. */
-	came_back(RUNS, 5 * MS, mains - 1, goes);
+	came_back(RUNS, 5 * MS, mains - 1, goes, after);
 	returned = stat_of("returned") - before;
 	if (!tap_ok(returned <= RUNS / 10, "associate keeps to %s", what))
 		tap_note("%lu returned", returned);
@@ -1219,19 +1240,20 @@ static void test_return(void)
 	}
 	only("associate");
 	/* A thread of the kernel may be at work there meanwhile. */
-	tap_ok(came_back(RUNS, 5 * MS, mains - 2, anywhere) >= RUNS * 8 / 10,
+	tap_ok(came_back(RUNS, 5 * MS, mains - 2, anywhere, nothing) >= RUNS * 8 / 10,
 	       "a task comes back to where it was when it woke the one that wakes it");
-	tap_ok(came_back(RUNS, 5 * MS, mains - 1, anywhere) >= RUNS * 8 / 10,
+	tap_ok(came_back(RUNS, 5 * MS, mains - 1, anywhere, nothing) >= RUNS * 8 / 10,
 	       "so it does if that one may run on one CPU only");
 	/* Upstream takes any idle CPU, which may be this one now and then. */
-	tap_ok(came_back(3, 700 * MS, mains - 2, anywhere) <= 1,
+	tap_ok(came_back(3, 700 * MS, mains - 2, anywhere, nothing) <= 1,
 	       "but not after more than half a second");
-	test_return_to(may_not_second, "affinity");
+	test_return_to(may_not_second, nothing, "affinity");
 	make_fewer(2, mains - 1);
-	test_return_to(in_fewer, "cpuset");
+	test_return_to(in_fewer, leaves_fewer, "cpuset");
 	drop_fewer();
+	test_return_to(needs_more, needs_less, "uclamp.min");
 	only(NULL);
-	tap_ok(came_back(RUNS, 5 * MS, mains - 2, anywhere) <= RUNS / 10,
+	tap_ok(came_back(RUNS, 5 * MS, mains - 2, anywhere, nothing) <= RUNS / 10,
 	       "nor if that part is off");
 }
 
@@ -1432,10 +1454,25 @@ static void test_balance_by(int last, const char *what)
 	tap_ok(kept && spread, "balance keeps to %s", what);
 }
 
+/* A cluster of which a CPU is gone is still balanced by itself, over the others. */
+static void test_balance_gone(const char *file, const char *out, const char *in, const char *what)
+{
+	bool alone;
+
+	put(file, out);
+	clock_sleep(500 * MS);
+	alone = is_balanced_alone();
+	tap_ok(alone && seats[0] != last_little && seats[1] != last_little,
+	       "balance knows that a CPU is %s", what);
+	put(file, in);
+	clock_sleep(500 * MS);
+}
+
 /* Tasks that may run on little CPUs only are never too large for them. */
 static void test_balance(void)
 {
 	unsigned long before;
+	char text[32], path[128];
 	pid_t pids[64];
 
 	if (littles < 4 || last_little - first_little + 1 != littles) {
@@ -1468,6 +1505,12 @@ static void test_balance(void)
 	test_balance_by(last_little, "cpuset");
 	begins = NULL;
 	drop_fewer();
+	snprintf(path, sizeof(path), CPU_DIR "/cpu%d/online", last_little);
+	test_balance_gone(path, "0", "1", "offline");
+	put("/sys/kernel/lull/hotplug/enabled", "1");
+	snprintf(text, sizeof(text), "%d", last_little);
+	test_balance_gone(CPU_DIR "/pseudo_offline", text, "\n", "out");
+	put("/sys/kernel/lull/hotplug/enabled", "0");
 	only("select");
 	before = stat_of("local");
 	roam(pids, 2, first_little, last_little);
