@@ -38,7 +38,7 @@ def fake(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 def _programs() -> list[str]:
     folders = [*rootfs.program_folders(paths.ROOT), paths.ROOT / rootfs.SELFTESTS]
-    return [str(folder.relative_to(paths.ROOT)) for folder in folders]
+    return sorted(str(folder.relative_to(paths.ROOT)) for folder in folders)
 
 
 @pytest.fixture
