@@ -17,16 +17,6 @@ from lull.files import digest, paths
 from lull.host.process import Run, Runner
 from lull.host.progress import Progress
 
-EXPECTED_LINES = {
-    "firmware": 200,
-    "kernel": 2600,
-    "root file system": 797,
-    "root file system with the selftests": 119,
-    "device tree schemas": 4,
-}
-"""The number of lines that a full build prints, counted once, by what is built or its kind. Progress is shown as a
-share of these. Other builds show no share."""
-
 RootfsSource = Literal["debian", "buildroot"]
 BINDINGS = Path("Documentation") / "devicetree" / "bindings"
 
@@ -51,7 +41,7 @@ def build_firmware() -> Entry:
         run(["dpkg-source", "--no-check", "-x", str(dsc), str(tree)], work)
         firmware.build(paths.ROOT, tree, out, run)
 
-    return _built("firmware", "firmware", _firmware_inputs(dsc), build)
+    return _built("firmware", "firmware", _firmware_inputs(dsc), build, lines=200)
 
 
 def _firmware_inputs(dsc: Path) -> dict[str, object]:
@@ -80,7 +70,7 @@ def build_kernel(flavour: str, without: Sequence[str] = ()) -> Entry:
         build_directory = kernel.build_directory(tree, flavour)
         kernel.build(tree, build_directory, out, paths.ROOT, flavour, run, os.cpu_count() or 1, without)
 
-    return _built("kernel", f"kernel ({', without '.join([flavour, *without])})", inputs, build)
+    return _built("kernel", f"kernel ({', without '.join([flavour, *without])})", inputs, build, lines=2600)
 
 
 def _kernel_inputs(identity: str, flavour: str) -> dict[str, object]:
@@ -98,22 +88,10 @@ def build_rootfs(source: RootfsSource = "debian", programs: Path | None = None) 
     `programs` is one more folder of guest programs for the image: `selftests()`, or the folder of an experiment outside
     of the checkout.
     """
-    return _rootfs_from_debian(programs) if source == "debian" else _rootfs_from_buildroot()
-
-
-def _rootfs_from_debian(programs: Path | None) -> Entry:
+    if source == "buildroot":
+        return _rootfs_from_buildroot()
     debs = _image_packages()
-    inputs = _rootfs_inputs(debs, programs)
-    if programs is None:
-        return _built(
-            "rootfs", "root file system", inputs, lambda out, _, run: rootfs.build(debs, paths.ROOT, out, run)
-        )
-    extra, image = programs, _rootfs_from_debian(None).file("rootfs.cpio")
-
-    def build(out: Path, _work: Path, run: Run) -> None:
-        rootfs.build_with(extra, image, debs, paths.ROOT, out, run)
-
-    return _built("rootfs", f"root file system with {_named(extra)}", inputs, build)
+    return _rootfs_with(programs, debs) if programs else _rootfs_from_debian(debs)
 
 
 def selftests() -> Path:
@@ -121,8 +99,23 @@ def selftests() -> Path:
     return paths.ROOT / rootfs.SELFTESTS
 
 
-def _named(programs: Path) -> str:
-    return "the selftests" if programs == selftests() else str(programs)
+def _rootfs_from_debian(debs: list[Path]) -> Entry:
+    def build(out: Path, _work: Path, run: Run) -> None:
+        rootfs.build(debs, paths.ROOT, out, run)
+
+    return _built("rootfs", "root file system", _rootfs_inputs(debs, None), build, lines=797)
+
+
+def _rootfs_with(programs: Path, debs: list[Path]) -> Entry:
+    """Build the image that has the guest programs of one more folder. The image without them is looked up, and built,
+    only if this one is not in the cache."""
+
+    def build(out: Path, _work: Path, run: Run) -> None:
+        image = _rootfs_from_debian(debs).file("rootfs.cpio")
+        rootfs.build_with(programs, image, _material(), paths.ROOT, out, run)
+
+    what, lines = ("the selftests", 76) if programs == selftests() else (str(programs), None)
+    return _built("rootfs", f"root file system with {what}", _rootfs_inputs(debs, programs), build, lines)
 
 
 def _image_packages() -> list[Path]:
@@ -166,7 +159,7 @@ def device_tree_bindings() -> Path:
         _unpack_kernel(source, work, run)
         shutil.copytree(work / "tree" / BINDINGS, out, dirs_exist_ok=True)
 
-    return _built("bindings", "device tree schemas", {"source": identity}, build).path
+    return _built("bindings", "device tree schemas", {"source": identity}, build, lines=4).path
 
 
 def kernel_source() -> tuple[Path, str]:
@@ -187,11 +180,19 @@ def kernel_source() -> tuple[Path, str]:
     raise UserError(f"KERNEL_SRC={chosen}: neither a kernel tree nor a tarball; point it at a Linux 6.12 one")
 
 
-def _built(kind: str, what: str, inputs: dict[str, object], build: Callable[[Path, Path, Run], None]) -> Entry:
+def _built(
+    kind: str,
+    what: str,
+    inputs: dict[str, object],
+    build: Callable[[Path, Path, Run], None],
+    lines: int | None = None,
+) -> Entry:
+    """Return the artifact. `lines` is the number of lines that a full build prints, counted once. Progress is shown as
+    a share of these, or without a share."""
     log = paths.cache_dir() / "logs" / f"{kind}-{cache.key_of(inputs)}.log"
 
     def make(out: Path, work: Path) -> None:
-        with Progress(f"build the {what}", EXPECTED_LINES.get(what, EXPECTED_LINES.get(kind))) as progress:
+        with Progress(f"build the {what}", lines) as progress:
             build(out, work, Runner(what, log, progress))
 
     return cache.get(kind, inputs, make)
