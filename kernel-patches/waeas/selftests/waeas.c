@@ -1058,7 +1058,24 @@ static void test_allowed_by(void (*how)(void), const char *what)
 	begins = NULL;
 }
 
-/* Nothing is placed on a CPU that is out, nor on one that is offline. */
+/*
+ * Runs a test while the last little CPU is offline, and again while it is out. @out, written to
+ * @file, takes the CPU away, and @in brings it back. @what is what the CPU is meanwhile.
+ */
+static void test_offline_and_out(void (*test)(const char *file, const char *out, const char *in,
+					      const char *what))
+{
+	char text[32], path[128];
+
+	snprintf(path, sizeof(path), CPU_DIR "/cpu%d/online", last_little);
+	test(path, "0", "1", "offline");
+	put("/sys/kernel/lull/hotplug/enabled", "1");
+	snprintf(text, sizeof(text), "%d", last_little);
+	test(CPU_DIR "/pseudo_offline", text, "\n", "out");
+	put("/sys/kernel/lull/hotplug/enabled", "0");
+}
+
+/* Nothing is placed on a CPU that is gone. */
 static void test_not_there(const char *file, const char *out, const char *in, const char *what)
 {
 	only("select");
@@ -1080,7 +1097,6 @@ static void test_not_there(const char *file, const char *out, const char *in, co
 
 static void test_allowed(void)
 {
-	char text[32], path[128];
 	unsigned long before;
 
 	if (littles < 3 || last_little - first_little + 1 != littles) {
@@ -1094,12 +1110,7 @@ static void test_allowed(void)
 	test_allowed_by(in_fewer, "cpuset");
 	drop_fewer();
 
-	snprintf(path, sizeof(path), CPU_DIR "/cpu%d/online", last_little);
-	test_not_there(path, "0", "1", "offline");
-	put("/sys/kernel/lull/hotplug/enabled", "1");
-	snprintf(text, sizeof(text), "%d", last_little);
-	test_not_there(CPU_DIR "/pseudo_offline", text, "\n", "out");
-	put("/sys/kernel/lull/hotplug/enabled", "0");
+	test_offline_and_out(test_not_there);
 
 	only("pack");
 	begins = clamp;
@@ -1151,10 +1162,6 @@ static void may_not_second(void)
 	pin_to(2, mains - 1);
 }
 
-static void nothing(void)
-{
-}
-
 static void leaves_fewer(void)
 {
 	put(ROOT "/cgroup.procs", "0");
@@ -1176,7 +1183,7 @@ static void needs_less(void)
 /*
  * A task wakes another one on CPU 1, sleeps on CPU 0, and is woken by the other one after @pause:
  * how often of @runs it comes back to CPU 1. The other one may run on the CPUs from @first on.
- * Before the task sleeps, @goes says where it may run, and @after undoes that.
+ * Before the task sleeps, @goes says where it may run, and @after, if any, undoes that.
  */
 static int came_back(int runs, uint64_t pause, int first, void (*goes)(void), void (*after)(void))
 {
@@ -1206,7 +1213,8 @@ static int came_back(int runs, uint64_t pause, int first, void (*goes)(void), vo
 			tap_bail("no answer");
 		back += sched_getcpu() == 1;
 		on[sched_getcpu()]++;
-		after();
+		if (after)
+			after();
 	}
 	anywhere();
 	stop(pid);
@@ -1240,20 +1248,20 @@ static void test_return(void)
 	}
 	only("associate");
 	/* A thread of the kernel may be at work there meanwhile. */
-	tap_ok(came_back(RUNS, 5 * MS, mains - 2, anywhere, nothing) >= RUNS * 8 / 10,
+	tap_ok(came_back(RUNS, 5 * MS, mains - 2, anywhere, NULL) >= RUNS * 8 / 10,
 	       "a task comes back to where it was when it woke the one that wakes it");
-	tap_ok(came_back(RUNS, 5 * MS, mains - 1, anywhere, nothing) >= RUNS * 8 / 10,
+	tap_ok(came_back(RUNS, 5 * MS, mains - 1, anywhere, NULL) >= RUNS * 8 / 10,
 	       "so it does if that one may run on one CPU only");
 	/* Upstream takes any idle CPU, which may be this one now and then. */
-	tap_ok(came_back(3, 700 * MS, mains - 2, anywhere, nothing) <= 1,
+	tap_ok(came_back(3, 700 * MS, mains - 2, anywhere, NULL) <= 1,
 	       "but not after more than half a second");
-	test_return_to(may_not_second, nothing, "affinity");
+	test_return_to(may_not_second, NULL, "affinity");
 	make_fewer(2, mains - 1);
 	test_return_to(in_fewer, leaves_fewer, "cpuset");
 	drop_fewer();
 	test_return_to(needs_more, needs_less, "uclamp.min");
 	only(NULL);
-	tap_ok(came_back(RUNS, 5 * MS, mains - 2, anywhere, nothing) <= RUNS / 10,
+	tap_ok(came_back(RUNS, 5 * MS, mains - 2, anywhere, NULL) <= RUNS / 10,
 	       "nor if that part is off");
 }
 
@@ -1472,7 +1480,6 @@ static void test_balance_gone(const char *file, const char *out, const char *in,
 static void test_balance(void)
 {
 	unsigned long before;
-	char text[32], path[128];
 	pid_t pids[64];
 
 	if (littles < 4 || last_little - first_little + 1 != littles) {
@@ -1505,12 +1512,7 @@ static void test_balance(void)
 	test_balance_by(last_little, "cpuset");
 	begins = NULL;
 	drop_fewer();
-	snprintf(path, sizeof(path), CPU_DIR "/cpu%d/online", last_little);
-	test_balance_gone(path, "0", "1", "offline");
-	put("/sys/kernel/lull/hotplug/enabled", "1");
-	snprintf(text, sizeof(text), "%d", last_little);
-	test_balance_gone(CPU_DIR "/pseudo_offline", text, "\n", "out");
-	put("/sys/kernel/lull/hotplug/enabled", "0");
+	test_offline_and_out(test_balance_gone);
 	only("select");
 	before = stat_of("local");
 	roam(pids, 2, first_little, last_little);
