@@ -8,11 +8,11 @@ from pathlib import Path
 
 import pytest
 
-from lull.artifacts.rootfs import selftest_folders
+from lull.artifacts.rootfs import SELFTESTS, selftest_folders
 from lull.files.paths import ROOT
 from tests.complaints import complaints
 
-SHARED = ROOT / "benchmarks" / "selftests"
+SHARED = ROOT / SELFTESTS
 """The folder of the files that all selftests share, and of what builds them."""
 
 SLOW = {"eanem": "eanem 24 slow"}

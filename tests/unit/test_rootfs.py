@@ -232,25 +232,29 @@ def test_a_missing_package_is_one_sentence(debs: list[Path], tmp_path: Path) -> 
         rootfs.build([debs[1]], ROOT, tmp_path / "out", unpack_only)
 
 
-def test_inputs_change_with_the_sources(tmp_path: Path) -> None:
+@pytest.fixture
+def checkout(tmp_path: Path) -> Path:
+    """A copy of all that an image is made of, free to be changed."""
     for folder in ("benchmarks", "buildroot-overlay", "kernel-patches", "scripts/lull/artifacts"):
         shutil.copytree(ROOT / folder, tmp_path / folder)
-    before = rootfs.inputs(tmp_path)
+    return tmp_path
+
+
+def test_inputs_change_with_the_sources(checkout: Path) -> None:
+    before = rootfs.inputs(checkout)
     assert before == rootfs.inputs(ROOT)
     assert "scripts/lull/artifacts/cpio.py" in before
-    changed = tmp_path / "benchmarks/lib/m5.c"
+    changed = checkout / "benchmarks/lib/m5.c"
     changed.write_text(changed.read_text() + "\n")
-    after = rootfs.inputs(tmp_path)
+    after = rootfs.inputs(checkout)
     assert {path for path in before if before[path] != after[path]} == {"benchmarks/lib/m5.c"}
 
 
-def test_a_selftest_changes_the_inputs_of_its_own_image_alone(tmp_path: Path) -> None:
-    for folder in ("benchmarks", "buildroot-overlay", "kernel-patches", "scripts/lull/artifacts"):
-        shutil.copytree(ROOT / folder, tmp_path / folder)
-    changed = tmp_path / "kernel-patches/esm/selftests/esm.c"
+def test_a_selftest_changes_the_inputs_of_its_own_image_alone(checkout: Path) -> None:
+    changed = checkout / "kernel-patches/esm/selftests/esm.c"
     changed.write_text(changed.read_text() + "\n")
-    assert rootfs.inputs(tmp_path) == rootfs.inputs(ROOT)
-    before, after = (rootfs.inputs_of(root / rootfs.SELFTESTS, root) for root in (ROOT, tmp_path))
+    assert rootfs.inputs(checkout) == rootfs.inputs(ROOT)
+    before, after = (rootfs.inputs_of(root / rootfs.SELFTESTS, root) for root in (ROOT, checkout))
     assert {path for path in before if before[path] != after[path]} == {"kernel-patches/esm/selftests/esm.c"}
 
 
