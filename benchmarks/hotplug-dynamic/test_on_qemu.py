@@ -12,8 +12,10 @@ pytestmark = pytest.mark.guest
 
 
 def test_jobs_are_done_while_cpus_go_out_and_come_back(lull: Lull, tmp_path: Path) -> None:
-    """Each point at its smallest. QEMU's clock is no timing, so the rate of toggles is not judged."""
-    ran = lull("run", "hotplug-dynamic", "-e", "qemu", "--set", "windows=2", "--out", "out")
+    """Points of each kind at their smallest. QEMU's clock is no timing, so the rate of toggles is not judged."""
+    kinds = ("never/*-100000", "teo/100000", "governor/*-100000", "bound/*", "toggles/*", "often/100")
+    points = [word for kind in kinds for word in ("--points", kind)]
+    ran = lull("run", "hotplug-dynamic", "-e", "qemu", "--set", "windows=2", *points, "--out", "out")
     assert ran.returncode == 0, ran.stderr
     figures = lull("figures", "out")
     assert figures.returncode == 0, figures.stderr

@@ -15,9 +15,13 @@ from tests.selftests import judge
 pytestmark = pytest.mark.gem5
 
 
-def test_it_does_what_it_says(lull: Lull) -> None:
-    """Every case in one way of dispatch, with few events: what runs for a time, or races, is shorter for that."""
-    command = "lull-selftest esm --dispatch direct --events 600 --calls 100"
+@pytest.mark.parametrize(
+    "cases", ["--case interrupt", pytest.param("--events 600 --calls 100", marks=pytest.mark.slow)]
+)
+def test_it_does_what_it_says(lull: Lull, cases: str) -> None:
+    """The case of a device's interrupt, or every case, in one way of dispatch. The other cases need no device: QEMU's
+    quick tests run them. Few events: what runs for a time, or races, is shorter for that."""
+    command = f"lull-selftest esm --dispatch direct {cases}"
     judge(lull("boot", "-e", "gem5", "-p", "tiny", "--cpu", "atomic", "--exec", command))
 
 

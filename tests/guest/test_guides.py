@@ -77,6 +77,7 @@ def test_an_experiment_runs_and_nothing_else_was_touched(with_experiment: Clone)
     assert all(name.startswith("benchmarks/after-sleep/") for name in with_experiment.changed())
 
 
+@pytest.mark.slow
 def test_lint_and_the_suite_find_an_experiment_and_are_content(with_experiment: Clone) -> None:
     assert "benchmarks/after-sleep/after-sleep-check" in with_experiment.lint()
     assert "after-sleep" in with_experiment.line("./lull run --list").stdout
