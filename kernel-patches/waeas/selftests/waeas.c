@@ -675,7 +675,7 @@ static int packed_up_to(const char *percent)
 	wakes_every = 3 * MS;
 	wakes_at = 0;
 	set("pack_percent", "80");
-	tap_note("%d were packed up to %s percent", count, percent);
+	tap_note("%d came there, up to %s percent", count, percent);
 	return count;
 }
 
@@ -765,7 +765,10 @@ static void test_pack(void)
 	set("pack_percent", "80");
 }
 
-/* The waker is the only task at work on a little CPU. */
+/*
+ * The waker is the only task at work on a little CPU. So the task that it wakes is packed there, or
+ * nowhere.
+ */
 static void test_pack_apart(void)
 {
 	unsigned long before;
@@ -782,7 +785,7 @@ static void test_pack_apart(void)
 	if (littles == 1)
 		came = (int)(stat_of("packed") - before);
 	if (!tap_ok(came < RUNS / 10, "not where one runs"))
-		tap_note("%d were packed", came);
+		tap_note("%d %s", came, littles == 1 ? "were packed" : "came there");
 	set("pack_apart", "0");
 	tap_ok(is_packed(last_little, last_little, RUNS * 9 / 10),
 	       "there, too, if that is off, as in the paper");
