@@ -2,6 +2,8 @@
 """The measurement of what a system costs: which kernels are booted, and how what they left is counted."""
 
 import json
+import sys
+from dataclasses import replace
 from pathlib import Path
 
 import pyarrow as pa
@@ -9,10 +11,15 @@ import pyarrow.parquet as pq
 import pytest
 
 from lull.artifacts import kernel
+from lull.artifacts.cache import Entry
 from lull.bench import cost
+from lull.cli import app
+from lull.engines.base import Artifacts, Engine, Outcome, Sink
+from lull.engines.qemu import Qemu
 from lull.errors import UserError
 from lull.files.paths import ROOT
 from lull.rundir.folder import STATS_TABLE, STDOUT, RunDir
+from lull.runspec.spec import RunSpec
 from lull.systems import folder
 from tests.specs import spec
 
@@ -59,6 +66,53 @@ def test_a_kernel_without_a_system_lacks_nothing_else() -> None:
         wanted = kernel.wanted(ROOT, "default", names)
         differs = {symbol for symbol in whole | wanted if whole.get(symbol) != wanted.get(symbol)}
         assert differs == {folder.find(name).manifest.option for name in names}
+
+
+ALL_PARTS_OFF = (
+    "waeas.tracking=pelt",
+    *(f"waeas.{part}=0" for part in ("placement", "frequency", "select", "pack", "associate", "balance")),
+)
+
+
+def test_a_system_that_is_on_with_all_parts_off_is_a_column_of_its_own() -> None:
+    """The command for this column is in the README of WAEAS."""
+    *others, on = cost.variants(what("waeas", *ALL_PARTS_OFF)).values()
+    assert (others, on) == ([[], []], [*ALL_PARTS_OFF, "waeas.enabled=1"])
+    readme = (ROOT / "kernel-patches" / "waeas" / "README.md").read_text()
+    words = ["--same-kernel", *(f"--set {setting}" for setting in ALL_PARTS_OFF)]
+    assert [word for word in words if word not in readme] == []
+
+
+def test_in_the_same_kernel_a_system_is_only_off_and_on(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    whole = Entry("kernel", "whole", tmp_path)
+    ran: list[tuple[str, str]] = []
+
+    def execute(spec: RunSpec, _engine: Engine, out: Path, _sink: Sink, by: Artifacts) -> tuple[RunDir, Outcome]:
+        ran.append((out.name, by.kernel.key))
+        made = RunDir.create(out, spec)
+        (made / STDOUT).write_text('{"path": "wake", "events": 1, "took_ns": [5]}\n')
+        return made, Outcome(0, 0.0, 0.0, None, {})
+
+    monkeypatch.setattr(Qemu, "artifacts", lambda *_: Artifacts(whole, whole, None))
+    monkeypatch.setattr(cost, "execute", execute)
+    monkeypatch.setattr(cost.store, "build_kernel", lambda *_: pytest.fail("a kernel is built"))
+    found = cost.measure(replace(what("waeas"), same_kernel=True), Qemu(), tmp_path / "out")
+    assert found == {"off": {"wake": 5}, "on": {"wake": 5}}
+    assert ran == [("off", "whole"), ("on", "whole")]
+
+
+@pytest.mark.parametrize("setting", ["waeas.tracking=none", "waeas.trackin=pelt", "waeas.pack=2", "idle.deepest=C9"])
+def test_a_wrong_setting_is_one_sentence_before_anything_is_built(
+    setting: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(Qemu, "artifacts", lambda *_: pytest.fail("something is built"))
+    monkeypatch.setattr(sys, "argv", ["lull", "bench", "cost", "waeas", "-e", "qemu", "--set", setting])
+    with pytest.raises(SystemExit) as ended:
+        app.main()
+    said = capsys.readouterr().err
+    assert (ended.value.code, said.count("\n")) == (2, 1)
+    assert said.startswith("lull: ")
+    assert setting.partition("=")[0].partition(".")[2] in said
 
 
 def test_what_cannot_be_turned_on_is_one_sentence() -> None:

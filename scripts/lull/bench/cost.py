@@ -2,7 +2,8 @@
 """Measures the cost of a kernel system in instructions: the same code paths in a kernel without the system, with it
 off, and with it on.
 
-Systems that depend on this one are left out of all these kernels, so that nothing else differs.
+Systems that depend on this one are left out of all these kernels, so that nothing else differs. If only "off" and "on"
+are compared, both can run in the same kernel, which has all systems (`same_kernel`).
 
 On gem5, the statistics count instructions. On QEMU, the clock does: it counts the instructions of all CPUs, so the time
 of a run in which some CPU always works is their number. It is no timing, because QEMU has no caches or pipelines.
@@ -45,17 +46,23 @@ class CostPlan:
     """Settings besides the system's switch. Those of the system are only for the run in which it is on."""
     events: int
     runs: int
+    same_kernel: bool = False
+    """Count in the kernel with all systems: with the system off, and with it on."""
 
 
 def variants(what: CostPlan) -> dict[str, list[str]]:
-    """Return the settings of each run. A system on which all others depend cannot be left out: it has two runs only."""
+    """Return the settings of each run. The system's own settings are only in those of the run in which it is on.
+
+    A system on which all others depend cannot be left out, so it has two runs only: off and on. So has any system in
+    the same kernel.
+    """
     system = folder.find(what.system)
     own = [setting for setting in what.settings if setting.startswith(f"{system.name}.")]
     each = [setting for setting in what.settings if setting not in own]
     own += [f"{system.name}.{SWITCH}=1"] if SWITCH in system.manifest.settings else []
     if not own:
         raise UserError(f"{system.name}: it has no setting `{SWITCH}`; say by --set what turns it on")
-    found = {} if _is_base(system.name) else {NOT_THERE: each}
+    found = {} if what.same_kernel or _is_base(system.name) else {NOT_THERE: each}
     return found | {OFF: each, ON: [*each, *own]}
 
 
@@ -75,11 +82,15 @@ def measure(what: CostPlan, engine: Engine, out: Path) -> dict[str, dict[str, fl
     """Return the instructions per event of each path, by variant. The runs are left in `out`."""
     found: dict[str, dict[str, float]] = {}
     command = f"lull-cost -n {what.events} -r {what.runs}"
+    # All settings are checked before a kernel is built, which takes minutes.
+    specs = {
+        variant: load_spec(what.platform, settings, command, engine=engine.name, cpu=what.cpu, limits=_LIMITS)
+        for variant, settings in variants(what).items()
+    }
     artifacts = engine.artifacts("default")
-    for variant, settings in variants(what).items():
-        without = left_out(what.system, variant)
+    for variant, spec in specs.items():
+        without = [] if what.same_kernel else left_out(what.system, variant)
         kernel = store.build_kernel("default", without) if without else artifacts.kernel
-        spec = load_spec(what.platform, settings, command, engine=engine.name, cpu=what.cpu, limits=_LIMITS)
         place = out / variant.replace(" ", "-")
         run, outcome = execute(spec, engine, place, lambda _: None, replace(artifacts, kernel=kernel))
         if outcome.status != 0:

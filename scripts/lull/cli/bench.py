@@ -191,8 +191,8 @@ def cost(
         typer.Option(
             "--set",
             autocompletion=complete_setting,
-            help="one more setting for all three runs, such as idle.deepest=C3; a setting of SYSTEM itself is used "
-            "only in the run in which SYSTEM is on; may be repeated",
+            help="one more setting for all runs, such as idle.deepest=C3; a setting of SYSTEM itself is used only in "
+            "the run in which SYSTEM is on, as in `bench cost waeas --set waeas.pack=0`; may be repeated",
             metavar="KEY=VALUE",
         ),
     ] = None,
@@ -205,21 +205,29 @@ def cost(
     runs: Annotated[
         int, typer.Option(min=1, max=100, help="number of runs of each code path; the lower quartile is shown")
     ] = 10,
-    out: Annotated[Path | None, typer.Option(help="folder for the three runs; if not given, none is kept")] = None,
+    same_kernel: Annotated[
+        bool,
+        typer.Option(
+            "--same-kernel", help="compare only SYSTEM off with SYSTEM on, both in the kernel that has all systems"
+        ),
+    ] = False,
+    out: Annotated[Path | None, typer.Option(help="folder for the runs; if not given, none is kept")] = None,
     gem5: Gem5Option = None,
 ) -> None:
     """Count instructions that a kernel system adds to hot paths.
 
     A hot path is, for example, a wake-up. The command makes three runs: a kernel without SYSTEM, a kernel in which
     SYSTEM is switched off, and one in which it is on. Instructions are counted, not timed. Systems that depend on
-    SYSTEM are left out of every kernel, so that nothing else differs. Each kernel is built once.
+    SYSTEM are left out of every kernel, so that nothing else differs. Each kernel is built once, in minutes.
+
+    With --same-kernel the first run is not made. Off and on are compared in the kernel of all other runs, so no
+    further kernel is built. `platform` has no first run either: all others depend on it, so it cannot be left out.
 
     Example: lull bench cost esm -e qemu
     """
     from lull.bench import cost as bench
 
-    what = bench.CostPlan(system, platform, cpu, settings or (), events, runs)
-    bench.variants(what)  # a wrong name is told before anything is built
+    what = bench.CostPlan(system, platform, cpu, settings or (), events, runs, same_kernel)
     with tempfile.TemporaryDirectory(prefix="lull-bench-") as scratch:
         found = bench.measure(what, choose(engine, gem5), out or Path(scratch))
     console = terminal.console()
