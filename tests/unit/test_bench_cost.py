@@ -10,7 +10,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from lull.artifacts import kernel
+from lull.artifacts import kernel, store
 from lull.artifacts.cache import Entry
 from lull.bench import cost
 from lull.cli import app
@@ -95,7 +95,7 @@ def test_in_the_same_kernel_a_system_is_only_off_and_on(tmp_path: Path, monkeypa
 
     monkeypatch.setattr(Qemu, "artifacts", lambda *_: Artifacts(whole, whole, None))
     monkeypatch.setattr(cost, "execute", execute)
-    monkeypatch.setattr(cost.store, "build_kernel", lambda *_: pytest.fail("a kernel is built"))
+    monkeypatch.setattr(store, "build_kernel", lambda *_: pytest.fail("a kernel is built"))
     found = cost.measure(replace(what("waeas"), same_kernel=True), Qemu(), tmp_path / "out")
     assert found == {"off": {"wake": 5}, "on": {"wake": 5}}
     assert ran == [("off", "whole"), ("on", "whole")]
