@@ -56,6 +56,15 @@ def test_the_energy_of_a_unit_is_that_of_all_windows_over_their_units() -> None:
     assert steady["cpus_uj_high"] - steady["cpus_uj_low"] < 0.05, "each unit takes as much, however many there are"
 
 
+def test_the_clocks_of_windows_are_told_and_older_points_have_none() -> None:
+    made = tables(eas=EAS, waeas=EAS)
+    points = made["points"].append_column("little_mhz", pa.array([None, 1416.2]))
+    names = points["point"].to_pylist()
+    heading, _, older, newer = throughput.conclude({**made, "points": points}, names).summary.splitlines()[4:8]
+    assert heading.endswith("| little, MHz |")
+    assert (older.split(" | ")[-1], newer.split(" | ")[-1]) == ("- |", "1416 |")
+
+
 @pytest.mark.parametrize(
     ("waeas", "passed"),
     [

@@ -8,18 +8,23 @@ import numpy as np
 import pyarrow as pa
 from matplotlib.figure import Figure
 
+from lull.energy import clocks
+from lull.energy import windows as statistics
 from lull.figures import boots, predictions, repetitions, waiting
 from lull.plotting import style
 from lull.plotting.markdown import markdown_table
 from lull.results.against import Against
 from lull.results.drawing import Drawing, Stored
 from lull.results.result import Check, Result
+from lull.rundir.folder import STATS_TABLE
 from lull.rundir.run import Run
 from lull.scenario.runs import Runs
 from lull.statistics import student
 from lull.trace.clock import TICKS_PER_US
 
 STAMPS = "stamps.jsonl"
+MHZ = "_mhz"
+"""The end of the name of a cluster's column: the cluster's mean clock in the windows."""
 LOAD = ("kernel", "groups", "threads", "short", "governor", "forward_us", "boot")
 """Parameters that must be equal in two points to compare their ways. Each experiment has some of them."""
 OVER_BOOTS = {"per_s": "a second", "cpus_w": "power of CPUs", "cpus_uj": "energy of CPUs for each"}
@@ -105,6 +110,8 @@ def df_windows(runs: Runs) -> pa.Table:
         if runs.timed:
             windows = repetitions.windows(run, waiting.WINDOWS)
             settle_us += windows.late // TICKS_PER_US
+            for row, mhz in zip(own, _clocks(run, windows.edges.tolist()), strict=True):
+                row |= mhz
             own = every[run.name] = [row for row, loaded in zip(own, windows.loaded, strict=True) if loaded]
         with run.understanding(STAMPS):
             lines = [(int(line["ns"]) / 1000, int(line["messages"])) for line in run.lines(STAMPS)]
@@ -114,6 +121,16 @@ def df_windows(runs: Runs) -> pa.Table:
     for row in found:
         row["per_s"] = row["messages"] / row["seconds"]
     return pa.Table.from_pylist(found)
+
+
+def _clocks(run: Run, edges: Sequence[int]) -> list[Row]:
+    """Return the mean clock of each cluster between each edge and the next."""
+    clusters = dict(enumerate(run.spec.platform.resolved_clusters()))
+    found = clocks.means(statistics.read(run.rundir() / STATS_TABLE), clusters, edges)
+    return [
+        {f"{clusters[number].name}{MHZ}": own[index].mhz for number, own in found.items()}
+        for index in range(len(edges) - 1)
+    ]
 
 
 def done_in(stamps: Sequence[tuple[float, int]], begin_us: float, window_us: float, count: int) -> list[float]:
@@ -137,6 +154,7 @@ def df_points(runs: Runs, windows: pa.Table) -> pa.Table:
     for run in runs.runs:
         own = every[run.name]
         row = _place(run) | waiting.means(own, ("per_s", "power_w", "cpus_w")) | {"drift": _drift(own)}
+        row |= {name: float(np.mean([each[name] for each in own])) for name in _clusters(windows)}
         if "cpus_w" in row:
             row["cpus_uj"] = 1e6 * row["cpus_w"] / row["per_s"] if row["per_s"] else None
         found.append(row)
@@ -183,9 +201,15 @@ def _values(own: Sequence[Row], name: str) -> list[float]:
     return [1e6 * (joules + (row["cpus_w"] - joules * row["per_s"]) / rate) for row in own]
 
 
+def _clusters(table: pa.Table) -> list[str]:
+    return [name for name in table.column_names if name.endswith(MHZ)]
+
+
 def _points_text(points: pa.Table) -> str:
     timed = waiting.is_timed(points)
+    clusters = _clusters(points)
     headings = ("point", "way", "a second", "drift, %") + (("power, mW", "CPUs, mW", "CPUs, µJ each") if timed else ())
+    headings += tuple(f"{name.removesuffix(MHZ)}, MHz" for name in clusters)
     rows = [
         (
             row["point"], row["way"], waiting.mean_text(row, "per_s", digits=5),
@@ -198,6 +222,7 @@ def _points_text(points: pa.Table) -> str:
                 if timed
                 else ()
             ),
+            *("-" if row[name] is None else f"{row[name]:.0f}" for name in clusters),
         )
         for row in points.to_pylist()
     ]  # fmt: skip
