@@ -12,12 +12,11 @@ pytestmark = pytest.mark.guest
 
 
 def test_messages_flow(lull: Lull, tmp_path: Path) -> None:
-    ran = lull(
-        "run", "waeas-messaging", "-e", "qemu", "--points", "groups/1-*", "--points", "threads/*", "--out", "out"
-    )
+    points = [word for pattern in ("groups/1-*", "clocks/*") for word in ("--points", pattern)]
+    ran = lull("run", "waeas-messaging", "-e", "qemu", *points, "--out", "out")
     assert ran.returncode == 0, ran.stderr
     figures = lull("figures", "out")
     assert figures.returncode == 0, figures.stderr
     rows = pq.read_table(tmp_path / "out" / "figures" / "windows.parquet").to_pylist()
-    assert {row["way"] for row in rows} == {"smp", "eas", "waeas"}
+    assert {row["way"] for row in rows} == {"smp", "eas", "waeas", "without_frequency"}
     assert all(row["messages"] > 0 for row in rows)
