@@ -4,13 +4,9 @@
  * to their targets, and what was steered comes back. All of it over the loopback device. A kernel
  * with checkers may be too slow for the rates; with `slow` they are told and not judged.
  */
-#include <arpa/inet.h>
 #include <errno.h>
-#include <fcntl.h>
-#include <linux/filter.h>
 #include <linux/genetlink.h>
 #include <linux/netlink.h>
-#include <net/if.h>
 #include <netinet/in.h>
 #include <poll.h>
 #include <sched.h>
@@ -18,25 +14,22 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/ioctl.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include "clock.h"
+#include "connections.h"
 #include "eanem.h"
 #include "pin.h"
 #include "random.h"
 #include "sysfs.h"
 #include "tap.h"
 
-#define MS 1000000ULL
 #define INTERVAL_US "20000"
 #define LONG_INTERVAL_US "400000"
-#define MTU 1500
 #define NOBODY 65534
-#define SOCKETS 256
 /* More than one answer of netlink holds. */
 #define MANY 200
 #define UDP_PACKETS 10
@@ -51,145 +44,10 @@ static struct eanem eanem;
 static char interval_us[32];
 static bool slow;
 
-static void must(int error, const char *what)
-{
-	if (error)
-		tap_bail("cannot %s: %s", what, strerror(error < 0 ? -error : error));
-}
-
 /* A thousandth part of a rate's target, which has to lie between two ends. */
 static bool within(uint64_t part, uint64_t least, uint64_t most)
 {
 	return slow || (part >= least && part <= most);
-}
-
-static void put(const char *file, const char *value)
-{
-	must(write_text(file, value), file);
-}
-
-static void turn(const char *on)
-{
-	put(EANEM_DIR "/enabled", on);
-}
-
-/* The loopback device with packets as an Ethernet has them, or as it was. */
-static void loopback(bool back)
-{
-	static struct ifreq flags = {.ifr_name = "lo"}, mtu = {.ifr_name = "lo"};
-	int fd = socket(AF_INET, SOCK_DGRAM, 0), was;
-
-	if (fd < 0 || (!back && (ioctl(fd, SIOCGIFFLAGS, &flags) || ioctl(fd, SIOCGIFMTU, &mtu))))
-		tap_bail("no loopback device: %s", strerror(errno));
-	was = mtu.ifr_mtu;
-	if (!back)
-		mtu.ifr_mtu = MTU;
-	if (ioctl(fd, SIOCSIFMTU, &mtu))
-		tap_bail("the loopback device: %s", strerror(errno));
-	mtu.ifr_mtu = was;
-	was = flags.ifr_flags;
-	if (!back)
-		flags.ifr_flags |= IFF_UP;
-	if (ioctl(fd, SIOCSIFFLAGS, &flags))
-		tap_bail("the loopback device: %s", strerror(errno));
-	flags.ifr_flags = (short)was;
-	close(fd);
-}
-
-static int socket_at(int type, struct sockaddr_in *at)
-{
-	socklen_t length = sizeof(*at);
-	int fd = socket(AF_INET, type | SOCK_CLOEXEC, 0);
-
-	*at = (struct sockaddr_in){.sin_family = AF_INET,
-				   .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
-	if (fd < 0 || bind(fd, (struct sockaddr *)at, length) ||
-	    getsockname(fd, (struct sockaddr *)at, &length))
-		tap_bail("no socket: %s", strerror(errno));
-	return fd;
-}
-
-static uint64_t cookie(int fd)
-{
-	uint64_t id = 0;
-	socklen_t length = sizeof(id);
-
-	if (getsockopt(fd, SOL_SOCKET, SO_COOKIE, &id, &length))
-		tap_bail("no cookie: %s", strerror(errno));
-	return id;
-}
-
-/* A connection: this end's socket, which is watched, and a child that is silent at first. */
-static int silent_connection(pid_t *child)
-{
-	static char data[65536];
-	struct sockaddr_in at;
-	int listener = socket_at(SOCK_STREAM, &at), fd;
-
-	if (listen(listener, 1))
-		tap_bail("cannot listen: %s", strerror(errno));
-	*child = fork();
-	if (!*child) {
-		close(listener);
-		fd = socket(AF_INET, SOCK_STREAM, 0);
-		if (connect(fd, (struct sockaddr *)&at, sizeof(at)) || recv(fd, data, 1, 0) != 1)
-			_exit(1);
-		while (send(fd, data, sizeof(data), MSG_NOSIGNAL) > 0)
-			;
-		_exit(0);
-	}
-	fd = accept(listener, NULL, NULL);
-	close(listener);
-	if (fd < 0)
-		tap_bail("cannot accept: %s", strerror(errno));
-	return fd;
-}
-
-/* The child sends from now on until it is killed. */
-static void begin(int fd)
-{
-	if (send(fd, "", 1, 0) != 1)
-		tap_bail("cannot send: %s", strerror(errno));
-}
-
-static int connection(pid_t *child)
-{
-	int fd = silent_connection(child);
-
-	begin(fd);
-	return fd;
-}
-
-static void end(pid_t child)
-{
-	kill(child, SIGKILL);
-	waitpid(child, NULL, 0);
-}
-
-/* Reads all that comes on some sockets for so long; bytes of each, and how long it took. */
-static uint64_t read_for(const int *fds, int count, uint64_t ns, uint64_t *bytes)
-{
-	static char data[65536];
-	struct pollfd ready[4];
-	uint64_t began = clock_ns(), now;
-	ssize_t got;
-
-	for (int i = 0; i < count; i++) {
-		ready[i] = (struct pollfd){.fd = fds[i], .events = POLLIN};
-		bytes[i] = 0;
-	}
-	while ((now = clock_ns()) < began + ns) {
-		if (poll(ready, (nfds_t)count, (int)((began + ns - now) / MS) + 1) <= 0)
-			continue;
-		for (int i = 0; i < count; i++) {
-			if (!ready[i].revents)
-				continue;
-			got = recv(fds[i], data, sizeof(data), MSG_DONTWAIT);
-			if (got > 0)
-				bytes[i] += (uint64_t)got;
-		}
-	}
-	return clock_ns() - began;
 }
 
 /* What is still to come of a sender that has gone. */
@@ -212,33 +70,6 @@ static uint64_t part_of(int fd, uint64_t target, uint64_t settle_ms, uint64_t ms
 	read_for(&fd, 1, settle_ms * MS, &bytes);
 	ns = read_for(&fd, 1, ms * MS, &bytes);
 	return (uint64_t)((double)bytes * 1e12 / (double)ns / (double)target);
-}
-
-static bool find(struct eanem *by, uint64_t id, struct lull_eanem_socket *found)
-{
-	static struct lull_eanem_socket sockets[SOCKETS];
-	size_t count = SOCKETS;
-
-	must(eanem_sockets(by, sockets, &count), "list sockets");
-	for (size_t i = 0; i < count; i++) {
-		if (sockets[i].id == id) {
-			*found = sockets[i];
-			return true;
-		}
-	}
-	return false;
-}
-
-/* Until another interval is over. */
-static void next_interval(uint64_t id, struct lull_eanem_socket *now)
-{
-	uint64_t before;
-
-	if (!find(&eanem, id, now))
-		tap_bail("a socket is not watched");
-	before = now->interval;
-	while (find(&eanem, id, now) && now->interval == before)
-		clock_sleep(MS);
 }
 
 /* What the library does not ask: all of the request after its heads is the caller's. */
@@ -345,7 +176,7 @@ static void counts_datagrams(void)
 	turn("0");
 	turn("1");
 	recv(to, got, sizeof(got), MSG_DONTWAIT);
-	next_interval(cookie(to), &now);
+	next_interval(&eanem, cookie(to), &now);
 	for (int i = 0; i < UDP_PACKETS; i++)
 		if (sendto(from, data, i % 2 ? 100 : 200, 0, (struct sockaddr *)&at, sizeof(at)) <
 		    0)
@@ -353,7 +184,7 @@ static void counts_datagrams(void)
 	for (int i = 0; i < UDP_PACKETS; i++)
 		if (recv(to, got, sizeof(got), 0) != (i % 2 ? 100 : 200))
 			tap_bail("cannot receive");
-	next_interval(cookie(to), &now);
+	next_interval(&eanem, cookie(to), &now);
 	tap_ok(now.last.packets == UDP_PACKETS && now.last.bytes == 1500,
 	       "datagrams are counted: %llu of %llu bytes", now.last.packets, now.last.bytes);
 	tap_ok(now.last.mean == 150000 && now.last.variance == 2500,
@@ -370,7 +201,7 @@ static void counts_datagrams(void)
 	tap_ok(now.pid == (uint32_t)getpid() && now.uid == 0 && now.protocol == IPPROTO_UDP &&
 		       now.local_port == at.sin_port,
 	       "and it is known whose it is");
-	next_interval(cookie(to), &now);
+	next_interval(&eanem, cookie(to), &now);
 	tap_ok(now.last.packets == 0 && now.packets == UDP_PACKETS,
 	       "the next interval begins anew, and the total stays");
 
@@ -379,7 +210,7 @@ static void counts_datagrams(void)
 		    recv(to, got, sizeof(got), 0) != 0)
 			tap_bail("no datagram without bytes");
 		if (i == 0)
-			next_interval(cookie(to), &now);
+			next_interval(&eanem, cookie(to), &now);
 	}
 	tap_ok(now.last.packets == 1 && now.last.bytes == 0 &&
 		       now.last.stages[LULL_EANEM_USER].count == 1,
@@ -412,11 +243,11 @@ static void counts_no_end(void)
 	to = accept(listener, NULL, NULL);
 	if (to < 0)
 		tap_bail("cannot accept: %s", strerror(errno));
-	next_interval(cookie(to), &now);
+	next_interval(&eanem, cookie(to), &now);
 	close(from);
 	if (recv(to, &byte, 1, 0) != 0)
 		tap_bail("the connection did not end");
-	next_interval(cookie(to), &now);
+	next_interval(&eanem, cookie(to), &now);
 	tap_ok(now.packets == 0 && now.last.stages[LULL_EANEM_USER].count == 0,
 	       "the end of a connection is not counted");
 	close(to);
@@ -444,8 +275,8 @@ static void counts_bytes(void)
 	       (unsigned long long)net_ns);
 	end(child);
 	more = read_rest(fd);
-	next_interval(cookie(fd), &now);
-	next_interval(cookie(fd), &now);
+	next_interval(&eanem, cookie(fd), &now);
+	next_interval(&eanem, cookie(fd), &now);
 	tap_ok(now.bytes == bytes + more, "a connection's bytes are counted: %llu of %llu",
 	       now.bytes, (unsigned long long)(bytes + more));
 	tap_ok(now.packets >= now.bytes / MTU && now.packets <= now.bytes / 1000,
@@ -831,21 +662,6 @@ static void does_not_open_what_is_full(void)
 	       (unsigned long long)part);
 	end(child);
 	close(fd);
-}
-
-/* One of so many segments that come is lost: the socket's filter drops it before TCP sees it. */
-static void lose_one_of(int fd, uint32_t count)
-{
-	struct sock_filter code[] = {
-		BPF_STMT(BPF_LD | BPF_W | BPF_ABS, (uint32_t)(SKF_AD_OFF + SKF_AD_RANDOM)),
-		BPF_JUMP(BPF_JMP | BPF_JGE | BPF_K, UINT32_MAX / count, 0, 1),
-		BPF_STMT(BPF_RET | BPF_K, UINT32_MAX),
-		BPF_STMT(BPF_RET | BPF_K, 0),
-	};
-	const struct sock_fprog program = {.len = sizeof(code) / sizeof(code[0]), .filter = code};
-
-	if (setsockopt(fd, SOL_SOCKET, SO_ATTACH_FILTER, &program, sizeof(program)))
-		tap_bail("cannot attach a filter: %s", strerror(errno));
 }
 
 /* A lossy connection gets its target, within 15 %, and never stands still for a second. */

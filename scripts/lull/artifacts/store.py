@@ -114,7 +114,7 @@ def _rootfs_with(programs: Path, debs: list[Path]) -> Entry:
         image = _rootfs_from_debian(debs).file("rootfs.cpio")
         rootfs.build_with(programs, image, _material(), paths.ROOT, out, run)
 
-    what, lines = ("the selftests", 76) if programs == selftests() else (str(programs), None)
+    what, lines = ("the selftests", 78) if programs == selftests() else (str(programs), None)
     return _built("rootfs", f"root file system with {what}", _rootfs_inputs(debs, programs), build, lines)
 
 
