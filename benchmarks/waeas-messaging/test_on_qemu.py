@@ -12,7 +12,7 @@ pytestmark = pytest.mark.guest
 
 
 def test_messages_flow(lull: Lull, tmp_path: Path) -> None:
-    points = [word for pattern in ("groups/1-*", "clocks/*") for word in ("--points", pattern)]
+    points = [word for pattern in ("groups/1-*", "clocks/*", "threads/waeas") for word in ("--points", pattern)]
     ran = lull("run", "waeas-messaging", "-e", "qemu", *points, "--out", "out")
     assert ran.returncode == 0, ran.stderr
     figures = lull("figures", "out")
