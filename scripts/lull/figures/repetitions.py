@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Mean power in stretches of a run, from the ledger. The guest program ordered dumps of statistics at their edges."""
+"""Mean power and clocks in stretches of a run. The guest program ordered dumps of statistics at their edges."""
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
@@ -9,8 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lull.energy import rows, run_ledger
+from lull.energy.clocks import MeanClock, means
 from lull.energy.run_ledger import Options
-from lull.energy.windows import LENGTH_TOLERANCE, lasts
+from lull.energy.windows import LENGTH_TOLERANCE, lasts, read
 from lull.errors import UserError
 from lull.rundir import stats
 from lull.rundir.folder import LEDGER, STATS_TABLE, RunDir
@@ -86,6 +87,13 @@ def _dumps(rundir: RunDir) -> NDArray[np.int64]:
     table = stats.TABLE.read(rundir / STATS_TABLE, filters=[("statistic", "=", "finalTick")])
     ends: NDArray[np.int64] = np.sort(table["value"].to_numpy().astype(np.int64))
     return ends
+
+
+def clocks(run: Run, edges: NDArray[np.int64]) -> dict[str, list[MeanClock]]:
+    """Return the mean clocks and voltages of each cluster, by its name, in each stretch between two edges."""
+    clusters = run.spec.platform.resolved_clusters()
+    found = means(read(run.rundir() / STATS_TABLE), dict(enumerate(clusters)), edges.tolist())
+    return {clusters[number].name: own for number, own in found.items()}
 
 
 def watts(

@@ -8,15 +8,12 @@ import numpy as np
 import pyarrow as pa
 from matplotlib.figure import Figure
 
-from lull.energy import clocks
-from lull.energy import windows as statistics
 from lull.figures import boots, predictions, repetitions, waiting
 from lull.plotting import style
 from lull.plotting.markdown import markdown_table
 from lull.results.against import Against
 from lull.results.drawing import Drawing, Stored
 from lull.results.result import Check, Result
-from lull.rundir.folder import STATS_TABLE
 from lull.rundir.run import Run
 from lull.scenario.runs import Runs
 from lull.statistics import student
@@ -110,8 +107,9 @@ def df_windows(runs: Runs) -> pa.Table:
         if runs.timed:
             windows = repetitions.windows(run, waiting.WINDOWS)
             settle_us += windows.late // TICKS_PER_US
-            for row, mhz in zip(own, _clocks(run, windows.edges.tolist()), strict=True):
-                row |= mhz
+            for cluster, clocks in repetitions.clocks(run, windows.edges).items():
+                for row, clock in zip(own, clocks, strict=True):
+                    row[f"{cluster}{MHZ}"] = clock.mhz
             own = every[run.name] = [row for row, loaded in zip(own, windows.loaded, strict=True) if loaded]
         with run.understanding(STAMPS):
             lines = [(int(line["ns"]) / 1000, int(line["messages"])) for line in run.lines(STAMPS)]
@@ -121,16 +119,6 @@ def df_windows(runs: Runs) -> pa.Table:
     for row in found:
         row["per_s"] = row["messages"] / row["seconds"]
     return pa.Table.from_pylist(found)
-
-
-def _clocks(run: Run, edges: Sequence[int]) -> list[Row]:
-    """Return the mean clock of each cluster between each edge and the next."""
-    clusters = dict(enumerate(run.spec.platform.resolved_clusters()))
-    found = clocks.means(statistics.read(run.rundir() / STATS_TABLE), clusters, edges)
-    return [
-        {f"{clusters[number].name}{MHZ}": own[index].mhz for number, own in found.items()}
-        for index in range(len(edges) - 1)
-    ]
 
 
 def done_in(stamps: Sequence[tuple[float, int]], begin_us: float, window_us: float, count: int) -> list[float]:

@@ -12,9 +12,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from lull.energy import clocks, rows, windows
+from lull.energy import rows
 from lull.figures import repetitions
-from lull.rundir.folder import STATS_TABLE
 from lull.rundir.run import Run
 from lull.scenario.runs import Runs
 from lull.trace import recording, spans, wakes
@@ -197,13 +196,9 @@ def _watts(run: Run, edges: NDArray[np.int64]) -> list[dict[str, float]]:
 
 def _clock(run: Run, edges: NDArray[np.int64]) -> list[dict[str, float]]:
     """Return the mean clock and voltage of the application's cluster in each repetition."""
-    platform = run.spec.platform
-    number = next(
-        number for number, (cpus, _) in enumerate(platform.cpu_ranges()) if int(run.values.get("cpu", 0)) in cpus
-    )
-    own = {number: platform.resolved_clusters()[number]}
-    found = clocks.means(windows.read(run.rundir() / STATS_TABLE), own, edges.tolist())
-    return [clock._asdict() for clock in found[number]]
+    cpu = int(run.values.get("cpu", 0))
+    (own,) = (cluster.name for cpus, cluster in run.spec.platform.cpu_ranges() if cpu in cpus)
+    return [clock._asdict() for clock in repetitions.clocks(run, edges)[own]]
 
 
 def _names(row: Mapping[str, Any], shadows: set[str]) -> tuple[str, ...]:
