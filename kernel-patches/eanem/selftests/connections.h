@@ -29,8 +29,20 @@
 
 #define MS 1000000ULL
 #define MTU 1500
+#define INTERVAL_US "20000"
+#define LONG_INTERVAL_US "400000"
+#define NOBODY 65534
 /* The sockets that are looked through: more than a selftest has at most times. */
 #define SOCKETS 256
+
+/* A kernel with checkers may be too slow for the rates. */
+static bool slow;
+
+/* A thousandth part of a rate's target, which has to lie between two ends. */
+static inline bool within(uint64_t part, uint64_t least, uint64_t most)
+{
+	return slow || (part >= least && part <= most);
+}
 
 static inline void must(int error, const char *what)
 {
@@ -205,6 +217,14 @@ static inline void next_interval(struct eanem *by, uint64_t id, struct lull_eane
 		clock_sleep(MS);
 }
 
+static inline void attach_filter(int fd, struct sock_filter *code, size_t count)
+{
+	const struct sock_fprog program = {.len = (unsigned short)count, .filter = code};
+
+	if (setsockopt(fd, SOL_SOCKET, SO_ATTACH_FILTER, &program, sizeof(program)))
+		tap_bail("cannot attach a filter: %s", strerror(errno));
+}
+
 /* One of so many segments that come is lost: the socket's filter drops it before TCP sees it. */
 static inline void lose_one_of(int fd, uint32_t count)
 {
@@ -214,10 +234,8 @@ static inline void lose_one_of(int fd, uint32_t count)
 		BPF_STMT(BPF_RET | BPF_K, UINT32_MAX),
 		BPF_STMT(BPF_RET | BPF_K, 0),
 	};
-	const struct sock_fprog program = {.len = sizeof(code) / sizeof(code[0]), .filter = code};
 
-	if (setsockopt(fd, SOL_SOCKET, SO_ATTACH_FILTER, &program, sizeof(program)))
-		tap_bail("cannot attach a filter: %s", strerror(errno));
+	attach_filter(fd, code, sizeof(code) / sizeof(code[0]));
 }
 
 #endif

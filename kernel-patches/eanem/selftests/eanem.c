@@ -27,9 +27,6 @@
 #include "sysfs.h"
 #include "tap.h"
 
-#define INTERVAL_US "20000"
-#define LONG_INTERVAL_US "400000"
-#define NOBODY 65534
 /* More than one answer of netlink holds. */
 #define MANY 200
 #define UDP_PACKETS 10
@@ -42,13 +39,6 @@
 
 static struct eanem eanem;
 static char interval_us[32];
-static bool slow;
-
-/* A thousandth part of a rate's target, which has to lie between two ends. */
-static bool within(uint64_t part, uint64_t least, uint64_t most)
-{
-	return slow || (part >= least && part <= most);
-}
 
 /* What is still to come of a sender that has gone. */
 static uint64_t read_rest(int fd)

@@ -33,12 +33,9 @@
 #include "sysfs.h"
 #include "tap.h"
 
-#define INTERVAL_US "20000"
-#define LONG_INTERVAL_US "400000"
 /* Windows are so large that a segment more or less is little beside them. */
 #define LONG_PERIOD_US "20000"
 #define LONG_PERIOD_NS (20 * MS)
-#define NOBODY 65534
 /* Enough for all headers of a segment. */
 #define HEADERS 128
 /* Of captured segments, which wait in the kernel until they are looked at. */
@@ -53,13 +50,6 @@
 #define CPUS_FILE "/sys/kernel/debug/lull/eanem_cpus"
 
 static struct eanem eanem;
-static bool slow;
-
-/* A thousandth part of a rate's target, which has to lie between two ends. */
-static bool within(uint64_t part, uint64_t least, uint64_t most)
-{
-	return slow || (part >= least && part <= most);
-}
 
 /* What of a segment says how far the other end may send. */
 struct segment {
@@ -207,10 +197,8 @@ static void filter_port(int fd, uint16_t port)
 		BPF_STMT(BPF_RET | BPF_K, HEADERS),
 		BPF_STMT(BPF_RET | BPF_K, 0),
 	};
-	const struct sock_fprog program = {.len = sizeof(code) / sizeof(code[0]), .filter = code};
 
-	if (setsockopt(fd, SOL_SOCKET, SO_ATTACH_FILTER, &program, sizeof(program)))
-		tap_bail("cannot attach a filter: %s", strerror(errno));
+	attach_filter(fd, code, sizeof(code) / sizeof(code[0]));
 }
 
 /* Looks at what the port sends from now on, before the connection is made. */
@@ -1189,7 +1177,6 @@ static void files_stand_still(void)
 		cpus[i] = read_all(CPUS_FILE);
 		send_datagrams(from, to, &at, 10);
 	}
-	count = 1;
 	tap_ok(eanem_sockets(&eanem, &one, &count) == -ENODEV && strstr(sockets[0], word) &&
 		       !strcmp(sockets[0], sockets[1]) && !strcmp(cpus[0], cpus[1]),
 	       "while the system is off, the files stay as they were");
