@@ -977,6 +977,21 @@ static int wakes_on_last(int runs)
 	return count;
 }
 
+/*
+ * The kernel counts what real-time tasks take from a CPU when that CPU balances, which it may not do
+ * for a while. So the first wake-ups may go by what it counted before, and three tries are made.
+ */
+static bool is_on_last(bool wanted)
+{
+	for (int i = 0; i < 3; i++) {
+		int count = wakes_on_last(6);
+
+		if (wanted ? count >= 5 : count <= 1)
+			return true;
+	}
+	return false;
+}
+
 /* A real-time task leaves a big CPU less than a little one has. */
 static void test_inversion(void)
 {
@@ -990,10 +1005,10 @@ static void test_inversion(void)
 	set("tracking", "walt");
 	at_highest(true);
 	sleep_lightly(is_last);
-	tap_ok(wakes_on_last(6) >= 5, "a task gets the big CPU in the lightest state");
+	tap_ok(is_on_last(true), "a task gets the big CPU in the lightest state");
 	pid = works(mains - 1, 0, 12 * MS, SCHED_FIFO);
 	clock_sleep(500 * MS);
-	tap_ok(wakes_on_last(6) <= 1,
+	tap_ok(is_on_last(false),
 	       "not if a real-time task leaves it less than a little CPU has");
 	stop(pid);
 	sleep_as_before();
