@@ -1077,18 +1077,18 @@ static void test_allowed_by(void (*how)(void), const char *what)
 }
 
 /*
- * Runs a test while the last little CPU is offline, and again while it is out. @out, written to
- * @file, takes the CPU away, and @in brings it back. @what is what the CPU is meanwhile.
+ * Runs a test while @cpu is offline, and again while it is out. @out, written to @file, takes the
+ * CPU away, and @in brings it back. @what is what the CPU is meanwhile.
  */
-static void test_offline_and_out(void (*test)(const char *file, const char *out, const char *in,
-					      const char *what))
+static void test_offline_and_out(int cpu, void (*test)(const char *file, const char *out,
+						       const char *in, const char *what))
 {
 	char text[32], path[128];
 
-	snprintf(path, sizeof(path), CPU_DIR "/cpu%d/online", last_little);
+	snprintf(path, sizeof(path), CPU_DIR "/cpu%d/online", cpu);
 	test(path, "0", "1", "offline");
 	put("/sys/kernel/lull/hotplug/enabled", "1");
-	snprintf(text, sizeof(text), "%d", last_little);
+	snprintf(text, sizeof(text), "%d", cpu);
 	test(CPU_DIR "/pseudo_offline", text, "\n", "out");
 	put("/sys/kernel/lull/hotplug/enabled", "0");
 }
@@ -1128,7 +1128,7 @@ static void test_allowed(void)
 	test_allowed_by(in_fewer, "cpuset");
 	drop_fewer();
 
-	test_offline_and_out(test_not_there);
+	test_offline_and_out(last_little, test_not_there);
 
 	only("pack");
 	begins = clamp;
@@ -1183,6 +1183,22 @@ static void may_not_second(void)
 static void leaves_fewer(void)
 {
 	put(ROOT "/cgroup.procs", "0");
+}
+
+/* What takes CPU 1 away, while a task that was there sleeps, and what brings it back. */
+static struct {
+	const char *file, *out, *in;
+} second;
+
+static void loses_second(void)
+{
+	anywhere();
+	put(second.file, second.out);
+}
+
+static void regains_second(void)
+{
+	put(second.file, second.in);
 }
 
 static void needs_more(void)
@@ -1246,15 +1262,34 @@ static int came_back(int runs, uint64_t pause, int first, void (*goes)(void), vo
 	return back;
 }
 
-/* A task does not return to CPU 1, where it may not run any more. */
-static void test_return_to(void (*goes)(void), void (*after)(void), const char *what)
+/* How often a task returns to CPU 1, where it may not run any more. */
+static unsigned long returns_to(int runs, void (*goes)(void), void (*after)(void))
 {
-	unsigned long before = stat_of("returned"), returned;
+	unsigned long before = stat_of("returned");
 
 	/* The waker may run on one CPU only, so it returns nowhere itself. */
-	came_back(RUNS, 5 * MS, mains - 1, goes, after);
-	returned = stat_of("returned") - before;
+	came_back(runs, 5 * MS, mains - 1, goes, after);
+	return stat_of("returned") - before;
+}
+
+static void test_return_to(void (*goes)(void), void (*after)(void), const char *what)
+{
+	unsigned long returned = returns_to(RUNS, goes, after);
+
 	if (!tap_ok(returned <= RUNS / 10, "associate keeps to %s", what))
+		tap_note("%lu returned", returned);
+}
+
+static void test_return_gone(const char *file, const char *out, const char *in, const char *what)
+{
+	unsigned long returned;
+
+	second.file = file;
+	second.out = out;
+	second.in = in;
+	/* To take a CPU offline takes long on QEMU. */
+	returned = returns_to(4, loses_second, regains_second);
+	if (!tap_ok(returned <= 1, "associate knows that a CPU is %s", what))
 		tap_note("%lu returned", returned);
 }
 
@@ -1278,6 +1313,7 @@ static void test_return(void)
 	test_return_to(in_fewer, leaves_fewer, "cpuset");
 	drop_fewer();
 	test_return_to(needs_more, needs_less, "uclamp.min");
+	test_offline_and_out(1, test_return_gone);
 	only(NULL);
 	tap_ok(came_back(RUNS, 5 * MS, mains - 2, anywhere, NULL) <= RUNS / 10,
 	       "nor if that part is off");
@@ -1530,7 +1566,7 @@ static void test_balance(void)
 	test_balance_by(last_little, "cpuset");
 	begins = NULL;
 	drop_fewer();
-	test_offline_and_out(test_balance_gone);
+	test_offline_and_out(last_little, test_balance_gone);
 	only("select");
 	before = stat_of("local");
 	roam(pids, 2, first_little, last_little);
