@@ -44,10 +44,13 @@ def conclude(tables: Mapping[str, pa.Table], points: Sequence[str], timed: bool 
     return Result(
         summary="## A step of the target\n\n"
         + waiting.so_far(table, points)
-        + f"Error: of the mean bandwidth from the interval after the {AFTER}th on, with a 95 % interval over these "
-        "intervals; spread: their standard deviation. Beyond: how far the worst interval was on the other side of the "
-        f"target. Over: after how many intervals all others are within {100 * BAND:g} %; not known where intervals "
-        "that have settled spread by more than this. Payload is what counts.\n\n" + _points_text(table),
+        + f"Error: of the bandwidth from the interval after the {AFTER}th on. Bandwidth is the slope of the line "
+        "through the bytes received so far, at the ends of these intervals, with the 95 % interval of the slope. "
+        "Spread: the standard deviation of the intervals. Neighbours: the correlation of each interval with the next. "
+        "It is about -0.5 if intervals differ because a whole window falls into one or into the next; near 0 the 95 % "
+        "interval would be too narrow. Beyond: how far the worst interval was on the other side of the target. Over: "
+        f"after how many intervals all others are within {100 * BAND:g} %; not known where intervals that have settled "
+        "spread by more than this. Only payload counts.\n\n" + _points_text(table),
         tables={**tables, "points": table},
         checks=checks(table) if timed else [],
     )
@@ -105,7 +108,7 @@ def df_points(intervals: pa.Table) -> pa.Table:
         before = next(row["target_mbit_s"] for row in every if row["phase"] < STEP)
         shares = [row["mbit_s"] / target - 1 for row in own]
         there = [share for row, share in zip(own, shares, strict=True) if row["number"] >= AFTER]
-        error, half = student.mean(there)
+        error, half = student.growth(there)
         spread = float(np.std(there))
         found.append(
             {
@@ -116,13 +119,16 @@ def df_points(intervals: pa.Table) -> pa.Table:
                 "error": error,
                 "error_pm": half,
                 "spread": spread,
+                "neighbours": student.neighbours(there),
                 "beyond": max(0.0, *shares) if target > before else -min(0.0, *shares),
                 "over_after": _over_after(shares) if _is_steady(spread) else None,
             }
         )
     table = pa.Table.from_pylist(found)
-    over = table["over_after"].cast(pa.int64())  # maybe of no step known
-    return table.set_column(table.column_names.index("over_after"), "over_after", over)
+    # Maybe known of no step.
+    for name, kind in (("over_after", pa.int64()), ("neighbours", pa.float64())):
+        table = table.set_column(table.column_names.index(name), name, table[name].cast(kind))
+    return table
 
 
 def _is_steady(spread: float) -> bool:
@@ -140,16 +146,21 @@ def _over_after(shares: Sequence[float]) -> int | None:
 def _points_text(points: pa.Table) -> str:
     return markdown_table(
         ("group", "round trip, ms", "δ, µs", "before, Mbit/s", "target, Mbit/s", "there, Mbit/s", "error, %", "spread",
-         "beyond", "over, intervals", "ms"),
+         "neighbours", "beyond", "over, intervals", "ms"),
         [
             (
                 row["group"], f"{row['delay_us'] / 500:g}", row["delta_us"] or "own", f"{row['before_mbit_s']:g}",
                 f"{row['target_mbit_s']:g}", f"{row['mbit_s']:.4g}", waiting.mean_text(row, "error", 100, 2),
-                f"{100 * row['spread']:.2g} %", f"{100 * row['beyond']:.2g} %", *_over_text(row),
+                f"{100 * row['spread']:.2g} %", _neighbours_text(row["neighbours"]), f"{100 * row['beyond']:.2g} %",
+                *_over_text(row),
             )
             for row in points.to_pylist()
         ],
     )  # fmt: skip
+
+
+def _neighbours_text(correlation: float | None) -> str:
+    return "-" if correlation is None else f"{correlation:.2f}"
 
 
 def _over_text(row: Row) -> tuple[str, str]:

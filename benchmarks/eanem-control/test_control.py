@@ -34,7 +34,7 @@ def test_a_step_up_that_shoots_over() -> None:
     row = step([150, 260, 230, 205, 198, 200, 202, 198])
     assert row["beyond"] == pytest.approx(0.3)
     assert row["over_after"] == 3
-    assert row["error"] == pytest.approx(0)
+    assert row["error"] == pytest.approx(0, abs=2e-3)
     assert row["spread"] == pytest.approx(0.01 * (2 / 3) ** 0.5)
 
 
@@ -61,8 +61,11 @@ def test_intervals_that_swing_do_not_tell_when_a_step_is_over() -> None:
 
 @pytest.mark.parametrize(
     ("after", "passed"),
-    [((200.1, 199.9, 200.2), True), ((190, 210, 200), False), ((206, 206.1, 205.9), False), ((200,), False)],
-    ids=["near", "near on average", "off", "one interval"],
+    [
+        ((200.1, 199.9, 200.2), True), ((150, 250, 200), False), ((206, 206.1, 205.9), False), ((200, 200), False),
+        ((182, 207, 207, 207, 207, 182, 207, 207, 207, 182, 207), True),
+    ],
+    ids=["near", "near on average", "off", "two intervals", "windows fall into one or the next"],
 )
 def test_the_goal_is_reached_by_the_whole_interval(after: Sequence[float], passed: bool) -> None:
     (check,) = analysis.checks(pa.Table.from_pylist([step([200] * 5 + list(after))]))

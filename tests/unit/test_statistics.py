@@ -97,6 +97,28 @@ def test_an_interval_of_one_value_reaches_every_goal_and_none() -> None:
     assert student.ends(1.0, 0.5) == (0.5, 1.5)
 
 
+def test_growth_of_bursts_that_fall_into_one_interval_or_the_next() -> None:
+    """7.62 bursts in each interval: the slope's interval holds the truth, and is far narrower than the mean's."""
+    bursts, held, times = 7.62, 0, 200
+    draw = np.random.default_rng(1)
+    for start in draw.random(times):
+        counts = np.diff(np.floor(start + bursts * np.arange(12)))
+        slope, half = student.growth(counts)
+        assert half is not None
+        assert half < 0.5 * (student.mean(counts)[1] or 0)
+        held += abs(slope - bursts) <= half
+    assert held >= 0.95 * times
+    assert (student.neighbours(counts) or 0) < -0.3
+
+
+def test_growth_of_equal_values_and_of_too_few() -> None:
+    assert student.growth([2.0] * 5) == pytest.approx((2.0, 0.0))
+    assert student.growth([2.0, 3.0])[1] is None
+    assert student.neighbours([2.0] * 5) is None
+    assert student.neighbours([1.0, 2.0]) is None
+    assert student.neighbours([1.0, 2.0, 1.0, 2.0]) == pytest.approx(-0.75)
+
+
 def test_medians_of_pairs_are_resampled_together() -> None:
     values = np.random.default_rng(3).exponential(10, 40)
     one, other = bootstrap.paired_medians([values, values + 5])

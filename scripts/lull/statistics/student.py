@@ -27,6 +27,35 @@ def mean(values: Sequence[float]) -> tuple[float, float | None]:
     return float(numbers.mean()), error * quantile(int(numbers.size) - 1)
 
 
+def growth(values: Sequence[float]) -> tuple[float, float | None]:
+    """Return the slope of the running total of values that follow each other, and half its confidence interval.
+
+    For values that differ because something whole falls into one of them or into the next, such as a burst of packets
+    into intervals of time. The total is then never off by more than one such thing, so the slope is known better than
+    the mean of as many independent values. Assumed: neighbours do differ for this reason (see `neighbours`).
+    """
+    totals = np.concatenate([[0.0], np.cumsum(np.asarray(values, np.float64))])
+    times = np.arange(totals.size) - (totals.size - 1) / 2
+    slope = float(times @ totals / (times @ times))
+    freedom = totals.size - 2
+    if freedom < 2:
+        return slope, None
+    left = totals - totals.mean() - slope * times
+    return slope, math.sqrt(float(left @ left) / freedom / float(times @ times)) * quantile(freedom)
+
+
+def neighbours(values: Sequence[float]) -> float | None:
+    """Return the correlation of each value with the next one: about -0.5 where `growth` applies, 0 if independent.
+
+    None: all values are equal, or there are fewer than three.
+    """
+    numbers = np.asarray(values, np.float64)
+    apart = numbers - numbers.mean()
+    if numbers.size < 3 or not apart.any():
+        return None
+    return float(apart[:-1] @ apart[1:] / (apart @ apart))
+
+
 def ends(middle: float, half: float | None) -> tuple[float, float]:
     """Return the ends of an interval. For one repetition they are infinite, so that they reach no goal."""
     reach = math.inf if half is None else half
