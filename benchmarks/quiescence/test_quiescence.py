@@ -18,7 +18,7 @@ from lull.rundir.origin import Origin
 from lull.rundir.run import Run
 from lull.trace import events
 from lull.trace.datfile import TraceFile
-from lull_experiments.quiescence import ahead, analysis, causes, parts
+from lull_experiments.quiescence import ahead, analysis, causes, parts, saved
 from lull_experiments.quiescence.causes import Action, Waking
 
 UI, NETWORK, PARSER, HELPER, LOGGER = 10, 11, 12, 20, 21
@@ -140,7 +140,7 @@ def verdicts(watts: list[float], responses: list[float], undone: int = 0) -> dic
     loads = [
         {"point": name, "response_us": one, "work_us": one - 95000} for name, (_, own) in values.items() for one in own
     ]
-    savings = analysis.df_savings(
+    savings = saved.df_savings(
         {
             "points": pa.Table.from_pylist([point("none"), {**point("big"), "undone": undone}]),
             "windows": pa.Table.from_pylist(windows),
@@ -148,7 +148,7 @@ def verdicts(watts: list[float], responses: list[float], undone: int = 0) -> dic
         }
     )
     assert savings[0]["work_slower"] == pytest.approx(20 * savings[0]["slower"])
-    return {check.name.partition(": ")[2]: check.passed for check in analysis.checks(savings)}
+    return {check.name.partition(": ")[2]: check.passed for check in saved.checks(savings)}
 
 
 SAVES, SLOWER = "at least 6 % of the machine's energy is saved", "a load is at most 1 % slower"
@@ -173,7 +173,7 @@ def best(*others: tuple[str, float, float, dict[str, Any]], undone: int = 0) -> 
                **more} for name, watts, _, more in every]  # fmt: skip
     windows = [{"point": name, "power_w": watts, "cpus_w": watts} for name, watts, _, _ in every for _ in range(2)]
     loads = [{"point": name, "response_us": long, "work_us": long} for name, _, long, _ in every for _ in range(2)]
-    return analysis.df_best(
+    return saved.df_best(
         {
             name: pa.Table.from_pylist(rows)
             for name, rows in (("points", points), ("windows", windows), ("loads", loads))
@@ -190,8 +190,8 @@ def test_the_best_of_today_has_the_least_power_of_those_that_are_quick_enough() 
     assert (row["point"], row["best"], row["ran"], row["kept"]) == ("ways/0-all", "others/0-max", 5, 4)
     assert row["saved"] == pytest.approx(1 - 0.9 / 0.95)
     assert row["best_slower"] == pytest.approx(0.009)
-    assert "| ways/0-all | 5 | 4 | others/0-max | 950" in analysis._best_text([row])
-    (check,) = analysis.best_checks([row])
+    assert "| ways/0-all | 5 | 4 | others/0-max | 950" in saved.best_text([row])
+    (check,) = saved.best_checks([row])
     assert check.passed
     assert "others/0-max" in check.says
 
@@ -206,29 +206,30 @@ def test_who_leaves_more_work_undone_is_not_the_best_of_today() -> None:
 def test_less_energy_for_less_work_is_not_less_than_the_best_of_today() -> None:
     (row,) = best(("others/0-max", 0.95, 100000.0, {}), undone=50)
     assert (row["best"], row["put_off"], row["saved"] > 0) == ("others/0-max", 50, True)
-    (check,) = analysis.best_checks([row])
+    (check,) = saved.best_checks([row])
     assert not check.passed
     assert check.says.endswith("; 50 jobs fewer are done")
     (row,) = best(("others/0-max", 0.95, 100000.0, {"undone": 50}), undone=50)
-    assert [check.passed for check in analysis.best_checks([row])] == [True]
+    assert [check.passed for check in saved.best_checks([row])] == [True]
 
 
 def test_nothing_done_with_another_idle_governor_may_be_the_best_of_today() -> None:
     (row,) = best(("teo/0-none", 0.85, 100000.0, {"governor": "teo"}))
     assert row["best"] == "teo/0-none"
-    assert [check.passed for check in analysis.best_checks([row])] == [False]
+    assert [check.passed for check in saved.best_checks([row])] == [False]
 
 
 def test_where_nothing_else_has_run_there_is_no_best_of_today() -> None:
     assert best() == []
-    assert analysis._best_text([]) == ""
+    assert saved.best_text([]) == ""
 
 
-def over_boots(*saved: float) -> pa.Table | None:
+def over_boots(*shares: float) -> pa.Table | None:
     rows = [
-        {**point("big"), "boot": boot, "saved": one, "cpus_saved": one, "slower": 0.0} for boot, one in enumerate(saved)
+        {**point("big"), "boot": boot, "saved": one, "cpus_saved": one, "slower": 0.0}
+        for boot, one in enumerate(shares)
     ]
-    return boots.df_boots(rows, analysis.SAME, analysis.OVER_BOOTS)
+    return boots.df_boots(rows, saved.SAME, saved.OVER_BOOTS)
 
 
 def test_a_goal_is_judged_over_boots() -> None:
@@ -237,17 +238,15 @@ def test_a_goal_is_judged_over_boots() -> None:
     (row,) = table.to_pylist()
     assert (row["boots"], row["saved"], row["saved_least"]) == (3, pytest.approx(0.11), 0.1)
     assert row["saved_pm"] == pytest.approx(0.01 * 4.3027 / 3**0.5, rel=1e-4)
-    assert "| big | 0 | 3 | 11.0 ± 2.5 (10 to 12) |" in boots.text(
-        table, {"background": "updates"}, analysis.OVER_BOOTS
-    )
-    assert [check.passed for check in analysis.boots_checks(table)] == [True]
-    assert [check.passed for check in analysis.boots_checks(over_boots(0.037, -0.0875, 0.11))] == [False]
+    assert "| big | 0 | 3 | 11.0 ± 2.5 (10 to 12) |" in boots.text(table, {"background": "updates"}, saved.OVER_BOOTS)
+    assert [check.passed for check in saved.boots_checks(table)] == [True]
+    assert [check.passed for check in saved.boots_checks(over_boots(0.037, -0.0875, 0.11))] == [False]
 
 
 def test_one_boot_says_nothing_of_others() -> None:
     assert over_boots(0.1) is None
-    assert boots.text(None, {}, analysis.OVER_BOOTS) == ""
-    assert analysis.boots_checks(None) == []
+    assert boots.text(None, {}, saved.OVER_BOOTS) == ""
+    assert saved.boots_checks(None) == []
 
 
 def test_one_load_reaches_no_goal() -> None:
@@ -257,7 +256,7 @@ def test_one_load_reaches_no_goal() -> None:
 def test_loads_without_a_partner_are_told_of() -> None:
     rows = [{"point": "ways/0-big", "power_w": 1.0}] * 2 + [{"point": "ways/0-none", "power_w": 1.0}]
     with pytest.raises(UserError, match="ways/0-big: has 2 loads and ways/0-none 1; run both with the same `windows`"):
-        analysis._ratios(pa.Table.from_pylist(rows), "power_w", point("big"), point("none"))
+        saved._ratios(pa.Table.from_pylist(rows), "power_w", point("big"), point("none"))
 
 
 def planned(timed: bool = True, **counted: int) -> list[dict[str, Any]]:
@@ -279,7 +278,7 @@ def planned(timed: bool = True, **counted: int) -> list[dict[str, Any]]:
     }
     if not timed:
         tables["points"] = tables["points"].drop_columns(["power_w"])
-    return ahead.df_ahead(tables, analysis.SAME)
+    return ahead.df_ahead(tables, saved.SAME)
 
 
 def test_plans_are_compared_over_the_loads_that_have_one() -> None:
