@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* TAP, numbered through all files of the program: tap.h counts in each file that includes it. */
+#ifndef LULL_WAEAS_REPORT_H
+#define LULL_WAEAS_REPORT_H
+
+#include <stdbool.h>
+
+/* As tap_ok(), tap_note(), tap_bail() and tap_finish(). */
+__attribute__((format(printf, 2, 3))) bool check(bool passed, const char *format, ...);
+__attribute__((format(printf, 1, 2))) void note(const char *format, ...);
+__attribute__((format(printf, 1, 2), noreturn)) void bail(const char *format, ...);
+int report_finish(void);
+
+#endif
