@@ -59,6 +59,9 @@ void sleep_to(uint64_t every, uint64_t at)
 
 void stop(pid_t pid)
 {
+	/* -1 would be everybody. */
+	if (pid <= 0)
+		bail("a task did not start");
 	kill(pid, SIGKILL);
 	waitpid(pid, NULL, 0);
 }

@@ -31,6 +31,8 @@ int woken(enum sensitive sensitive, int by, int cpu)
 		bail("no pipe: %s", strerror(errno));
 	sleeper = fork();
 	if (!sleeper) {
+		/* A waker that has failed ends what is read. */
+		close(to[1]);
 		if (sensitive == BY_GROUP && write_text(GROUP "/cgroup.procs", "0"))
 			_exit(1);
 		if (sensitive >= BY_ITSELF && own_file(getpid(), "1"))
