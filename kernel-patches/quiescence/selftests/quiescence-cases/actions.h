@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Keys that the user presses, for each of which the consumer does something. */
+#ifndef QUIESCENCE_CASES_ACTIONS_H
+#define QUIESCENCE_CASES_ACTIONS_H
+
+#include "shared.h"
+
+void press(enum act act);
+/* Returns when the consumer has done it, and waits for the next key. */
+void finish(void);
+/* Both. */
+void do_all(enum act act);
+
+#endif

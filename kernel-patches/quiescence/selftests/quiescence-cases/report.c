@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "report.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+
+#include "tap.h"
+
+bool check(bool passed, const char *format, ...)
+{
+	va_list arguments;
+	char text[256];
+
+	va_start(arguments, format);
+	vsnprintf(text, sizeof(text), format, arguments);
+	va_end(arguments);
+	return tap_ok(passed, "%s", text);
+}
+
+void note(const char *format, ...)
+{
+	va_list arguments;
+
+	va_start(arguments, format);
+	tap_note_list(format, arguments);
+	va_end(arguments);
+}
+
+void bail(const char *format, ...)
+{
+	va_list arguments;
+	char text[256];
+
+	va_start(arguments, format);
+	vsnprintf(text, sizeof(text), format, arguments);
+	va_end(arguments);
+	tap_bail("%s", text);
+}
+
+int finish_report(void)
+{
+	return tap_finish();
+}
