@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "report.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+
+#include "tap.h"
+
+bool check(bool passed, const char *format, ...)
+{
+	va_list arguments;
+	char text[256];
+
+	va_start(arguments, format);
+	vsnprintf(text, sizeof(text), format, arguments);
+	va_end(arguments);
+	return tap_ok(passed, "%s", text);
+}
+
+void bail(const char *format, ...)
+{
+	va_list arguments;
+	char text[256];
+
+	va_start(arguments, format);
+	vsnprintf(text, sizeof(text), format, arguments);
+	va_end(arguments);
+	tap_bail("%s", text);
+}
+
+int finish_report(void)
+{
+	return tap_finish();
+}
