@@ -3,6 +3,7 @@
 
 import json
 from pathlib import Path
+from typing import cast
 
 import pytest
 from typer.testing import CliRunner
@@ -12,6 +13,7 @@ from lull.errors import UserError
 from lull.platform.load import load_platform
 from lull.rundir import cpuidle
 from lull.rundir.folder import CPUIDLE, RunDir
+from lull.rundir.manifest import Manifest
 from tests.specs import spec
 
 
@@ -51,6 +53,29 @@ def test_governors() -> None:
     assert cpuidle.governors(rows("tiny")) == {"governor": ["menu"], "cpufreq_governor": []}
     assert cpuidle.governors(rows("tiny", "schedutil"))["cpufreq_governor"] == ["schedutil"]
     assert cpuidle.governors([]) == {"governor": [], "cpufreq_governor": []}
+
+
+def counted(path: Path, platform: str, traced: bool, forwarded: float | None = None) -> cpuidle.ClusterUse:
+    """The first cluster of a run whose guest counted for a second, 40 ms of it before the command."""
+    (path / CPUIDLE).write_text("".join(json.dumps(row) + "\n" for row in rows(platform)))
+    asked = spec(
+        platform=platform, engine="gem5", cpu="detailed", trace=("sched",) if traced else (), fast_forward_s=forwarded
+    )
+    manifest = cast(Manifest, {"simulated_s": 0.96})
+    return cpuidle.by_cluster(cpuidle.of_command(path, asked, manifest), load_platform(platform))[0]
+
+
+def test_idle_seconds_before_a_traced_command_do_not_count(tmp_path: Path) -> None:
+    little = counted(tmp_path, "exynos5422", traced=True)
+    assert little.states["C1"].share == pytest.approx(0.06 / 0.96)
+    assert little.states["C2"].share == pytest.approx(0.05 / 0.96)
+    assert little.states["C1"].entries == 40, "nobody knows how many of them came before the command"
+
+
+@pytest.mark.parametrize(("traced", "forwarded"), [(False, None), (True, 0.01)])
+def test_without_such_seconds_all_counts(tmp_path: Path, traced: bool, forwarded: float | None) -> None:
+    """In a fast-forward CPUs work, too, so the time in C1 is not known."""
+    assert counted(tmp_path, "exynos5422", traced, forwarded).states["C1"].share == pytest.approx(0.1)
 
 
 def test_no_file_and_a_broken_one(tmp_path: Path) -> None:

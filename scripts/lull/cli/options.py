@@ -23,7 +23,9 @@ EngineOption = Annotated[
 ]
 Gem5Option = Annotated[
     str | None,
-    typer.Option(help="path of the gem5 binary; if not given, $GEM5 or gem5.opt on PATH", metavar="FILE"),
+    typer.Option(
+        help="path of the gem5 binary; if not given, $GEM5, or gem5.opt, gem5.fast or gem5 on PATH", metavar="FILE"
+    ),
 ]
 FlavourOption = Annotated[
     Flavour,

@@ -10,7 +10,7 @@ from rich.table import Table
 from lull.host import terminal
 from lull.rundir import cpuidle
 from lull.rundir.cpuidle import ClusterUse, Use
-from lull.rundir.folder import CONSOLE, CPUIDLE, FILES, STDOUT, TRACE, RunDir
+from lull.rundir.folder import CONSOLE, FILES, STDOUT, TRACE, RunDir
 from lull.runspec.spec import RunSpec
 
 LINES_OF_OUTPUT = 5
@@ -29,13 +29,15 @@ def show(
     spec = rundir.spec()
     for_people = terminal.console()
     table = Table(show_header=False, box=None, pad_edge=False)
-    idle = cpuidle.read(rundir / CPUIDLE)
+    idle = cpuidle.of_command(rundir.path, spec, rundir.manifest())
     for key, value in _rows(rundir, spec, idle).items():
         table.add_row(key, value)
     for_people.print(table)
     if idle:
         for_people.print("\nidle states: entries and share of the time", style="bold")
         for_people.print(_idle(cpuidle.by_cluster(idle, spec.platform)))
+        if spec.starts_with_trace:
+            for_people.print("the entries of C1 include those of the idle seconds before the command")
     output = (rundir / STDOUT).read_text(errors="replace").splitlines() if (rundir / STDOUT).is_file() else []
     if output:
         for_people.print(f"\nlast lines of its output ({len(output)} in all)", style="bold")

@@ -84,7 +84,12 @@ def sweep(
     ] = None,
     jobs: Annotated[
         int | None,
-        typer.Option("--jobs", "-j", min=1, help="number of runs at once; if not given, one for each processor here"),
+        typer.Option(
+            "--jobs",
+            "-j",
+            min=1,
+            help="jobs at once; if not given, one for each processor here, or 100 with another executor",
+        ),
     ] = None,
     executor: Annotated[
         str | None,

@@ -11,7 +11,7 @@ from lull.errors import UserError
 from lull.figures import traced_wakes
 from lull.figures.sample import Sample
 from lull.rundir import cpuidle
-from lull.rundir.folder import CPUIDLE, TRACE
+from lull.rundir.folder import TRACE
 from lull.sweep import table, wakes
 from lull.trace.clock import TICK_HZ
 
@@ -60,7 +60,7 @@ def _power(point: Sample, reported: Mapping[str, float]) -> dict[str, float]:
 
 def _residency(point: Sample) -> dict[str, float]:
     """Return the residency by cluster, as Linux counted it."""
-    counted = cpuidle.read(point.run.path / CPUIDLE)
+    counted = cpuidle.of_command(point.run.path, point.run.spec, point.run.manifest)
     if not counted:
         return {}
     found: dict[str, float] = {}

@@ -10,7 +10,6 @@ from matplotlib.figure import Figure
 from lull.figures.sample import Sample
 from lull.plotting import style
 from lull.rundir import cpuidle
-from lull.rundir.folder import CPUIDLE
 
 AWAKE = "awake"
 
@@ -19,7 +18,7 @@ def df_residency(points: Sequence[Sample]) -> pa.Table:
     """Return a row per point, CPU and state: the share of the command's time. Time in no idle state is awake."""
     rows: list[dict[str, object]] = []
     for point in points:
-        counted = cpuidle.read(point.run.path / CPUIDLE)
+        counted = cpuidle.of_command(point.run.path, point.run.spec, point.run.manifest)
         for cpus, cluster in point.run.spec.platform.cpu_ranges():
             for cpu in cpus:
                 own = [row for row in counted if row["cpu"] == cpu]

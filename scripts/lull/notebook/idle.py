@@ -99,7 +99,8 @@ _SLEEPS = pa.schema(
 
 
 def _counted(run: Source) -> list[cpuidle.Row]:
-    rows = cpuidle.read(run.sample.run.path / CPUIDLE)
+    own = run.sample.run
+    rows = cpuidle.of_command(own.path, own.spec, own.manifest)
     if not rows:
         raise UserError(f"{run.shown}: its guest left no count of idle states ({CPUIDLE}); run the command again")
     return rows

@@ -13,6 +13,9 @@ from typing_extensions import TypedDict
 
 from lull.files import json_file
 from lull.platform.schema import Platform, cpu_list
+from lull.rundir.folder import CPUIDLE
+from lull.rundir.manifest import Manifest
+from lull.runspec.spec import RunSpec
 
 
 @with_config(json_file.OPEN)
@@ -61,6 +64,25 @@ class ClusterUse:
 def read(path: Path) -> list[Row]:
     """Return a row for each CPU and state; none if the guest ended before it wrote the file."""
     return json_file.read_lines_as(_ROW, path, "run the command again") if path.is_file() else []
+
+
+def of_command(path: Path, spec: RunSpec, manifest: Manifest) -> list[Row]:
+    """Return the rows of a run's folder, for the time of the command alone.
+
+    The guest counts from the end of its boot. A run that continues from a trace's start has idle seconds before its
+    command, in which no CPU may sleep deeper than in C1. They are subtracted from the window and from C1. The number of
+    entries into C1 in these seconds is not known, so they stay in `usage`.
+    """
+    rows = read(path / CPUIDLE)
+    if not spec.starts_with_trace or "simulated_s" not in manifest:
+        return rows
+    simulated_us = round(manifest["simulated_s"] * 1e6)
+    found: list[Row] = []
+    for row in rows:
+        before_us = max(0, row["window_us"] - simulated_us)
+        asleep_us = max(0, row["time_us"] - before_us) if row["name"] == "C1" else row["time_us"]
+        found.append({**row, "window_us": row["window_us"] - before_us, "time_us": asleep_us})
+    return found
 
 
 def by_cluster(rows: Sequence[Row], platform: Platform) -> list[ClusterUse]:
