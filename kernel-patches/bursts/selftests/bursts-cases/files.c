@@ -78,7 +78,8 @@ void test_files(void)
 			set_deadline(1) == 0 &&
 			write_text(GROUP "/cpu.bursts.bound_us", "0") == 0));
 	}
-	check(waitpid(pid, &status, 0) == pid && WIFEXITED(status) && !WEXITSTATUS(status),
+	check(pid > 0 && waitpid(pid, &status, 0) == pid && WIFEXITED(status) &&
+		      !WEXITSTATUS(status),
 	      "EACCES: only root, or whom a file was given to; a deadline is anybody's");
 
 	check(set_deadline(BURST_DEADLINE_MOST_US + 1) == -EINVAL &&

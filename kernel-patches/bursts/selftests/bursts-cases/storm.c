@@ -52,6 +52,8 @@ void test_storm(int rounds)
 			hear(&workers[i]);
 	}
 	deadline(0);
+	if (storm < 0)
+		bail("no process: %s", strerror(errno));
 	kill(storm, SIGKILL);
 	waitpid(storm, NULL, 0);
 	put(SYSTEM "spread", "1");

@@ -134,6 +134,9 @@ bool has_answered(const struct worker *worker)
 
 void stop(struct worker *worker)
 {
+	/* -1 would be everybody. */
+	if (worker->pid <= 0)
+		bail("a worker did not start");
 	kill(worker->pid, SIGKILL);
 	waitpid(worker->pid, NULL, 0);
 	close(worker->to);

@@ -55,7 +55,8 @@ void test_files(void)
 			read_text(SYSTEM "stats", text, sizeof(text)) == -EACCES &&
 			read_text(PATH, text, sizeof(text)) == -EACCES));
 	}
-	check(waitpid(pid, &status, 0) == pid && WIFEXITED(status) && !WEXITSTATUS(status),
+	check(pid > 0 && waitpid(pid, &status, 0) == pid && WIFEXITED(status) &&
+		      !WEXITSTATUS(status),
 	      "EACCES: only root writes, or reads counts and the path");
 	check(write_text(SYSTEM "stats", "0") == -EACCES, "EACCES: not even root writes counts");
 

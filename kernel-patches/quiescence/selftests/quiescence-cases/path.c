@@ -273,6 +273,9 @@ void start_ui(void)
 
 void stop(pid_t pid)
 {
+	/* -1 would be everybody. */
+	if (pid <= 0)
+		bail("a process did not start");
 	kill(pid, SIGKILL);
 	waitpid(pid, NULL, 0);
 }
