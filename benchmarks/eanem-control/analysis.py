@@ -50,7 +50,7 @@ def conclude(tables: Mapping[str, pa.Table], points: Sequence[str], timed: bool 
         "It is about -0.5 if intervals differ because a whole window falls into one or into the next; near 0 the 95 % "
         "interval would be too narrow. Beyond: how far the worst interval was on the other side of the target. Over: "
         f"after how many intervals all others are within {100 * BAND:g} %; not known where intervals that have settled "
-        "spread by more than this. Only payload counts.\n\n" + _points_text(table),
+        "spread by more than half of this. Only payload counts.\n\n" + _points_text(table),
         tables={**tables, "points": table},
         checks=checks(table) if timed else [],
     )
@@ -132,8 +132,11 @@ def df_points(intervals: pa.Table) -> pa.Table:
 
 
 def _is_steady(spread: float) -> bool:
-    """Whether single intervals tell when a step is over. They swing where an interval has a few windows of bytes."""
-    return spread <= BAND
+    """Return true if single intervals tell when a step is over: two standard deviations are within the band.
+
+    Intervals swing more than that if an interval has a few windows of bytes.
+    """
+    return 2 * spread <= BAND
 
 
 def _over_after(shares: Sequence[float]) -> int | None:
