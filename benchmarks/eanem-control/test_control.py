@@ -62,7 +62,10 @@ def test_intervals_that_swing_do_not_tell_when_a_step_is_over() -> None:
 @pytest.mark.parametrize(
     ("after", "passed"),
     [
-        ((200.1, 199.9, 200.2), True), ((150, 250, 200), False), ((206, 206.1, 205.9), False), ((200, 200), False),
+        ((200.1, 199.9, 200.2), True),
+        ((150, 250, 200), False),
+        ((206, 206.1, 205.9), False),
+        ((200, 200), False),
         ((182, 207, 207, 207, 207, 182, 207, 207, 207, 182, 207), True),
     ],
     ids=["near", "near on average", "off", "two intervals", "windows fall into one or the next"],
