@@ -2,7 +2,7 @@
 """WAEAS that is off decides as a kernel without it does: the same tasks go to the same CPUs in the same order.
 
 The time of QEMU is deterministic. But two kernels take different numbers of instructions, so the load is one where
-nothing follows from when exactly something happens (`kernel-patches/waeas/selftests/parts/replay.c`).
+nothing follows from when exactly something happens (`kernel-patches/waeas/selftests/waeas-cases/replay.c`).
 """
 
 from collections.abc import Sequence

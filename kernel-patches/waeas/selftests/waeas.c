@@ -14,13 +14,13 @@
 #include <unistd.h>
 
 #include "clock.h"
-#include "parts/cases.h"
-#include "parts/cpus.h"
-#include "parts/replay.h"
-#include "parts/report.h"
-#include "parts/system.h"
-#include "parts/tasks.h"
-#include "parts/wakeups.h"
+#include "waeas-cases/cases.h"
+#include "waeas-cases/cpus.h"
+#include "waeas-cases/replay.h"
+#include "waeas-cases/report.h"
+#include "waeas-cases/system.h"
+#include "waeas-cases/tasks.h"
+#include "waeas-cases/wakeups.h"
 #include "sysfs.h"
 
 static void govern(const char *governor)
