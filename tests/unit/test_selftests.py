@@ -102,3 +102,22 @@ def test_a_test_that_cannot_run_here_is_skipped_by_its_reason(tmp_path: Path) ->
 def test_every_system_is_looked_into() -> None:
     assert {"hotplug", "esm"} <= set(names())
     assert not {"tap", "tap.sh", "Makefile"} & set(names())
+
+
+@pytest.mark.parametrize(
+    ("files", "complaint"),
+    [
+        (("a/selftests/one.c", "b/selftests/one"), "of the same name"),
+        (("a/selftests/a.c", "a/selftests/cases/f.c", "b/selftests/b.c", "b/selftests/cases/f.c"), "cases/f.c"),
+        (("a/selftests/a.c", "a/selftests/a-cases/f.c", "b/selftests/b.c", "b/selftests/b-cases/f.c"), ""),
+    ],
+    ids=["programs", "files in subfolders", "different subfolders"],
+)
+def test_systems_do_not_share_names(files: tuple[str, ...], complaint: str, tmp_path: Path) -> None:
+    for name in files:
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).touch()
+    words = ["make", "--dry-run", f"--directory={SHARED}", f"O={tmp_path}/out", f"SYSTEMS={tmp_path}"]
+    make = subprocess.run(words, capture_output=True, text=True, check=False)
+    assert (make.returncode != 0) == bool(complaint)
+    assert complaint in make.stderr
