@@ -7,8 +7,8 @@
 #include <unistd.h>
 
 #include "bursts-cases/cases.h"
-#include "bursts-cases/report.h"
 #include "bursts-cases/stage.h"
+#include "report.h"
 #include "sysfs.h"
 
 int main(int argc, char **argv)
@@ -51,5 +51,5 @@ int main(int argc, char **argv)
 	put(SYSTEM "enabled", "0");
 	check(!rmdir(GROUP), "nothing keeps the group");
 	put(SYSTEM "enabled", was);
-	return finish_report();
+	return report_finish();
 }

@@ -14,9 +14,9 @@
 #include "quiescence-cases/cases.h"
 #include "quiescence-cases/others.h"
 #include "quiescence-cases/path.h"
-#include "quiescence-cases/report.h"
 #include "quiescence-cases/shared.h"
 #include "quiescence-cases/system.h"
+#include "report.h"
 #include "sysfs.h"
 
 struct shared *shared;
@@ -97,5 +97,5 @@ int main(int argc, char **argv)
 	put(SYSTEM "bound_ms", "200");
 	put(SYSTEM "least_us", "2000");
 	put(SYSTEM "enabled", was);
-	return finish_report();
+	return report_finish();
 }

@@ -14,14 +14,14 @@
 #include <unistd.h>
 
 #include "clock.h"
+#include "report.h"
+#include "sysfs.h"
 #include "waeas-cases/cases.h"
 #include "waeas-cases/cpus.h"
 #include "waeas-cases/replay.h"
-#include "waeas-cases/report.h"
 #include "waeas-cases/system.h"
 #include "waeas-cases/tasks.h"
 #include "waeas-cases/wakeups.h"
-#include "sysfs.h"
 
 static void govern(const char *governor)
 {

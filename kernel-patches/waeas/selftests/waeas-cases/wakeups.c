@@ -18,8 +18,10 @@
 
 int came_to[64];
 bool waker_is_sensitive;
-/* How often a waker wakes, and at what time after a multiple of it. */
-static uint64_t wakes_every = 3 * MS, wakes_at;
+/* How often a waker wakes. */
+#define EVERY (3 * MS)
+/* How often it does now, and at what time after a multiple of it. */
+static uint64_t wakes_every = EVERY, wakes_at;
 
 int woken(enum sensitive sensitive, int by, int cpu)
 {
@@ -76,16 +78,19 @@ int woken(enum sensitive sensitive, int by, int cpu)
 	return here;
 }
 
+static void wake(uint64_t every, uint64_t at)
+{
+	wakes_every = every;
+	wakes_at = at;
+}
+
 int woken_in_beat(uint64_t at, int by, int cpu)
 {
-	uint64_t every = wakes_every;
 	int here;
 
-	wakes_every = BEAT;
-	wakes_at = at;
+	wake(BEAT, at);
 	here = woken(NOT, by, cpu);
-	wakes_every = every;
-	wakes_at = 0;
+	wake(EVERY, 0);
 	return here;
 }
 
@@ -127,13 +132,10 @@ bool is_packed(int by, int cpu, int least)
 
 bool is_packed_in_beat(uint64_t at, int by, int cpu, int least)
 {
-	uint64_t every = wakes_every;
 	bool packed;
 
-	wakes_every = BEAT;
-	wakes_at = at;
+	wake(BEAT, at);
 	packed = is_packed(by, cpu, least);
-	wakes_every = every;
-	wakes_at = 0;
+	wake(EVERY, 0);
 	return packed;
 }

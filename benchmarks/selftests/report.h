@@ -1,15 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* TAP, numbered through all files: tap.h counts anew in each file that includes it. */
-#ifndef QUIESCENCE_CASES_REPORT_H
-#define QUIESCENCE_CASES_REPORT_H
+/* TAP, numbered through all files of a program: tap.h counts anew in each file that includes it. */
+#ifndef LULL_REPORT_H
+#define LULL_REPORT_H
 
 #include <stdbool.h>
 
+/* As tap_ok(), tap_note(), tap_bail() and tap_finish(). */
 __attribute__((format(printf, 2, 3))) bool check(bool passed, const char *format, ...);
 __attribute__((format(printf, 1, 2))) void note(const char *format, ...);
-/* Nothing can be tested any more. */
 __attribute__((format(printf, 1, 2), noreturn)) void bail(const char *format, ...);
-/* The plan; the program's status. */
-int finish_report(void);
+int report_finish(void);
 
 #endif
