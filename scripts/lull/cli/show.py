@@ -11,6 +11,7 @@ from lull.host import terminal
 from lull.rundir import cpuidle
 from lull.rundir.cpuidle import ClusterUse, Use
 from lull.rundir.folder import CONSOLE, FILES, STDOUT, TRACE, RunDir
+from lull.rundir.manifest import Manifest
 from lull.runspec.spec import RunSpec
 
 LINES_OF_OUTPUT = 5
@@ -29,8 +30,9 @@ def show(
     spec = rundir.spec()
     for_people = terminal.console()
     table = Table(show_header=False, box=None, pad_edge=False)
-    idle = cpuidle.of_command(rundir.path, spec, rundir.manifest())
-    for key, value in _rows(rundir, spec, idle).items():
+    manifest = rundir.manifest()
+    idle = cpuidle.of_command(rundir.path, spec, manifest)
+    for key, value in _rows(rundir, spec, manifest, idle).items():
         table.add_row(key, value)
     for_people.print(table)
     if idle:
@@ -77,8 +79,7 @@ def _governors(idle: list[cpuidle.Row]) -> str | None:
     return f"at the end governor {', '.join(found['governor'])}, frequency governor {frequency}"
 
 
-def _rows(rundir: RunDir, spec: RunSpec, idle: list[cpuidle.Row]) -> dict[str, str]:
-    manifest = rundir.manifest()
+def _rows(rundir: RunDir, spec: RunSpec, manifest: Manifest, idle: list[cpuidle.Row]) -> dict[str, str]:
     engine = manifest["engine"]
     rows = {
         "run": f"{rundir.path}",
