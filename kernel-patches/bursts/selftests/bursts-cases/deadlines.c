@@ -43,7 +43,6 @@ void test_deadline(void)
 	check(answers_within(&first, 5000) && stat_of(GROUP, "early") == early,
 	      "a write to this file releases whom the stage holds");
 	hear(&first);
-	clock_sleep(2 * MS);
 
 	/* A task without a deadline goes along. */
 	bursts = stat_of(GROUP, "bursts");
@@ -59,7 +58,6 @@ void test_deadline(void)
 	check(stat_of(GROUP, "bursts") == bursts + 1 && stat_of(GROUP, "early") == early + 1 &&
 		      stat_of(GROUP, "deadlines") == counted + 1,
 	      "they leave in one burst, which is counted, and so is the deadline");
-	clock_sleep(2 * MS);
 
 	put_number(GROUP "/cpu.bursts.deadline_us", DEADLINE_US);
 	deadline(1);
@@ -114,7 +112,6 @@ void test_deadline_of_nobody(void)
 	hear(&worker);
 	bind_to(0, &usable);
 	bind_to(worker.pid, &usable);
-	clock_sleep(2 * MS);
 
 	rules(GROUP, FOREVER_US, 0, 2);
 	deadline(1000);
@@ -129,7 +126,6 @@ void test_deadline_of_nobody(void)
 	      "a child does not inherit its parent's");
 	rules(GROUP, FOREVER_US, 0, 2);
 	hear(&worker);
-	clock_sleep(2 * MS);
 
 	snprintf(number, sizeof(number), "%d", worker.to);
 	pid = fork();
@@ -158,7 +154,7 @@ void test_deadline_comes_later(void)
 	if (!worker.pid) {
 		struct pollfd both[] = {{.fd = to[0], .events = POLLIN},
 					{.fd = also[0], .events = POLLIN}};
-		struct answer answer = {0};
+		struct answer answer = {.pid = getpid()};
 
 		if (write_text(GROUP "/cgroup.procs", "0") ||
 		    write(from[1], &answer, sizeof(answer)) != sizeof(answer) ||
@@ -168,8 +164,6 @@ void test_deadline_comes_later(void)
 	}
 	worker.from = from[0];
 	hear(&worker);
-	/* Until it has gone to sleep. */
-	clock_sleep(2 * MS);
 	put_number(GROUP "/cpu.bursts.deadline_us", 1000);
 	rules(GROUP, FOREVER_US, FOREVER_US, 2);
 	worker.to = to[1];

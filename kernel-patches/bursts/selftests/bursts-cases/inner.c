@@ -51,11 +51,9 @@ void test_inner(void)
 	      "a group inside cannot say that deadlines are heeded");
 	put_number(GROUP "/cpu.bursts.deadline_us", 1000);
 	hear(&inner);
-	clock_sleep(2 * MS);
 	ask(&inner);
 	check(answers_within(&inner, 5000), "the stage can");
 	hear(&inner);
-	clock_sleep(2 * MS);
 	deadline(0);
 	put(GROUP "/cpu.bursts.deadline_us", "0");
 	ask(&inner);

@@ -22,7 +22,7 @@
 /* Waits in state D until its child ends, which is no member. */
 static void wait_for_child(int from, int to)
 {
-	static const struct answer hello;
+	const struct answer hello = {.pid = getpid()};
 	char byte;
 
 	if (!vfork()) {
@@ -88,8 +88,7 @@ void test_inheritance(void)
 	}
 	for (int i = 0; i < 5000 && !(atomic_load(lock) & FUTEX_WAITERS); i++)
 		clock_sleep(MS);
-	/* Until it has gone to sleep. */
-	clock_sleep(2 * MS);
+	await_sleep(worker.pid);
 	rules(GROUP, FOREVER_US, 0, 2);
 	must(lock_or_unlock(lock, FUTEX_UNLOCK_PI), "leave a futex");
 	check(answers_within(&worker, 5000) && stat_of(GROUP, "wakes") == wakes,
@@ -109,8 +108,7 @@ static pid_t read_next(int log)
 
 	if (!pid)
 		_exit(read(log, record, sizeof(record)) < 0);
-	/* Until it has gone to sleep. */
-	clock_sleep(10 * MS);
+	await_sleep(pid);
 	return pid;
 }
 

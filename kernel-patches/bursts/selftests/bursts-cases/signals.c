@@ -33,8 +33,6 @@ void test_fork(void)
 	kill(parent.pid, SIGUSR1);
 	hear(&parent);
 	child.pid = hear(&child).pid;
-	/* Until it has gone to sleep. */
-	clock_sleep(2 * MS);
 	check(stat_of(GROUP, "held") == 1, "a held task that a signal has woken has a child");
 	rules(GROUP, PERIOD_MS * 1000, 0, 1);
 	ask(&child);
@@ -64,8 +62,6 @@ void test_vain_release(void)
 	rules(GROUP, FOREVER_US, 0, 1);
 	atomic_store(busy, false);
 	hear(&worker);
-	/* Until it has gone to sleep. */
-	clock_sleep(2 * MS);
 	check(!stat_of(GROUP, "held"), "who has been woken by a signal is released in vain");
 	ask(&worker);
 	clock_sleep(5 * MS);

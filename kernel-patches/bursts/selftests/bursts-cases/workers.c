@@ -14,6 +14,7 @@
 #include "report.h"
 #include "stage.h"
 #include "sysfs.h"
+#include "task_state.h"
 #include "tasks.h"
 
 struct worker heir;
@@ -71,6 +72,14 @@ static int become(int policy)
 	return sched_setscheduler(0, policy, &param);
 }
 
+void await_sleep(pid_t pid)
+{
+	for (int i = 0; i < 30000 && task_state(pid) == 'R'; i++)
+		clock_sleep(MS / 5);
+	if (task_state(pid) == 'R')
+		bail("task %d does not go to sleep", pid);
+}
+
 struct worker start(const char *group, int policy)
 {
 	int to[2], from[2];
@@ -97,8 +106,7 @@ struct worker start(const char *group, int policy)
 	worker.from = from[0];
 	if (read(worker.from, &hello, sizeof(hello)) != sizeof(hello))
 		bail("a worker did not start");
-	/* Until it has gone to sleep. */
-	clock_sleep(2 * MS);
+	await_sleep(worker.pid);
 	return worker;
 }
 
@@ -117,6 +125,7 @@ struct answer hear(const struct worker *worker)
 		bail("a worker does not answer");
 	if (read(worker->from, &answer, sizeof(answer)) != sizeof(answer))
 		bail("a worker has gone");
+	await_sleep(answer.pid);
 	return answer;
 }
 

@@ -36,7 +36,11 @@ struct worker start(const char *group, int policy);
 /* By a signal: to close its pipe is a wake-up that may be held. */
 void stop(struct worker *worker);
 
+/* Returns when a task runs no more: it sleeps, or has ended. A held task counts as running. */
+void await_sleep(pid_t pid);
+
 void ask(const struct worker *worker);
+/* Returns when the worker sleeps again, so that the next question has somebody to wake. */
 struct answer hear(const struct worker *worker);
 bool answers_within(const struct worker *worker, int ms);
 bool has_answered(const struct worker *worker);

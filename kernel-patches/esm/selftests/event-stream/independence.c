@@ -17,6 +17,7 @@
 #include "cases.h"
 #include "device.h"
 #include "system.h"
+#include "task_state.h"
 
 #define HANDLER 0xe0
 #define OTHERS_HANDLER 0xe1

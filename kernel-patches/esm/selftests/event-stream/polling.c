@@ -17,6 +17,7 @@
 #include "device.h"
 #include "sysfs.h"
 #include "system.h"
+#include "task_state.h"
 
 #define HANDLER 0x101
 

@@ -15,6 +15,7 @@
 #include "clock.h"
 #include "report.h"
 #include "sysfs.h"
+#include "task_state.h"
 
 /* What has not happened by then does not happen. */
 #define PATIENCE_NS 20000000000ULL
@@ -173,18 +174,6 @@ uint64_t source_packets(const char *name)
 	if (!find_source(name, &number, &packets))
 		give_up("there is no source %s", name);
 	return packets;
-}
-
-char task_state(pid_t task)
-{
-	char path[64], text[512];
-	const char *end;
-
-	snprintf(path, sizeof(path), "/proc/%d/stat", task);
-	if (read_text(path, text, sizeof(text)))
-		return 0;
-	end = strrchr(text, ')');
-	return end && end[1] ? end[2] : 0;
 }
 
 bool await_state(pid_t task, char state)

@@ -40,8 +40,6 @@ uint64_t source_packets(const char *name);
 /* Whether a task is an application, with anything to it. */
 bool is_application(pid_t task);
 
-/* The letter of /proc/TID/stat; 0 if there is no such task. */
-char task_state(pid_t task);
 /* False if it is another for so long that it will not become this one. */
 bool await_state(pid_t task, char state);
 /* How often a task gave up its CPU because it had to wait. */

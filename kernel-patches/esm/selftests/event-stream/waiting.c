@@ -16,6 +16,7 @@
 #include "device.h"
 #include "sysfs.h"
 #include "system.h"
+#include "task_state.h"
 #include "waiter.h"
 
 #define HANDLER 0x1234567890abcdefULL
