@@ -55,6 +55,8 @@ int main(int argc, char **argv)
 	test_off();
 	test_all();
 	test_bound();
+	test_counts();
+	test_trace();
 	test_signal();
 	test_switch();
 	test_stage();

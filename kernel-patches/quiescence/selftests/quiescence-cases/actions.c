@@ -6,8 +6,10 @@
 
 #include "clock.h"
 #include "events.h"
+#include "path.h"
 #include "report.h"
 #include "system.h"
+#include "task_state.h"
 
 static uint32_t actions;
 
@@ -27,6 +29,8 @@ void finish(void)
 		clock_sleep(MS);
 	}
 	/* Until it waits for the next key. */
+	for (int i = 0; i < 20000 && task_state(ui) == 'R'; i++)
+		clock_sleep(MS);
 	clock_sleep(5 * MS);
 }
 

@@ -21,6 +21,10 @@ void test_bound(void);
 void test_starvation(void);
 void test_least(void);
 
+/* counts.c */
+void test_counts(void);
+void test_trace(void);
+
 /* releases.c */
 void test_signal(void);
 void test_vain_release(void);
