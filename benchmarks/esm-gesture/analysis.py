@@ -27,6 +27,9 @@ EXPERIMENT = Experiment(
         "clocks",
         "untouched",
         "shadow-at-rest",
+        "slow-shadow",
+        "clicks-only-slow-shadow",
+        "deeper-slow-shadow",
         "boots",
     ),
 )

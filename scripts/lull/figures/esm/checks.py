@@ -8,6 +8,7 @@ from lull.figures.esm.points import (
     EPOLL,
     ESM,
     ESM_SHADOW,
+    ESM_SLOW_SHADOW,
     MASKED,
     PULL,
     QUANTILES,
@@ -25,6 +26,7 @@ CALL_CYCLES = 1300
 FAST_MHZ = 650.0
 COLUMNS = ("due", "in_order", "lost", "clocks_apart_us")
 """Columns of the table `points` that checks need. Older publications lack them."""
+SLOWLY = "the shadow core at a slow clock"
 BEYOND = 5
 """A check uses a quantile only if this many events lie beyond it: a 99th percentile needs 500 events."""
 
@@ -78,7 +80,11 @@ def against_epoll(curves: Curves, rows: Sequence[Row], axis: str, heading: str) 
         }
         found += _no_slower(known, ESM, EPOLL, name, f"ESM is no slower than epoll: {what}", heading)
     of = _Differences([row for row in rows if row["listen"] == "all"], axis, heading)
-    return found + of.less(ESM_SHADOW, EPOLL, "power_w", "ESM with the shadow core burns less than epoll")
+    return [
+        *found,
+        *of.less(ESM_SHADOW, EPOLL, "power_w", "ESM with the shadow core burns less than epoll"),
+        *of.less(ESM_SLOW_SHADOW, EPOLL, "power_w", f"ESM with {SLOWLY} burns less than epoll"),
+    ]
 
 
 def not_asked_for(rows: Sequence[Row], axis: str, heading: str) -> list[Check]:
@@ -90,6 +96,7 @@ def not_asked_for(rows: Sequence[Row], axis: str, heading: str) -> list[Check]:
         *of.less(ESM, MASKED, "power_w", f"ESM burns less than epoll with a mask {where}"),
         *of.less(ESM_SHADOW, EPOLL, "power_w", f"ESM with the shadow core burns less than epoll {where}"),
         *of.less(ESM_SHADOW, MASKED, "power_w", f"ESM with the shadow core burns less than epoll with a mask {where}"),
+        *of.less(ESM_SLOW_SHADOW, MASKED, "power_w", f"ESM with {SLOWLY} burns less than epoll with a mask {where}"),
     ]
 
 

@@ -16,7 +16,8 @@ from lull.statistics import bootstrap, student
 
 PULL, PULL_LONGER, EPOLL, MASKED, ESM = "pull 16 ms", "pull 100 ms", "epoll", "masked", "ESM"
 EPOLL_SHADOW, MASKED_SHADOW, ESM_SHADOW, ESM_THREAD = "epoll, shadow", "masked, shadow", "ESM, shadow", "ESM, thread"
-SERIES = (PULL, PULL_LONGER, EPOLL, EPOLL_SHADOW, MASKED, MASKED_SHADOW, ESM, ESM_SHADOW, ESM_THREAD)
+ESM_SLOW_SHADOW = "ESM, slow shadow"
+SERIES = (PULL, PULL_LONGER, EPOLL, EPOLL_SHADOW, MASKED, MASKED_SHADOW, ESM, ESM_SHADOW, ESM_SLOW_SHADOW, ESM_THREAD)
 """The project's series in the order of figures. A user's own series follow."""
 LOOK = "looks of"
 BOOT = ", boot "
@@ -100,11 +101,13 @@ def _work(values: Mapping[str, Value]) -> str:
 
 
 def _shadow(values: Mapping[str, Value]) -> str:
-    """Return the part of a curve's name for a shadow core that takes events, with its idle state if that is unusual."""
+    """Return the part of a curve's name for a shadow core that takes events: the core's clock and idle state, if they
+    are unusual."""
     if values["routing"] == "none":
         return ""
+    slow = "slow " if values.get("shadow_clock") == "load" else ""
     rests = values.get("rests", "C3")
-    return ", shadow" if rests == values.get("deepest", "C3") else f", shadow in {rests}"
+    return f", {slow}shadow" + ("" if rests == values.get("deepest", "C3") else f" in {rests}")
 
 
 def _look(values: Mapping[str, Value]) -> str:
