@@ -63,14 +63,14 @@ static int pulls(const struct few *few, int from, int to)
 			bail("a task ran on a CPU that was busy");
 		bind_to(few->member.pid, &both);
 		atomic_store(few->other_works, false);
-		ended = hear(&few->other);
+		ended = hear_at_once(&few->other);
 		/* Periodic balance may move it too, later on. */
 		answers_within(&few->member, 10);
 		atomic_store(few->first_works, false);
-		begun = hear(&few->member);
+		begun = hear_at_once(&few->member);
 		found += begun.cpu == to && begun.ns - ended.ns < MS;
-		hear(&few->first);
-		hear(&few->second);
+		hear_at_once(&few->first);
+		hear_at_once(&few->second);
 	}
 	return found;
 }

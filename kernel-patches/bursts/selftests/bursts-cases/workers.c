@@ -116,7 +116,7 @@ void ask(const struct worker *worker)
 		bail("cannot ask: %s", strerror(errno));
 }
 
-struct answer hear(const struct worker *worker)
+struct answer hear_at_once(const struct worker *worker)
 {
 	struct pollfd ready = {.fd = worker->from, .events = POLLIN};
 	struct answer answer;
@@ -125,6 +125,13 @@ struct answer hear(const struct worker *worker)
 		bail("a worker does not answer");
 	if (read(worker->from, &answer, sizeof(answer)) != sizeof(answer))
 		bail("a worker has gone");
+	return answer;
+}
+
+struct answer hear(const struct worker *worker)
+{
+	struct answer answer = hear_at_once(worker);
+
 	await_sleep(answer.pid);
 	return answer;
 }

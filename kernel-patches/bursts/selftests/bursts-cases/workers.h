@@ -42,6 +42,8 @@ void await_sleep(pid_t pid);
 void ask(const struct worker *worker);
 /* Returns when the worker sleeps again, so that the next question has somebody to wake. */
 struct answer hear(const struct worker *worker);
+/* The same, and the worker may still run: where a look at /proc would disturb what is measured. */
+struct answer hear_at_once(const struct worker *worker);
 bool answers_within(const struct worker *worker, int ms);
 bool has_answered(const struct worker *worker);
 
