@@ -17,15 +17,6 @@ bool check(bool passed, const char *format, ...)
 	return tap_ok(passed, "%s", text);
 }
 
-void note(const char *format, ...)
-{
-	va_list arguments;
-
-	va_start(arguments, format);
-	tap_note_list(format, arguments);
-	va_end(arguments);
-}
-
 void bail(const char *format, ...)
 {
 	va_list arguments;

@@ -5,9 +5,10 @@
 
 #include <stdbool.h>
 
-/* As tap_ok(), tap_note(), tap_bail() and tap_finish(). */
+#include "note.h"
+
+/* As tap_ok(), tap_bail() and tap_finish(). */
 __attribute__((format(printf, 2, 3))) bool check(bool passed, const char *format, ...);
-__attribute__((format(printf, 1, 2))) void note(const char *format, ...);
 __attribute__((format(printf, 1, 2), noreturn)) void bail(const char *format, ...);
 int report_finish(void);
 

@@ -19,6 +19,7 @@
 #include "pin.h"
 #include "sysfs.h"
 #include "tap.h"
+#include "trace_line.h"
 #include "wake_ahead_abi.h"
 
 #define SYSTEM "/sys/kernel/lull/anticipation/"
@@ -441,7 +442,6 @@ static void wake_of_closed(char *line, int size)
 {
 	int file = must_open(), fd = file;
 	pthread_t thread;
-	FILE *trace;
 
 	must(write_text(TRACING "trace", "\n"), "empty the trace");
 	far_away = clock_ns() + 60 * MS;
@@ -451,12 +451,7 @@ static void wake_of_closed(char *line, int size)
 	pthread_join(thread, NULL);
 	must(fd, "ask for a window");
 
-	trace = fopen(TRACING "trace", "r");
-	do
-		*line = '\0';
-	while (trace && fgets(line, size, trace) && !strstr(line, "lull_ahead_wake:"));
-	if (trace)
-		fclose(trace);
+	trace_line(TRACING "trace", "lull_ahead_wake:", "", line, size);
 }
 
 /* A file is closed on another CPU than the one that sleeps for its window. */

@@ -79,15 +79,6 @@ bool check(bool passed, const char *format, ...)
 	return passed;
 }
 
-void note(const char *format, ...)
-{
-	va_list arguments;
-
-	va_start(arguments, format);
-	tap_note_list(format, arguments);
-	va_end(arguments);
-}
-
 void give_up(const char *format, ...)
 {
 	va_list arguments;

@@ -30,8 +30,6 @@ static cpu_set_t woken_on(struct worker *workers, int count, int first, const cp
 		hear(&workers[i]);
 		bind_to(workers[i].pid, usable);
 	}
-	/* Until the last one has gone to sleep. */
-	clock_sleep(5 * MS);
 	rules(GROUP, PERIOD_MS * 1000, FOREVER_US, (unsigned long)count);
 	for (int i = 0; i < count; i++)
 		ask(&workers[i]);

@@ -74,9 +74,7 @@ static int become(int policy)
 
 void await_sleep(pid_t pid)
 {
-	for (int i = 0; i < 30000 && task_state(pid) == 'R'; i++)
-		clock_sleep(MS / 5);
-	if (task_state(pid) == 'R')
+	if (!task_rests(pid))
 		bail("task %d does not go to sleep", pid);
 }
 

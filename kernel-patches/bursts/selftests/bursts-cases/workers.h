@@ -36,7 +36,7 @@ struct worker start(const char *group, int policy);
 /* By a signal: to close its pipe is a wake-up that may be held. */
 void stop(struct worker *worker);
 
-/* Returns when a task runs no more: it sleeps, or has ended. A held task counts as running. */
+/* Returns when a task sleeps or has ended, or nothing can be tested any more. A held task runs. */
 void await_sleep(pid_t pid);
 
 void ask(const struct worker *worker);

@@ -5,8 +5,9 @@
 
 #include <stdbool.h>
 
+#include "note.h"
+
 __attribute__((format(printf, 2, 3))) bool check(bool passed, const char *format, ...);
-__attribute__((format(printf, 1, 2))) void note(const char *format, ...);
 /* Something that the test needs cannot be had: the case fails here. */
 __attribute__((format(printf, 1, 2), noreturn)) void give_up(const char *format, ...);
 

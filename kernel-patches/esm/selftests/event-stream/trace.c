@@ -16,6 +16,7 @@
 #include "pin.h"
 #include "sysfs.h"
 #include "system.h"
+#include "trace_line.h"
 #include "waiter.h"
 
 #define HANDLER 0xa0
@@ -38,15 +39,9 @@ static void trace_set(const char *file, const char *text)
 /* In one line of the trace. */
 static bool traced(const char *event, const char *detail)
 {
-	FILE *file = fopen(INSTANCE "trace", "re");
-	bool found = false;
 	char line[512];
 
-	while (file && !found && fgets(line, sizeof(line), file))
-		found = strstr(line, event) && strstr(line, detail);
-	if (file)
-		fclose(file);
-	return found;
+	return trace_line(INSTANCE "trace", event, detail, line, sizeof(line));
 }
 
 static void traced_events(int fd)

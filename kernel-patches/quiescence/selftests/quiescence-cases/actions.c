@@ -29,8 +29,8 @@ void finish(void)
 		clock_sleep(MS);
 	}
 	/* Until it waits for the next key. */
-	for (int i = 0; i < 20000 && task_state(ui) == 'R'; i++)
-		clock_sleep(MS);
+	if (!task_rests(ui))
+		bail("the consumer does not wait for a key");
 	clock_sleep(5 * MS);
 }
 

@@ -16,6 +16,7 @@
 #include "report.h"
 #include "shared.h"
 #include "system.h"
+#include "trace_line.h"
 
 #define INSTANCE "/sys/kernel/tracing/instances/lull-quiescence/"
 #define BOUND_MS "55"
@@ -117,20 +118,14 @@ void test_counts(void)
 /* A number that follows @key in the first line of the trace with @event and @detail; -2 if none. */
 static long long traced(const char *event, const char *detail, const char *key)
 {
-	FILE *file = fopen(INSTANCE "trace", "re");
 	long long number = -2;
 	char line[512], *at;
 
-	while (file && number == -2 && fgets(line, sizeof(line), file)) {
-		at = strstr(line, event);
-		if (!at || !strstr(at, detail))
-			continue;
-		at = strstr(at, key);
-		if (!at || sscanf(at + strlen(key), "%lld", &number) != 1)
-			number = -2;
-	}
-	if (file)
-		fclose(file);
+	if (!trace_line(INSTANCE "trace", event, detail, line, sizeof(line)))
+		return number;
+	at = strstr(strstr(line, event), key);
+	if (at)
+		sscanf(at + strlen(key), "%lld", &number);
 	return number;
 }
 
