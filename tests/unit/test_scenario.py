@@ -98,6 +98,12 @@ def test_a_group_has_no_points_where_a_user_sets_what_it_is_about(tmp_path: Path
         resolve(_small(tmp_path, groups=groups[1:]), Wishes("qemu", settings=("state=C1",)))
 
 
+def test_a_groups_own_command_may_run_before_that_of_all(tmp_path: Path) -> None:
+    scenario = _small(tmp_path, groups=[{"name": "one", "help": "x", "before": "sleep {count}"}])
+    (point,) = resolve(scenario, Wishes("qemu"))
+    assert point.spec.command == "sleep 7; echo C2 7 'a b' false ${{HOME}}"
+
+
 def test_words_of_a_user_cannot_leave_their_place_in_the_command(tmp_path: Path) -> None:
     points = resolve(_small(tmp_path), Wishes("qemu", settings=("words=x; reboot",)))
     assert "'x; reboot'" in points[0].spec.command
@@ -221,6 +227,7 @@ def _with(group: dict[str, object]) -> dict[str, object]:
         ({"overrides": ["a={b}"]}, "overrides[0]: no parameter `b`"),
         ({"groups": []}, "groups: the list is empty"),
         ({"groups": [SMALL["groups"][0]] * 2}, "groups[1].name: `plain` is used twice"),
+        (_with({"before": "run {speed}"}), "groups[0].before: no parameter `speed`; add it or use `count`"),
         (_with({"matrix": {"speed": [1]}}), "groups[0].matrix.speed[0]: no parameter `speed`"),
         (_with({"matrix": {"count": [1, 500]}}), "groups[0].matrix.count[1]: 500 is too large; give 100 or less"),
         (_with({"matrix": {"count": [1, 1]}}), "groups[0].matrix.count[1]: 1 is there twice"),

@@ -83,7 +83,7 @@ def divide(scenario: Scenario, wishes: Wishes, only: Sequence[str] = ()) -> Divi
         spec = load_spec(
             cell.platform,
             cell.settings,
-            fill(cell.group.command or scenario.command, cell.values, quote=True),
+            fill(_command(scenario, cell.group), cell.values, quote=True),
             engine=wishes.engine,
             cpu=cpu,
             peer=fill(peer, cell.values, quote=True) if peer else None,
@@ -96,6 +96,11 @@ def divide(scenario: Scenario, wishes: Wishes, only: Sequence[str] = ()) -> Divi
         )
         points.append(Point(cell.name, cell.group.name, cell.values, spec))
     return Divided(points, {name: lack for name, lack in left_out.items() if _matches(name, only)})
+
+
+def _command(scenario: Scenario, group: Group) -> str:
+    command = group.command or scenario.command
+    return f"{group.before}; {command}" if group.before else command
 
 
 def _fast_forward_s(scenario: Scenario, values: Mapping[str, Value]) -> float | None:

@@ -87,6 +87,8 @@ class Group(Block):
     """Templates of `--set`, on top of the scenario's and the user's."""
     command: Annotated[str, Field(min_length=1)] | None = None
     """The group's command, in place of the scenario's."""
+    before: Annotated[str, Field(min_length=1)] | None = None
+    """A command that runs before the point's command, which runs whatever the status of this one is."""
     peer: Annotated[str, Field(min_length=1)] | None = None
     """The command of the group's peer, in place of the scenario's."""
     platforms: list[Name] = Field(default_factory=list)
@@ -176,6 +178,7 @@ class Scenario(Block):
             if platform in group.platforms[:index]:
                 raise fault(f"`{platform}` is there twice; drop one", "groups", number, "platforms", index)
         self._check_template(group.command or "", "groups", number, "command")
+        self._check_template(group.before or "", "groups", number, "before")
         self._check_template(group.peer or "", "groups", number, "peer")
         for index, text in enumerate(group.overrides):
             self._check_template(text, "groups", number, "overrides", index)
