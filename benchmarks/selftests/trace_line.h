@@ -25,4 +25,19 @@ __attribute__((unused)) static bool trace_line(const char *file, const char *eve
 	return found;
 }
 
+/* The number after @key in the first line that has both @event and @detail; -2 if none. */
+__attribute__((unused)) static long long trace_number(const char *file, const char *event,
+						      const char *detail, const char *key)
+{
+	long long number = -2;
+	char line[512], *at;
+
+	if (!trace_line(file, event, detail, line, sizeof(line)))
+		return number;
+	at = strstr(strstr(line, event), key);
+	if (at)
+		sscanf(at + strlen(key), "%lld", &number);
+	return number;
+}
+
 #endif

@@ -46,6 +46,7 @@ int main(int argc, char **argv)
 	test_deadline_of_nobody();
 	test_deadline_comes_later();
 	test_inner();
+	test_trace();
 	test_storm(rounds);
 
 	put(SYSTEM "enabled", "0");

@@ -45,6 +45,9 @@ void test_deadline_comes_later(void);
 /* inner.c */
 void test_inner(void);
 
+/* trace.c */
+void test_trace(void);
+
 /* storm.c */
 void test_storm(int rounds);
 

@@ -115,18 +115,9 @@ void test_counts(void)
 	count_length();
 }
 
-/* A number that follows @key in the first line of the trace with @event and @detail; -2 if none. */
 static long long traced(const char *event, const char *detail, const char *key)
 {
-	long long number = -2;
-	char line[512], *at;
-
-	if (!trace_line(INSTANCE "trace", event, detail, line, sizeof(line)))
-		return number;
-	at = strstr(strstr(line, event), key);
-	if (at)
-		sscanf(at + strlen(key), "%lld", &number);
-	return number;
+	return trace_number(INSTANCE "trace", event, detail, key);
 }
 
 void test_trace(void)
