@@ -14,6 +14,7 @@
 
 #include "accel_abi.h"
 #include "clock.h"
+#include "fail_each.h"
 #include "sysfs.h"
 #include "tap.h"
 
@@ -87,6 +88,27 @@ static void test_errors(void)
 	}
 	tap_ok(waitpid(pid, &status, 0) == pid && WIFEXITED(status) && !WEXITSTATUS(status),
 	       "EACCES: not root");
+}
+
+static int opened = -1;
+
+static int open_one(void)
+{
+	opened = open(ACCEL_PATH, O_RDWR | O_CLOEXEC);
+	return opened < 0 ? -errno : 0;
+}
+
+static void close_one(void)
+{
+	close(opened);
+}
+
+static void test_memory(void)
+{
+	int refused = fail_each(open_one, close_one);
+
+	tap_ok(refused > 0 || refused == -ENOSYS, "ENOMEM: no memory for a file%s",
+	       FAIL_SKIP(refused));
 }
 
 /* All ask at once, and one goes away: the others run one after the other. */
@@ -216,6 +238,7 @@ int main(void)
 	must(read_text(AHEAD, ahead, sizeof(ahead)), "read the switch of anticipatory wakeup");
 
 	test_errors();
+	test_memory();
 	test_order();
 	must(write_text(AHEAD, "1"), "turn anticipatory wakeup on");
 	test_kernel(K_MEANS, "kmeans", 450);

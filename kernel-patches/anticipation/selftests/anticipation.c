@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "clock.h"
+#include "fail_each.h"
 #include "cpulist.h"
 #include "idle.h"
 #include "pin.h"
@@ -109,6 +110,27 @@ static uint64_t deep_sleeps(void)
 		sum += usage;
 	}
 	return sum;
+}
+
+static int opened = -1;
+
+static int open_one(void)
+{
+	opened = open_file();
+	return opened < 0 ? opened : 0;
+}
+
+static void close_one(void)
+{
+	close(opened);
+}
+
+static void test_memory(void)
+{
+	int refused = fail_each(open_one, close_one);
+
+	tap_ok(refused > 0 || refused == -ENOSYS, "ENOMEM: no memory for a file%s",
+	       FAIL_SKIP(refused));
 }
 
 static void test_errors(void)
@@ -557,6 +579,7 @@ int main(int count, char **words)
 	must(write_text(SYSTEM "enabled", "1"), "turn the system on");
 
 	test_files();
+	test_memory();
 	test_errors();
 	test_full();
 	test_window();

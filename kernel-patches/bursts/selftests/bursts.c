@@ -26,6 +26,7 @@ int main(int argc, char **argv)
 
 	test_files();
 	test_removed();
+	test_memory();
 	test_off();
 	put(SYSTEM "enabled", "1");
 	test_period();

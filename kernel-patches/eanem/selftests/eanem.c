@@ -22,6 +22,7 @@
 #include "clock.h"
 #include "connections.h"
 #include "eanem.h"
+#include "fail_each.h"
 #include "pin.h"
 #include "random.h"
 #include "sysfs.h"
@@ -520,6 +521,75 @@ static void says_no(void)
 	tap_ok(eanem_steer(&second, "0", 0, NULL, 0) == 0, "and then another one");
 	eanem_close(&second);
 	close(raw);
+	close(fd);
+}
+
+static uint64_t own_socket;
+
+/* A handle of its own: one whose answer found no memory may have the rest of it still to come. */
+static int ask_anew(int (*question)(struct eanem *))
+{
+	struct eanem own;
+	int error = eanem_open(&own);
+
+	if (!error) {
+		error = question(&own);
+		eanem_close(&own);
+	}
+	/* What socket() and netlink say in its place. */
+	return error == -ENFILE || error == -ENOBUFS ? -ENOMEM : error;
+}
+
+static int target_of(struct eanem *own)
+{
+	return eanem_target_socket(own, own_socket, 1000);
+}
+
+static int steer_of(struct eanem *own)
+{
+	return eanem_steer(own, "0", 0, NULL, 0);
+}
+
+static int list_of(struct eanem *own)
+{
+	static struct lull_eanem_socket sockets[SOCKETS];
+	size_t count = SOCKETS;
+
+	return eanem_sockets(own, sockets, &count);
+}
+
+static int set_target(void)
+{
+	return ask_anew(target_of);
+}
+
+static int steer_once(void)
+{
+	return ask_anew(steer_of);
+}
+
+static int list_once(void)
+{
+	return ask_anew(list_of);
+}
+
+static void refuses_without_memory(void)
+{
+	struct {
+		int (*op)(void);
+		const char *what;
+	} ops[] = {{set_target, "a target"}, {steer_once, "steering"}, {list_once, "an answer"}};
+	struct sockaddr_in at;
+	int fd = socket_at(SOCK_STREAM, &at), refused;
+
+	own_socket = cookie(fd);
+	for (size_t i = 0; i < sizeof(ops) / sizeof(*ops); i++) {
+		refused = fail_each(ops[i].op, NULL);
+		tap_ok(refused > 0 || refused == -ENOSYS, "no memory for %s (%d)%s", ops[i].what,
+		       refused, FAIL_SKIP(refused));
+	}
+	tap_ok(!eanem_steer(&eanem, "0", 0, NULL, 0) && !eanem_steer(&eanem, "", 0, NULL, 0),
+	       "and nobody steers afterwards");
 	close(fd);
 }
 
@@ -1108,6 +1178,7 @@ int main(int argc, char **argv)
 	is_not_slowed_by_many();
 	says_no();
 	says_no_to_attributes();
+	refuses_without_memory();
 	keeps_to_targets();
 	shares_among_connections();
 	shares_at_once();

@@ -51,6 +51,7 @@ static const struct {
 	{"switch", case_switch},
 	{"security", case_security},
 	{"limits", case_limits},
+	{"memory", case_memory},
 	{"names", case_names},
 	{"independence", case_independence},
 	{"calls-at-random", case_calls_at_random},

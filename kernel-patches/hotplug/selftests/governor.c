@@ -15,6 +15,7 @@
 
 #include "clock.h"
 #include "cpulist.h"
+#include "fail_each.h"
 #include "sysfs.h"
 #include "tap.h"
 
@@ -141,6 +142,27 @@ static void test_files(void)
 	       WEXITSTATUS(status));
 }
 
+static int turn_on(void)
+{
+	return write_text(GOVERNOR "enabled", "1");
+}
+
+static void turn_off(void)
+{
+	put(GOVERNOR "enabled", "0");
+}
+
+static void test_memory(void)
+{
+	int refused;
+
+	put(SYSTEM "enabled", "1");
+	refused = fail_each(turn_on, turn_off);
+	tap_ok(refused > 0 || refused == -ENOSYS, "ENOMEM: no memory to turn it on%s",
+	       FAIL_SKIP(refused));
+	put(SYSTEM "enabled", "0");
+}
+
 static void test_off(void)
 {
 	put(SYSTEM "enabled", "0");
@@ -255,6 +277,7 @@ int main(void)
 	snprintf(text, sizeof(text), "%d", LATENCY_MS * 1000);
 	put(GOVERNOR "latency_us", text);
 	put(GOVERNOR "hold_us", "100000");
+	test_memory();
 	test_off();
 	test_load();
 	test_others();

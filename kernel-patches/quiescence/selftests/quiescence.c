@@ -42,6 +42,7 @@ int main(int argc, char **argv)
 	atomic_store(&shared->wait_ms, WAIT_MS);
 
 	test_files();
+	test_memory();
 
 	/* So that this program is never held; its children are. */
 	if (sched_setscheduler(0, SCHED_FIFO | SCHED_RESET_ON_FORK, &param))

@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "clock.h"
+#include "fail_each.h"
 #include "random.h"
 #include "sysfs.h"
 #include "tap.h"
@@ -89,6 +90,28 @@ static void test_settings(void)
 		      read_text(SYSTEM "stats", text, sizeof(text)) != -EACCES);
 	}
 	tap_ok(waitpid(pid, &status, 0) == pid && !status, "EACCES: not root");
+}
+
+static int turn_on(void)
+{
+	int error = try("enabled", "1");
+
+	if (error && !access(DISK, F_OK))
+		return -EPROTO;
+	return error;
+}
+
+static void turn_off(void)
+{
+	put("enabled", "0");
+}
+
+static void test_memory(void)
+{
+	int refused = fail_each(turn_on, turn_off);
+
+	tap_ok(refused > 0 || refused == -ENOSYS,
+	       "ENOMEM: no memory for a disk, and there is none%s", FAIL_SKIP(refused));
 }
 
 static void test_busy(void)
@@ -228,6 +251,7 @@ int main(void)
 
 	test_settings();
 	put("size_mib", "2");
+	test_memory();
 	put("enabled", "1");
 	test_busy();
 	test_data();

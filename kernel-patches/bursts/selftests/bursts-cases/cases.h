@@ -9,6 +9,7 @@
 /* files.c */
 void test_files(void);
 void test_removed(void);
+void test_memory(void);
 
 /* rules.c */
 void test_off(void);

@@ -11,10 +11,12 @@
 
 #include "bursts_abi.h"
 #include "cases.h"
+#include "fail_each.h"
 #include "report.h"
 #include "stage.h"
 #include "sysfs.h"
 
+#define POOR ROOT "/lull-bursts-poor"
 #define GONE ROOT "/lull-bursts-gone"
 /* 2^64 */
 #define TOO_MUCH "18446744073709551616"
@@ -107,4 +109,32 @@ void test_removed(void)
 		bail("cannot remove a group: %s", strerror(errno));
 	check(write(file, "0", 1) < 0 && errno == ENODEV, "ENODEV: the group has gone");
 	close(file);
+}
+
+static int make_stage(void)
+{
+	return write_text(POOR "/cpu.bursts.period_us", "1000");
+}
+
+static void make_group(void)
+{
+	if (mkdir(POOR, 0755))
+		bail("cannot make a group: %s", strerror(errno));
+}
+
+static void make_group_anew(void)
+{
+	rmdir(POOR);
+	make_group();
+}
+
+void test_memory(void)
+{
+	int refused;
+
+	make_group();
+	refused = fail_each(make_stage, make_group_anew);
+	check(refused > 0 || refused == -ENOSYS, "ENOMEM: no memory for a first setting%s",
+	      FAIL_SKIP(refused));
+	check(!make_stage() && !rmdir(POOR), "with memory the group can be set");
 }

@@ -31,6 +31,7 @@ void case_grabs(void);
 void case_switch(void);
 void case_security(void);
 void case_limits(void);
+void case_memory(void);
 void case_names(void);
 void case_independence(void);
 void case_calls_at_random(void);

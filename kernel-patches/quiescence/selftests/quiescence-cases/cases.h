@@ -8,6 +8,7 @@
 
 /* files.c */
 void test_files(void);
+void test_memory(void);
 
 /* held.c */
 void test_off(void);
