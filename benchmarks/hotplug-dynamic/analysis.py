@@ -26,6 +26,10 @@ QUANTILES = {"median": 0.5, "p99": 0.99}
 KEPT = 0.9
 """The share of the asked toggles that have to take place for a point to be about that rate."""
 
+SETTLED_US = 150_000
+"""From the start of the threads on, windows and jobs are left out for so long. Linux takes a new thread for a load of
+half a CPU, and runs it on big CPUs until its own load is known."""
+
 APART = 0.03
 """By so much the period of each further thread is longer."""
 PLACE = ("way", "toggles_hz", "threads", "period_us", "steps", "cpufreq", "idle_governor", "latency_us", "boot")
@@ -92,6 +96,14 @@ def df_windows(runs: Runs) -> pa.Table:
     return pa.Table.from_pylist([row for run in runs.runs for row in _windows(run, runs.timed)])
 
 
+def settled(lines: Sequence[Row]) -> list[Row]:
+    """Return the windows after the time that is left out, or all windows if there is none after it."""
+    late = [
+        line for line in lines if int(line["settle_us"]) + int(line["window"]) * int(line["window_us"]) >= SETTLED_US
+    ]
+    return late or list(lines)
+
+
 def _windows(run: Run, timed: bool) -> list[Row]:
     with run.understanding(WINDOWS):
         lines = run.lines(WINDOWS)
@@ -103,14 +115,12 @@ def _windows(run: Run, timed: bool) -> list[Row]:
                 "toggle_us": int(line["toggles_sum_ns"]) / 1e3 / max(1, int(line["toggles"])),
                 "toggle_most_us": int(line["toggles_most_ns"]) / 1e3,
             }
-            for line in lines
+            for line in settled(lines)
         ]  # fmt: skip
     if not timed:
         return found
     powers = repetitions.watts(run, repetitions.edges(run, WINDOWS), _names)
-    return [
-        {**row, **{f"{name}_w": own.get(name, 0.0) for name in POWERS}} for row, own in zip(found, powers, strict=True)
-    ]
+    return [{**row, **{f"{name}_w": powers[row["window"]].get(name, 0.0) for name in POWERS}} for row in found]
 
 
 def _names(row: Mapping[str, Any]) -> tuple[str, ...]:
@@ -127,7 +137,7 @@ def df_jobs(runs: Runs) -> pa.Table:
     found: list[Row] = []
     for run in runs.runs:
         with run.understanding(WINDOWS):
-            lines = run.lines(WINDOWS)
+            lines = settled(run.lines(WINDOWS))
             begin = int(lines[0]["begin_ns"])
             end = begin + 1000 * sum(int(line["window_us"]) for line in lines)
         with run.understanding(JOBS):

@@ -41,6 +41,18 @@ def test_rate_and_lateness_of_jobs() -> None:
     assert row["power_w_pm"] > 1.0
 
 
+def windows_of(settle_us: int, count: int) -> list[dict[str, int]]:
+    return [{"settle_us": settle_us, "window": number, "window_us": 100_000} for number in range(count)]
+
+
+@pytest.mark.parametrize(
+    ("settle_us", "count", "left"),
+    [(50_000, 5, [1, 2, 3, 4]), (150_000, 2, [0, 1]), (1_000, 3, [2]), (50_000, 1, [0]), (1_000, 2, [0, 1])],
+)
+def test_windows_begin_when_the_load_of_new_threads_is_known(settle_us: int, count: int, left: list[int]) -> None:
+    assert [line["window"] for line in analysis.settled(windows_of(settle_us, count))] == left
+
+
 def test_points_are_drawn_with_and_without_jobs() -> None:
     watts = {name: [1.0, 3.0] for name in ("power_w", "em_w", "cpus_w")}
     for jobs in ([(10.0, 100.0)], []):
