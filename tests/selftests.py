@@ -22,6 +22,9 @@ LARGER = {"bursts": "server", "waeas": "rk3399"}
 """Platforms on which a selftest skips no case, if it skips some on the default one. `bursts` spreads tasks over six
 CPUs or more, in two sockets; the tasks of `waeas` need several CPUs of each kind."""
 
+NO_FAILURES = "# SKIP no allocation can be made to fail"
+"""The end of a case's line if the kernel cannot be without memory (`fail_each.h`)."""
+
 _NOT_TESTS = re.compile(r".*\.(h|md)")
 
 
@@ -36,6 +39,11 @@ def on_larger(name: str) -> tuple[str, ...]:
     """Return what tells `lull boot` to run a selftest where it skips no case: nothing if that is the default platform.
     A kernel with checkers needs more time than others."""
     return ("-p", LARGER[name], "--sim-limit", "200") if name in LARGER else ()
+
+
+def skipped(ran: subprocess.CompletedProcess[str]) -> list[str]:
+    """Return the cases that a selftest skipped, but for those about `ENOMEM`: only the flavour `debug` runs these."""
+    return [line for line in ran.stdout.splitlines() if "# SKIP" in line and not line.endswith(NO_FAILURES)]
 
 
 def reached_its_end(ran: subprocess.CompletedProcess[str]) -> None:
