@@ -23,7 +23,7 @@ LARGER = {"bursts": "server", "waeas": "rk3399"}
 CPUs or more, in two sockets; the tasks of `waeas` need several CPUs of each kind."""
 
 NO_FAILURES = "# SKIP no allocation can be made to fail"
-"""The end of a case's line if the kernel cannot be without memory (`fail_each.h`)."""
+"""The end of a case's line if the kernel cannot be without memory (`fail_each.c`)."""
 
 _NOT_TESTS = re.compile(r".*\.(h|md)")
 

@@ -1,65 +1,24 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What an interface does if the kernel has no memory. Only the debug flavour can be made to say so.
- */
+/* What an interface does if the kernel has no memory. Only the flavour debug can be made to. */
 #ifndef LULL_FAIL_EACH_H
 #define LULL_FAIL_EACH_H
 
-#include <errno.h>
-#include <fcntl.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
-
-#include "sysfs.h"
-
-#define FAIL_DIR "/sys/kernel/debug/failslab/"
-/* Behind the name of a test. */
-#define FAIL_SKIP(refused) ((refused) == -ENOSYS ? " # SKIP no allocation can be made to fail" : "")
+#include <stdbool.h>
 
 /*
  * Calls @op with its first allocation failing, then with its second one, and so on, until @op needs
  * no more. @op returns 0 or -errno. What it did is undone by @undo, if that is not NULL.
  *
- * Returns how many times @op said ENOMEM; the first other error; or -ENOSYS if this kernel lets no
- * allocation fail.
+ * All return how many times ENOMEM was the answer; the first other error; or -ENOSYS if this kernel
+ * lets no allocation fail.
  */
-__attribute__((unused)) static int fail_each(int (*op)(void), void (*undo)(void))
-{
-	int file = open("/proc/thread-self/fail-nth", O_RDWR | O_CLOEXEC), refused = 0, other = 0;
-	char waits[8], verbose[8], text[16];
+int fail_each(int (*op)(void), void (*undo)(void));
+/* The same of a file that is opened. */
+int fail_each_open(const char *path);
+/* The same of a switch that is turned on, and stays off if there is no memory. */
+int fail_each_switch(const char *path);
 
-	if (file < 0 || read_text(FAIL_DIR "ignore-gfp-wait", waits, sizeof(waits)) ||
-	    read_text(FAIL_DIR "verbose", verbose, sizeof(verbose)) ||
-	    write_text(FAIL_DIR "ignore-gfp-wait", "N") || write_text(FAIL_DIR "verbose", "0"))
-		return -ENOSYS;
-	for (int nth = 1; !other; nth++) {
-		int error;
-
-		snprintf(text, sizeof(text), "%d", nth);
-		if (pwrite(file, text, strlen(text), 0) < 0) {
-			other = -errno;
-			break;
-		}
-		error = op();
-		/* The number that is left: 0 if an allocation failed. */
-		memset(text, 0, sizeof(text));
-		if (pread(file, text, sizeof(text) - 1, 0) < 0 || pwrite(file, "0", 1, 0) < 0)
-			other = -errno;
-		if (!error && undo)
-			undo();
-		if (atoi(text)) {
-			other = error;
-			break;
-		}
-		refused += error == -ENOMEM;
-		if (error && error != -ENOMEM)
-			other = error;
-	}
-	write_text(FAIL_DIR "ignore-gfp-wait", waits);
-	write_text(FAIL_DIR "verbose", verbose);
-	close(file);
-	return other ? other : refused;
-}
+/* A test of what these return, by tap_ok() or check(). It is skipped if no allocation can fail. */
+bool fail_check(bool (*test)(bool passed, const char *format, ...), int refused, const char *what);
 
 #endif

@@ -142,24 +142,10 @@ static void test_files(void)
 	       WEXITSTATUS(status));
 }
 
-static int turn_on(void)
-{
-	return write_text(GOVERNOR "enabled", "1");
-}
-
-static void turn_off(void)
-{
-	put(GOVERNOR "enabled", "0");
-}
-
 static void test_memory(void)
 {
-	int refused;
-
 	put(SYSTEM "enabled", "1");
-	refused = fail_each(turn_on, turn_off);
-	tap_ok(refused > 0 || refused == -ENOSYS, "ENOMEM: no memory to turn it on%s",
-	       FAIL_SKIP(refused));
+	fail_check(tap_ok, fail_each_switch(GOVERNOR "enabled"), "no memory to turn it on");
 	put(SYSTEM "enabled", "0");
 }
 

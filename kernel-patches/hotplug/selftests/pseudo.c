@@ -1004,24 +1004,10 @@ static void stress(int toggles)
 	tap_ok(true, "every CPU works");
 }
 
-static int turn_on(void)
-{
-	return write_text(SYSTEM "enabled", "1");
-}
-
-static void turn_off(void)
-{
-	turn("0");
-}
-
 static void test_memory(void)
 {
-	int refused;
-
 	turn("0");
-	refused = fail_each(turn_on, turn_off);
-	tap_ok(refused > 0 || refused == -ENOSYS, "ENOMEM: no memory to turn it on%s",
-	       FAIL_SKIP(refused));
+	fail_check(tap_ok, fail_each_switch(SYSTEM "enabled"), "no memory to turn it on");
 	turn("1");
 	said(put_cpu(there, "pseudo_online", "0"), 0, "with memory a CPU can be taken out");
 	all_in();

@@ -54,25 +54,19 @@ static void remove_init(void)
 	foreground(getpid());
 }
 
-static void check_refused(int refused, const char *text)
-{
-	check(refused > 0 || refused == -ENOSYS, "%s%s", text, FAIL_SKIP(refused));
-}
-
 void case_memory(void)
 {
 	device_create(&device, "lull-esm-test");
 	evdev = open(device.path, O_RDONLY | O_CLOEXEC);
 	if (evdev < 0)
 		give_up("cannot open %s: %s", device.path, strerror(errno));
-	check_refused(fail_each(register_one, unregister_one),
-		      "ENOMEM: no memory for a registration");
+	fail_check(check, fail_each(register_one, unregister_one), "no memory for a registration");
 	must(register_one(), "register");
-	check_refused(fail_each(open_events, close_events), "ENOMEM: no memory for a file");
+	fail_check(check, fail_each(open_events, close_events), "no memory for a file");
 	must(system_read("foreground", foreground_before, sizeof(foreground_before)),
 	     "read the foreground");
-	check_refused(fail_each(add_init, remove_init),
-		      "ENOMEM: no memory for a foreground, which stays as it was");
+	fail_check(check, fail_each(add_init, remove_init),
+		   "no memory for a foreground, which stays as it was");
 
 	device_send(&device, EV_KEY, KEY_A, 1);
 	check_events("an event comes to who has registered", {.handler = HANDLER,
