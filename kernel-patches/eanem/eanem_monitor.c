@@ -136,8 +136,12 @@ static void lull_eanem_spent(struct lull_eanem_latency *latency, u32 from, u32 t
 /* GRO says how many packets it has merged, of which all but the last have the same size. */
 static void lull_eanem_count(struct lull_eanem_counts *counts, const struct sk_buff *skb)
 {
-	u64 segments = max_t(u64, skb_shinfo(skb)->gso_segs, 1), size = skb_shinfo(skb)->gso_size;
+	u64 segments = skb_shinfo(skb)->gso_segs, size = skb_shinfo(skb)->gso_size;
 	u64 bytes = skb->len, tail;
+
+	/* Whoever makes a packet for somebody else to cut need not say into how many. */
+	if (!segments)
+		segments = size ? max_t(u64, DIV_ROUND_UP_ULL(bytes, size), 1) : 1;
 
 	if (!size || size * (segments - 1) >= bytes) {
 		size = div64_u64(bytes, segments);
@@ -157,6 +161,12 @@ static bool lull_eanem_is_tcp(const struct lull_eanem_sock *es)
 	return sk_is_tcp(es->sk);
 }
 
+/* Whether anything came in an interval, or was read that had come before. */
+static bool lull_eanem_counted(const struct lull_eanem_counts *counts)
+{
+	return counts->packets || counts->stages[LULL_EANEM_USER].count;
+}
+
 /* Ends the interval of a socket's counts, if it is over. */
 static void lull_eanem_close(struct lull_eanem_sock *es)
 {
@@ -168,16 +178,18 @@ static void lull_eanem_close(struct lull_eanem_sock *es)
 	if (es->interval == over)
 		return;
 	memset(last, 0, sizeof(*last));
-	if (counts->packets) {
+	if (lull_eanem_counted(counts)) {
 		es->packets += counts->packets;
 		es->bytes += counts->bytes;
 		last->packets = counts->packets;
 		last->bytes = counts->bytes;
-		last->mean = mul_u64_u64_div_u64(counts->bytes, 1000, counts->packets);
-		/* The mean of the squares less the square of the mean. */
-		mean = mul_u64_u64_div_u64(counts->bytes, counts->bytes, counts->packets);
-		last->variance = div64_u64(counts->squares - min(mean, counts->squares),
-					   counts->packets);
+		if (counts->packets) {
+			last->mean = mul_u64_u64_div_u64(counts->bytes, 1000, counts->packets);
+			/* The mean of the squares less the square of the mean. */
+			mean = mul_u64_u64_div_u64(counts->bytes, counts->bytes, counts->packets);
+			last->variance = div64_u64(counts->squares - min(mean, counts->squares),
+						   counts->packets);
+		}
 		memcpy(last->stages, counts->stages, sizeof(last->stages));
 		trace_lull_eanem_socket(es->id, es->interval + 1, last);
 		if (es->interval + 1 != over)
@@ -199,14 +211,20 @@ static void lull_eanem_close_process(struct lull_eanem_process *process)
 	process->interval = over;
 }
 
+/* The first thing that is counted in an interval. */
+static void lull_eanem_is_busy(struct lull_eanem_sock *es)
+{
+	xa_lock_bh(&lull_eanem_socks);
+	__xa_set_mark(&lull_eanem_socks, es->id, LULL_EANEM_BUSY);
+	xa_unlock_bh(&lull_eanem_socks);
+}
+
 /* The first packet of an interval has come. */
 static void lull_eanem_is_active(struct lull_eanem_sock *es)
 {
 	struct lull_eanem_process *process;
 
-	xa_lock_bh(&lull_eanem_socks);
-	__xa_set_mark(&lull_eanem_socks, es->id, LULL_EANEM_BUSY);
-	xa_unlock_bh(&lull_eanem_socks);
+	lull_eanem_is_busy(es);
 	if (!lull_eanem_is_tcp(es) || READ_ONCE(es->own_target))
 		return;
 
@@ -251,12 +269,16 @@ void __lull_eanem_queued(struct sock *sk, struct sk_buff *skb)
 void __lull_eanem_copied(struct sock *sk, struct sk_buff *skb)
 {
 	struct lull_eanem_sock *es = READ_ONCE(sk->sk_eanem);
+	bool first;
 
 	spin_lock_bh(&es->lock);
 	lull_eanem_close(es);
+	first = !lull_eanem_counted(&es->counts);
 	lull_eanem_spent(&es->counts.stages[LULL_EANEM_USER], skb->lull_at[LULL_EANEM_AT_ARRIVED],
 			 lull_eanem_clock());
 	spin_unlock_bh(&es->lock);
+	if (first)
+		lull_eanem_is_busy(es);
 }
 
 static struct lull_eanem_process *lull_eanem_find_process(const struct pid *pid)
@@ -346,7 +368,10 @@ static void lull_eanem_forget(struct pid *pid)
 /* A program may be a more privileged one than that which has chosen the target. */
 static void lull_eanem_check_program(struct lull_eanem_process *process)
 {
-	if (!READ_ONCE(process->target))
+	u64 exec_id = READ_ONCE(process->exec_id);
+
+	/* No lock for each read of a socket. */
+	if (!READ_ONCE(process->target) || !exec_id || exec_id == current->self_exec_id)
 		return;
 	spin_lock_bh(&lull_eanem_lock);
 	if (process->target && process->exec_id && process->exec_id != current->self_exec_id)
@@ -407,6 +432,18 @@ static int lull_eanem_add(struct sock *sk, struct lull_eanem_process *process)
 	return 0;
 }
 
+/* The same of a socket that the caller's process had before, so that none has to be made. */
+static void lull_eanem_check_owner(struct lull_eanem_sock *es, const struct pid *owner)
+{
+	struct lull_eanem_process *process;
+
+	guard(rcu)();
+	process = rcu_dereference(es->process);
+	/* Not the one of the owner before, which __lull_eanem_own() is about to replace. */
+	if (process->pid == owner)
+		lull_eanem_check_program(process);
+}
+
 /* A socket without memory for this is not watched, which harms nobody. */
 void __lull_eanem_own(struct sock *sk)
 {
@@ -414,8 +451,10 @@ void __lull_eanem_own(struct sock *sk)
 	struct pid *owner = task_tgid(current);
 	struct lull_eanem_process *process;
 
-	if (likely(es && READ_ONCE(es->owner) == owner))
+	if (likely(es && READ_ONCE(es->owner) == owner)) {
+		lull_eanem_check_owner(es, owner);
 		return;
+	}
 	if (current->flags & PF_KTHREAD || sk->sk_family != AF_INET || !sk->sk_net_refcnt ||
 	    !(sk_is_tcp(sk) || sk_is_udp(sk)))
 		return;
@@ -585,7 +624,8 @@ void lull_eanem_describe(struct lull_eanem_sock *es, struct lull_eanem_socket *r
 	record->last = es->last;
 	record->packets = es->packets;
 	record->bytes = es->bytes;
-	if (!es->last.packets && !es->counts.packets)
+	if (!es->last.packets && !es->last.stages[LULL_EANEM_USER].count &&
+	    !lull_eanem_counted(&es->counts))
 		xa_clear_mark(&lull_eanem_socks, es->id, LULL_EANEM_BUSY);
 	spin_unlock(&es->lock);
 	record->target = lull_eanem_target(es);
@@ -659,7 +699,7 @@ int lull_eanem_target_process(struct pid *owner, u64 target, u64 exec_id)
 	/* Whoever turns it off drops all targets after this. */
 	if (static_branch_unlikely(&lull_eanem_key)) {
 		lull_eanem_forget(owner);
-		process->exec_id = exec_id;
+		WRITE_ONCE(process->exec_id, exec_id);
 		lull_eanem_retarget(process, target);
 		error = 0;
 	}

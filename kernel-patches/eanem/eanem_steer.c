@@ -8,6 +8,7 @@
  */
 #include <linux/cleanup.h>
 #include <linux/cpufreq.h>
+#include <linux/cpuset.h>
 #include <linux/interrupt.h>
 #include <linux/irq.h>
 #include <linux/list.h>
@@ -34,6 +35,7 @@
  * @ifindex: otherwise: a device's receive queues
  * @queue: which of them
  * @before: its CPUs
+ * @allowed: for a thread: those of its cpuset, when it comes back
  */
 struct lull_eanem_moved {
 	struct list_head node;
@@ -42,6 +44,7 @@ struct lull_eanem_moved {
 	int ifindex;
 	unsigned int queue;
 	struct cpumask before;
+	struct cpumask allowed;
 };
 
 /* Protects all of this; rtnl nests inside. */
@@ -201,8 +204,13 @@ static void lull_eanem_move_back(struct lull_eanem_moved *moved)
 		if (irq_set_affinity(moved->irq, &moved->before))
 			irq_set_affinity(moved->irq, cpu_online_mask);
 	} else if (moved->task) {
-		if (set_cpus_allowed_ptr(moved->task, &moved->before))
-			set_cpus_allowed_ptr(moved->task, cpu_online_mask);
+		/* Its cpuset may be another one by now. */
+		cpuset_cpus_allowed(moved->task, &moved->allowed);
+		cpumask_and(&moved->before, &moved->before, &moved->allowed);
+		if (set_cpus_allowed_ptr(moved->task, &moved->before)) {
+			cpumask_and(&moved->allowed, &moved->allowed, cpu_online_mask);
+			set_cpus_allowed_ptr(moved->task, &moved->allowed);
+		}
 		put_task_struct(moved->task);
 	} else {
 		dev = __dev_get_by_index(lull_eanem_net, moved->ifindex);

@@ -46,10 +46,15 @@ static void lull_eanem_look(struct sock *sk, u64 target, u32 window, struct lull
 	};
 }
 
-/* The target of a connection that data can come on; 0 if there is none. */
+/*
+ * The target of a connection that data can come on; 0 if there is none. What comes after close() is
+ * answered by a reset, which a sender without a window would get a minute later.
+ */
 static u64 lull_eanem_wanted(const struct sock *sk, struct lull_eanem_sock *es)
 {
 	if (!((1 << sk->sk_state) & LULL_EANEM_STATES))
+		return 0;
+	if (sk->sk_state != TCP_ESTABLISHED && sk->sk_shutdown & RCV_SHUTDOWN)
 		return 0;
 	return lull_eanem_target(es);
 }
@@ -121,12 +126,16 @@ u32 __lull_eanem_offer(struct sock *sk, u32 window)
 	return view.open;
 }
 
-/* A window that was used up can be raised: then the sender has to hear of it. */
+/*
+ * A window that was used up can be raised: then the sender has to hear of it. If it is the stack
+ * that offers no more, its rule counts, as nobody may read again: __tcp_cleanup_rbuf().
+ */
 static void lull_eanem_tell(struct sock *sk)
 {
 	u32 open = tcp_receive_window(tcp_sk(sk)), mss = max_t(u32, tcp_sk(sk)->advmss, 1);
+	u32 most = __tcp_select_window(sk), offer = __lull_eanem_offer(sk, most);
 
-	if (__lull_eanem_offer(sk, __tcp_select_window(sk)) < open + mss)
+	if (offer < open + mss && (offer < most || !offer || offer < 2 * open))
 		return;
 	/* For its time stamp: no segment has just come. */
 	tcp_mstamp_refresh(tcp_sk(sk));

@@ -16,6 +16,7 @@
 #include <string.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -32,6 +33,8 @@
 #define MANY 200
 #define UDP_PACKETS 10
 #define NEXT_PROGRAM "next-program"
+/* A socket that it finds open, and only reads. */
+#define INHERITED 100
 /* At once, and what each of their connections sends. */
 #define WORKERS 4
 #define STREAM 65536
@@ -276,6 +279,42 @@ static void counts_bytes(void)
 	clock_sleep(50 * MS);
 }
 
+/* A program that reads late: how late is counted in the interval in which it reads. */
+static void counts_late_reads(void)
+{
+	struct lull_eanem_socket now;
+	struct sockaddr_in at, unused;
+	int to = socket_at(SOCK_DGRAM, &at), from = socket_at(SOCK_DGRAM, &unused);
+	char byte;
+
+	put(EANEM_DIR "/interval_us", LONG_INTERVAL_US);
+	turn("0");
+	turn("1");
+	recv(to, &byte, 1, MSG_DONTWAIT);
+	next_interval(&eanem, cookie(to), &now);
+	if (sendto(from, "", 1, 0, (struct sockaddr *)&at, sizeof(at)) < 0)
+		tap_bail("cannot send: %s", strerror(errno));
+	next_interval(&eanem, cookie(to), &now);
+	tap_ok(now.last.packets == 1 && now.last.stages[LULL_EANEM_USER].count == 0,
+	       "a datagram has come that nobody has read");
+	next_interval(&eanem, cookie(to), &now);
+	if (recv(to, &byte, 1, 0) != 1)
+		tap_bail("cannot receive");
+	next_interval(&eanem, cookie(to), &now);
+	tap_ok(now.last.packets == 0 && now.last.stages[LULL_EANEM_USER].count == 1 &&
+		       now.last.stages[LULL_EANEM_USER].most_ns >= 400 * MS,
+	       "and is read an interval later: after %llu us",
+	       now.last.stages[LULL_EANEM_USER].most_ns / 1000);
+	next_interval(&eanem, cookie(to), &now);
+	tap_ok(now.packets == 1 && now.last.stages[LULL_EANEM_USER].count == 0,
+	       "which is counted once");
+	close(to);
+	close(from);
+	put(EANEM_DIR "/interval_us", INTERVAL_US);
+	turn("0");
+	turn("1");
+}
+
 /* By a process of another user, which has a socket of its own. */
 static int others(uint64_t id, uint32_t pid)
 {
@@ -358,31 +397,36 @@ static void keeps_secrets(void)
 	close(fd);
 }
 
-/* The other program of a process that has a target: what it makes has none. 0 if so. */
+/* The other program of a process that has a target: what it makes or reads has none. 0 if so. */
 static int next_program(void)
 {
 	static struct lull_eanem_socket sockets[SOCKETS];
 	struct sockaddr_in at;
 	struct eanem own;
 	size_t count = SOCKETS;
+	char byte;
 
 	if (eanem_open(&own))
 		return 1;
-	socket_at(SOCK_STREAM, &at);
+	if (recv(INHERITED, &byte, 1, MSG_DONTWAIT) < 0 && errno == EBADF)
+		socket_at(SOCK_STREAM, &at);
 	if (eanem_sockets(&own, sockets, &count) || count != 1)
 		return 2;
 	return sockets[0].target ? 3 : 0;
 }
 
 /* That program may be a more privileged one. */
-static void ends_with_its_program(const char *program)
+static void ends_with_its_program(const char *program, bool inherits)
 {
 	int status = 0;
 	pid_t child = fork();
 
 	if (!child) {
+		struct sockaddr_in at;
 		struct eanem own;
 
+		if (inherits && dup2(socket_at(SOCK_STREAM, &at), INHERITED) < 0)
+			_exit(6);
 		if (setgid(NOBODY) || setuid(NOBODY) || eanem_open(&own) ||
 		    eanem_target_process(&own, (uint32_t)getpid(), 1000))
 			_exit(4);
@@ -391,7 +435,8 @@ static void ends_with_its_program(const char *program)
 	}
 	waitpid(child, &status, 0);
 	tap_ok(WIFEXITED(status) && WEXITSTATUS(status) == 0,
-	       "a process's own target ends with its program (%d)", WEXITSTATUS(status));
+	       "a process's own target ends with its program%s (%d)",
+	       inherits ? ", for a socket that the next one only reads" : "", WEXITSTATUS(status));
 }
 
 /*
@@ -645,6 +690,57 @@ static void keeps_to_targets(void)
 }
 
 /* Datagrams, which cannot be held, get no part of a process's target. */
+/* The window that is shut at the moment is nobody's any more when the connection is closed. */
+static void closes_at_once(void)
+{
+	static char data[65536];
+	bool ended = true;
+
+	for (int i = 0; i < 5 && ended; i++) {
+		pid_t child;
+		int fd = connection(&child), status;
+		uint64_t bytes;
+
+		must(eanem_target_socket(&eanem, cookie(fd), 200000), "set a target");
+		read_for(&fd, 1, 300 * MS, &bytes);
+		/* Nothing is left to read, which close() would answer by a reset. */
+		while (recv(fd, data, sizeof(data), MSG_DONTWAIT) > 0)
+			;
+		close(fd);
+		ended = false;
+		for (int ms = 0; ms < 10000 && !ended; ms += 10) {
+			ended = waitpid(child, &status, WNOHANG) == child;
+			clock_sleep(10 * MS);
+		}
+		if (!ended)
+			end(child);
+	}
+	tap_ok(ended, "who sends to a connection that is closed hears of that at once");
+}
+
+/* A window of the stack that is smaller than a segment: loopback as it is, and a small buffer. */
+static void keeps_to_targets_with_a_small_buffer(void)
+{
+	struct sockaddr_in at;
+	uint64_t part, target = 4000000;
+	int listener, fd, buffer = 32768;
+	pid_t child;
+
+	loopback(true);
+	listener = socket_at(SOCK_STREAM, &at);
+	if (setsockopt(listener, SOL_SOCKET, SO_RCVBUF, &buffer, sizeof(buffer)))
+		tap_bail("cannot set a buffer: %s", strerror(errno));
+	fd = accept_silent(listener, &at, &child);
+	begin(fd);
+	must(eanem_target_socket(&eanem, cookie(fd), target), "set a target");
+	part = part_of(fd, target, 400, 600);
+	tap_ok(within(part, 900, 1100), "a small buffer: %llu kB/s of %llu",
+	       (unsigned long long)(part * target / 1000000), (unsigned long long)target / 1000);
+	end(child);
+	close(fd);
+	loopback(false);
+}
+
 static void shares_among_connections(void)
 {
 	struct sockaddr_in at, unused;
@@ -874,6 +970,40 @@ static void steers(void)
 	turn("1");
 	close(pipes[0]);
 	close(pipes[1]);
+}
+
+#define CGROUPS "/sys/fs/cgroup"
+#define CPUSET CGROUPS "/lull-eanem"
+
+/* A thread whose cpuset has changed meanwhile comes back to what the cpuset has now. */
+static void comes_back_to_its_cpuset(void)
+{
+	char number[16];
+	cpu_set_t after;
+	uint32_t thread;
+	pid_t child;
+
+	put(CGROUPS "/cgroup.subtree_control", "+cpuset");
+	if (mkdir(CPUSET, 0755))
+		tap_bail("cannot make a group: %s", strerror(errno));
+	put(CPUSET "/cpuset.cpus", "0-1");
+	child = fork();
+	if (!child)
+		for (;;)
+			pause();
+	snprintf(number, sizeof(number), "%d", child);
+	put(CPUSET "/cgroup.procs", number);
+	thread = (uint32_t)child;
+	must(eanem_steer(&eanem, "0", 0, &thread, 1), "steer");
+	put(CPUSET "/cpuset.cpus", "0");
+	must(eanem_steer(&eanem, "", 0, NULL, 0), "steer back");
+	sched_getaffinity(child, sizeof(after), &after);
+	tap_ok(CPU_COUNT(&after) == 1 && CPU_ISSET(0, &after),
+	       "a thread comes back to the CPUs that its cpuset has by then");
+	end(child);
+	for (int i = 0; i < 100 && rmdir(CPUSET); i++)
+		clock_sleep(10 * MS);
+	put(CGROUPS "/cgroup.subtree_control", "-cpuset");
 }
 
 /* The CPU of the interval's timer, or -1. While it fires it is on no list, so one looks again. */
@@ -1173,6 +1303,7 @@ int main(int argc, char **argv)
 	off();
 	counts_datagrams();
 	counts_no_end();
+	counts_late_reads();
 	counts_bytes();
 	keeps_secrets();
 	is_not_slowed_by_many();
@@ -1180,13 +1311,17 @@ int main(int argc, char **argv)
 	says_no_to_attributes();
 	refuses_without_memory();
 	keeps_to_targets();
+	closes_at_once();
+	keeps_to_targets_with_a_small_buffer();
 	shares_among_connections();
 	shares_at_once();
-	ends_with_its_program(argv[0]);
+	ends_with_its_program(argv[0], false);
+	ends_with_its_program(argv[0], true);
 	does_not_open_what_is_full();
 	keeps_to_targets_with_loss();
 	begins_anew();
 	steers();
+	comes_back_to_its_cpuset();
 	its_timer_follows();
 	undoes_what_cannot_be_undone();
 	survives(rounds);
