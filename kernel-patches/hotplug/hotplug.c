@@ -327,9 +327,13 @@ static void lull_pseudo_queue_tell(struct irq_work *interrupt)
 static struct irq_work lull_pseudo_tell_interrupt =
 	IRQ_WORK_INIT_HARD(lull_pseudo_queue_tell);
 
+/* No other CPU could be asked to tell: whoever has made the change does. Under lull_pseudo_lock. */
+static bool lull_pseudo_untold;
+
 /*
  * To wake a worker takes as long as all else that a change does, so another CPU
- * is asked to, if there is one.
+ * is asked to, if there is one. Here no work is queued: a wake-up with a workqueue's
+ * lock held may end a pause, which takes our lock.
  */
 static void lull_pseudo_tell_soon(void)
 {
@@ -341,7 +345,7 @@ static void lull_pseudo_tell_soon(void)
 		irq_work_queue_on(&lull_pseudo_tell_interrupt, cpu);
 		return;
 	}
-	queue_work(system_unbound_wq, &lull_pseudo_tell_work);
+	lull_pseudo_untold = true;
 }
 
 /*
@@ -448,6 +452,7 @@ static int lull_pseudo_change_locked(enum lull_pseudo_verb verb, const struct cp
 static int lull_pseudo_change(enum lull_pseudo_verb verb, const struct cpumask *mask)
 {
 	unsigned long flags;
+	bool untold;
 	int error;
 
 	if (!cpumask_subset(mask, cpu_possible_mask))
@@ -455,7 +460,11 @@ static int lull_pseudo_change(enum lull_pseudo_verb verb, const struct cpumask *
 
 	raw_spin_lock_irqsave(&lull_pseudo_lock, flags);
 	error = lull_pseudo_change_locked(verb, mask);
+	untold = lull_pseudo_untold;
+	lull_pseudo_untold = false;
 	raw_spin_unlock_irqrestore(&lull_pseudo_lock, flags);
+	if (untold)
+		queue_work(system_unbound_wq, &lull_pseudo_tell_work);
 
 	return error;
 }
