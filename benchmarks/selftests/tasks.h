@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Tasks of other kinds than a program's usual ones: a deadline task, and a thread of the kernel. */
+/* Tasks of unusual kinds: with a deadline, a thread of the kernel, one that waits for nothing. */
 #ifndef LULL_TASKS_H
 #define LULL_TASKS_H
 
@@ -7,10 +7,12 @@
 #include <fcntl.h>
 #include <linux/uinput.h>
 #include <sched.h>
+#include <signal.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/ioctl.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "sched_attr.h"
@@ -56,6 +58,33 @@ __attribute__((unused)) static int use_device_thread(void)
 		error = -errno;
 	close(fd);
 	return error;
+}
+
+__attribute__((unused)) static void ignore_signal(int number)
+{
+	(void)number;
+}
+
+/*
+ * Reads a byte, which SIGUSR1 only interrupts, and then waits for a signal that does not come: for
+ * 900 ms, unless it is woken for nothing. Returns 0 if it is not.
+ */
+__attribute__((unused)) static int wait_for_nothing(int from)
+{
+	const struct timespec patience = {.tv_nsec = 900 * 1000 * 1000};
+	struct sigaction action = {.sa_handler = ignore_signal};
+	sigset_t nothing;
+	char byte;
+
+	sigemptyset(&nothing);
+	sigaddset(&nothing, SIGWINCH);
+	sigprocmask(SIG_BLOCK, &nothing, NULL);
+	sigaction(SIGUSR1, &action, NULL);
+	while (read(from, &byte, 1) != 1)
+		;
+	if (sigtimedwait(&nothing, NULL, &patience) >= 0)
+		return 2;
+	return errno == EAGAIN ? 0 : 3;
 }
 
 #endif

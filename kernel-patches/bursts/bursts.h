@@ -51,6 +51,7 @@ static __always_inline void lull_bursts_fork(struct task_struct *child)
 	child->bursts_deadline_us = 0;
 	child->bursts_next = NULL;
 	child->bursts_since = 0;
+	child->bursts_through = false;
 }
 
 /* This task waits for a lock, from here on: its wake-ups are not held. */

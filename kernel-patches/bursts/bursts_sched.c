@@ -27,8 +27,10 @@
  * for.
  *
  * A held task stays asleep, in its state. To whoever woke it, it has been woken.
- * It may be woken for good meanwhile, by a signal; then the release wakes it in
- * vain, which a task in an interruptible sleep has to expect.
+ * It may be woken for good meanwhile, by a signal or by a task of its stage. Then the
+ * release does not wake it, because it may sleep for something else by then, and not
+ * every sleep expects to be woken for nothing: sigtimedwait() would say EINTR. Only if
+ * both happen at the same time, it is woken twice.
  *
  * Locking: p->pi_lock, then the stage's lock. The release takes the tasks off
  * under the stage's lock, and wakes them without it. A stage with tasks holds a
@@ -218,7 +220,7 @@ static struct task_struct *lull_bursts_take(struct lull_burst_group *group, int 
 	*cpu = lull_bursts_choose(group, p);
 	if (*cpu >= 0)
 		cpumask_set_cpu(*cpu, &group->given);
-	/* Pairs with lull_bursts_hold(): who holds it again sees all of the above. */
+	/* Pairs with lull_bursts_keep(): who holds it again sees all of the above. */
 	smp_store_release(&p->bursts_since, 0);
 	return p;
 }
@@ -255,11 +257,15 @@ static bool lull_bursts_release(struct lull_burst_group *group, unsigned int mos
 	while (most-- && (p = lull_bursts_take(group, &cpu))) {
 		/* Interrupts stay off. */
 		raw_spin_unlock(&group->lock);
-		/* This wake-up is not held, and no other one that comes before or after. */
-		__this_cpu_write(lull_bursts_releases.cpu, cpu);
-		__this_cpu_write(lull_bursts_releases.task, p);
-		wake_up_state(p, TASK_INTERRUPTIBLE);
-		__this_cpu_write(lull_bursts_releases.task, NULL);
+		/* Pairs with lull_bursts_keep(): it sees that the task leaves, or we wake it. */
+		smp_mb();
+		if (!READ_ONCE(p->bursts_through)) {
+			/* This wake-up is not held, and no other one that comes before or after. */
+			__this_cpu_write(lull_bursts_releases.cpu, cpu);
+			__this_cpu_write(lull_bursts_releases.task, p);
+			wake_up_state(p, TASK_INTERRUPTIBLE);
+			__this_cpu_write(lull_bursts_releases.task, NULL);
+		}
 		put_task_struct(p);
 		/* Taken in lull_bursts_hold(). Our caller keeps the group, too. */
 		css_put(&group->tg->css);
@@ -342,19 +348,11 @@ static void lull_bursts_hurry(struct lull_burst_group *group, u64 deadline)
 	lull_bursts_set_timer(group, now);
 }
 
-/**
- * __lull_bursts_hold - whether a wake-up is held
- * @p: the task that is to wake, its pi_lock held; it has left its run queue
- * @state: the states that it may be woken from
- *
- * Return: true if the task is held from now on, or was held before.
- */
-bool __lull_bursts_hold(struct task_struct *p, unsigned int state)
+/* Whether a wake-up is held: see __lull_bursts_hold(). */
+static bool lull_bursts_keep(struct task_struct *p, unsigned int state)
 {
 	struct lull_burst_group *group;
 	u64 bound, deadline, unused, now;
-
-	lockdep_assert_held(&p->pi_lock);
 
 	if (__this_cpu_read(lull_bursts_releases.task) == p)
 		return false;
@@ -366,6 +364,9 @@ bool __lull_bursts_hold(struct task_struct *p, unsigned int state)
 	if (in_task() && lull_bursts_stage_of(task_group(current), &unused) == group)
 		return false;
 	deadline = lull_bursts_deadline();
+	/* Pairs with lull_bursts_release(). */
+	WRITE_ONCE(p->bursts_through, false);
+	smp_mb();
 	/* It slept again before its release came round. Pairs with lull_bursts_take(). */
 	if (smp_load_acquire(&p->bursts_since)) {
 		if (deadline)
@@ -388,6 +389,24 @@ bool __lull_bursts_hold(struct task_struct *p, unsigned int state)
 	trace_lull_bursts_hold(p);
 	lull_bursts_set_timer(group, now);
 	return true;
+}
+
+/**
+ * __lull_bursts_hold - whether a wake-up is held
+ * @p: the task that is to wake, its pi_lock held; it has left its run queue
+ * @state: the states that it may be woken from
+ *
+ * Return: true if the task is held from now on, or was held before.
+ */
+bool __lull_bursts_hold(struct task_struct *p, unsigned int state)
+{
+	lockdep_assert_held(&p->pi_lock);
+
+	if (lull_bursts_keep(p, state))
+		return true;
+	if (READ_ONCE(p->bursts_since))
+		WRITE_ONCE(p->bursts_through, true);
+	return false;
 }
 
 /**

@@ -53,6 +53,8 @@
 
 /* Tasks that are woken at a time, so that interrupts are not off for long. */
 #define LULL_QUIET_BATCH	32
+/* The time from one batch to the next, in ns: the path may be about to run here. */
+#define LULL_QUIET_GAP		(50 * NSEC_PER_USEC)
 
 DEFINE_STATIC_KEY_FALSE(lull_quiet_key);
 DEFINE_STATIC_KEY_FALSE(lull_quiet_used_key);
@@ -114,6 +116,8 @@ struct lull_quiet_list {
 };
 
 static struct lull_quiet_list lull_quiet_held, lull_quiet_leaving;
+/* Releases the next batch. */
+static struct hrtimer lull_quiet_more;
 static u64 lull_quiet_tasks;
 /* The task that this CPU releases now. */
 static DEFINE_PER_CPU(struct task_struct *, lull_quiet_releases);
@@ -382,6 +386,7 @@ static bool lull_quiet_keep(struct task_struct *p)
 	guard(raw_spinlock_irqsave)(&lull_quiet_held_lock);
 	if (READ_ONCE(lull_quiet_holding) != LULL_QUIET_ALL + 1)
 		return false;
+	WRITE_ONCE(p->quiet.through, false);
 	/* It slept again before its release came round. */
 	if (p->quiet.since)
 		return true;
@@ -420,6 +425,8 @@ static void lull_quiet_stopped(struct callback_head *head)
 		return;
 
 	for (;;) {
+		/* Whoever woke it, it sleeps on. Pairs with lull_quiet_release_batch(). */
+		WRITE_ONCE(quiet->through, false);
 		set_current_state(TASK_INTERRUPTIBLE | TASK_FREEZABLE);
 		/* Pairs with lull_quiet_take(). */
 		if (!smp_load_acquire(&quiet->since) || signal_pending(current))
@@ -427,6 +434,8 @@ static void lull_quiet_stopped(struct callback_head *head)
 		schedule();
 	}
 	__set_current_state(TASK_RUNNING);
+	/* By a signal: it may sleep for something else by the time of its release. */
+	WRITE_ONCE(quiet->through, true);
 }
 
 static void lull_quiet_stop_soon(struct task_struct *p)
@@ -482,7 +491,8 @@ static void lull_quiet_release_soon(void)
 		irq_work_queue_on(&lull_quiet_release_work, cpumask_first(cpu_active_mask));
 }
 
-static void lull_quiet_release(struct irq_work *work)
+/* Interrupts are off. Returns whether there are more. */
+static bool lull_quiet_release_batch(void)
 {
 	unsigned int most = LULL_QUIET_BATCH;
 	struct task_struct *p;
@@ -491,22 +501,49 @@ static void lull_quiet_release(struct irq_work *work)
 	raw_spin_lock_irqsave(&lull_quiet_held_lock, flags);
 	while (most-- && (p = lull_quiet_take())) {
 		raw_spin_unlock_irqrestore(&lull_quiet_held_lock, flags);
+		/* Pairs with lull_quiet_stopped(): it sees that the task leaves, or we wake it. */
+		smp_mb();
 		/*
 		 * This wake-up is not held, and no other one that comes before or after. A stage
-		 * does not hold it either: it let the task pass, or the task ran. Interrupts are
-		 * off.
+		 * does not hold it either: it let the task pass, or the task ran.
 		 */
-		__this_cpu_write(lull_quiet_releases, p);
-		__this_cpu_write(lull_bursts_releases.cpu, -1);
-		__this_cpu_write(lull_bursts_releases.task, p);
-		wake_up_state(p, TASK_INTERRUPTIBLE);
-		__this_cpu_write(lull_bursts_releases.task, NULL);
-		__this_cpu_write(lull_quiet_releases, NULL);
+		if (!READ_ONCE(p->quiet.through)) {
+			__this_cpu_write(lull_quiet_releases, p);
+			__this_cpu_write(lull_bursts_releases.cpu, -1);
+			__this_cpu_write(lull_bursts_releases.task, p);
+			wake_up_state(p, TASK_INTERRUPTIBLE);
+			__this_cpu_write(lull_bursts_releases.task, NULL);
+			__this_cpu_write(lull_quiet_releases, NULL);
+		}
 		put_task_struct(p);
 		raw_spin_lock_irqsave(&lull_quiet_held_lock, flags);
 	}
 	raw_spin_unlock_irqrestore(&lull_quiet_held_lock, flags);
-	lull_quiet_release_soon();
+
+	return READ_ONCE(lull_quiet_leaving.first);
+}
+
+/* The next batch not at once: that would be in this interrupt still. */
+static void lull_quiet_release_some(void)
+{
+	if (!lull_quiet_release_batch())
+		return;
+	if (cpu_active(smp_processor_id()))
+		hrtimer_start(&lull_quiet_more, ns_to_ktime(ktime_get_ns() + LULL_QUIET_GAP),
+			      HRTIMER_MODE_ABS_HARD);
+	else
+		lull_quiet_release_soon();
+}
+
+static void lull_quiet_release(struct irq_work *work)
+{
+	lull_quiet_release_some();
+}
+
+static enum hrtimer_restart lull_quiet_release_more(struct hrtimer *timer)
+{
+	lull_quiet_release_some();
+	return HRTIMER_NORESTART;
 }
 
 /* What is held is to leave. Whoever ends the hold says when: lull_quiet_release_soon(). */
@@ -804,6 +841,24 @@ void __lull_quiet_woke(void)
 	lull_quiet_release_soon();
 }
 
+/* Whether a wake-up is held: see __lull_quiet_hold(). */
+static bool lull_quiet_holds(struct task_struct *p, unsigned int state)
+{
+	if (__this_cpu_read(lull_quiet_releases) == p)
+		return false;
+	if (READ_ONCE(lull_quiet_holding) != LULL_QUIET_ALL + 1 || !lull_quiet_may_hold(p))
+		return false;
+	if (signal_pending(p))
+		return false;
+	if ((state != TASK_NORMAL && state != TASK_INTERRUPTIBLE) ||
+	    !(READ_ONCE(p->__state) & TASK_INTERRUPTIBLE) || lull_bursts_must_wake(p)) {
+		lull_quiet_stop_soon(p);
+		return false;
+	}
+
+	return lull_quiet_keep(p);
+}
+
 /**
  * __lull_quiet_hold - whether a wake-up is held
  * @p: the task that is to wake, its pi_lock held; it has left its run queue
@@ -819,19 +874,11 @@ bool __lull_quiet_hold(struct task_struct *p, unsigned int state)
 {
 	lockdep_assert_held(&p->pi_lock);
 
-	if (__this_cpu_read(lull_quiet_releases) == p)
-		return false;
-	if (READ_ONCE(lull_quiet_holding) != LULL_QUIET_ALL + 1 || !lull_quiet_may_hold(p))
-		return false;
-	if (signal_pending(p))
-		return false;
-	if ((state != TASK_NORMAL && state != TASK_INTERRUPTIBLE) ||
-	    !(READ_ONCE(p->__state) & TASK_INTERRUPTIBLE) || lull_bursts_must_wake(p)) {
-		lull_quiet_stop_soon(p);
-		return false;
-	}
-
-	return lull_quiet_keep(p);
+	if (lull_quiet_holds(p, state))
+		return true;
+	if (READ_ONCE(p->quiet.since))
+		WRITE_ONCE(p->quiet.through, true);
+	return false;
 }
 
 /**
@@ -897,6 +944,8 @@ int lull_quiet_start(void)
 
 	hrtimer_init(&lull_quiet_timer, CLOCK_MONOTONIC, HRTIMER_MODE_ABS_HARD);
 	lull_quiet_timer.function = lull_quiet_expired;
+	hrtimer_init(&lull_quiet_more, CLOCK_MONOTONIC, HRTIMER_MODE_ABS_HARD);
+	lull_quiet_more.function = lull_quiet_release_more;
 	scoped_guard(raw_spinlock_irqsave, &lull_quiet_lock) {
 		lull_quiet_clear();
 		lull_memory_clear(&lull_quiet_memory);
@@ -924,10 +973,13 @@ void lull_quiet_stop(void)
 	irq_work_sync(&lull_quiet_begin_work);
 	irq_work_sync(&lull_quiet_woken_work);
 	hrtimer_cancel(&lull_quiet_timer);
-	/* It queues itself again until all are released. */
-	do {
-		irq_work_sync(&lull_quiet_release_work);
-	} while (READ_ONCE(lull_quiet_leaving.first));
+	/* Nobody is held any more: who leaves, leaves now, and nothing is left to do after this. */
+	while (READ_ONCE(lull_quiet_leaving.first)) {
+		guard(irqsave)();
+		lull_quiet_release_batch();
+	}
+	irq_work_sync(&lull_quiet_release_work);
+	hrtimer_cancel(&lull_quiet_more);
 	static_branch_disable(&lull_quiet_key);
 	static_branch_dec(&lull_locks_key);
 	scoped_guard(raw_spinlock_irqsave, &lull_quiet_lock) {

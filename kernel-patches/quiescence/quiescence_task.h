@@ -11,6 +11,7 @@ struct task_struct;
  * struct lull_quiet_task - whether a task is on the user's path, or held
  * @next: the next task that is held
  * @since: when it was held, in ns; 0 if it is not
+ * @through: it was woken since then, and needs no release
  * @wait: the number of the wait of the path in which it was held last
  * @stop: runs when the task is about to return to its program
  * @stopping: that is queued
@@ -23,6 +24,7 @@ struct lull_quiet_task {
 	u64 wait;
 	struct callback_head stop;
 	unsigned int stopping;
+	bool through;
 	u8 slot;
 	u64 works_for;
 };

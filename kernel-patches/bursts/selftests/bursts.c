@@ -43,6 +43,7 @@ int main(int argc, char **argv)
 	test_mutex();
 	test_fork();
 	test_vain_release();
+	test_no_vain_wakeup();
 	test_deadline();
 	test_deadline_of_nobody();
 	test_deadline_comes_later();

@@ -66,6 +66,8 @@ int main(int argc, char **argv)
 	test_starvation();
 	test_least();
 	test_vain_release();
+	test_no_vain_wakeup();
+	test_crowd();
 	test_kernel_thread();
 	test_mistake("all");
 	test_order();

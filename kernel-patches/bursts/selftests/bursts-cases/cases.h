@@ -37,6 +37,7 @@ void test_mutex(void);
 /* signals.c */
 void test_fork(void);
 void test_vain_release(void);
+void test_no_vain_wakeup(void);
 
 /* deadlines.c */
 void test_deadline(void);

@@ -7,12 +7,15 @@
 #include <stdbool.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "cases.h"
 #include "clock.h"
 #include "report.h"
 #include "stage.h"
+#include "sysfs.h"
+#include "tasks.h"
 #include "workers.h"
 
 /* A signal wakes a held task, which then has a child. */
@@ -69,4 +72,39 @@ void test_vain_release(void)
 	stop(&worker);
 	munmap(busy, sizeof(*busy));
 	rules(GROUP, 0, 0, 1);
+}
+
+/* A member that waits for nothing. */
+static int wait_as_member(int from)
+{
+	if (write_text(GROUP "/cgroup.procs", "0"))
+		return 1;
+	return wait_for_nothing(from);
+}
+
+/* Not every sleep expects to be woken for nothing. */
+void test_no_vain_wakeup(void)
+{
+	int to[2], status;
+	pid_t pid;
+
+	if (pipe(to))
+		bail("no pipe: %s", strerror(errno));
+	rules(GROUP, FOREVER_US, 0, 1);
+	pid = fork();
+	if (!pid)
+		_exit(wait_as_member(to[0]));
+	clock_sleep(20 * MS);
+	await_sleep(pid);
+	if (write(to[1], "", 1) != 1)
+		bail("cannot ask: %s", strerror(errno));
+	wait_for_held(GROUP, 1);
+	kill(pid, SIGUSR1);
+	clock_sleep(20 * MS);
+	await_sleep(pid);
+	rules(GROUP, 0, 0, 1);
+	check(waitpid(pid, &status, 0) == pid && WIFEXITED(status) && !WEXITSTATUS(status),
+	      "who was woken before its release waits on for something else");
+	close(to[0]);
+	close(to[1]);
 }

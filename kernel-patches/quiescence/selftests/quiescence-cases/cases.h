@@ -29,6 +29,8 @@ void test_trace(void);
 /* releases.c */
 void test_signal(void);
 void test_vain_release(void);
+void test_crowd(void);
+void test_no_vain_wakeup(void);
 void test_switch(void);
 void test_order(void);
 

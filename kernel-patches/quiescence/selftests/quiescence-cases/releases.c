@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /* How those who are held get out: by a signal, by the switch, and when the path wakes, after it. */
+#include <errno.h>
 #include <signal.h>
 #include <stdatomic.h>
 #include <stdbool.h>
@@ -7,7 +8,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/wait.h>
+#include <unistd.h>
 
 #include "actions.h"
 #include "cases.h"
@@ -18,8 +21,11 @@
 #include "shared.h"
 #include "sysfs.h"
 #include "system.h"
+#include "tasks.h"
 
 #define TRACING "/sys/kernel/tracing/"
+/* More than leave at a time. */
+#define SLEEPERS 40
 
 void test_signal(void)
 {
@@ -85,6 +91,111 @@ void test_vain_release(void)
 	}
 	atomic_store(&shared->wait_ms, WAIT_MS);
 	check(due && held, "a release in vain lets nobody out of the next hold");
+}
+
+/* Sleeps for 20 ms, again and again, and counts. */
+static pid_t start_counter(_Atomic uint32_t *count)
+{
+	pid_t pid = fork();
+
+	if (pid < 0)
+		bail("no process: %s", strerror(errno));
+	while (!pid) {
+		clock_sleep(20 * MS);
+		atomic_fetch_add(count, 1);
+	}
+	return pid;
+}
+
+static uint32_t sum_of(const _Atomic uint32_t *counts)
+{
+	uint32_t sum = 0;
+
+	for (int i = 0; i < SLEEPERS; i++)
+		sum += atomic_load(&counts[i]);
+	return sum;
+}
+
+/* Whether each counts on. */
+static bool all_go_on(const _Atomic uint32_t *counts)
+{
+	uint32_t before[SLEEPERS];
+
+	for (int i = 0; i < SLEEPERS; i++)
+		before[i] = atomic_load(&counts[i]);
+	for (int i = 0; i < SLEEPERS; i++)
+		for (int k = 0; atomic_load(&counts[i]) == before[i]; k++) {
+			if (k == 5000)
+				return false;
+			clock_sleep(MS);
+		}
+	return true;
+}
+
+void test_crowd(void)
+{
+	_Atomic uint32_t *counts = mmap(NULL, SLEEPERS * sizeof(*counts), PROT_READ | PROT_WRITE,
+					MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	uint32_t first, second;
+	unsigned long holds;
+	pid_t pids[SLEEPERS];
+
+	if (counts == MAP_FAILED)
+		bail("no memory: %s", strerror(errno));
+	for (int i = 0; i < SLEEPERS; i++)
+		pids[i] = start_counter(&counts[i]);
+	atomic_store(&shared->wait_ms, LONG_MS);
+	restart("all", "1000", "2000");
+	do_all(CHAIN);
+	holds = stat_of("holds");
+	press(CHAIN);
+	clock_sleep(LONG_MS / 2 * MS);
+	first = sum_of(counts);
+	clock_sleep(40 * MS);
+	second = sum_of(counts);
+	check(stat_of("holds") == holds + 1 && first == second, "a crowd is held (%u of %u)",
+	      second - first, second);
+	finish();
+	check(all_go_on(counts), "and each of them is let go when the path wakes");
+	clock_sleep(2 * LONG_MS * MS);
+	press(CHAIN);
+	clock_sleep(LONG_MS / 2 * MS);
+	put(SYSTEM "enabled", "0");
+	check(all_go_on(counts), "or when the system is turned off");
+	finish();
+	atomic_store(&shared->wait_ms, WAIT_MS);
+	for (int i = 0; i < SLEEPERS; i++)
+		stop(pids[i]);
+	munmap(counts, SLEEPERS * sizeof(*counts));
+}
+
+/* Not every sleep expects to be woken for nothing. */
+void test_no_vain_wakeup(void)
+{
+	int pipes[2], status;
+	pid_t pid;
+
+	if (pipe(pipes))
+		bail("no pipe: %s", strerror(errno));
+	pid = fork();
+	if (!pid)
+		_exit(wait_for_nothing(pipes[0]));
+	atomic_store(&shared->wait_ms, LONG_MS);
+	restart("all", "1000", "2000");
+	do_all(CHAIN);
+	press(CHAIN);
+	clock_sleep((SLACK_MS + 10) * MS);
+	if (write(pipes[1], "", 1) != 1)
+		bail("cannot write: %s", strerror(errno));
+	clock_sleep(5 * MS);
+	kill(pid, SIGUSR1);
+	finish();
+	check(waitpid(pid, &status, 0) == pid && WIFEXITED(status) && !WEXITSTATUS(status),
+	      "who was woken before its release waits on for something else");
+	atomic_store(&shared->wait_ms, WAIT_MS);
+	close(pipes[0]);
+	close(pipes[1]);
+	clock_sleep(2 * LONG_MS * MS);
 }
 
 void test_switch(void)
