@@ -548,7 +548,9 @@ bool __lull_waeas_local(int cpu)
 	for_each_cpu(i, sched_domain_span(sd)) {
 		/* What is too much for one CPU counts whole, as others may have room for it. */
 		demand += lull_waeas_places() ? lull_waeas_asked(i, NULL) : cpu_util_cfs(i);
-		capacity += capacity_of(i);
+		/* A CPU that is out takes nothing. */
+		if (!lull_pseudo_offline(i))
+			capacity += capacity_of(i);
 	}
 
 	return fits_capacity(demand, capacity);

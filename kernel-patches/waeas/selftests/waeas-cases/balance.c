@@ -2,6 +2,7 @@
 /* The part `balance`: a cluster with room is balanced by itself, and one without by the root. */
 #include <errno.h>
 #include <sched.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
@@ -11,6 +12,7 @@
 #include "cpus.h"
 #include "fewer_cpus.h"
 #include "report.h"
+#include "sysfs.h"
 #include "system.h"
 #include "tasks.h"
 #include "wakeups.h"
@@ -137,6 +139,29 @@ static void test_balance_gone(const char *file, const char *out, const char *in,
 	clock_sleep(500 * MS);
 }
 
+/* Tasks that have only one little CPU, because all others are out, go to big ones. */
+static void test_balance_crowded(void)
+{
+	bool moved = false;
+	pid_t pids[3];
+	char out[32];
+
+	put("/sys/kernel/lull/hotplug/enabled", "1");
+	snprintf(out, sizeof(out), "%d-%d", first_little + 1, last_little);
+	put(CPU_DIR "/pseudo_offline", out);
+	is_once_clear();
+	roam(pids, 3, first_little, mains - 1);
+	for (int tries = 0; tries < 20 && !moved; tries++) {
+		clock_sleep(100 * MS);
+		for (int i = 0; i < 3; i++)
+			moved |= !is_little[seats[i]];
+	}
+	check(moved, "a cluster with one CPU that is not out has no room for three tasks");
+	stop_all(pids, 3);
+	put(CPU_DIR "/pseudo_offline", "\n");
+	put("/sys/kernel/lull/hotplug/enabled", "0");
+}
+
 /* Tasks that may run on little CPUs only are never too large for them. */
 void test_balance(void)
 {
@@ -174,6 +199,7 @@ void test_balance(void)
 	begins = NULL;
 	drop_fewer();
 	test_offline_and_out(last_little, test_balance_gone);
+	test_balance_crowded();
 	only("select");
 	before = stat_of("local");
 	roam(pids, 2, first_little, last_little);
