@@ -43,7 +43,7 @@ def test_the_man_page_has_the_errors_of_the_kernel() -> None:
 
 def test_each_error_has_a_test() -> None:
     """Check that a selftest expects each error; the selftests judge when it is given."""
-    folder = ROOT / "kernel-patches/esm/selftests/event-stream"
+    folder = ROOT / "kernel-patches/esm/selftests/esm-cases"
     expected = "\n".join(path.read_text() for path in sorted(folder.glob("*.c")))
     tested = set(re.findall(r"check_error\([^;]*\b(E[A-Z0-9]{3,})\b[^;]*;", expected)) | set(
         re.findall(r"== -(E[A-Z0-9]+)\b", expected)

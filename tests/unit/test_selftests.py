@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """A selftest that fails, ends early or lies about it is found out: tap.sh on the host, and the reader of its TAP."""
 
+import re
 import subprocess
 from pathlib import Path
 
@@ -104,20 +105,35 @@ def test_every_system_is_looked_into() -> None:
     assert not {"tap", "tap.sh", "Makefile"} & set(names())
 
 
-@pytest.mark.parametrize(
-    ("files", "complaint"),
-    [
-        (("a/selftests/one.c", "b/selftests/one"), "of the same name"),
-        (("a/selftests/a.c", "a/selftests/cases/f.c", "b/selftests/b.c", "b/selftests/cases/f.c"), "cases/f.c"),
-        (("a/selftests/a.c", "a/selftests/a-cases/f.c", "b/selftests/b.c", "b/selftests/b-cases/f.c"), ""),
-    ],
-    ids=["programs", "files in subfolders", "different subfolders"],
-)
-def test_systems_do_not_share_names(files: tuple[str, ...], complaint: str, tmp_path: Path) -> None:
+def make(files: tuple[str, ...], tmp_path: Path) -> subprocess.CompletedProcess[str]:
+    """Tell what would be done to build these files, which are empty, in place of the systems' selftests."""
     for name in files:
         (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
         (tmp_path / name).touch()
     words = ["make", "--dry-run", f"--directory={SHARED}", f"O={tmp_path}/out", f"SYSTEMS={tmp_path}"]
-    make = subprocess.run(words, capture_output=True, text=True, check=False)
-    assert (make.returncode != 0) == bool(complaint)
-    assert complaint in make.stderr
+    return subprocess.run(words, capture_output=True, text=True, check=False)
+
+
+@pytest.mark.parametrize(
+    ("files", "complaint"),
+    [
+        (("a/selftests/one.c", "b/selftests/one"), "of the same name"),
+        (("a/selftests/a.c", "a/selftests/cases/f.c"), "cases/f.c"),
+        (("a/selftests/a.c", "b/selftests/b.c", "b/selftests/a-cases/f.c"), "a-cases/f.c"),
+        (("a/selftests/a.c", "a/selftests/a-cases/f.c", "b/selftests/b.c", "b/selftests/b-cases/f.c"), ""),
+    ],
+    ids=["programs", "a subfolder of no program", "a subfolder beside another program", "different subfolders"],
+)
+def test_what_cannot_be_built(files: tuple[str, ...], complaint: str, tmp_path: Path) -> None:
+    made = make(files, tmp_path)
+    assert (made.returncode != 0) == bool(complaint)
+    assert complaint in made.stderr
+
+
+def test_a_subfolder_belongs_to_the_program_of_its_name(tmp_path: Path) -> None:
+    files = ("a/selftests/b.c", "a/selftests/b-cases/f.c", "a/selftests/b_c.c", "a/selftests/b_c-cases/g.c")
+    made, out = make(files, tmp_path), tmp_path / "out"
+    for program, other in (("b", "f"), ("b_c", "g")):
+        (link,) = re.findall(rf"-o {out}/{program} (.*)", made.stdout)
+        objects = [word for word in link.split() if word.endswith(".o")]
+        assert objects == [f"{out}/{program}.o", f"{out}/{program}-cases/{other}.o"]

@@ -24,8 +24,8 @@
 
 #include "clock.h"
 #include "eanem.h"
+#include "report.h"
 #include "sysfs.h"
-#include "tap.h"
 
 #define MS 1000000ULL
 #define MTU 1500
@@ -35,8 +35,12 @@
 /* The sockets that are looked through: more than a selftest has at most times. */
 #define SOCKETS 256
 
+/* What is extern here each program defines. The handle is root's, for all files of a program. */
+extern struct eanem eanem;
 /* A kernel with checkers may be too slow for the rates. */
-static bool slow;
+extern bool slow;
+/* The loopback device as it was before loopback(). */
+extern struct ifreq lo_flags, lo_mtu;
 
 /* A thousandth part of a rate's target, which has to lie between two ends. */
 static inline bool within(uint64_t part, uint64_t least, uint64_t most)
@@ -47,7 +51,7 @@ static inline bool within(uint64_t part, uint64_t least, uint64_t most)
 static inline void must(int error, const char *what)
 {
 	if (error)
-		tap_bail("cannot %s: %s", what, strerror(error < 0 ? -error : error));
+		bail("cannot %s: %s", what, strerror(error < 0 ? -error : error));
 }
 
 static inline void put(const char *file, const char *value)
@@ -63,23 +67,23 @@ static inline void turn(const char *on)
 /* The loopback device with packets as an Ethernet has them, or as it was. */
 static inline void loopback(bool back)
 {
-	static struct ifreq flags = {.ifr_name = "lo"}, mtu = {.ifr_name = "lo"};
 	int fd = socket(AF_INET, SOCK_DGRAM, 0), was;
 
-	if (fd < 0 || (!back && (ioctl(fd, SIOCGIFFLAGS, &flags) || ioctl(fd, SIOCGIFMTU, &mtu))))
-		tap_bail("no loopback device: %s", strerror(errno));
-	was = mtu.ifr_mtu;
+	if (fd < 0 ||
+	    (!back && (ioctl(fd, SIOCGIFFLAGS, &lo_flags) || ioctl(fd, SIOCGIFMTU, &lo_mtu))))
+		bail("no loopback device: %s", strerror(errno));
+	was = lo_mtu.ifr_mtu;
 	if (!back)
-		mtu.ifr_mtu = MTU;
-	if (ioctl(fd, SIOCSIFMTU, &mtu))
-		tap_bail("the loopback device: %s", strerror(errno));
-	mtu.ifr_mtu = was;
-	was = flags.ifr_flags;
+		lo_mtu.ifr_mtu = MTU;
+	if (ioctl(fd, SIOCSIFMTU, &lo_mtu))
+		bail("the loopback device: %s", strerror(errno));
+	lo_mtu.ifr_mtu = was;
+	was = lo_flags.ifr_flags;
 	if (!back)
-		flags.ifr_flags |= IFF_UP;
-	if (ioctl(fd, SIOCSIFFLAGS, &flags))
-		tap_bail("the loopback device: %s", strerror(errno));
-	flags.ifr_flags = (short)was;
+		lo_flags.ifr_flags |= IFF_UP;
+	if (ioctl(fd, SIOCSIFFLAGS, &lo_flags))
+		bail("the loopback device: %s", strerror(errno));
+	lo_flags.ifr_flags = (short)was;
 	close(fd);
 }
 
@@ -92,7 +96,7 @@ static inline int socket_at(int type, struct sockaddr_in *at)
 				   .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
 	if (fd < 0 || bind(fd, (struct sockaddr *)at, length) ||
 	    getsockname(fd, (struct sockaddr *)at, &length))
-		tap_bail("no socket: %s", strerror(errno));
+		bail("no socket: %s", strerror(errno));
 	return fd;
 }
 
@@ -102,7 +106,7 @@ static inline uint64_t cookie(int fd)
 	socklen_t length = sizeof(id);
 
 	if (getsockopt(fd, SOL_SOCKET, SO_COOKIE, &id, &length))
-		tap_bail("no cookie: %s", strerror(errno));
+		bail("no cookie: %s", strerror(errno));
 	return id;
 }
 
@@ -116,7 +120,7 @@ static inline int accept_silent(int listener, const struct sockaddr_in *at, pid_
 	int fd;
 
 	if (listen(listener, 1))
-		tap_bail("cannot listen: %s", strerror(errno));
+		bail("cannot listen: %s", strerror(errno));
 	*child = fork();
 	if (!*child) {
 		close(listener);
@@ -131,7 +135,7 @@ static inline int accept_silent(int listener, const struct sockaddr_in *at, pid_
 	fd = accept(listener, NULL, NULL);
 	close(listener);
 	if (fd < 0)
-		tap_bail("cannot accept: %s", strerror(errno));
+		bail("cannot accept: %s", strerror(errno));
 	return fd;
 }
 
@@ -147,7 +151,7 @@ static inline int silent_connection(pid_t *child)
 static inline void begin(int fd)
 {
 	if (send(fd, "", 1, 0) != 1)
-		tap_bail("cannot send: %s", strerror(errno));
+		bail("cannot send: %s", strerror(errno));
 }
 
 static inline int connection(pid_t *child)
@@ -211,7 +215,7 @@ static inline void next_interval(struct eanem *by, uint64_t id, struct lull_eane
 	uint64_t before;
 
 	if (!find(by, id, now))
-		tap_bail("a socket is not watched");
+		bail("a socket is not watched");
 	before = now->interval;
 	while (find(by, id, now) && now->interval == before)
 		clock_sleep(MS);
@@ -222,7 +226,7 @@ static inline void attach_filter(int fd, struct sock_filter *code, size_t count)
 	const struct sock_fprog program = {.len = (unsigned short)count, .filter = code};
 
 	if (setsockopt(fd, SOL_SOCKET, SO_ATTACH_FILTER, &program, sizeof(program)))
-		tap_bail("cannot attach a filter: %s", strerror(errno));
+		bail("cannot attach a filter: %s", strerror(errno));
 }
 
 /* One of so many segments that come is lost: the socket's filter drops it before TCP sees it. */

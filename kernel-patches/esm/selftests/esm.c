@@ -15,9 +15,9 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "event-stream/cases.h"
-#include "event-stream/report.h"
-#include "event-stream/system.h"
+#include "esm-cases/cases.h"
+#include "esm-cases/report.h"
+#include "esm-cases/system.h"
 #include "options.h"
 #include "tap.h"
 

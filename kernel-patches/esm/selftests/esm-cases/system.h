@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The files of the system "esm", and what /proc says of a task that waits for events. */
-#ifndef EVENT_STREAM_SYSTEM_H
-#define EVENT_STREAM_SYSTEM_H
+#ifndef ESM_CASES_SYSTEM_H
+#define ESM_CASES_SYSTEM_H
 
 #include <stdbool.h>
 #include <stddef.h>

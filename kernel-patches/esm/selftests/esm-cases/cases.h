@@ -3,8 +3,8 @@
  * The cases of the selftest esm. Each runs in a process of its own, which is the foreground, is
  * no application yet, and whose end takes back whatever it did.
  */
-#ifndef EVENT_STREAM_CASES_H
-#define EVENT_STREAM_CASES_H
+#ifndef ESM_CASES_CASES_H
+#define ESM_CASES_CASES_H
 
 #include <stdint.h>
 

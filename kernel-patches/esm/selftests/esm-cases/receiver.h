@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* An application of the stress test, which looks at each event that it gets. */
-#ifndef EVENT_STREAM_RECEIVER_H
-#define EVENT_STREAM_RECEIVER_H
+#ifndef ESM_CASES_RECEIVER_H
+#define ESM_CASES_RECEIVER_H
 
 #include <stdatomic.h>
 #include <stdbool.h>

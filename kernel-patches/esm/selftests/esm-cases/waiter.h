@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* An application in a process of its own, which registers, waits once, and says what it got. */
-#ifndef EVENT_STREAM_WAITER_H
-#define EVENT_STREAM_WAITER_H
+#ifndef ESM_CASES_WAITER_H
+#define ESM_CASES_WAITER_H
 
 #include <linux/input.h>
 #include <stdbool.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* TAP, numbered through all cases although each is a process of its own: ../esm.c. */
-#ifndef EVENT_STREAM_REPORT_H
-#define EVENT_STREAM_REPORT_H
+#ifndef ESM_CASES_REPORT_H
+#define ESM_CASES_REPORT_H
 
 #include <stdbool.h>
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The three system calls as they are, and what tests ask of them again and again. */
-#ifndef EVENT_STREAM_CALLS_H
-#define EVENT_STREAM_CALLS_H
+#ifndef ESM_CASES_CALLS_H
+#define ESM_CASES_CALLS_H
 
 #include <linux/input.h>
 #include <linux/time_types.h>

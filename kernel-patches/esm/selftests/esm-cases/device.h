@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Input devices that a test makes by uinput. Who sends has been interpreted when it returns. */
-#ifndef EVENT_STREAM_DEVICE_H
-#define EVENT_STREAM_DEVICE_H
+#ifndef ESM_CASES_DEVICE_H
+#define ESM_CASES_DEVICE_H
 
 #include <linux/input.h>
 #include <stddef.h>
