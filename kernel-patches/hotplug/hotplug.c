@@ -610,11 +610,6 @@ EXPORT_SYMBOL_GPL(pseudo_cpu_unregister_notifier);
 
 static int lull_hotplug_enable(struct lull_system *system)
 {
-	int error = lull_wakes_start();
-
-	if (error)
-		return error;
-
 	static_branch_enable(&lull_hotplug_key);
 	scoped_guard(raw_spinlock_irqsave, &lull_pseudo_lock)
 		lull_pseudo_on = true;
@@ -631,7 +626,6 @@ static int lull_hotplug_disable(struct lull_system *system)
 	pseudo_cpu_up(cpu_possible_mask);
 
 	static_branch_disable(&lull_hotplug_key);
-	lull_wakes_stop();
 
 	return 0;
 }

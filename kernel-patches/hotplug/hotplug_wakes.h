@@ -4,8 +4,6 @@
 
 struct dentry;
 
-int lull_wakes_start(void);
-void lull_wakes_stop(void);
 void lull_wakes_create(struct dentry *directory);
 
 #endif /* _LULL_HOTPLUG_WAKES_H */
