@@ -267,7 +267,7 @@ static bool lull_bursts_release(struct lull_burst_group *group, unsigned int mos
 			__this_cpu_write(lull_bursts_releases.task, NULL);
 		}
 		put_task_struct(p);
-		/* Taken in lull_bursts_hold(). Our caller keeps the group, too. */
+		/* Taken in lull_bursts_keep(). Our caller keeps the group, too. */
 		css_put(&group->tg->css);
 		raw_spin_lock(&group->lock);
 	}

@@ -31,6 +31,7 @@ void __lull_eanem_copied(struct sock *sk, struct sk_buff *skb);
 void __lull_eanem_free(struct sock *sk);
 u32 __lull_eanem_window(struct sock *sk, u32 window);
 u32 __lull_eanem_offer(struct sock *sk, u32 window);
+void __lull_eanem_closed(struct sock *sk);
 
 /* Time stamps are in units of 16 ns, so that one wraps after 68 s. 0 is none. */
 #define LULL_EANEM_SHIFT	4
@@ -113,6 +114,13 @@ static __always_inline u32 lull_eanem_offer(struct sock *sk, u32 window)
 	return window;
 }
 
+/* A socket is closed, whose FIN may have been sent long before. Its lock is held. */
+static __always_inline void lull_eanem_closed(struct sock *sk)
+{
+	if (static_branch_unlikely(&lull_eanem_key) && READ_ONCE(sk->sk_eanem))
+		__lull_eanem_closed(sk);
+}
+
 #else
 
 static inline void lull_eanem_scheduled(struct napi_struct *napi)
@@ -155,6 +163,10 @@ static inline u32 lull_eanem_window(struct sock *sk, u32 window)
 static inline u32 lull_eanem_offer(struct sock *sk, u32 window)
 {
 	return window;
+}
+
+static inline void lull_eanem_closed(struct sock *sk)
+{
 }
 
 #endif

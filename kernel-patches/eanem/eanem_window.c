@@ -18,8 +18,8 @@
 #define LULL_EANEM_LOOK_NS	(100 * NSEC_PER_MSEC)
 /* Segments that the sender can hardly go on with. */
 #define LULL_EANEM_FEW		2
-/* In which data comes. */
-#define LULL_EANEM_STATES	(TCPF_ESTABLISHED | TCPF_FIN_WAIT1 | TCPF_FIN_WAIT2)
+/* In which data comes although this side has sent its last. */
+#define LULL_EANEM_HALF		(TCPF_FIN_WAIT1 | TCPF_FIN_WAIT2)
 
 static void lull_eanem_look(struct sock *sk, u64 target, u32 window, struct lull_eanem_view *view)
 {
@@ -47,16 +47,20 @@ static void lull_eanem_look(struct sock *sk, u64 target, u32 window, struct lull
 }
 
 /*
- * The target of a connection that data can come on; 0 if there is none. What comes after close() is
- * answered by a reset, which a sender without a window would get a minute later.
+ * Whether data can come. What comes after close() is answered by a reset, which a sender without a
+ * window would get a minute later.
  */
+static bool lull_eanem_receives(const struct sock *sk)
+{
+	if (sk->sk_state == TCP_ESTABLISHED)
+		return true;
+	return (1 << sk->sk_state) & LULL_EANEM_HALF && !(sk->sk_shutdown & RCV_SHUTDOWN);
+}
+
+/* The target of a connection that data can come on; 0 if there is none. */
 static u64 lull_eanem_wanted(const struct sock *sk, struct lull_eanem_sock *es)
 {
-	if (!((1 << sk->sk_state) & LULL_EANEM_STATES))
-		return 0;
-	if (sk->sk_state != TCP_ESTABLISHED && sk->sk_shutdown & RCV_SHUTDOWN)
-		return 0;
-	return lull_eanem_target(es);
+	return lull_eanem_receives(sk) ? lull_eanem_target(es) : 0;
 }
 
 /* For when the window may be raised again; a period later if that was in vain. */
@@ -142,6 +146,13 @@ static void lull_eanem_tell(struct sock *sk)
 	tcp_send_ack(sk);
 }
 
+/* After shutdown() it sends no FIN, which would tell of the window that the stack offers now. */
+void __lull_eanem_closed(struct sock *sk)
+{
+	if ((1 << sk->sk_state) & LULL_EANEM_HALF && sk->sk_eanem->control.target)
+		lull_eanem_tell(sk);
+}
+
 static enum hrtimer_restart lull_eanem_open(struct hrtimer *timer)
 {
 	struct lull_eanem_sock *es = container_of(timer, struct lull_eanem_sock, timer);
@@ -156,7 +167,7 @@ static enum hrtimer_restart lull_eanem_open(struct hrtimer *timer)
 	}
 	es->again_ns = 0;
 	clear_bit(0, &es->armed);
-	if ((1 << sk->sk_state) & LULL_EANEM_STATES && !(sk->sk_shutdown & RCV_SHUTDOWN))
+	if (lull_eanem_receives(sk))
 		lull_eanem_tell(sk);
 	bh_unlock_sock(sk);
 	sock_put(sk);

@@ -538,6 +538,9 @@ bool __lull_waeas_local(int cpu)
 	unsigned long demand = 0, capacity = 0;
 	int i;
 
+	/* It is balanced by nobody: what runs there may run nowhere else. */
+	if (lull_pseudo_offline(cpu))
+		return true;
 	if (READ_ONCE(cpu_rq(cpu)->misfit_task_load))
 		return false;
 

@@ -42,7 +42,8 @@ int main(int argc, char **argv)
 	test_attributes();
 	test_memory();
 	test_targets();
-	test_close();
+	test_close(false);
+	test_close(true);
 	test_small_buffer();
 	test_sharing();
 	test_sharing_at_once();

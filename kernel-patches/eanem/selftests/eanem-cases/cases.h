@@ -42,7 +42,7 @@ void test_sharing(void);
 void test_sharing_at_once(void);
 
 /* ends.c */
-void test_close(void);
+void test_close(bool has_sent_its_last);
 void test_next_program(const char *program, bool inherits);
 /* What that program returns: 0 if what it makes or reads has no target. */
 int next_program(void);

@@ -21,7 +21,7 @@
 #define INHERITED 100
 
 /* The window that is shut at the moment is nobody's any more when the connection is closed. */
-void test_close(void)
+void test_close(bool has_sent_its_last)
 {
 	static char data[65536];
 	bool ended = true;
@@ -36,6 +36,10 @@ void test_close(void)
 		/* Nothing is left to read, which close() would answer by a reset. */
 		while (recv(fd, data, sizeof(data), MSG_DONTWAIT) > 0)
 			;
+		if (has_sent_its_last)
+			shutdown(fd, SHUT_WR);
+		while (has_sent_its_last && recv(fd, data, sizeof(data), MSG_DONTWAIT) > 0)
+			;
 		close(fd);
 		ended = false;
 		for (int ms = 0; ms < 10000 && !ended; ms += 10) {
@@ -45,7 +49,8 @@ void test_close(void)
 		if (!ended)
 			end(child);
 	}
-	check(ended, "who sends to a connection that is closed hears of that at once");
+	check(ended, "who sends to a connection that is closed%s hears of that at once",
+	      has_sent_its_last ? ", after half of it was," : "");
 }
 
 int next_program(void)
