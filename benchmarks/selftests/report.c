@@ -3,7 +3,10 @@
 
 #include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 
+#include "sysfs.h"
 #include "tap.h"
 
 bool check(bool passed, const char *format, ...)
@@ -31,4 +34,15 @@ void bail(const char *format, ...)
 int report_finish(void)
 {
 	return tap_finish();
+}
+
+void must(int error, const char *what)
+{
+	if (error)
+		bail("cannot %s: %s", what, strerror(abs(error)));
+}
+
+void put(const char *file, const char *value)
+{
+	must(write_text(file, value), file);
 }

@@ -12,4 +12,9 @@ __attribute__((format(printf, 2, 3))) bool check(bool passed, const char *format
 __attribute__((format(printf, 1, 2), noreturn)) void bail(const char *format, ...);
 int report_finish(void);
 
+/* An error, of either sign, ends the program. */
+void must(int error, const char *what);
+/* Writes into a file, or the program ends. */
+void put(const char *file, const char *value);
+
 #endif

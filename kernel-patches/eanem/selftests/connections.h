@@ -48,20 +48,17 @@ static inline bool within(uint64_t part, uint64_t least, uint64_t most)
 	return slow || (part >= least && part <= most);
 }
 
-static inline void must(int error, const char *what)
-{
-	if (error)
-		bail("cannot %s: %s", what, strerror(error < 0 ? -error : error));
-}
-
-static inline void put(const char *file, const char *value)
-{
-	must(write_text(file, value), file);
-}
-
 static inline void turn(const char *on)
 {
 	put(EANEM_DIR "/enabled", on);
+}
+
+/* Intervals are that long, and begin anew. */
+static inline void begin_anew(const char *interval_us)
+{
+	put(EANEM_DIR "/interval_us", interval_us);
+	turn("0");
+	turn("1");
 }
 
 /* The loopback device with packets as an Ethernet has them, or as it was. */

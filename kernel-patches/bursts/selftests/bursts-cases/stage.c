@@ -4,24 +4,12 @@
 #include <errno.h>
 #include <stdint.h>
 #include <stdio.h>
-#include <string.h>
 #include <sys/prctl.h>
 
 #include "bursts_abi.h"
 #include "clock.h"
 #include "report.h"
 #include "sysfs.h"
-
-void must(int error, const char *what)
-{
-	if (error)
-		bail("cannot %s: %s", what, strerror(-error));
-}
-
-void put(const char *file, const char *value)
-{
-	must(write_text(file, value), file);
-}
 
 void put_number(const char *file, unsigned long number)
 {

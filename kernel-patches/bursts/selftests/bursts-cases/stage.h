@@ -12,9 +12,6 @@
 /* So long that nothing is released meanwhile. */
 #define FOREVER_US 10000000
 
-/* 0, or nothing can be tested any more. */
-void must(int error, const char *what);
-void put(const char *file, const char *value);
 void put_number(const char *file, unsigned long number);
 
 void rules(const char *group, unsigned long period_us, unsigned long bound_us,

@@ -25,9 +25,7 @@ void test_datagrams(void)
 	char got[256];
 	bool stages = true;
 
-	put(EANEM_DIR "/interval_us", LONG_INTERVAL_US);
-	turn("0");
-	turn("1");
+	begin_anew(LONG_INTERVAL_US);
 	recv(to, got, sizeof(got), MSG_DONTWAIT);
 	next_interval(&eanem, cookie(to), &now);
 	for (int i = 0; i < UDP_PACKETS; i++)
@@ -75,9 +73,7 @@ void test_datagrams(void)
 	      "turned off and on, only the total stays");
 	close(to);
 	close(from);
-	put(EANEM_DIR "/interval_us", INTERVAL_US);
-	turn("0");
-	turn("1");
+	begin_anew(INTERVAL_US);
 }
 
 /* The end of a connection is read, but it is no packet, and takes no time. */
@@ -88,9 +84,7 @@ void test_end(void)
 	int listener = socket_at(SOCK_STREAM, &at), from = socket(AF_INET, SOCK_STREAM, 0), to;
 	char byte;
 
-	put(EANEM_DIR "/interval_us", LONG_INTERVAL_US);
-	turn("0");
-	turn("1");
+	begin_anew(LONG_INTERVAL_US);
 	if (listen(listener, 1) || connect(from, (struct sockaddr *)&at, sizeof(at)))
 		bail("cannot connect: %s", strerror(errno));
 	to = accept(listener, NULL, NULL);
@@ -105,9 +99,7 @@ void test_end(void)
 	      "the end of a connection is not counted");
 	close(to);
 	close(listener);
-	put(EANEM_DIR "/interval_us", INTERVAL_US);
-	turn("0");
-	turn("1");
+	begin_anew(INTERVAL_US);
 }
 
 /* A program that reads late: how late is counted in the interval in which it reads. */
@@ -118,9 +110,7 @@ void test_late_reads(void)
 	int to = socket_at(SOCK_DGRAM, &at), from = socket_at(SOCK_DGRAM, &unused);
 	char byte;
 
-	put(EANEM_DIR "/interval_us", LONG_INTERVAL_US);
-	turn("0");
-	turn("1");
+	begin_anew(LONG_INTERVAL_US);
 	recv(to, &byte, 1, MSG_DONTWAIT);
 	next_interval(&eanem, cookie(to), &now);
 	if (sendto(from, "", 1, 0, (struct sockaddr *)&at, sizeof(at)) < 0)
@@ -141,9 +131,7 @@ void test_late_reads(void)
 	      "which is counted once");
 	close(to);
 	close(from);
-	put(EANEM_DIR "/interval_us", INTERVAL_US);
-	turn("0");
-	turn("1");
+	begin_anew(INTERVAL_US);
 }
 
 /* What is still to come of a sender that has gone. */

@@ -54,9 +54,7 @@ void test_many(void)
 
 	allowed(&cpus);
 	must(pin_to_cpu(0), "go to a CPU");
-	put(EANEM_DIR "/interval_us", "1000");
-	turn("0");
-	turn("1");
+	begin_anew("1000");
 	if (pipe(pipes))
 		bail("no pipe");
 	must(list_all(&before), "list sockets");
@@ -87,8 +85,6 @@ void test_many(void)
 		clock_sleep(MS);
 		must(list_all(&listed), "list sockets");
 	}
-	put(EANEM_DIR "/interval_us", INTERVAL_US);
-	turn("0");
-	turn("1");
+	begin_anew(INTERVAL_US);
 	sched_setaffinity(0, sizeof(cpus), &cpus);
 }

@@ -138,9 +138,7 @@ void test_files(void)
 
 	check(is_roots_alone(SOCKETS_FILE) && is_roots_alone(CPUS_FILE),
 	      "only root can read the files in debugfs");
-	put(EANEM_DIR "/interval_us", LONG_INTERVAL_US);
-	turn("0");
-	turn("1");
+	begin_anew(LONG_INTERVAL_US);
 	fd = connection(&child);
 	must(eanem_target_socket(&eanem, cookie(fd), 1000000), "set a target");
 	next_interval(&eanem, cookie(fd), &now);
@@ -159,9 +157,7 @@ void test_files(void)
 	close(fd);
 	close(to);
 	close(from);
-	put(EANEM_DIR "/interval_us", INTERVAL_US);
-	turn("0");
-	turn("1");
+	begin_anew(INTERVAL_US);
 }
 
 /* The text of more sockets than one read gives. */

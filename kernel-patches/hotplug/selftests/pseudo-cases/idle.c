@@ -67,14 +67,14 @@ void test_idle(void)
 	all_in();
 }
 
-static int count_wakes(void)
+static int begin_count(void)
 {
 	return write_text(WAKES, "1");
 }
 
-static void count_no_wakes(void)
+static void end_count(void)
 {
-	must(write_text(WAKES, "0"), "count no more");
+	count_wakes("0");
 }
 
 void test_wakes(void)
@@ -82,13 +82,13 @@ void test_wakes(void)
 	struct worker sleeper, others[4];
 	unsigned long wakes;
 
-	fail_check(check, fail_each(count_wakes, count_no_wakes), "no memory to count wake-ups");
+	fail_check(check, fail_each(begin_count, end_count), "no memory to count wake-ups");
 	must(put_list(all_but(0)), "take all out but CPU 0");
-	must(count_wakes(), "count wake-ups");
+	count_wakes("1");
 	start(&sleeper, set_of(there, -1), 10 * MS);
 	clock_sleep(100 * MS);
 	check(table("pseudo", false) > 0, "the table names a task that woke a CPU");
-	count_no_wakes();
+	count_wakes("0");
 	wakes = table("pseudo", false);
 	clock_sleep(100 * MS);
 	check(table("pseudo", false) == wakes, "and stays as it is when nothing is counted");
@@ -96,15 +96,15 @@ void test_wakes(void)
 	for (int i = 0; i < 4; i++)
 		start(&others[i], everywhere, 2 * MS);
 	/* To begin to count wakes all CPUs. To go on with an empty table does not. */
-	must(count_wakes(), "count again");
+	count_wakes("1");
 	clock_sleep(500 * MS);
-	must(count_wakes(), "count anew");
+	count_wakes("1");
 	check(table(NULL, false) == 0, "to count anew clears it");
 	clock_sleep(2000 * MS);
 	wakes = table(NULL, true);
 	check(wakes <= 4 * (unsigned int)(mains.count - 1),
 	      "with work elsewhere hardly anything wakes them: %lu times in 2 s", wakes);
-	count_no_wakes();
+	count_wakes("0");
 	all_in();
 	for (int i = 0; i < 4; i++)
 		stop(&others[i]);

@@ -14,15 +14,14 @@ void said(int got, int wanted, const char *text)
 		note("wanted %s, got %s", strerror(wanted), strerror(-got));
 }
 
-void must(int error, const char *what)
-{
-	if (error)
-		bail("cannot %s: %s", what, strerror(-error));
-}
-
 void turn(const char *value)
 {
 	must(write_text(SYSTEM "enabled", value), "switch");
+}
+
+void count_wakes(const char *value)
+{
+	must(write_text(WAKES, value), "count wake-ups, or stop it");
 }
 
 unsigned long counted(int cpu, const char *word)

@@ -11,9 +11,9 @@
 
 /* A test that an error, or 0, is the wanted one, which is positive. */
 void said(int got, int wanted, const char *text);
-/* 0, or nothing can be tested any more. */
-void must(int error, const char *what);
 void turn(const char *value);
+/* 1: the table of wake-ups is cleared, and counts from now on. 0: it stays as it is. */
+void count_wakes(const char *value);
 
 /* Of one CPU, or of all changes if @cpu is negative. */
 unsigned long counted(int cpu, const char *word);

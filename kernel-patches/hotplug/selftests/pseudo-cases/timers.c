@@ -82,7 +82,7 @@ void test_timers(void)
 	clock_sleep(100 * MS);
 	for (int i = 0; i < 10; i++)
 		allow(atomic_load(&sleepers[i].tid), set_of(0, there));
-	must(write_text(WAKES, "1"), "count anew");
+	count_wakes("1");
 	out(there);
 	for (int i = 0; i < 10; i++) {
 		pthread_join(sleepers[i].thread, NULL);
@@ -95,7 +95,7 @@ void test_timers(void)
 		table("posix_timer_fn", false) + table("it_real_fn", false);
 	check(woken <= 1, "ten tasks that sleep there, and other timers, wake it once: %lu times",
 	      woken);
-	must(write_text(WAKES, "0"), "count no more");
+	count_wakes("0");
 	check(strayed == 0, "none of the tasks wakes there: %d", strayed);
 	check(latest < 100 * MS, "and none is late");
 	note("%llu us", (unsigned long long)latest / 1000);

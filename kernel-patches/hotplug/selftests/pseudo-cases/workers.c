@@ -7,6 +7,7 @@
 
 #include "clock.h"
 #include "cpus.h"
+#include "report.h"
 #include "system.h"
 
 static void *work(void *data)

@@ -7,17 +7,6 @@
 
 #include "report.h"
 
-void must(int error, const char *what)
-{
-	if (error)
-		bail("cannot %s: %s", what, strerror(-error));
-}
-
-void put(const char *file, const char *value)
-{
-	must(write_text(file, value), file);
-}
-
 unsigned long stat_of(const char *word)
 {
 	uint64_t number = 0;

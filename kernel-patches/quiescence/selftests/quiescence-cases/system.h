@@ -16,10 +16,6 @@
 #define OUT CPU_DIR "/pseudo_offline"
 #define PATH "/sys/kernel/debug/lull/quiescence/path"
 
-/* 0, or nothing can be tested any more. */
-void must(int error, const char *what);
-void put(const char *file, const char *value);
-
 /* Forgets what was learned. */
 void restart(const char *hold, const char *bound_ms, const char *least_us);
 unsigned long stat_of(const char *word);

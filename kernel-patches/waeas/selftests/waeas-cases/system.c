@@ -10,17 +10,6 @@
 const char *const parts[] = {"frequency", "select", "pack", "associate", "balance"};
 const char *const trackings[] = {"pelt", "walt", "bes"};
 
-void must(int error, const char *what)
-{
-	if (error)
-		bail("cannot %s: %s", what, strerror(-error));
-}
-
-void put(const char *file, const char *value)
-{
-	must(write_text(file, value), file);
-}
-
 void set(const char *part, const char *value)
 {
 	char path[128];

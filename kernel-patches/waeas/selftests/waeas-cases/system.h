@@ -13,10 +13,6 @@
 extern const char *const parts[5];
 extern const char *const trackings[3];
 
-/* An error, which is negative, ends the program. */
-void must(int error, const char *what);
-/* Writes into any file, or the program ends. */
-void put(const char *file, const char *value);
 /* A setting of the system: "pack". */
 void set(const char *part, const char *value);
 /* One part alone, or none. What tasks are placed by stays `tracking`. */
