@@ -5,7 +5,6 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import pyarrow as pa
-import pyarrow.compute as pc
 
 from lull.energy import rows
 from lull.figures import boots, repetitions, waiting
@@ -20,19 +19,15 @@ from lull.statistics import student
 
 FILE = "windows.jsonl"
 BASELINE = "conventional"
-SAME = ("load", "threads", "cpus", "cpufreq", "settle_ms", "boot")
+SAME = ("load", "threads", "cpus", "cpufreq", "boot")
 """What two points share that are compared by their way."""
 SWITCH = "switch"
 """Whether pseudo hotplug's switch is on in a way that does not need it. It is always on in the way `pseudo`."""
 PLACE = ("way", SWITCH, *SAME)
-DEFAULTS = {SWITCH: 0, "settle_ms": 32}
-"""What the points had that were published before their tables said so."""
 OVER_BOOTS = {
     "share": "power", "in_share": "power without CPUs that are out", "cpus_share": "clusters", "rest_share": "all else",
     "units_share": "units/s", "unit_j_share": "energy of a unit",
 }  # fmt: skip
-EARLY = 2
-"""Windows before this one are the early ones of the table `halves`. This was chosen after the windows had been seen."""
 WITHIN = 0.01
 """The share of power by which a way may differ from conventional hotplug. The paper's differs by 0.2 %."""
 PAPER_CONVENTIONAL_MW, PAPER_PSEUDO_MW = 2572, 2566
@@ -50,7 +45,7 @@ def analyse(runs: Runs) -> Result:
 
 def conclude(tables: Mapping[str, pa.Table], points: Sequence[str]) -> Result:
     """From the windows of those points that have run, of all."""
-    windows = waiting.with_defaults(tables["windows"], DEFAULTS)
+    windows = tables["windows"]
     means = df_points(windows)
     differences = df_differences(windows) if waiting.is_timed(windows) else None
     found = {"windows": windows, "points": means}
@@ -59,18 +54,15 @@ def conclude(tables: Mapping[str, pa.Table], points: Sequence[str]) -> Result:
     over_boots = boots.df_boots(worked, (*SAME, SWITCH), OVER_BOOTS)
     if over_boots is not None:
         found["boots"] = over_boots
-    if differences and (halves := df_halves(windows)):
-        found["halves"] = halves
     return Result(
         summary="## Power by way and load\n\n"
         + waiting.so_far(windows, points)
         + "Means with 95 % intervals over windows that ended before the load did. `out` is what the CPUs that are out "
         "burn themselves. A unit is always the same work of one load. `switch` is 1 if pseudo hotplug's switch is on "
-        "in a way that does not need it; `settle` is the time from the start of the load to the first window.\n\n"
+        "in a way that does not need it.\n\n"
         + _points_text(means)
         + ("\n## Beside conventional hotplug\n\n" + _differences_text(differences) if differences else "")
-        + boots.text(over_boots, {SWITCH: "switch", "load": "load", "settle_ms": "settle, ms"}, OVER_BOOTS)
-        + _halves_text(found.get("halves")),
+        + boots.text(over_boots, {SWITCH: "switch", "load": "load"}, OVER_BOOTS),
         tables={**found, "differences": differences} if differences else found,
         checks=[*checks(differences), *boots_checks(over_boots)] if differences else [],
     )
@@ -138,39 +130,10 @@ def df_points(windows: pa.Table) -> pa.Table:
     return pa.Table.from_pylist(found)
 
 
-def df_halves(windows: pa.Table) -> pa.Table | None:
-    """What differs over boots, of the early and of the late windows alone: what is still settling goes away."""
-    differences = [
-        {"windows": half, **row}
-        for half, own in (("early", pc.field("window") < EARLY), ("late", pc.field("window") >= EARLY))
-        if (table := df_differences(windows.filter(own), at_least=1))
-        for row in table.to_pylist()
-    ]
-    return boots.df_boots(differences, (*SAME, SWITCH, "windows"), ("share", "in_share"))
-
-
-def _halves_text(halves: pa.Table | None) -> str:
-    if halves is None:
-        return ""
-    columns = ("share", "in_share")
-    rows = [
-        (
-            row["way"], row[SWITCH], row["load"], row["settle_ms"], row["windows"], row["boots"],
-            *(boots.percent(row, name) for name in columns),
-        )
-        for row in halves.to_pylist()
-    ]  # fmt: skip
-    headings = ("way", "switch", "load", "settle, ms", "windows", "boots", *(OVER_BOOTS[name] for name in columns))
-    return (
-        f"\n\n## Early and late windows, %\n\nThe same over boots, of the first {EARLY} windows and of all later ones. "
-        "Windows were parted so after they had been seen.\n\n" + markdown_table(headings, rows)
-    )
-
-
-def df_differences(windows: pa.Table, at_least: int = 2) -> pa.Table | None:
+def df_differences(windows: pa.Table) -> pa.Table | None:
     """Power, work and energy of a unit of each way, less those of conventional hotplug under the same load, with
-    intervals (Welch). Points of fewer windows are left out."""
-    points = [own for own in waiting.by_point(windows).values() if len(own) >= at_least]
+    intervals (Welch). Points of one window are left out."""
+    points = [own for own in waiting.by_point(windows).values() if len(own) >= 2]
     base = {_load(own[0]): own for own in points if _is_base(own[0])}
     found = []
     for own in points:
@@ -213,12 +176,12 @@ def _load(row: Row) -> tuple[object, ...]:
 
 def _points_text(points: pa.Table) -> str:
     timed = "power_w" in points.column_names
-    headings = ("load", "way", "switch", "settle, ms", "boot", "threads", "windows", "units/s") + (
+    headings = ("load", "way", "switch", "boot", "threads", "windows", "units/s") + (
         ("power, mW", "clusters", "out", "µJ a unit") if timed else ()
     )
     found = [
         (
-            row["load"], row["way"], row[SWITCH], row["settle_ms"], row["boot"], row["threads"], row["n"],
+            row["load"], row["way"], row[SWITCH], row["boot"], row["threads"], row["n"],
             waiting.mean_text(row, "units_hz", digits=5),
             *(
                 (*(waiting.mean_text(row, f"{name}_w", 1e3, 5) for name in ("power", "cpus", "out")),
@@ -234,12 +197,10 @@ def _points_text(points: pa.Table) -> str:
 
 def _differences_text(differences: pa.Table) -> str:
     found = [
-        (row["load"], row["way"], row[SWITCH], row["settle_ms"], row["boot"], *(_share(row, stem) for stem in COMPARED))
+        (row["load"], row["way"], row[SWITCH], row["boot"], *(_share(row, stem) for stem in COMPARED))
         for row in differences.to_pylist()
     ]
-    return markdown_table(
-        ("load", "way", "switch", "settle, ms", "boot", *(f"{name}, %" for name in OVER_BOOTS.values())), found
-    )
+    return markdown_table(("load", "way", "switch", "boot", *(f"{name}, %" for name in OVER_BOOTS.values())), found)
 
 
 def _share(row: Row, stem: str) -> str:
@@ -251,8 +212,7 @@ def checks(differences: pa.Table) -> list[Check]:
     """CPUs that pseudo hotplug took out cost what CPUs cost that are off, as the paper says."""
     return [
         Check(
-            f"pseudo hotplug burns what conventional does under the load `{row['load']}`, after "
-            f"{row['settle_ms']} ms, boot {row['boot']}",
+            f"pseudo hotplug burns what conventional does under the load `{row['load']}`, boot {row['boot']}",
             max(-row["share_low"], row["share_high"]) <= WITHIN,
             f"{_share(row, 'share')} %; the whole interval has to be within {100 * WITHIN:g} %; paper: "
             f"{PAPER_PSEUDO_MW} beside {PAPER_CONVENTIONAL_MW} mW",
@@ -266,8 +226,7 @@ def boots_checks(table: pa.Table | None) -> list[Check]:
     """The same by the interval over boots."""
     return [
         Check(
-            f"pseudo hotplug burns what conventional does under the load `{row['load']}`, after "
-            f"{row['settle_ms']} ms, over {row['boots']} boots",
+            f"pseudo hotplug burns what conventional does under the load `{row['load']}`, over {row['boots']} boots",
             max(map(abs, student.ends(row["share"], row["share_pm"]))) <= WITHIN,
             f"{boots.percent(row, 'share')} %; the whole interval has to be within {100 * WITHIN:g} %",
         )

@@ -19,12 +19,14 @@
 
 static const char usage[] = "usage: hotplug-power --way " CPU_OUT_WAYS " --cpus LIST\n"
 			    "         [--load " FULL_LOADS "] [--threads N] [--memory-kib N]\n"
-			    "         [--settle-ms N] [--window-us N] [--windows N] [--out FILE]\n";
+			    "         [--rest-ms N] [--settle-ms N] [--window-us N] [--windows N]\n"
+			    "         [--out FILE]\n";
 
 #define MOST_WINDOWS 1000
 
 static const char *way, *cpus_asked, *load = "cpu", *out = "/out/windows.jsonl";
-static uint64_t threads = 4, memory_kib = 4096, settle_ms = 8, window_us = 4000, windows = 4;
+static uint64_t threads = 4, memory_kib = 4096, rest_ms = 100, settle_ms = 16, window_us = 12000,
+		windows = 4;
 
 static const struct option_to options[] = {
 	{.name = "way", .text = &way},
@@ -32,6 +34,7 @@ static const struct option_to options[] = {
 	{.name = "load", .text = &load},
 	{.name = "threads", .number = &threads, .least = 1, .most = 64},
 	{.name = "memory-kib", .number = &memory_kib, .least = 64, .most = 65536},
+	{.name = "rest-ms", .number = &rest_ms, .least = 0, .most = 100000},
 	{.name = "settle-ms", .number = &settle_ms, .least = 1, .most = 100000},
 	{.name = "window-us", .number = &window_us, .least = 20, .most = 100000000},
 	{.name = "windows", .number = &windows, .least = 1, .most = MOST_WINDOWS},
@@ -105,6 +108,8 @@ int main(int argc, char **argv)
 	error = cpu_out();
 	if (!error)
 		error = cpu_out_check(true);
+	/* Now the kernel does what is left to do on these CPUs, for example callbacks of RCU. */
+	sleep_until(clock_ns() + 1000000 * rest_ms);
 	if (!error)
 		error = full_load_start(load, threads, memory_kib);
 	if (!error)
