@@ -10,6 +10,7 @@ import pytest
 
 from lull.energy import validation
 from lull.errors import UserError
+from lull.files import paths
 from lull.results import drawing, quotes, reasons, result
 from lull.scenario import experiments
 from tests import what_ifs
@@ -102,6 +103,7 @@ def test_a_refusal_names_the_page(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
 
 def test_links_of_a_summary_lead_from_the_summary_s_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(experiments, "BENCHMARKS", tmp_path / "benchmarks")
+    monkeypatch.setattr(paths, "RESULTS", tmp_path / "results")
     page = tmp_path / "benchmarks" / "naps" / "README.md"
     page.parent.mkdir(parents=True)
     links = (

@@ -44,7 +44,7 @@ def confirm(
 
     Example: lull confirm wake-latency platform-check --out runs/confirm
     """
-    results = paths.ROOT / "results"
+    results = paths.RESULTS
     folders = [folder for name in experiments or [ALL] for folder in chosen(results, name)]
     # numpy and pyarrow take a second to load, which commands that compare nothing do not pay.
     from lull.results import age, confirmed, confirming, index, tree

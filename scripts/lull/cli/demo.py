@@ -28,7 +28,7 @@ POINTS = ("models/*",)
 AXIS = "rate"
 FIGURES = "published"
 """A folder beside the runs. The figures of results/ are drawn into this folder, and results/ stays as it is."""
-RECORDING = paths.ROOT / "results" / "recordings" / "drags"
+RECORDING = paths.RESULTS / "recordings" / "drags"
 WHAT_IF = ("cstates.C3.exit_us=10,30,90", "governor=menu,teo")
 TIMED = {
     "latency, µs": ("latency_us", 1.0),
@@ -92,9 +92,9 @@ def demo(
     report(f"what if C3 took another time to leave? Predicted from a run on gem5, {RECORDING.relative_to(paths.ROOT)}:")
     what_if.what_if([RECORDING], grid=list(WHAT_IF))
     plot.plot(plot.ALL, sweep.path / FIGURES)
-    page.report(page.RESULTS)
+    page.report(paths.RESULTS.name)
     report("the figures and these sentences are from results/, all made on gem5:")
-    for sentence in of_results.sentences(plot.chosen(paths.ROOT / page.RESULTS, plot.ALL)):
+    for sentence in of_results.sentences(plot.chosen(paths.RESULTS, plot.ALL)):
         report(f"- {sentence}")
 
 

@@ -54,7 +54,7 @@ OutOption = Annotated[
 
 def complete_result(incomplete: str) -> list[str]:
     """Return the names of published results that begin with a text, for shell completion."""
-    names = sorted(path.parent.name for path in (paths.ROOT / "results").glob("*/manifest.json"))
+    names = sorted(path.parent.name for path in paths.RESULTS.glob("*/manifest.json"))
     return [name for name in names if name.startswith(incomplete)]
 
 

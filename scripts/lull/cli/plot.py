@@ -36,7 +36,7 @@ def plot(
 
     Example: lull plot wake-latency --out /tmp/figures
     """
-    folders = chosen(paths.ROOT / "results", experiment)
+    folders = chosen(paths.RESULTS, experiment)
     # matplotlib takes a second to load, which commands that draw nothing do not pay.
     from lull.results import age, drawing, index, judging, tree
 
@@ -55,7 +55,7 @@ def plot(
             report(f"figure: {path}")
         report(f"age: {folder.name}: {age.of(folder, now) if now else f'not known here ({unknown})'}")
     if out is None:
-        index.write(paths.ROOT / "results")
+        index.write(paths.RESULTS)
 
 
 def chosen(results: Path, experiment: str) -> list[Path]:

@@ -12,7 +12,6 @@ from lull.files import paths, whole
 from lull.host.progress import Progress
 from lull.host.progress import report as say
 
-RESULTS = "results"
 PAGE = "report.html"
 
 
@@ -23,7 +22,7 @@ def report(
             help="folder made by lull boot, run or sweep; or `results`, for the published results",
             metavar="RUNDIR|SWEEP|results",
         ),
-    ] = RESULTS,
+    ] = paths.RESULTS.name,
     out: Annotated[
         Path | None,
         typer.Option(
@@ -70,7 +69,6 @@ def report(
 
 def published(path: Path) -> list[Path]:
     """Return all published results for the word `results`, or one for its path; none for any other path."""
-    results = paths.ROOT / RESULTS
-    if path == Path(RESULTS) or path.resolve() == results:
-        return chosen(results, ALL)
-    return chosen(results, path.name) if path.resolve().parent == results else []
+    if path == Path(paths.RESULTS.name) or path.resolve() == paths.RESULTS:
+        return chosen(paths.RESULTS, ALL)
+    return chosen(paths.RESULTS, path.name) if path.resolve().parent == paths.RESULTS else []

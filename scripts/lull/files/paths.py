@@ -6,6 +6,8 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[3]
 """The checkout. The package is always installed in place, so its sources are in the checkout."""
+RESULTS = ROOT / "results"
+"""The published results: one folder for each experiment."""
 
 
 def cache_dir() -> Path:

@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pyarrow as pa
 
+from lull.files import paths
 from lull.results import quotes
 from lull.scenario import experiments
 
@@ -37,7 +38,7 @@ def shown(scenario: str, tables: Mapping[str, pa.Table]) -> str:
     """Return the section for a summary: numbers from these tables, no comments, links relative to the summary."""
     page = _page(scenario)
     text = quotes.without_comments(quotes.fill(of(scenario), tables, page=page))
-    here = experiments.BENCHMARKS.parent / "results" / scenario
+    here = paths.RESULTS / scenario
 
     def from_here(link: re.Match[str]) -> str:
         target = page.parent / link[1] if link[1] else page

@@ -27,7 +27,7 @@ from lull.rundir.origin import Origin
 from lull.scenario import experiments, load
 from lull.scenario.runs import Runs
 
-RESULTS = paths.ROOT / "results"
+RESULTS = paths.RESULTS
 CHECKS = "checks.json"
 
 _OF_A_RESULT = re.compile(r"\d<!--= [\w-]+/")

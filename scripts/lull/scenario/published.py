@@ -15,7 +15,7 @@ from lull.runspec.values import Value
 if TYPE_CHECKING:
     import pyarrow as pa
 
-RESULTS = paths.ROOT / "results"
+RESULTS = paths.RESULTS
 
 
 class PublishedValue(Block):
