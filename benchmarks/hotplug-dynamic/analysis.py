@@ -36,6 +36,8 @@ PLACE = ("way", "toggles_hz", "threads", "period_us", "steps", "cpufreq", "idle_
 """What says which point a row is of."""
 SAME = ("threads", "period_us", "steps", "cpufreq", "boot")
 """What the governor's points and those of nobody have in common that are compared."""
+ONCE = 1
+"""The toggles a second of points whose CPUs go out at the start and stay out: a run is shorter than a second."""
 DEFAULTS = {"latency_us": 5000, "boot": 0}
 """Parameters that older points ran without, with the values that these points had."""
 BESIDE = {"steps": "steps", "latency_us": "bound, µs", "cpufreq": "clocks", "idle_governor": "nobody, with"}
@@ -44,11 +46,12 @@ OVER_BOOTS = {
     "p99_later": "p99 of done later by",
 }  # fmt: skip
 COMPARED = (
-    "\n\n## The governor, and nobody\n\n"
-    "The governor's power less that of a machine on which nobody takes CPUs out, under the same load and the same "
-    "clocks, with a 95 % interval (Welch). `late` is the 99th percentile of the time from when a job was due until it "
-    "was done, and `dropped` are jobs that were due before the one before them was done. `bound` is the governor's "
-    "`latency_us`: when tasks wait, it brings a CPU back within this time.\n\n"
+    "\n\n## Beside a machine on which nobody takes CPUs out\n\n"
+    "Power of the governor, and of ways that take CPUs out at the start for all of the run, less that of a machine on "
+    "which nobody takes CPUs out, under the same load and the same clocks, with a 95 % interval (Welch). `late` is the "
+    "99th percentile of the time from when a job was due until it was done, and `dropped` are jobs that were due "
+    "before the one before them was done. `bound` is the governor's `latency_us`: when tasks wait, it brings a CPU "
+    "back within this time.\n\n"
 )
 
 Row = dict[str, Any]
@@ -199,7 +202,7 @@ def _text(points: pa.Table) -> str:
     found = [
         (
             row["way"], row["cpufreq"], row["idle_governor"], row["steps"],
-            row["latency_us"] if row["way"] == "governor" else "-", row["boot"], row["toggles_hz"],
+            _bound(row), row["boot"], row["toggles_hz"],
             f"{row['toggled_hz']:.4g}", f"{row['toggle_us']:.4g}",
             f"{row['jobs_hz']:.4g}", row["dropped"],
             *(waiting.ends_text(row, f"{what}_{name}_us") for what in ("begun", "done") for name in QUANTILES),
@@ -215,13 +218,18 @@ def _text(points: pa.Table) -> str:
     return markdown_table(headings, found)
 
 
+def _bound(row: Row) -> object:
+    return row["latency_us"] if row["way"] == "governor" else "-"
+
+
 def df_differences(windows: pa.Table, points: pa.Table) -> pa.Table | None:
-    """A row per point of the governor and point of nobody with the same load and clocks; None without power."""
+    """A row per point of nobody and point of the governor, or of a way that takes CPUs out once, with the same load and
+    clocks; None without power."""
     if "power_w" not in points.column_names:
         return None
     every, own = points.to_pylist(), waiting.by_point(windows)
     found = []
-    for one in (row for row in every if row["way"] == "governor"):
+    for one in (row for row in every if row["way"] == "governor" or row["toggles_hz"] == ONCE):
         for other in every:
             if other["way"] != "none" or any(other[name] != one[name] for name in SAME):
                 continue
@@ -258,7 +266,7 @@ def boots_checks(table: pa.Table | None) -> list[Check]:
     """The same as `checks_of_governor`, by the intervals over boots. Jobs that are later in every boot are later, even
     if the interval is too wide to say by how much."""
     found = []
-    for row in table.to_pylist() if table is not None else []:
+    for row in _of_governor(table) if table is not None else []:
         saved, later = (student.ends(row[name], row[f"{name}_pm"])[0] for name in ("saved", "p99_later"))
         less, after = (boots.percent(row, name) for name in ("saved", "p99_later"))
         found.append(
@@ -273,14 +281,18 @@ def boots_checks(table: pa.Table | None) -> list[Check]:
     return found
 
 
+def _of_governor(table: pa.Table) -> list[Row]:
+    return [row for row in table.to_pylist() if row["way"] == "governor"]
+
+
 def _text_of_differences(differences: pa.Table) -> str:
     headings = (
-        "clocks", "steps", "bound, µs", "boot", "nobody, with", "power, mW", "of it, %", "clusters, mW", "`em`, mW",
-        "late, governor, µs", "late, nobody, µs", "dropped, governor", "nobody",
+        "way", "clocks", "steps", "bound, µs", "boot", "nobody, with", "power, mW", "of it, %", "clusters, mW",
+        "`em`, mW", "late, µs", "late, nobody, µs", "dropped", "dropped, nobody",
     )  # fmt: skip
     found = [
         (
-            row["cpufreq"], row["steps"], row["latency_us"], row["boot"], row["idle_governor"],
+            row["way"], row["cpufreq"], row["steps"], _bound(row), row["boot"], row["idle_governor"],
             _difference(row, "power"), f"{100 * row['power_w'] / row['other_power_w']:+.2g}",
             _difference(row, "cpus"), _difference(row, "em"),
             *("-" if row[name] is None else f"{row[name]:.4g}" for name in ("late_us", "other_late_us")),
@@ -298,7 +310,7 @@ def _difference(row: Row, name: str) -> str:
 def checks_of_governor(differences: pa.Table) -> list[Check]:
     """Of each clock and load: less power than each of Linux's own ways, jobs not shown to be later, and all done."""
     found = []
-    every = differences.to_pylist()
+    every = _of_governor(differences)
     keys = ("cpufreq", "steps", "latency_us", "boot")
     for clocks, steps, bound, boot in dict.fromkeys(tuple(row[key] for key in keys) for row in every):
         own = [row for row in every if tuple(row[key] for key in keys) == (clocks, steps, bound, boot)]

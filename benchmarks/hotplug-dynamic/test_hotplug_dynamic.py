@@ -87,25 +87,39 @@ def test_a_row_of_the_ledger_counts_once_in_each_sum() -> None:
     assert analysis._names({**row, "band": "raw"}) == ()
 
 
-def compared(governor: list[float], nobody: list[float], late: float, dropped: int = 0) -> Check:
-    """The check of one load and clock: watts of windows of either, and how late the governor's jobs are done, in µs."""
+def beside_nobody(
+    watts: list[float], nobody: list[float], late: float = 100.0, dropped: int = 0, **place: Any
+) -> list[dict[str, Any]]:
+    """The differences of one load and clock: watts of windows of the governor, or of the way that `place` names, and of
+    nobody; and how late the former's jobs are done, in µs."""
     windows, jobs = [], []
-    for way, watts, done, less in (("governor", governor, late, dropped), ("none", nobody, 100.0, 0)):
-        place = {**PLACE, "point": way, "group": way, "way": way, "toggles_hz": 0, "threads": 1}
+    one = {"way": "governor", "toggles_hz": 0, **place}
+    for way, power, done, less in ((one, watts, late, dropped), ({"way": "none", "toggles_hz": 0}, nobody, 100.0, 0)):
+        own = {**PLACE, "point": way["way"], "group": way["way"], "threads": 1, **way}
         windows += [
-            {**place, "window": number, "seconds": 0.1, "begin_ns": 0, "toggled_hz": 0.0, "toggle_us": 0.0,
+            {**own, "window": number, "seconds": 0.1, "begin_ns": 0, "toggled_hz": 0.0, "toggle_us": 0.0,
              "toggle_most_us": 0.0, "power_w": value, "em_w": value, "cpus_w": value}
-            for number, value in enumerate(watts)
+            for number, value in enumerate(power)
         ]  # fmt: skip
         jobs += [
-            {"point": way, "thread": 0, "due_us": 8000.0 * number, "begun_us": 1.0, "done_us": done + number}
+            {"point": way["way"], "thread": 0, "due_us": 8000.0 * number, "begun_us": 1.0, "done_us": done + number}
             for number in range(12 - less)
         ]
     table = pa.Table.from_pylist(windows)
-    differences = analysis.df_differences(table, analysis.df_points(table, pa.Table.from_pylist(jobs)))
-    assert differences is not None
-    (check,) = analysis.checks_of_governor(differences)
+    found = analysis.df_differences(table, analysis.df_points(table, pa.Table.from_pylist(jobs)))
+    return [] if found is None else found.to_pylist()
+
+
+def compared(governor: list[float], nobody: list[float], late: float, dropped: int = 0) -> Check:
+    (check,) = analysis.checks_of_governor(pa.Table.from_pylist(beside_nobody(governor, nobody, late, dropped)))
     return check
+
+
+def test_cpus_that_stay_out_are_compared_and_not_judged() -> None:
+    rows = beside_nobody([1.0, 1.01, 0.99], [2.0, 2.02, 1.98], way="affinity", toggles_hz=analysis.ONCE)
+    assert [(row["way"], round(row["power_w"], 6)) for row in rows] == [("affinity", -1.0)]
+    assert analysis.checks_of_governor(pa.Table.from_pylist(rows)) == []
+    assert beside_nobody([1.0, 1.0], [2.0, 2.0], way="pseudo", toggles_hz=10) == []
 
 
 @pytest.mark.parametrize(
