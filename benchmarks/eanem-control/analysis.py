@@ -28,6 +28,9 @@ GOALS = "rtt-"
 """The groups that the goal is about."""
 WRONG = 0.02
 """The error of the bandwidth that may be left."""
+OPPOSITE = -0.25
+"""The correlation of neighbouring intervals up to which they count as different in opposite directions. Half-way from
+that of whole windows, -0.5, to that of independent intervals, 0."""
 BAND = 0.05
 """By so much an interval may be off when the step is over: at 50 Mbit/s a packet is 2.3 % of 10 ms."""
 
@@ -44,11 +47,12 @@ def conclude(tables: Mapping[str, pa.Table], points: Sequence[str], timed: bool 
     return Result(
         summary="## A step of the target\n\n"
         + waiting.so_far(table, points)
-        + f"Error: of the bandwidth from the interval after the {AFTER}th on. Bandwidth is the slope of the line "
-        "through the bytes received so far, at the ends of these intervals, with the 95 % interval of the slope. "
-        "Spread: the standard deviation of the intervals. Neighbours: the correlation of each interval with the next. "
-        "It is about -0.5 if intervals differ because a whole window falls into one or into the next; near 0 the 95 % "
-        "interval would be too narrow. Beyond: how far the worst interval was on the other side of the target. Over: "
+        + f"Error: of the bandwidth from the interval after the {AFTER}th on. Spread: the standard deviation of the "
+        "intervals. Neighbours: the correlation of each interval with the next. It is about -0.5 if intervals differ "
+        "because a whole window falls into one or into the next. Bandwidth is then the slope of the line through the "
+        "bytes received so far, at the ends of these intervals, with the 95 % interval of the slope. If the "
+        f"correlation is above {OPPOSITE}, bandwidth is the mean of the intervals, with the 95 % interval of "
+        "independent values. Beyond: how far the worst interval was on the other side of the target. Over: "
         f"after how many intervals all others are within {100 * BAND:g} %; not known where intervals that have settled "
         "spread by more than half of this. Only payload counts.\n\n" + _points_text(table),
         tables={**tables, "points": table},
@@ -108,7 +112,7 @@ def df_points(intervals: pa.Table) -> pa.Table:
         before = next(row["target_mbit_s"] for row in every if row["phase"] < STEP)
         shares = [row["mbit_s"] / target - 1 for row in own]
         there = [share for row, share in zip(own, shares, strict=True) if row["number"] >= AFTER]
-        error, half = student.growth(there)
+        error, half = _error(there)
         spread = float(np.std(there))
         found.append(
             {
@@ -129,6 +133,15 @@ def df_points(intervals: pa.Table) -> pa.Table:
     for name, kind in (("over_after", pa.int64()), ("neighbours", pa.float64())):
         table = table.set_column(table.column_names.index(name), name, table[name].cast(kind))
     return table
+
+
+def _error(shares: Sequence[float]) -> tuple[float, float | None]:
+    """Return the mean error with half its interval. The narrow interval of the growth of bytes holds only if intervals
+    differ from their neighbours in opposite directions. Else the interval is that of independent values."""
+    neighbours = student.neighbours(shares)
+    if neighbours is not None and neighbours > OPPOSITE:
+        return student.mean(shares)
+    return student.growth(shares)
 
 
 def _is_steady(spread: float) -> bool:

@@ -67,8 +67,18 @@ def test_intervals_that_swing_do_not_tell_when_a_step_is_over() -> None:
         ((206, 206.1, 205.9), False),
         ((200, 200), False),
         ((182, 207, 207, 207, 207, 182, 207, 207, 207, 182, 207), True),
+        ((193, 194, 195, 197, 199, 201, 203, 205, 206, 207, 207), False),
+        ((199, 199, 199.5, 199.5, 200, 200, 200.5, 200.5, 201, 201), True),
     ],
-    ids=["near", "near on average", "off", "two intervals", "windows fall into one or the next"],
+    ids=[
+        "near",
+        "near on average",
+        "off",
+        "two intervals",
+        "windows fall into one or the next",
+        "drifts",
+        "drifts little",
+    ],
 )
 def test_the_goal_is_reached_by_the_whole_interval(after: Sequence[float], passed: bool) -> None:
     (check,) = analysis.checks(pa.Table.from_pylist([step([200] * 5 + list(after))]))

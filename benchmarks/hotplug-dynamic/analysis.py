@@ -101,9 +101,7 @@ def df_windows(runs: Runs) -> pa.Table:
 
 def settled(lines: Sequence[Row]) -> list[Row]:
     """Return the windows after the time that is left out, or all windows if there is none after it."""
-    late = [
-        line for line in lines if int(line["settle_us"]) + int(line["window"]) * int(line["window_us"]) >= SETTLED_US
-    ]
+    late = [line for line in lines if int(line["settle_us"]) >= SETTLED_US]
     return late or list(lines)
 
 

@@ -42,7 +42,8 @@ def test_rate_and_lateness_of_jobs() -> None:
 
 
 def windows_of(settle_us: int, count: int) -> list[dict[str, int]]:
-    return [{"settle_us": settle_us, "window": number, "window_us": 100_000} for number in range(count)]
+    """As the guest program writes them: `settle_us` is the time from the order to the begin of the window."""
+    return [{"settle_us": settle_us + 100_000 * number, "window": number} for number in range(count)]
 
 
 @pytest.mark.parametrize(
