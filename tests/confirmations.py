@@ -90,6 +90,7 @@ class Place:
         self.engine = Engine()
         self.tree = Tree(dict(KEYS), "model", version.ledger())
         monkeypatch.setattr(paths, "ROOT", tmp_path)
+        monkeypatch.setattr(paths, "RESULTS", tmp_path / "results")
         monkeypatch.setattr(confirming, "engine", lambda chosen: self.engine)
         monkeypatch.setattr(tree, "now", lambda: self.tree)
 
