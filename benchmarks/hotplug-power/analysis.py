@@ -1,18 +1,23 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """The analysis of the scenario `hotplug-power`: figure 6 and table V of the pseudo hotplug paper."""
 
-from collections.abc import Callable, Mapping, Sequence
+import re
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
+import numpy as np
 import pyarrow as pa
+from numpy.typing import NDArray
 
 from lull.energy import rows
+from lull.energy.windows import Window, read
 from lull.figures import boots, repetitions, waiting
 from lull.platform.schema import cpus_of_list
 from lull.plotting.markdown import markdown_table
 from lull.results.against import Against
 from lull.results.drawing import Stored
 from lull.results.result import Check, Result
+from lull.rundir.folder import STATS_TABLE
 from lull.rundir.run import Run
 from lull.scenario.runs import Runs
 from lull.statistics import student
@@ -26,8 +31,14 @@ SWITCH = "switch"
 PLACE = ("way", SWITCH, *SAME)
 OVER_BOOTS = {
     "share": "power", "in_share": "power without CPUs that are out", "cpus_share": "clusters", "rest_share": "all else",
-    "units_share": "units/s", "unit_j_share": "energy of a unit",
+    "units_share": "units/s", "unit_j_share": "energy of a unit", "insts_share": "instructions of a unit",
+    "reads_share": "DRAM reads of a unit",
 }  # fmt: skip
+COUNTED = {
+    "unit_insts": re.compile(r"\.cpu\d+\.commitStats0\.numInsts$"),
+    "unit_reads": re.compile(r"^system\.mem_ctrls\d+\.readReqs$"),
+}
+"""What is counted for each unit of work: gem5's statistics that are added up."""
 WITHIN = 0.01
 """The share of power by which a way may differ from conventional hotplug. The paper's differs by 0.2 %."""
 PAPER_CONVENTIONAL_MW, PAPER_PSEUDO_MW = 2572, 2566
@@ -100,11 +111,26 @@ def _windows(run: Run, timed: bool) -> list[Row]:
     out = frozenset(cpus_of_list(str(run.values["cpus"])))
     windows = repetitions.windows(run, FILE)
     powers = repetitions.watts(run, windows.edges, lambda row: _names(row, out))
+    counts = counted(read(run.rundir() / STATS_TABLE), windows.edges)
     return [
-        {**row, **{f"{name}_w": own.get(name, 0.0) for name in POWERS}}
-        for row, own, kept in zip(found, powers, windows.loaded, strict=True)
+        {
+            **row, **{f"{name}_w": own.get(name, 0.0) for name in POWERS},
+            **{name: value / (row["units_hz"] * row["seconds"]) for name, value in count.items()},
+        }
+        for row, own, count, kept in zip(found, powers, counts, windows.loaded, strict=True)
         if kept
-    ]
+    ]  # fmt: skip
+
+
+def counted(windows: Iterable[Window], edges: NDArray[np.int64]) -> list[dict[str, float]]:
+    """The sums of `COUNTED` in each stretch between two edges, which windows of statistics fill."""
+    found = [dict.fromkeys(COUNTED, 0.0) for _ in edges[1:]]
+    for window in windows:
+        index = int(np.searchsorted(edges, (window.start + window.end) // 2, side="right")) - 1
+        if 0 <= index < len(found):
+            for name, pattern in COUNTED.items():
+                found[index][name] += sum(window[statistic] for statistic in window if pattern.search(statistic))
+    return found
 
 
 def _names(row: Mapping[str, Any], out: frozenset[int]) -> tuple[str, ...]:
@@ -123,7 +149,7 @@ def df_points(windows: pa.Table) -> pa.Table:
     for own in waiting.by_point(windows).values():
         row: Row = {name: own[0][name] for name in ("point", "group", *PLACE)}
         row["n"] = len(own)
-        row |= waiting.means(own, ("units_hz", *(f"{power}_w" for power in POWERS)))
+        row |= waiting.means(own, ("units_hz", *COUNTED, *(f"{power}_w" for power in POWERS)))
         if "power_w" in row:
             row["unit_j"] = row["power_w"] / row["units_hz"] if row["units_hz"] else None
         found.append(row)
@@ -166,6 +192,7 @@ COMPARED: dict[str, Callable[[Row], float]] = {
     "share": lambda row: float(row["power_w"]), "in_share": lambda row: float(row["power_w"] - row["out_w"]),
     "cpus_share": lambda row: float(row["cpus_w"]), "rest_share": lambda row: float(row["power_w"] - row["cpus_w"]),
     "units_share": lambda row: float(row["units_hz"]), "unit_j_share": _unit_j,
+    "insts_share": lambda row: float(row["unit_insts"]), "reads_share": lambda row: float(row["unit_reads"]),
 }  # fmt: skip
 """What differs between ways, and its value in a window."""
 

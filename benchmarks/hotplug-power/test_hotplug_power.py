@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """The analysis of windows: what is compared with what, and when a difference is too large."""
 
-from typing import Any
+from typing import Any, cast
 
+import numpy as np
 import pyarrow as pa
 import pytest
 
@@ -18,7 +19,7 @@ def windows(boot: int = 0, **watts: list[float]) -> pa.Table:
         {
             "point": f"{boot}/cpu-{way}", "group": "ways", "way": way, "load": "cpu", "threads": 4, "cpus": "4-7",
             "cpufreq": "performance", "boot": boot, "switch": 0, "window": number, "seconds": 0.012,
-            "units_hz": 1000.0 + number,
+            "units_hz": 1000.0 + number, "unit_insts": 5000.0, "unit_reads": 10.0,
             **{f"{name}_w": power * OF_THE_MACHINE.get(name, 1) for name in analysis.POWERS},
         }
         for way, powers in watts.items()
@@ -99,6 +100,26 @@ def test_the_switch_is_compared_with_the_same_way_without_it() -> None:
     table = pa.concat_tables([off, pa.Table.from_pylist(on)])
     (row,) = analysis.conclude({"windows": table}, []).tables["differences"].to_pylist()
     assert (row["way"], row["switch"], row["share"]) == ("conventional", 1, pytest.approx(0.05))
+
+
+class Statistics(dict[str, float]):
+    """A window of gem5's statistics."""
+
+    def __init__(self, start: int, end: int, values: dict[str, float]) -> None:
+        super().__init__(values)
+        self.start, self.end = start, end
+
+
+def test_instructions_and_reads_are_those_of_all_cpus_and_controllers_in_a_window() -> None:
+    cpus = {"system.cluster0.cpu1.commitStats0.numInsts": 3.0, "system.cluster1.cpu0.commitStats0.numInsts": 4.0}
+    windows = [
+        Statistics(0, 10, cpus),
+        Statistics(10, 15, {**cpus, "system.mem_ctrls0.readReqs": 5.0, "system.mem_ctrls0.writeReqs": 9.0}),
+        Statistics(15, 20, {**cpus, "system.mem_ctrls3.readReqs": 2.0}),
+        Statistics(20, 30, {}),
+    ]
+    found = analysis.counted(cast(Any, windows), np.array([10, 20, 30]))
+    assert found == [{"unit_insts": 14.0, "unit_reads": 7.0}, {"unit_insts": 0.0, "unit_reads": 0.0}]
 
 
 def test_energy_of_a_unit_is_power_over_rate() -> None:
