@@ -102,7 +102,7 @@ def test_the_switch_is_compared_with_the_same_way_without_it() -> None:
     assert (row["way"], row["switch"], row["share"]) == ("conventional", 1, pytest.approx(0.05))
 
 
-class Statistics(dict[str, float]):
+class MadeStatistics(dict[str, float]):
     """A window of gem5's statistics."""
 
     def __init__(self, start: int, end: int, values: dict[str, float]) -> None:
@@ -113,10 +113,10 @@ class Statistics(dict[str, float]):
 def test_instructions_and_reads_are_those_of_all_cpus_and_controllers_in_a_window() -> None:
     cpus = {"system.cluster0.cpu1.commitStats0.numInsts": 3.0, "system.cluster1.cpu0.commitStats0.numInsts": 4.0}
     windows = [
-        Statistics(0, 10, cpus),
-        Statistics(10, 15, {**cpus, "system.mem_ctrls0.readReqs": 5.0, "system.mem_ctrls0.writeReqs": 9.0}),
-        Statistics(15, 20, {**cpus, "system.mem_ctrls3.readReqs": 2.0}),
-        Statistics(20, 30, {}),
+        MadeStatistics(0, 10, cpus),
+        MadeStatistics(10, 15, {**cpus, "system.mem_ctrls0.readReqs": 5.0, "system.mem_ctrls0.writeReqs": 9.0}),
+        MadeStatistics(15, 20, {**cpus, "system.mem_ctrls3.readReqs": 2.0}),
+        MadeStatistics(20, 30, {}),
     ]
     found = analysis.counted(cast(Any, windows), np.array([10, 20, 30]))
     assert found == [{"unit_insts": 14.0, "unit_reads": 7.0}, {"unit_insts": 0.0, "unit_reads": 0.0}]
