@@ -112,7 +112,8 @@ def df_points(intervals: pa.Table) -> pa.Table:
         before = next(row["target_mbit_s"] for row in every if row["phase"] < STEP)
         shares = [row["mbit_s"] / target - 1 for row in own]
         there = [share for row, share in zip(own, shares, strict=True) if row["number"] >= AFTER]
-        error, half = _error(there)
+        neighbours = student.neighbours(there)
+        error, half = _error(there, neighbours)
         spread = float(np.std(there))
         found.append(
             {
@@ -123,7 +124,7 @@ def df_points(intervals: pa.Table) -> pa.Table:
                 "error": error,
                 "error_pm": half,
                 "spread": spread,
-                "neighbours": student.neighbours(there),
+                "neighbours": neighbours,
                 "beyond": max(0.0, *shares) if target > before else -min(0.0, *shares),
                 "over_after": _over_after(shares) if _is_steady(spread) else None,
             }
@@ -135,10 +136,9 @@ def df_points(intervals: pa.Table) -> pa.Table:
     return table
 
 
-def _error(shares: Sequence[float]) -> tuple[float, float | None]:
+def _error(shares: Sequence[float], neighbours: float | None) -> tuple[float, float | None]:
     """Return the mean error with half its interval. The narrow interval of the growth of bytes holds only if intervals
     differ from their neighbours in opposite directions. Else the interval is that of independent values."""
-    neighbours = student.neighbours(shares)
     if neighbours is not None and neighbours > OPPOSITE:
         return student.mean(shares)
     return student.growth(shares)

@@ -35,8 +35,8 @@ OVER_BOOTS = {
     "reads_share": "DRAM reads of a unit",
 }  # fmt: skip
 COUNTED = {
-    "unit_insts": re.compile(r"\.cpu\d+\.commitStats0\.numInsts$"),
-    "unit_reads": re.compile(r"^system\.mem_ctrls\d+\.readReqs$"),
+    "unit_insts": re.compile(r".*\.cpu\d+\.commitStats0\.numInsts"),
+    "unit_reads": re.compile(r"system\.mem_ctrls\d+\.readReqs"),
 }
 """What is counted for each unit of work: gem5's statistics that are added up."""
 WITHIN = 0.01
@@ -126,10 +126,10 @@ def counted(windows: Iterable[Window], edges: NDArray[np.int64]) -> list[dict[st
     """The sums of `COUNTED` in each stretch between two edges, which windows of statistics fill."""
     found = [dict.fromkeys(COUNTED, 0.0) for _ in edges[1:]]
     for window in windows:
-        index = int(np.searchsorted(edges, (window.start + window.end) // 2, side="right")) - 1
-        if 0 <= index < len(found):
+        index = repetitions.stretch(edges, window.start, window.end)
+        if index is not None:
             for name, pattern in COUNTED.items():
-                found[index][name] += sum(window[statistic] for statistic in window if pattern.search(statistic))
+                found[index][name] += sum(window.matching(pattern).values())
     return found
 
 

@@ -109,7 +109,7 @@ int main(int argc, char **argv)
 	if (!error)
 		error = cpu_out_check(true);
 	/* Now the kernel does what is left to do on these CPUs, for example callbacks of RCU. */
-	sleep_until(clock_ns() + 1000000 * rest_ms);
+	clock_sleep(1000000 * rest_ms);
 	if (!error)
 		error = full_load_start(load, threads, memory_kib);
 	if (!error)

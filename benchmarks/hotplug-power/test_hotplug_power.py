@@ -1,13 +1,16 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """The analysis of windows: what is compared with what, and when a difference is too large."""
 
-from typing import Any, cast
+from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
 import pytest
 
+from lull.energy.windows import read
 from lull_experiments.hotplug_power import analysis
+from tests import energy_runs
 
 OF_THE_MACHINE = {"cpus": 0.5, "out": 0.1}
 """The share of the machine's power that these burn."""
@@ -102,23 +105,19 @@ def test_the_switch_is_compared_with_the_same_way_without_it() -> None:
     assert (row["way"], row["switch"], row["share"]) == ("conventional", 1, pytest.approx(0.05))
 
 
-class MadeStatistics(dict[str, float]):
-    """A window of gem5's statistics."""
-
-    def __init__(self, start: int, end: int, values: dict[str, float]) -> None:
-        super().__init__(values)
-        self.start, self.end = start, end
-
-
-def test_instructions_and_reads_are_those_of_all_cpus_and_controllers_in_a_window() -> None:
+def test_instructions_and_reads_are_those_of_all_cpus_and_controllers_in_a_window(tmp_path: Path) -> None:
     cpus = {"system.cluster0.cpu1.commitStats0.numInsts": 3.0, "system.cluster1.cpu0.commitStats0.numInsts": 4.0}
-    windows = [
-        MadeStatistics(0, 10, cpus),
-        MadeStatistics(10, 15, {**cpus, "system.mem_ctrls0.readReqs": 5.0, "system.mem_ctrls0.writeReqs": 9.0}),
-        MadeStatistics(15, 20, {**cpus, "system.mem_ctrls3.readReqs": 2.0}),
-        MadeStatistics(20, 30, {}),
-    ]
-    found = analysis.counted(cast(Any, windows), np.array([10, 20, 30]))
+    energy_runs.statistics(
+        tmp_path / "stats.parquet",
+        [
+            {"finalTick": 10.0, "simTicks": 10.0, **cpus},
+            {"finalTick": 15.0, "simTicks": 5.0, **cpus, "system.mem_ctrls0.readReqs": 5.0,
+             "system.mem_ctrls0.writeReqs": 9.0},
+            {"finalTick": 20.0, "simTicks": 5.0, **cpus, "system.mem_ctrls3.readReqs": 2.0},
+            {"finalTick": 30.0, "simTicks": 10.0},
+        ],
+    )  # fmt: skip
+    found = analysis.counted(read(tmp_path / "stats.parquet"), np.array([10, 20, 30]))
     assert found == [{"unit_insts": 14.0, "unit_reads": 7.0}, {"unit_insts": 0.0, "unit_reads": 0.0}]
 
 

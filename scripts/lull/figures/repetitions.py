@@ -96,6 +96,12 @@ def clocks(run: Run, edges: NDArray[np.int64]) -> dict[str, list[MeanClock]]:
     return {clusters[number].name: own for number, own in found.items()}
 
 
+def stretch(edges: NDArray[np.int64], start: int, end: int) -> int | None:
+    """Return the number of the stretch between two edges that has the middle of a window; None if none has it."""
+    index = int(np.searchsorted(edges, (start + end) // 2, side="right")) - 1
+    return index if 0 <= index < len(edges) - 1 else None
+
+
 def watts(
     run: Run, edges: NDArray[np.int64], names: Callable[[Mapping[str, Any]], Iterable[str]]
 ) -> list[dict[str, float]]:
@@ -109,8 +115,8 @@ def watts(
     joules: list[dict[str, float]] = [{} for _ in edges[1:]]
     places: dict[tuple[int, int], int] = {}
     for row in rows.grouped(rundir / LEDGER, KEYS, ["joules"]).to_pylist():
-        index = int(np.searchsorted(edges, (row["start"] + row["end"]) // 2, side="right")) - 1
-        if not 0 <= index < len(joules):
+        index = stretch(edges, row["start"], row["end"])
+        if index is None:
             continue
         places[row["start"], row["end"]] = index
         for name in names(row):
