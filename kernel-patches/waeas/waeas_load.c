@@ -50,6 +50,25 @@ static void lull_waeas_roll(struct lull_waeas_load *load, u64 number, u64 window
 	load->number = number;
 }
 
+/* Where a CPU, whose windows have no gaps, has the work of this window; NULL if it is forgotten. */
+static u32 *lull_waeas_window(struct lull_waeas_load *cpu, u32 number)
+{
+	u32 age = (u32)cpu->number - number;
+
+	if (!age)
+		return &cpu->current_ns;
+	return age <= cpu->count ? &cpu->ns[age - 1] : NULL;
+}
+
+/*
+ * Where work of this window is added. A CPU may have begun the next one already, when a task came
+ * or went. A task's window only seems to be over if its CPU's clock is behind another's.
+ */
+static u32 *lull_waeas_adds_to(struct lull_waeas_load *load, u32 number, bool idle_counts)
+{
+	return idle_counts ? lull_waeas_window(load, number) : &load->current_ns;
+}
+
 /**
  * lull_waeas_add - work was done
  * @load: whose
@@ -63,6 +82,7 @@ void lull_waeas_add(struct lull_waeas_load *load, u64 start, u64 end, u64 window
 		    unsigned int speed, bool idle_counts)
 {
 	u64 number, part;
+	u32 *sum;
 
 	/* What is longer than all windows is cut. */
 	if (end - start > LULL_WAEAS_WINDOWS * window_ns)
@@ -71,7 +91,9 @@ void lull_waeas_add(struct lull_waeas_load *load, u64 start, u64 end, u64 window
 		number = div64_u64(start, window_ns);
 		lull_waeas_roll(load, number, window_ns, idle_counts);
 		part = min(end, (number + 1) * window_ns) - start;
-		load->current_ns += part * speed / LULL_WAEAS_ONE;
+		sum = lull_waeas_adds_to(load, number, idle_counts);
+		if (sum)
+			*sum += part * speed / LULL_WAEAS_ONE;
 		start += part;
 	}
 }
@@ -142,16 +164,6 @@ void lull_waeas_begin(struct lull_waeas_load *load, unsigned int demand, u64 now
 	if (demand)
 		lull_waeas_push(load, load->number - LULL_WAEAS_WINDOWS - 1,
 				DIV_ROUND_UP_ULL(demand * window_ns, LULL_WAEAS_ONE));
-}
-
-/* Where a CPU, whose windows have no gaps, has the work of this window; NULL if it is forgotten. */
-static u32 *lull_waeas_window(struct lull_waeas_load *cpu, u32 number)
-{
-	u32 age = (u32)cpu->number - number;
-
-	if (!age)
-		return &cpu->current_ns;
-	return age <= cpu->count ? &cpu->ns[age - 1] : NULL;
 }
 
 static void lull_waeas_move_window(struct lull_waeas_load *cpu, u32 number, u32 ns, bool joins)

@@ -276,6 +276,26 @@ static void lull_waeas_moves_window_by_window(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, lull_waeas_predict(&from, 7 * WINDOW, WINDOW / 2, 0, true), 0);
 }
 
+/*
+ * At 22 ms a task leaves a CPU, and so begins the CPU's second window. Only later the CPU counts
+ * what another task did from 10 ms on: 10 ms in the first window and 5 ms in the second one.
+ */
+static void lull_waeas_counts_in_the_window_of_the_work(struct kunit *test)
+{
+	struct lull_waeas_load gone = {}, task = {}, cpu = {};
+
+	lull_waeas_add(&gone, 0, 4 * MS, WINDOW, LULL_WAEAS_ONE, false);
+	lull_waeas_add(&cpu, 0, 4 * MS, WINDOW, LULL_WAEAS_ONE, true);
+	lull_waeas_leave(&cpu, &gone, 22 * MS, WINDOW);
+	lull_waeas_add(&task, 10 * MS, 25 * MS, WINDOW, LULL_WAEAS_ONE, false);
+	lull_waeas_add(&cpu, 10 * MS, 25 * MS, WINDOW, LULL_WAEAS_ONE, true);
+	KUNIT_EXPECT_EQ(test, cpu.ns[0], 10 * MS);
+	KUNIT_EXPECT_EQ(test, cpu.current_ns, 5 * MS);
+	/* When the other task leaves, nothing is left. */
+	lull_waeas_leave(&cpu, &task, 26 * MS, WINDOW);
+	KUNIT_EXPECT_EQ(test, lull_waeas_predict(&cpu, 26 * MS, WINDOW, 0, true), 0);
+}
+
 /* A new task needs what it was given, is no part of a CPU's load, and soon goes by its own work. */
 static void lull_waeas_begins_with_a_demand(struct kunit *test)
 {
@@ -384,6 +404,7 @@ static struct kunit_case lull_waeas_cases[] = {
 	KUNIT_CASE(lull_waeas_leaves_nothing_that_is_forgotten),
 	KUNIT_CASE(lull_waeas_leaves_the_rest_of_a_sleep),
 	KUNIT_CASE(lull_waeas_moves_window_by_window),
+	KUNIT_CASE(lull_waeas_counts_in_the_window_of_the_work),
 	KUNIT_CASE(lull_waeas_begins_with_a_demand),
 	KUNIT_CASE(lull_waeas_as_floating_point),
 	KUNIT_CASE(lull_waeas_changing_as_floating_point),

@@ -39,25 +39,21 @@ static ssize_t lull_waeas_proc_write(struct file *file, const char __user *text,
 				     loff_t *at)
 {
 	struct task_struct *p;
-	bool sensitive;
-	u8 number;
+	char own[2];
 	int error;
 
-	/* kstrtou8_from_user() cuts text that is longer than any number. */
-	if (count > strlen("1\n"))
+	if (count < 1 || count > sizeof(own))
 		return -EINVAL;
-	error = kstrtou8_from_user(text, count, 10, &number);
-	if (error == -EFAULT)
-		return error;
-	if (error || number > 1)
+	if (copy_from_user(own, text, count))
+		return -EFAULT;
+	if ((own[0] != '0' && own[0] != '1') || (count > 1 && own[1] != '\n'))
 		return -EINVAL;
-	sensitive = number;
 	p = get_proc_task(file_inode(file));
 	if (!p)
 		return -ESRCH;
 	error = lull_waeas_proc_may(p) ? security_task_setscheduler(p) : -EPERM;
 	if (!error)
-		WRITE_ONCE(p->waeas.sensitive, sensitive);
+		WRITE_ONCE(p->waeas.sensitive, own[0] == '1');
 	put_task_struct(p);
 
 	return error ?: count;

@@ -424,8 +424,9 @@ static bool lull_waeas_has_room(struct task_struct *p, unsigned long util, int c
  */
 static bool lull_waeas_stays_off(int cpu)
 {
+	/* The task may change its group meanwhile. */
 	return READ_ONCE(lull_waeas.pack_apart) &&
-	       lull_waeas_is_sensitive(rcu_dereference(cpu_rq(cpu)->curr));
+	       data_race(lull_waeas_is_sensitive(rcu_dereference(cpu_rq(cpu)->curr)));
 }
 
 /* Algorithm 2: the fullest little CPU at work that has room. */
