@@ -15,8 +15,8 @@
  *
  *   big   the big CPUs pause, by pseudo hotplug. What runs there goes on elsewhere
  *   all   wake-ups of other tasks are held as those of a stage are (bursts_sched.c),
- *         by the same rules; and those that run are stopped on their way back to
- *         their programs, where they have no lock of the kernel
+ *         by the same rules; and those that run, or get a CPU, are stopped on their
+ *         way back to their programs, where they have no lock of the kernel
  *
  * If "ahead" is set, and it is known well enough when the wait will end, the CPU on
  * which the path fell asleep has a window around that time in its plan (anticipation),
@@ -90,6 +90,9 @@ static u64 lull_quiet_wait_since;
 static u64 lull_quiet_wanted;
 static u64 lull_quiet_wanted_us;
 static u32 lull_quiet_error_us;
+/* The number of the last wait with a hold of big CPUs, and which CPUs these were. */
+static u64 lull_quiet_big_wait;
+static struct cpumask lull_quiet_big;
 /* Who has read the key press; only compared. */
 static const struct task_struct *lull_quiet_consumer;
 
@@ -122,6 +125,7 @@ static u64 lull_quiet_tasks;
 /* The task that this CPU releases now. */
 static DEFINE_PER_CPU(struct task_struct *, lull_quiet_releases);
 
+static void lull_quiet_stop_soon(struct task_struct *p);
 static void lull_quiet_begin(struct irq_work *work);
 static void lull_quiet_woken(struct irq_work *work);
 static void lull_quiet_release(struct irq_work *work);
@@ -194,6 +198,21 @@ static void lull_quiet_begin_wait(void)
 	}
 }
 
+/*
+ * Whether a task that is not on the path was held in this wait, or has had to do without big CPUs
+ * on which it may run. Also if this was over before the wait is.
+ */
+static bool lull_quiet_missed(struct task_struct *by)
+{
+	lockdep_assert_held(&lull_quiet_lock);
+
+	if (lull_quiet_acts(by))
+		return false;
+	return by->quiet.wait == lull_quiet_wait ||
+	       (lull_quiet_big_wait == lull_quiet_wait && lull_quiet_may_hold(by) &&
+		cpumask_intersects(by->cpus_ptr, &lull_quiet_big));
+}
+
 /* @p ends it, whom @by has woken, or an interrupt. */
 static void lull_quiet_end_wait(struct task_struct *p, struct task_struct *by)
 {
@@ -207,7 +226,7 @@ static void lull_quiet_end_wait(struct task_struct *p, struct task_struct *by)
 	lull_quiet_wait_since = 0;
 	lull_memory_waited(&lull_quiet_memory, div_u64(length, NSEC_PER_USEC),
 			   READ_ONCE(lull_quiet_least_us), !by && p == lull_quiet_consumer);
-	if (by && by->quiet.wait == lull_quiet_wait && !lull_quiet_acts(by)) {
+	if (by && lull_quiet_missed(by)) {
 		lull_quiet_counts.mistaken++;
 		trace_lull_quiet_mistake(lull_quiet_wait, by);
 	}
@@ -287,6 +306,9 @@ static void lull_quiet_switches(void *unused, bool preempt, struct task_struct *
 {
 	int slot;
 
+	/* It was queued when the hold began, or is new. It is stopped before its program goes on. */
+	if (READ_ONCE(lull_quiet_holding) == LULL_QUIET_ALL + 1 && lull_quiet_may_hold(next))
+		lull_quiet_stop_soon(next);
 	/* With PREEMPT_RT a task that waits for a lock is about to go on. */
 	if (preempt || !prev_state || prev_state & TASK_RTLOCK_WAIT || lull_quiet_slot(prev) < 0)
 		return;
@@ -403,8 +425,6 @@ static bool lull_quiet_keep(struct task_struct *p)
 	return true;
 }
 
-static void lull_quiet_stop_soon(struct task_struct *p);
-
 /* On its way back to its program. A signal ends it, and so does the freezer. */
 static void lull_quiet_stopped(struct callback_head *head)
 {
@@ -447,9 +467,12 @@ static void lull_quiet_stop_soon(struct task_struct *p)
 		WRITE_ONCE(p->quiet.stopping, 0);
 }
 
-static void lull_quiet_stop_all(void)
+/*
+ * Who runs now. All others are stopped when they run next: lull_quiet_switches() sees the hold,
+ * because it has the lock of the run queue, too.
+ */
+static void lull_quiet_stop_running(void)
 {
-	struct task_struct *p;
 	struct rq_flags rf;
 	struct rq *rq;
 	int cpu;
@@ -457,9 +480,8 @@ static void lull_quiet_stop_all(void)
 	for_each_online_cpu(cpu) {
 		rq = cpu_rq(cpu);
 		rq_lock(rq, &rf);
-		list_for_each_entry(p, &rq->cfs_tasks, se.group_node)
-			if (lull_quiet_may_hold(p))
-				lull_quiet_stop_soon(p);
+		if (lull_quiet_may_hold(rq->curr))
+			lull_quiet_stop_soon(rq->curr);
 		rq_unlock(rq, &rf);
 	}
 }
@@ -677,14 +699,14 @@ static bool lull_quiet_end(enum lull_quiet_end why)
 }
 
 /*
- * Whether the path waits now, and others are to be held meanwhile. An interrupt that was
+ * The number of the path's wait, if others are to be held in it, else 0. An interrupt that was
  * asked for in one wait may come in the next one, in which nobody is to be held.
  */
-static bool lull_quiet_wants_hold(void)
+static u64 lull_quiet_wants_hold(void)
 {
 	guard(raw_spinlock)(&lull_quiet_lock);
 	return lull_path_waits(&lull_quiet_path) && lull_quiet_wait_since &&
-	       lull_quiet_wanted == lull_quiet_wait;
+	       lull_quiet_wanted == lull_quiet_wait ? lull_quiet_wait : 0;
 }
 
 /* The path was woken while a hold began. */
@@ -771,7 +793,7 @@ static void lull_quiet_give_up(void)
 static void lull_quiet_begin(struct irq_work *work)
 {
 	unsigned int kind = READ_ONCE(lull_quiet_kind);
-	u64 now, bound;
+	u64 now, bound, wait;
 	bool done = false;
 
 	guard(raw_spinlock_irqsave)(&lull_quiet_hold_lock);
@@ -784,20 +806,25 @@ static void lull_quiet_begin(struct irq_work *work)
 
 	/* Pairs with lull_quiet_end_wait(): the path's waker sees this, or is seen. */
 	WRITE_ONCE(lull_quiet_holding, kind + 1);
-	if (!lull_quiet_wants_hold()) {
+	wait = lull_quiet_wants_hold();
+	if (!wait) {
 		lull_quiet_give_up();
 		return;
 	}
 	if (bound >= max(READ_ONCE(lull_quiet_least_us), 1U) * (u64)NSEC_PER_USEC) {
 		done = kind == LULL_QUIET_ALL || lull_quiet_leave_big();
 		if (done && kind == LULL_QUIET_ALL)
-			lull_quiet_stop_all();
+			lull_quiet_stop_running();
 	}
 	if (!done)
 		lull_quiet_give_up();
 	else
-		trace_lull_quiet_hold(READ_ONCE(lull_quiet_wait), kind == LULL_QUIET_ALL, bound);
+		trace_lull_quiet_hold(wait, kind == LULL_QUIET_ALL, bound);
 	scoped_guard(raw_spinlock, &lull_quiet_lock) {
+		if (done && kind == LULL_QUIET_BIG) {
+			lull_quiet_big_wait = wait;
+			cpumask_copy(&lull_quiet_big, &lull_quiet_cpus);
+		}
 		lull_quiet_counts.holds += done;
 		lull_quiet_counts.refused += !done;
 	}
@@ -822,16 +849,10 @@ static void lull_quiet_begin(struct irq_work *work)
  */
 bool __lull_quiet_waking(struct task_struct *p, unsigned int state)
 {
-	struct task_struct *by;
-
 	if (!READ_ONCE(lull_quiet_holding) || lull_quiet_slot(p) < 0 ||
 	    !(READ_ONCE(p->__state) & state))
 		return false;
 
-	by = lull_quiet_cause();
-	/* It has had to do without big CPUs, and the path waited for it. */
-	if (by && READ_ONCE(lull_quiet_holding) == LULL_QUIET_BIG + 1 && lull_quiet_may_hold(by))
-		WRITE_ONCE(by->quiet.wait, READ_ONCE(lull_quiet_wait));
 	return lull_quiet_end(LULL_QUIET_BY_PATH);
 }
 
