@@ -397,6 +397,9 @@ static int browse(void)
 		}
 		clock_sleep(1000000);
 	}
+	/* With this way a job may be so late, and is done all the same. */
+	if (!strcmp(ways.way, "slack"))
+		clock_sleep(ways.slack_us * 1000);
 	error = save_loads(start_ns);
 	if (!error)
 		error = save_others(start_ns);

@@ -224,9 +224,9 @@ def test_where_nothing_else_has_run_there_is_no_best_of_today() -> None:
     assert saved.best_text([]) == ""
 
 
-def over_boots(*shares: float) -> pa.Table | None:
+def over_boots(*shares: float, way: str = "big", slower: float = 0.0) -> pa.Table | None:
     rows = [
-        {**point("big"), "boot": boot, "saved": one, "cpus_saved": one, "slower": 0.0}
+        {**point(way), "boot": boot, "saved": one, "cpus_saved": one, "slower": slower * boot}
         for boot, one in enumerate(shares)
     ]
     return boots.df_boots(rows, saved.SAME, saved.OVER_BOOTS)
@@ -239,8 +239,10 @@ def test_a_goal_is_judged_over_boots() -> None:
     assert (row["boots"], row["saved"], row["saved_least"]) == (3, pytest.approx(0.11), 0.1)
     assert row["saved_pm"] == pytest.approx(0.01 * 4.3027 / 3**0.5, rel=1e-4)
     assert "| big | 0 | 3 | 11.0 ± 2.5 (10 to 12) |" in boots.text(table, {"background": "updates"}, saved.OVER_BOOTS)
-    assert [check.passed for check in saved.boots_checks(table)] == [True]
-    assert [check.passed for check in saved.boots_checks(over_boots(0.037, -0.0875, 0.11))] == [False]
+    assert [check.passed for check in saved.boots_checks(table)] == [True, True]
+    assert [check.passed for check in saved.boots_checks(over_boots(0.037, -0.0875, 0.11))] == [False, True]
+    assert [check.passed for check in saved.boots_checks(over_boots(0.1, 0.11, 0.12, slower=0.01))] == [True, False]
+    assert saved.boots_checks(over_boots(0.1, 0.11, 0.12, way="capped")) == []
 
 
 def test_one_boot_says_nothing_of_others() -> None:
@@ -300,14 +302,13 @@ def test_plans_without_watts_have_counts_and_no_joules() -> None:
     assert ahead.text([]) == ""
 
 
-def kernel_verdicts(**counted: int) -> dict[str, bool]:
-    row = {
-        **point("big"), "undone": 0, "mistaken": 0, "holds": 4, "waits": 5, "loads": 4, "held_sum_us": 400000,
-        "slack_us": 100000, "late_us": 50.0, **counted,
-    }  # fmt: skip
-    return {
-        check.name.partition(": ")[2]: check.passed for check in analysis.kernel_checks(pa.Table.from_pylist([row]))
-    }
+def kernel_verdicts(alone: bool = False, **counted: int) -> dict[str, bool]:
+    common = {"undone": 0, "mistaken": 0, "waits": 5, "loads": 4, "slack_us": 100000, "late_us": 50.0}
+    rows = [{**point("big"), **common, "holds": 4, "held_sum_us": 400000, **counted}]
+    if not alone:
+        rows.append({**point("none"), **common, "holds": 0, "held_sum_us": 0})
+    found = analysis.kernel_checks(pa.Table.from_pylist(rows))
+    return {check.name.partition(": ")[2]: check.passed for check in found if check.name.startswith("ways/0-big")}
 
 
 def test_a_kernel_that_holds_nobody_has_no_false_hold_and_is_told_of() -> None:
@@ -316,6 +317,11 @@ def test_a_kernel_that_holds_nobody_has_no_false_hold_and_is_told_of() -> None:
     assert kernel_verdicts(holds=0, held_sum_us=0) == {**fine, "a hold begins in each load": False}
     assert kernel_verdicts(held_sum_us=500000) == {**fine, "no false hold": False}
     assert kernel_verdicts(undone=1) == {**fine, "all jobs are done": False}
+
+
+def test_where_nothing_was_held_beside_it_the_length_of_holds_is_not_judged() -> None:
+    assert kernel_verdicts(alone=True, held_sum_us=500000)["no false hold"]
+    assert not kernel_verdicts(alone=True, mistaken=1)["no false hold"]
 
 
 def test_a_hold_may_not_last_longer_because_the_path_wakes_late_under_it() -> None:
