@@ -12,7 +12,8 @@ import pytest
 from tests.complaints import complaints
 from tests.conftest import Lull
 from tests.guest.test_race_flavour import complaints_in
-from tests.selftests import judge, names, reached_its_end
+from tests.guest.test_waeas_storm import tasks_go_on
+from tests.selftests import LARGER, judge, names, reached_its_end
 
 pytestmark = [pytest.mark.guest, pytest.mark.slow]
 
@@ -21,7 +22,8 @@ PARALLEL = ("boot", "-e", "qemu", "--cpu", "parallel", "--out", "run", "--sim-li
 
 JUDGED = {"esm": "", "hotplug": "", "soak": " --late-ms 5000"}
 """Selftests without a claim about how long something takes, or with one so weak that it says whether a timer came at
-all; and what they are told for that. The others have to end, with whatever result."""
+all; and what they are told for that. The others have to end, with whatever result. `bursts` and `quiescence` do not end
+if a task is lost."""
 
 
 def console(tmp_path: Path) -> str:
@@ -53,3 +55,11 @@ def test_no_checker_complains_of_what_a_selftest_does(lull: Lull, tmp_path: Path
     else:
         reached_its_end(ran)
     assert complains(console(tmp_path)) == []
+
+
+@pytest.mark.parametrize("flavour", ["debug", "race", "rt"])
+def test_wearables_go_on_while_six_cpus_place_them(lull: Lull, tmp_path: Path, flavour: str) -> None:
+    """On the default platform the cases about several little CPUs are skipped."""
+    ran = lull(*PARALLEL, "-p", LARGER["waeas"], "--flavour", flavour, "--exec", "lull-selftest waeas")
+    tasks_go_on(ran)
+    assert complaints_in(flavour)(console(tmp_path)) == []

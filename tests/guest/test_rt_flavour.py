@@ -25,9 +25,10 @@ CUT_BY_WINDOWS = (
     "a task gets the big CPU in the lightest state",
     "a large task is given a big CPU",
 )
-"""Cases of WAEAS's selftest whose work begins by CLOCK_MONOTONIC. Windows begin by the scheduler's clock. Where that is
-7.5 ms ahead (measured on `rk3399`), the end of a window cuts the work in two, and rightly the work counts for less.
-With work that begins by the scheduler's clock, all four pass in the rt kernel."""
+"""Cases of WAEAS's selftest that failed in this kernel while their work began by CLOCK_MONOTONIC. Windows begin by the
+scheduler's clock. Where that is 7.5 ms ahead (measured on `rk3399`), the end of a window cut the work in two, and
+rightly the work counted for less. Since commit 0a94d21a work begins by the scheduler's clock, and all four passed in
+the rt kernel. So they should no longer be named here. But this kernel has not been judged without the names yet."""
 
 PACKED_ELSEWHERE = (
     "not where one runs",

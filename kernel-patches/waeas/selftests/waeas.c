@@ -75,6 +75,9 @@ int main(int argc, char **argv)
 		put(SYSTEM "enabled", "1");
 		test_placement();
 		test_inherit();
+		test_smoothing();
+		test_change();
+		test_queued();
 		set("tracking", "bes");
 		test_select();
 		test_pack();
@@ -98,7 +101,7 @@ int main(int argc, char **argv)
 	set("pack_percent", "80");
 	set("pack_apart", "0");
 	before = stat_of("packed");
-	in_turn();
+	in_turn(NULL);
 	check(stat_of("packed") == before, "off, all is upstream's again");
 	/* What was stopped may not have ended yet. */
 	for (int i = 0; i < 100 && rmdir(GROUP); i++)

@@ -105,10 +105,10 @@ void test_allowed(void)
 	only("select");
 	at_highest(true);
 	begins = be_sensitive;
-	check(wakes_on_big(6) >= 5, "a large task is given a big CPU");
+	check(wakes_on_big(6, work_once) >= 5, "a large task is given a big CPU");
 	begins = be_sensitive_and_cap;
 	before = stat_of("selected");
-	check(wakes_on_big(6) <= 1 && stat_of("selected") >= before + 5,
+	check(wakes_on_big(6, work_once) <= 1 && stat_of("selected") >= before + 5,
 	      "select keeps to uclamp.max");
 	begins = NULL;
 	at_highest(false);

@@ -173,11 +173,11 @@ void test_associate(void)
 	clock_sleep(200 * MS);
 	only("associate");
 	before = stat_of("returned");
-	in_turn();
+	in_turn(NULL);
 	check(stat_of("returned") >= before + RUNS / 2, "tasks that wake each other go back");
 	only(NULL);
 	before = stat_of("returned");
-	in_turn();
+	in_turn(NULL);
 	check(stat_of("returned") == before, "not if that part is off");
 	test_return();
 	stop(pid);

@@ -98,6 +98,8 @@ void test_files(void)
 	check(write_text(SENSITIVE, "18446744073709551616") == -ERANGE,
 	      "ERANGE: a number of 2^64 or more");
 	check(write_text(SYSTEM "latency_sensitive", "+4194304") == -ESRCH, "ESRCH: no such task");
+	check(read_text(SYSTEM "latency_sensitive", path, sizeof(path)) == -EACCES,
+	      "EACCES: nobody reads which task was named last");
 	pid = fork();
 	if (!pid) {
 		if (setuid(1000))

@@ -55,10 +55,11 @@ void test_own_file(void)
 	clock_sleep(50 * MS);
 	check(own_says(pid, "0"), "its children are not");
 	check(own_file(getpid(), "2") == -EINVAL && own_file(getpid(), "x") == -EINVAL &&
-		      own_file(getpid(), "\n") == -EINVAL &&
+		      own_file(getpid(), "\n") == -EINVAL && own_file(getpid(), "+1") == -EINVAL &&
+		      own_file(getpid(), "00") == -EINVAL && own_file(getpid(), "01") == -EINVAL &&
 		      own_file(getpid(), "0000000000x") == -EINVAL && own_says(getpid(), "1"),
 	      "EINVAL: neither 0 nor 1");
-	check(!own_file(getpid(), "0") && own_says(getpid(), "0"), "nor is it any more");
+	check(!own_file(getpid(), "0\n") && own_says(getpid(), "0"), "nor is it any more");
 
 	snprintf(path, sizeof(path), "/proc/%d/latency_sensitive", other);
 	fd = open(path, O_RDWR | O_CLOEXEC);
@@ -66,12 +67,13 @@ void test_own_file(void)
 	if (!writer) {
 		if (setuid(1000))
 			_exit(2);
-		_exit(!(!own_file(pid, "1") && own_file(other, "1") == -EACCES &&
-			own_file(1, "1") == -EACCES && write(fd, "1", 1) < 0 && errno == EPERM &&
+		_exit(!(own_says(other, "0") && own_says(1, "0") && !own_file(pid, "1") &&
+			own_file(other, "1") == -EACCES && own_file(1, "1") == -EACCES &&
+			write(fd, "1", 1) < 0 && errno == EPERM &&
 			own_file(may_more, "1") == -EPERM));
 	}
 	check(waitpid(writer, &status, 0) == writer && WIFEXITED(status) && !WEXITSTATUS(status),
-	      "EACCES, EPERM: another user's, or one that may do more");
+	      "everybody reads; EACCES, EPERM: another user's, or one that may do more");
 	check(own_says(pid, "1") && own_says(other, "0") && own_says(may_more, "0"),
 	      "a task's owner says so for it");
 	stop(may_more);
@@ -79,7 +81,8 @@ void test_own_file(void)
 	      "EFAULT: a pointer that is none");
 	kill(other, SIGKILL);
 	waitpid(other, NULL, 0);
-	check(write(fd, "1", 1) < 0 && errno == ESRCH, "ESRCH: the task has gone");
+	check(write(fd, "1", 1) < 0 && errno == ESRCH && read(fd, path, 1) < 0 && errno == ESRCH,
+	      "ESRCH: the task has gone");
 	close(fd);
 	snprintf(path, sizeof(path), "/proc/%d/task/%d/latency_sensitive", pid, pid);
 	check(!write_text(path, "0") && own_says(pid, "0"), "each thread has one");

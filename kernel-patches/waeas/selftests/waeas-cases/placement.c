@@ -19,12 +19,13 @@ void test_placement(void)
 	only(NULL);
 	set("tracking", "walt");
 	at_highest(true);
-	check(wakes_on_big(6) >= 5, "by windows, EAS places a task where its last work fits");
+	check(wakes_on_big(6, work_once) >= 5,
+	      "by windows, EAS places a task where its last work fits");
 	set("placement", "0");
-	check(wakes_on_big(6) <= 1, "by PELT, where the rest of that fits");
+	check(wakes_on_big(6, work_once) <= 1, "by PELT, where the rest of that fits");
 	set("placement", "1");
 	set("tracking", "pelt");
-	check(wakes_on_big(6) <= 1, "so it does if nothing is by windows");
+	check(wakes_on_big(6, work_once) <= 1, "so it does if nothing is by windows");
 	set("tracking", "walt");
 	at_highest(false);
 }

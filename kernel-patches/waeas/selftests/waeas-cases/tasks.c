@@ -50,11 +50,16 @@ void spin_ns(uint64_t ns)
 		;
 }
 
-void sleep_to(uint64_t every, uint64_t at)
+uint64_t next_moment(uint64_t every, uint64_t at)
 {
 	uint64_t now = clock_ns() + windows_ahead;
 
-	clock_sleep_until(now - (now - at) % every + every - windows_ahead);
+	return now - (now - at) % every + every - windows_ahead;
+}
+
+void sleep_to(uint64_t every, uint64_t at)
+{
+	clock_sleep_until(next_moment(every, at));
 }
 
 void stop(pid_t pid)
@@ -95,7 +100,7 @@ pid_t works(int cpu, uint64_t at, uint64_t ns, int policy)
 	return pid;
 }
 
-void in_turn(void)
+void in_turn(volatile unsigned long *trips)
 {
 	int to[2], from[2];
 	char byte = 0;
@@ -109,9 +114,12 @@ void in_turn(void)
 			;
 		_exit(0);
 	}
-	for (int i = 0; i < RUNS; i++)
+	for (int i = 0; i < RUNS; i++) {
 		if (write(to[1], &byte, 1) != 1 || read(from[0], &byte, 1) != 1)
 			bail("no answer");
+		if (trips)
+			++*trips;
+	}
 	stop(pid);
 	for (int i = 0; i < 2; i++) {
 		close(to[i]);
@@ -119,7 +127,13 @@ void in_turn(void)
 	}
 }
 
-int wakes_on_big(int runs)
+void work_once(void)
+{
+	sleep_to(BEAT, MS);
+	spin_ns(12 * MS);
+}
+
+int wakes_on_big(int runs, void (*work)(void))
 {
 	int pipes[2], count = 0;
 	cpu_set_t all;
@@ -133,8 +147,7 @@ int wakes_on_big(int runs)
 			begins();
 		for (int i = 0; i < runs + 3; i++) {
 			pin(mains - 1);
-			sleep_to(BEAT, MS);
-			spin_ns(12 * MS);
+			work();
 			if (sched_setaffinity(0, sizeof(all), &all))
 				_exit(9);
 			clock_sleep(120 * MS);

@@ -84,14 +84,19 @@ static void wake(uint64_t every, uint64_t at)
 	wakes_at = at;
 }
 
-int woken_in_beat(uint64_t at, int by, int cpu)
+int woken_every(uint64_t every, uint64_t at, int by, int cpu)
 {
 	int here;
 
-	wake(BEAT, at);
+	wake(every, at);
 	here = woken(NOT, by, cpu);
 	wake(EVERY, 0);
 	return here;
+}
+
+int woken_in_beat(uint64_t at, int by, int cpu)
+{
+	return woken_every(BEAT, at, by, cpu);
 }
 
 int selected(enum sensitive sensitive, int cpu)

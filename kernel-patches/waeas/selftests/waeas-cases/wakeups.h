@@ -18,7 +18,8 @@ extern bool waker_is_sensitive;
  * @cpu, or to a little CPU if that is -1. The waker goes on working.
  */
 int woken(enum sensitive sensitive, int by, int cpu);
-/* Likewise one that is not sensitive, where each wake-up is @at after the begin of a beat. */
+/* Likewise one that is not sensitive, each time @at after a multiple of @every, or of a beat. */
+int woken_every(uint64_t every, uint64_t at, int by, int cpu);
 int woken_in_beat(uint64_t at, int by, int cpu);
 
 /*
