@@ -30,6 +30,8 @@ static const struct way {
 	{"eas", "pelt", true},
 	{"walt", "walt", false},
 	{"bes", "bes", false},
+	{"placement_only", "bes", false},
+	{"frequency_only", "bes", false},
 	{"select", "pelt", false},
 	{"pack", "pelt", false},
 	{"associate", "pelt", false},
@@ -109,6 +111,10 @@ int placement_set(const char *name)
 		error = set("inherit", strcmp(name, "inherit") ? "0" : "1");
 	if (!error)
 		error = set("pack_apart", strcmp(name, "apart") ? "0" : "1");
+	if (!error && !strcmp(name, "placement_only"))
+		error = set("frequency", "0");
+	if (!error && !strcmp(name, "frequency_only"))
+		error = set("placement", "0");
 	if (!error && !strcmp(name, "capped"))
 		error = clamp_most(CAP);
 	if (!error && (!strcmp(name, "one") || !strcmp(name, "two")))

@@ -12,7 +12,7 @@ pytestmark = pytest.mark.guest
 
 
 def test_every_sample_is_shown(lull: Lull, tmp_path: Path) -> None:
-    groups = ("sensors/all-*", "today/*", "parts/*", "without/*")
+    groups = ("sensors/all-*", "today/*", "parts/*", "halves/*", "without/*")
     words = ["--set", "windows=2", *(word for points in groups for word in ("--points", points))]
     ran = lull("run", "waeas-wearable", "-e", "qemu", *words, "--out", "out")
     assert ran.returncode == 0, ran.stderr
@@ -20,8 +20,9 @@ def test_every_sample_is_shown(lull: Lull, tmp_path: Path) -> None:
     assert figures.returncode == 0, figures.stderr
     points = pq.read_table(tmp_path / "out" / "figures" / "points.parquet").to_pylist()
     assert {row["way"] for row in points} == {
-        "smp", "eas", "one", "two", "capped", "walt", "bes", "select", "pack", "associate", "balance", "waeas",
-        "without_bes", "without_select", "without_pack", "without_associate", "without_balance",
+        "smp", "eas", "one", "two", "capped", "walt", "bes", "placement_only", "frequency_only", "select", "pack",
+        "associate", "balance", "waeas", "without_bes", "without_select", "without_pack", "without_associate",
+        "without_balance",
     }  # fmt: skip
     # 66 samples a second, for a second; the last ones may come after the end.
     assert all(62 <= row["events"] <= 68 for row in points), [row["events"] for row in points]
@@ -36,6 +37,6 @@ def test_every_piece_of_a_file_is_sent(lull: Lull, tmp_path: Path) -> None:
     figures = lull("figures", "out")
     assert figures.returncode == 0, figures.stderr
     points = pq.read_table(tmp_path / "out" / "figures" / "points.parquet").to_pylist()
-    assert {row["way"] for row in points} == {"eas", "waeas"}
+    assert {row["way"] for row in points} == {"smp", "eas", "waeas"}
     # 64 KiB every 12.8 ms, for a second.
     assert all(76 <= row["events"] <= 79 for row in points), [row["events"] for row in points]
