@@ -49,7 +49,7 @@ static const struct option_to options[] = {
 	{0},
 };
 
-/* Intervals that a rate takes at most: an application that is so slow is judged by what came. */
+/* Intervals that nobody is waited for any longer: second.h. */
 #define LONGEST 50
 
 static volatile sig_atomic_t over;

@@ -65,6 +65,8 @@ static const char *look_at_mapping(struct first *first, const struct model *mode
 	bool stays = mapping_stays(model, &first->mapping, best, packets_s, first->options.saves);
 	bool better = enough && !stays, others;
 
+	if (first->mapping.cores > model->clusters[first->mapping.cluster].cpus)
+		return "fewer cores";
 	if (!enough && !same_place(&first->mapping, best))
 		return "nothing suffices";
 	if (better && !mapping_stays(model, &first->mapping, best, packets_s, 1))

@@ -39,8 +39,8 @@ struct first {
 
 /*
  * Once in an interval: one that has been looked at is not looked at again. NULL if nothing changes;
- * otherwise why `mapping`, `traffic` and `steers` are new: "traffic began", "traffic ended", "too
- * little", "nothing suffices", "less power", "other threads".
+ * otherwise why `mapping`, `traffic` and `steers` are new: "traffic began", "traffic ended", "fewer
+ * cores", "too little", "nothing suffices", "less power", "other threads".
  */
 const char *first_step(struct first *first, const struct model *model,
 		       const struct traffic *traffic);

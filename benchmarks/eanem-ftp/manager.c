@@ -9,6 +9,9 @@
 #include "clock.h"
 #include "tell.h"
 
+/* Room for a list of all CPUs that a model can have. */
+#define CPUS_TEXT 256
+
 /* The packets that the first level decided for. */
 static struct search_net net_of(const struct manager *manager)
 {
@@ -62,6 +65,18 @@ static const char *second_level(struct manager *manager)
 			   clock_ns());
 }
 
+/* A list as "0,2,3"; empty for no CPUs. */
+static void list_cpus(uint64_t cpus, char text[CPUS_TEXT])
+{
+	size_t used = 0;
+
+	*text = '\0';
+	for (int cpu = 0; cpu < MODEL_CPUS; cpu++)
+		if (cpus >> cpu & 1)
+			used += (size_t)snprintf(text + used, CPUS_TEXT - used, "%s%d",
+						 used ? "," : "", cpu);
+}
+
 static int steer(struct manager *manager)
 {
 	const struct first *first = &manager->first;
@@ -70,7 +85,7 @@ static int steer(struct manager *manager)
 	unsigned int cores = first->mapping.cores, mhz = first->mapping.opp.mhz;
 	uint32_t threads[LULL_EANEM_THREADS_MOST];
 	size_t count = first->traffic.thread_count;
-	char cpus[32];
+	char cpus[CPUS_TEXT];
 
 	if (!first->steers)
 		return eanem_steer(&manager->eanem, "", 0, NULL, 0);
@@ -78,7 +93,7 @@ static int steer(struct manager *manager)
 		cores = second->net_cores;
 		mhz = cluster->opps[second->state.opp[first->mapping.cluster]].mhz;
 	}
-	snprintf(cpus, sizeof(cpus), "%u-%u", cluster->first_cpu, cluster->first_cpu + cores - 1);
+	list_cpus(model_cpus(cluster, 0, cores), cpus);
 	memcpy(threads, first->traffic.threads, count * sizeof(threads[0]));
 	/* Elsewhere the manager would wake a cluster that nobody else needs. */
 	threads[count++] = (uint32_t)gettid();
@@ -92,32 +107,35 @@ static uint64_t apps_cpus(const struct manager *manager)
 	uint64_t cpus = 0;
 
 	for (int i = 0; i < MODEL_CLUSTERS; i++) {
-		unsigned int from = manager->model.clusters[i].first_cpu;
+		bool has_net = manager->first.steers && manager->first.mapping.cluster == i;
 
-		if (manager->first.steers && manager->first.mapping.cluster == i)
-			from += second->net_cores;
-		for (unsigned int k = 0; k < second->state.cores[i]; k++)
-			cpus |= 1ULL << (from + k);
+		cpus |= model_cpus(&manager->model.clusters[i], has_net ? second->net_cores : 0,
+				   second->state.cores[i]);
 	}
 	return cpus;
 }
 
+/* The kernel has the threads that are steered, and gives them back to where they were before. */
 static void place_apps(struct manager *manager)
 {
-	const struct first *first = &manager->first;
+	const struct traffic *traffic = &manager->first.traffic;
+	size_t steered = manager->first.steers ? traffic->thread_count : 0;
+	uint64_t cpus = apps_cpus(manager);
 	pid_t pids[HEARTS_MOST];
 	int count = 0;
 
 	for (int i = 0; i < manager->hearts.count; i++)
 		if (manager->hearts.list[i].page)
 			pids[count++] = manager->hearts.list[i].pid;
-	place_keep(manager->place, pids, count);
-	for (int i = 0; i < count; i++)
-		place_process(manager->place, pids[i], apps_cpus(manager), first->traffic.threads,
-			      first->steers ? first->traffic.thread_count : 0);
+	place_keep(manager->place, pids, count, traffic->threads, steered);
+	for (int i = 0; i < count && cpus; i++)
+		place_process(manager->place, pids[i], cpus, traffic->threads, steered);
 }
 
-/* The kernel holds the frequency of the packets' cluster, and sysfs that of the other one. */
+/*
+ * The kernel holds the frequency of the packets' cluster, and sysfs that of the other one. A
+ * cluster without a CPU that is online takes none.
+ */
 static int hold_frequencies(struct manager *manager, bool before)
 {
 	const struct first *first = &manager->first;
@@ -125,11 +143,11 @@ static int hold_frequencies(struct manager *manager, bool before)
 	int error = 0;
 
 	for (int i = 0; i < MODEL_CLUSTERS && !error; i++) {
+		const struct model_cluster *cluster = &manager->model.clusters[i];
 		bool ours = second->manages && !(first->steers && first->mapping.cluster == i);
-		const struct model_opp *opp =
-			&manager->model.clusters[i].opps[second->state.opp[i]];
+		const struct model_opp *opp = &cluster->opps[second->state.opp[i]];
 
-		if (ours ? !before : before)
+		if (cluster->cpus && (ours ? !before : before))
 			error = place_frequency(manager->place, &manager->model, i,
 						ours ? opp->mhz : 0);
 	}
@@ -150,6 +168,15 @@ static int apply(struct manager *manager)
 	return hold_frequencies(manager, false);
 }
 
+/* Whether other CPUs are online than before: what is in force is then told to the kernel again. */
+static bool look_at_cpus(struct manager *manager)
+{
+	if (!model_set_online(&manager->model, place_online(manager->place)))
+		return false;
+	manager->is_told = false;
+	return true;
+}
+
 int manager_step(struct manager *manager)
 {
 	struct traffic traffic;
@@ -166,6 +193,7 @@ int manager_step(struct manager *manager)
 	if (!traffic.interval && !eanem_cpus(&manager->eanem, &cpu, &count) && count)
 		traffic.interval = cpu.interval;
 	traffic_end(&traffic);
+	look_at_cpus(manager);
 	first = first_step(&manager->first, &manager->model, &traffic);
 	second = second_level(manager);
 	if (!first && !second && manager->is_told)
@@ -173,7 +201,8 @@ int manager_step(struct manager *manager)
 	/* Those of an earlier interval may have ended, and others may have their numbers. */
 	first_take_threads(&manager->first, &traffic);
 	error = apply(manager);
-	if (error)
+	/* A CPU that has gone meanwhile is not there the next time. */
+	if (error && !look_at_cpus(manager))
 		return error;
 	if (first)
 		tell_first(stdout, first, manager, &traffic);

@@ -32,8 +32,9 @@ static void try_cluster(const struct model *model, int number, double packets_s,
 bool mapping_choose(const struct model *model, double packets_s, double room,
 		    struct mapping *mapping)
 {
-	const struct model_cluster *big = &model->clusters[MODEL_BIG];
-	const struct model_opp *fastest = &big->opps[big->opp_count - 1];
+	int last = model->clusters[MODEL_BIG].cpus ? MODEL_BIG : MODEL_LITTLE;
+	const struct model_cluster *cluster = &model->clusters[last];
+	const struct model_opp *fastest = &cluster->opps[cluster->opp_count - 1];
 
 	*mapping = (struct mapping){.watts = INFINITY};
 	try_cluster(model, MODEL_BIG, packets_s, room, mapping);
@@ -41,8 +42,8 @@ bool mapping_choose(const struct model *model, double packets_s, double room,
 		try_cluster(model, MODEL_LITTLE, packets_s, room, mapping);
 	if (isfinite(mapping->watts))
 		return true;
-	*mapping = (struct mapping){MODEL_BIG, big->cpus, *fastest,
-				    watts(model, MODEL_BIG, fastest, big->cpus)};
+	*mapping = (struct mapping){last, cluster->cpus, *fastest,
+				    watts(model, last, fastest, cluster->cpus)};
 	return false;
 }
 

@@ -18,7 +18,8 @@ struct mapping {
 
 /*
  * The one that needs the least power. room: the part of the cores' time that may be used, so that
- * bursts have some left. False if no mapping suffices: then it is the fastest.
+ * bursts have some left. False if no mapping suffices: then it is all big cores at their fastest,
+ * or all little ones if no big core is online.
  */
 bool mapping_choose(const struct model *model, double packets_s, double room,
 		    struct mapping *mapping);

@@ -18,7 +18,9 @@ static struct model_cluster *find(struct model *model, const char *name)
 
 static bool is_good(const struct model_cluster *new)
 {
-	return new->cpus > 0 && new->cpus <= 64 && new->first_cpu < 64 && isfinite(new->alpha) &&
+	return new->cpus > 0 &&
+	       new->first_cpu < MODEL_CPUS &&new->cpus <=
+		       MODEL_CPUS - new->first_cpu &&isfinite(new->alpha) &&
 	       new->alpha > 0 && isfinite(new->beta) && isfinite(new->tau) && new->tau >= 0 &&
 	       isfinite(new->lambda) && new->lambda >= 0 && isfinite(new->theta) && new->theta >= 0;
 }
@@ -33,6 +35,8 @@ static bool add_cluster(struct model *model, const char *line)
 		   &end) != 8 ||
 	    line[end] || model->count == MODEL_CLUSTERS || find(model, new.name) || !is_good(&new))
 		return false;
+	new.all = ~0ULL >> (MODEL_CPUS - new.cpus) << new.first_cpu;
+	new.online = new.all;
 	model->clusters[model->count++] = new;
 	return true;
 }
@@ -107,6 +111,31 @@ int model_read(FILE *file, struct model *model)
 		if (i >= model->count || !model->clusters[i].opp_count)
 			return number + 1;
 	return 0;
+}
+
+bool model_set_online(struct model *model, uint64_t online)
+{
+	bool changed = false;
+
+	for (int i = 0; i < model->count; i++) {
+		struct model_cluster *cluster = &model->clusters[i];
+		uint64_t now = cluster->all & online;
+
+		changed |= now != cluster->online;
+		cluster->online = now;
+		cluster->cpus = (unsigned int)__builtin_popcountll(now);
+	}
+	return changed;
+}
+
+uint64_t model_cpus(const struct model_cluster *cluster, unsigned int from, unsigned int count)
+{
+	uint64_t left = cluster->online, cpus = 0;
+
+	for (unsigned int i = 0; left && i < from + count; i++, left &= left - 1)
+		if (i >= from)
+			cpus |= left & -left;
+	return cpus;
 }
 
 double model_need(const struct model_cluster *cluster, double packets_s)

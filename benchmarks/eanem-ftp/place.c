@@ -13,9 +13,10 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "cpulist.h"
 #include "sysfs.h"
 
-#define CPUS 64
+#define CPUS CPULIST_MAX
 
 static void policy_path(char path[96], const struct model *model, int cluster, const char *file)
 {
@@ -52,7 +53,22 @@ struct place *place_make(const struct model *model)
 		read_limit(model, i, "max", place->clusters[i].most);
 		place->clusters[i].now = open_now(model, i);
 	}
+	if (place)
+		place->online = open(CPU_DIR "/online", O_RDONLY | O_CLOEXEC);
 	return place;
+}
+
+uint64_t place_online(const struct place *place)
+{
+	struct cpulist list;
+	uint64_t cpus = 0;
+	char text[256];
+
+	if (read_text_of(place->online, text, sizeof(text)) || cpulist_parse(&list, text))
+		return ~0ULL;
+	for (int i = 0; i < CPUS; i++)
+		cpus |= (uint64_t)list.has[i] << i;
+	return cpus;
 }
 
 /* The 22nd word of its stat; a name may have blanks, and ends with the last bracket. 0: none. */
@@ -155,13 +171,14 @@ static void move_back(const struct place_thread *thread)
 		set_cpus(thread->tid, thread->before);
 }
 
-void place_keep(struct place *place, const pid_t *pids, int count)
+void place_keep(struct place *place, const pid_t *pids, int count, const uint32_t *besides,
+		size_t besides_count)
 {
 	int kept = 0;
 
 	for (int i = 0; i < place->count; i++) {
 		const struct place_thread thread = place->threads[i];
-		bool stays = false;
+		bool stays = is_among((uint32_t)thread.tid, besides, besides_count);
 
 		for (int k = 0; k < count; k++)
 			stays |= pids[k] == thread.pid;
@@ -207,7 +224,7 @@ bool place_has_frequency(const struct place *place, int cluster, unsigned int mh
 
 void place_back(struct place *place, const struct model *model)
 {
-	place_keep(place, NULL, 0);
+	place_keep(place, NULL, 0, NULL, 0);
 	for (int i = 0; i < MODEL_CLUSTERS; i++)
 		place_frequency(place, model, i, 0);
 }

@@ -8,6 +8,7 @@
 #define EANEM_PLACE_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 #include <sys/types.h>
 
@@ -34,15 +35,23 @@ struct place {
 		/* The file of the frequency now, or -1: to open it takes long. */
 		int now;
 	} clusters[MODEL_CLUSTERS];
+	/* The file of the CPUs that are online, or -1. */
+	int online;
 };
 
 /* NULL if there is no memory. */
 struct place *place_make(const struct model *model);
+/* The CPUs that are online. All if nobody can tell. */
+uint64_t place_online(const struct place *place);
 /* All threads of a process to these CPUs, besides some that are somebody else's. */
 void place_process(struct place *place, pid_t pid, uint64_t cpus, const uint32_t *besides,
 		   size_t count);
-/* The threads of all other processes than these go back to where they were. */
-void place_keep(struct place *place, const pid_t *pids, int count);
+/*
+ * The threads of all other processes than these go back to where they were. Threads that are
+ * somebody else's now do not: they go back at a later call, once they are nobody else's.
+ */
+void place_keep(struct place *place, const pid_t *pids, int count, const uint32_t *besides,
+		size_t besides_count);
 /* Holds a cluster at a frequency; 0 lets go. 0 or -errno. */
 int place_frequency(struct place *place, const struct model *model, int cluster, unsigned int mhz);
 /* Whether that is its frequency now. True if nobody can tell. */

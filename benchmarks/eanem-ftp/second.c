@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "second.h"
 
-#include <math.h>
 #include <string.h>
+
+#include "rating.h"
 
 static struct search search_of(const struct second *second, const struct model *model)
 {
@@ -26,15 +27,6 @@ double second_watts(const struct second *second, const struct model *model)
 	return search_watts(&search, &second->state);
 }
 
-/* What a rating found: of each application that was rated, and of those that were too slow. */
-struct verdict {
-	struct search_app rated[SECOND_APPS];
-	uint64_t slow[SECOND_APPS];
-	int count, slow_count;
-	/* All of them are too fast. */
-	bool fast;
-};
-
 static const struct second_app *find(const struct second_app *apps, int count, uint64_t id)
 {
 	for (int i = 0; i < count; i++)
@@ -56,15 +48,7 @@ static void begin_again(struct second *second)
 {
 	second->settling = true;
 	second->intervals = 0;
-	second->fast = 0;
 	second->rest = 0;
-}
-
-static void count_anew(struct second_known *known, const struct second_app *app, uint64_t now_ns)
-{
-	known->app = *app;
-	known->began_ns = now_ns;
-	known->is_new = known->has_restarted = false;
 }
 
 static void forget_slow(struct second *second)
@@ -99,7 +83,7 @@ static void forget_slow_for(struct second *second, uint64_t id)
 	}
 }
 
-static void remember_slow(struct second *second, const struct verdict *verdict)
+static void remember_slow(struct second *second, const struct rating *verdict)
 {
 	int i = 0;
 
@@ -144,7 +128,8 @@ static const char *take_apps(struct second *second, const struct second_app *app
 
 		if (!known) {
 			why = "application came";
-			now[i] = (struct second_known){apps[i], now_ns, -1, true, false};
+			now[i] = (struct second_known){
+				.app = apps[i], .began_ns = now_ns, .rate = -1, .is_new = true};
 			continue;
 		}
 		now[i] = *known;
@@ -155,8 +140,8 @@ static const char *take_apps(struct second *second, const struct second_app *app
 		now[i].app = apps[i];
 		now[i].app.beats = known->app.beats;
 		if (other_threads && !known->has_restarted) {
-			count_anew(&now[i], &apps[i], now_ns);
-			now[i].is_new = known->is_new;
+			rating_count_anew(&now[i], &apps[i], now_ns);
+			rating_forget(&now[i]);
 			now[i].has_restarted = true;
 		}
 	}
@@ -179,6 +164,7 @@ static const char *take_net(struct second *second, const struct model *model,
 {
 	struct search_state state = second->state, begin;
 	struct search search;
+	bool fewer = false;
 
 	if (net->is_there != second->net.is_there ||
 	    (net->is_there &&
@@ -192,6 +178,7 @@ static const char *take_net(struct second *second, const struct model *model,
 		return NULL;
 	search_begin(&search, &begin);
 	for (int i = 0; i < MODEL_CLUSTERS; i++) {
+		fewer |= state.cores[i] > model->clusters[i].cpus;
 		if (state.opp[i] < begin.opp[i])
 			state.opp[i] = begin.opp[i];
 		if (state.cores[i] > begin.cores[i])
@@ -199,78 +186,25 @@ static const char *take_net(struct second *second, const struct model *model,
 	}
 	if (!state.cores[MODEL_LITTLE] && !state.cores[MODEL_BIG])
 		memcpy(state.cores, begin.cores, sizeof(state.cores));
+	/* Packets may leave no core at all, for as long as others are offline. */
+	if (search_same(&state, &second->state) &&
+	    search_net_cores(&search, &state) == second->net_cores)
+		return NULL;
 	set_state(second, &search, &state);
-	return "network";
-}
-
-static uint64_t beats_of(const struct second_known *known, const struct second_app *app)
-{
-	return app->beats - known->app.beats;
-}
-
-static bool is_time(const struct second *second, const struct second_app *apps)
-{
-	if (second->intervals >= second->options.longest)
-		return true;
-	for (int i = 0; i < second->count; i++) {
-		const struct second_known *known = &second->apps[i];
-
-		if (known->app.least > 0 && !known->is_new &&
-		    beats_of(known, &apps[i]) < second->options.beats)
-			return false;
-	}
-	return true;
-}
-
-static void rate_app(const struct second *second, struct second_known *known,
-		     const struct second_app *app, uint64_t now_ns, struct verdict *verdict)
-{
-	uint64_t beats = beats_of(known, app);
-	bool is_short = (known->is_new || known->has_restarted) && beats < second->options.beats;
-	double seconds;
-
-	/* It is not known to be fast enough. */
-	if (is_short && app->least > 0)
-		verdict->fast = false;
-	if (is_short)
-		return;
-	seconds = (double)(now_ns - known->began_ns) / 1e9;
-	known->rate = (double)beats / seconds;
-	if (app->least <= 0 || known->rate <= 0)
-		return;
-	/* The next beat may be almost there. */
-	if ((double)(beats + 1) / seconds < app->least)
-		verdict->slow[verdict->slow_count++] = app->id;
-	verdict->fast &= known->rate > app->most;
-	verdict->rated[verdict->count++] =
-		(struct search_app){known->rate, (app->least + app->most) / 2};
-}
-
-/* The rates, if it is time for them. Applications without a goal or a beat are left out. */
-static bool rate(struct second *second, const struct second_app *apps, uint64_t now_ns,
-		 struct verdict *verdict)
-{
-	*verdict = (struct verdict){.fast = true};
-	if (!is_time(second, apps))
-		return false;
-	for (int i = 0; i < second->count; i++) {
-		rate_app(second, &second->apps[i], &apps[i], now_ns, verdict);
-		count_anew(&second->apps[i], &apps[i], now_ns);
-	}
-	second->intervals = 0;
-	return verdict->count > 0;
+	return fewer ? "fewer cores" : "network";
 }
 
 static const char *mend(struct second *second, const struct model *model,
-			const struct verdict *verdict)
+			const struct rating *verdict)
 {
+	struct search_app rated[SECOND_APPS];
 	struct search_state best;
 	struct search search;
 	bool enough;
 
 	remember_slow(second, verdict);
 	search = search_of(second, model);
-	enough = search_best(&search, &second->state, verdict->rated, verdict->count, &best);
+	enough = search_best(&search, &second->state, rated, rating_apps(second, rated), &best);
 	if (search_same(&best, &second->state)) {
 		second->rest = second->options.rest;
 		return NULL;
@@ -279,13 +213,13 @@ static const char *mend(struct second *second, const struct model *model,
 	return enough ? "too slow" : "nothing suffices";
 }
 
-static const char *save(struct second *second, const struct model *model,
-			const struct verdict *verdict)
+static const char *save(struct second *second, const struct model *model)
 {
 	struct search search = search_of(second, model);
+	struct search_app rated[SECOND_APPS];
 	struct search_state best;
 
-	if (!search_best(&search, &second->state, verdict->rated, verdict->count, &best) ||
+	if (!search_best(&search, &second->state, rated, rating_apps(second, rated), &best) ||
 	    search_watts(&search, &best) >
 		    (1 - second->options.saves) * search_watts(&search, &second->state)) {
 		second->rest = second->options.rest;
@@ -298,14 +232,17 @@ static const char *save(struct second *second, const struct model *model,
 static const char *look(struct second *second, const struct model *model,
 			const struct second_app *apps, bool in_force, uint64_t now_ns)
 {
-	struct verdict verdict;
+	struct rating verdict;
 
 	if (second->settling) {
 		/* A limit that others have set may keep a clock from ever being in force. */
 		if (!in_force && ++second->intervals < second->options.longest)
 			return NULL;
-		for (int i = 0; i < second->count; i++)
-			count_anew(&second->apps[i], &apps[i], now_ns);
+		for (int i = 0; i < second->count; i++) {
+			rating_count_anew(&second->apps[i], &apps[i], now_ns);
+			rating_forget(&second->apps[i]);
+			second->apps[i].is_new = false;
+		}
 		second->intervals = 0;
 		second->settling = false;
 		return NULL;
@@ -313,14 +250,13 @@ static const char *look(struct second *second, const struct model *model,
 	second->intervals++;
 	if (second->rest)
 		second->rest--;
-	if (!rate(second, apps, now_ns, &verdict))
+	if (!rating_take(second, apps, now_ns, &verdict))
 		return NULL;
-	second->fast = verdict.fast ? second->fast + 1 : 0;
 	if (second->rest)
 		return NULL;
 	if (verdict.slow_count)
 		return mend(second, model, &verdict);
-	return second->fast >= second->options.patience ? save(second, model, &verdict) : NULL;
+	return rating_are_fast(second) ? save(second, model) : NULL;
 }
 
 const char *second_step(struct second *second, const struct model *model,

@@ -22,7 +22,10 @@ struct second_app {
 };
 
 struct second_options {
-	/* Beats that a rate takes, and intervals after which as many as came have to do. */
+	/*
+	 * Beats that a rate takes. Intervals after which those that have sent so many are not kept
+	 * waiting by the others, and clocks that are not in force are not waited for.
+	 */
 	uint64_t beats;
 	unsigned int longest;
 	/* Rates in a row that have to be too high, and the part of the power that is then saved. */
@@ -38,8 +41,11 @@ struct second_known {
 	/* Its beats are those when the rate began; all else is of now. */
 	struct second_app app;
 	uint64_t began_ns;
-	/* The last rate; -1 before there is one. */
+	/* The last rate; -1 before there is one. Whether it is of the present state and threads. */
 	double rate;
+	bool is_rated;
+	/* Rates in a row that were too high. */
+	unsigned int fast;
 	/* It came while the others were already counted: they do not wait for it. */
 	bool is_new;
 	/* Its threads changed meanwhile, so that it was counted anew: once in a rating. */
@@ -56,7 +62,7 @@ struct second {
 
 	struct second_known apps[SECOND_APPS];
 	int count;
-	unsigned int intervals, fast, rest;
+	unsigned int intervals, rest;
 	bool settling;
 	struct search_net net;
 	/* States that were too slow, and for which applications. */
@@ -68,7 +74,8 @@ struct second {
 /*
  * Once in an interval. in_force: whether the clocks of `state` are; a rate of other clocks would be
  * taken for one of these. NULL if nothing changes; otherwise why `state` and `net_cores` are new:
- * "application came", "application went", "network", "too slow", "nothing suffices", "less power".
+ * "application came", "application went", "network", "fewer cores", "too slow", "nothing suffices",
+ * "less power".
  */
 const char *second_step(struct second *second, const struct model *model,
 			const struct search_net *net, const struct second_app *apps, int count,

@@ -45,6 +45,7 @@ class Decided:
     place: str
     packets_s: float
     left_out: int
+    cpus: int
     threads: set[int]
 
 
@@ -56,8 +57,10 @@ def program(native: Path) -> Path:
     return found
 
 
-def answers(program: Path, intervals: Sequence[Sequence[FtpSocket]]) -> list[Decided]:
-    lines = [line for sockets in intervals for line in (*(each.line() for each in sockets), "step")]
+def answers(program: Path, intervals: Sequence[Sequence[FtpSocket | str]]) -> list[Decided]:
+    """A text among the sockets is said as it is."""
+    said = [[each if isinstance(each, str) else each.line() for each in sockets] for sockets in intervals]
+    lines = [line for each in said for line in (*each, "step")]
     ran = subprocess.run(
         [program, program.with_suffix(".model"), str(PATIENCE)], input="\n".join(lines) + "\n", text=True,
         capture_output=True, check=False,
@@ -65,9 +68,9 @@ def answers(program: Path, intervals: Sequence[Sequence[FtpSocket]]) -> list[Dec
     assert (ran.returncode, ran.stderr) == (0, "")
     found = []
     for line in ran.stdout.splitlines():
-        why, steers, place, packets, left_out, threads = line.split("|")
+        why, steers, place, packets, left_out, cpus, threads = line.split("|")
         numbers = set(map(int, threads.split()))
-        found.append(Decided(why, steers == "1", place, float(packets), int(left_out), numbers))
+        found.append(Decided(why, steers == "1", place, float(packets), int(left_out), int(cpus, 16), numbers))
     return found
 
 
@@ -178,3 +181,21 @@ def test_other_threads_are_steered_when_they_last(program: Path) -> None:
 def test_threads_that_always_change_are_followed_now_and_then(program: Path) -> None:
     found = answers(program, [[FtpSocket(20_000, pid=pid)] for pid in range(1, 31)])
     assert reasons(found) == ["traffic began", *["other threads"] * (29 // PATIENCE)]
+
+
+def test_packets_go_on_with_the_cores_that_are_online(program: Path) -> None:
+    """They are on the first three little cores. Then the second of these goes, and then the whole cluster."""
+    load = FtpSocket(50_000)
+    found = answers(program, [[load], ["online fd", load], [load], ["online f0", load], ["online ff", load]])
+    assert [each.why for each in found] == ["traffic began", "-", "-", "fewer cores", "-"]
+    assert [each.place.split()[0] for each in found] == ["little"] * 3 + ["big"] * 2
+    assert found[0].cpus == 0b111
+    assert found[1].cpus == found[2].cpus == 0b1101, "as many as before, without a decision"
+    assert found[3].cpus & ~0xF0 == 0
+
+
+def test_fewer_cores_than_packets_need_are_used_all(program: Path) -> None:
+    load = FtpSocket(5_000_000)
+    found = answers(program, [[load], ["online 3f", load], ["online 03", load], ["online 00", load], [load]])
+    assert [each.why for each in found] == ["traffic began", "fewer cores", "fewer cores", "fewer cores", "-"]
+    assert [each.cpus for each in found] == [0xF0, 0x30, 0x03, 0, 0]

@@ -114,6 +114,10 @@ def test_a_time_that_no_clock_shortens_takes_cores_and_no_clock(program: Path, t
         ("cluster little 0 4 1 1 1 1\n", 1),
         ("cluster little 0 4 1 1 1 1 1 1\n", 1),
         ("cluster little 0 0 1 1 1 1 1\n", 1),
+        ("cluster little 64 1 1 1 1 1 1\n", 1),
+        ("cluster little 63 2 1 1 1 1 1\n", 1),
+        ("cluster little 63 64 1 1 1 1 1\n", 1),
+        ("cluster little 1 4294967295 1 1 1 1 1\n", 1),
         ("cluster little 0 4 -1 1 1 1 1\n", 1),
         ("cluster little 0 4 nan 1 1 1 1\n", 1),
         ("cluster little 0 4 1 1 -1 1 1\n", 1),
@@ -134,3 +138,7 @@ def test_a_time_that_no_clock_shortens_takes_cores_and_no_clock(program: Path, t
 )
 def test_a_line_that_is_wrong_is_named(program: Path, tmp_path: Path, model: str, line: int) -> None:
     assert said(program, tmp_path, model, 1000) == [f"line {line}"]
+
+
+def test_a_cluster_may_end_at_the_last_cpu(program: Path, tmp_path: Path) -> None:
+    assert said(program, tmp_path, LITTLE.text(0) + BIG.text(60), 1000)[0].startswith("1 little")

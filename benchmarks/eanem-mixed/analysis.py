@@ -24,7 +24,7 @@ PAPER = {50: 3.11, 75: 2.35}
 """Performance per watt of EANeM by that of EAS without bandwidth control, by the goal in per cent."""
 CAPPED = "uclamp"
 """The way whose programs ask for `cap` per cent of the fastest CPU at most. Tables call it `uclamp-35` for 35 %."""
-TODAY = ("paced", "coalesce", CAPPED, "rcvbuf")
+TODAY = ("paced", "coalesce", "napi", "threaded", "slow_rate", CAPPED, "rcvbuf")
 """What Linux has today."""
 LESS = 0.05
 """By how much a transfer may be slower than its bandwidth, where somebody holds it to that."""

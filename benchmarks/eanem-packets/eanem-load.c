@@ -6,6 +6,7 @@
 #include <errno.h>
 #include <stdbool.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -210,6 +211,27 @@ static int run_phases(FILE *out, const struct phase *phases, int count)
 	return error;
 }
 
+/*
+ * Whether the clock that is asked for is an operating point of the CPU. Linux takes the next slower
+ * one for any other, so that the load would be of a clock that nobody asked for.
+ */
+static bool has_clock(void)
+{
+	char path[96], clocks[512], list[512], *rest, *word;
+
+	snprintf(path, sizeof(path), CPU_DIR "/cpu%u/cpufreq/scaling_available_frequencies",
+		 (unsigned int)cpu);
+	if (!mhz || read_text(path, clocks, sizeof(clocks)))
+		return true;
+	strcpy(list, clocks);
+	for (word = strtok_r(list, " ", &rest); word; word = strtok_r(NULL, " ", &rest))
+		if (strtoull(word, NULL, 10) == mhz * 1000)
+			return true;
+	fprintf(stderr, "eanem-load: CPU %u has no clock of %u MHz; its clocks in kHz: %s\n",
+		(unsigned int)cpu, (unsigned int)mhz, clocks);
+	return false;
+}
+
 /* What is not the kernel's and the load's is over before the load begins. */
 static int steer(void)
 {
@@ -235,6 +257,8 @@ int main(int argc, char **argv)
 	count = phases_parse(text, phases);
 	if (count < 0)
 		return fputs(usage, stderr), 2;
+	if (!has_clock())
+		return 2;
 	error = steers ? pin_to_cpu((int)cpu) : 0;
 	if (!error && monitor)
 		error = eanem_open(&eanem);

@@ -35,3 +35,10 @@ def test_packets_are_counted(lull: Lull, tmp_path: Path) -> None:
         assert row["packets"] > 4 * row["an_interrupt"] >= 4, "several interrupts, and none without a packet"
         assert row["a_wake"] >= 1
         assert 0 < row["softirq_us"] < row["busy_us"]
+
+
+def test_a_clock_between_operating_points_is_refused(lull: Lull) -> None:
+    ran = lull("boot", "-e", "qemu", "-p", "rk3399", "--exec", "eanem-load --cpu 4 --mhz 1000 --interval-us 10000")
+    assert ran.returncode == 2
+    said = "eanem-load: CPU 4 has no clock of 1000 MHz; its clocks in kHz: 408000 600000 816000 1008000 "
+    assert said in ran.stdout + ran.stderr

@@ -11,9 +11,12 @@ from typing import Any
 import pyarrow as pa
 import pytest
 
+from lull.platform.load import load_platform
 from lull.results.drawing import Stored
 from lull.rundir.origin import Origin
 from lull.rundir.run import Run, Values
+from lull.scenario.load import load_scenario
+from lull.scenario.points import Wishes, resolve
 from lull_experiments.eanem_packets import analysis
 
 NS = 10_000_000
@@ -162,3 +165,13 @@ def test_a_cpu_that_was_busy_all_the_time_is_on_no_line(tmp_path: Path) -> None:
     (row,) = analysis.df_coefficients(analysis.df_intervals(runs)).to_pylist()
     assert row["full"] >= 4
     assert row["intervals"] + row["full"] == 20
+
+
+@pytest.mark.parametrize("file", ["scenario.yaml", "rk3399.yaml"])
+def test_each_clock_is_an_operating_point_of_its_cluster(file: str) -> None:
+    """The guest program refuses any other."""
+    points = resolve(load_scenario(str(Path(__file__).with_name(file))), Wishes("qemu"))
+    for point in points:
+        (cluster,) = [own for cpus, own in load_platform(point.spec.platform.name).cpu_ranges()
+                      if point.values["cpu"] in cpus]  # fmt: skip
+        assert point.values["mhz"] in [opp.mhz for opp in cluster.opps.table], point.name

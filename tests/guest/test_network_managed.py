@@ -122,6 +122,62 @@ def test_the_card_is_steered_and_comes_back(lull: Lull, tmp_path: Path, flavour:
     assert complaints_in(flavour)((tmp_path / "run" / "console.log").read_text()) == []
 
 
+SOFTIRQS = """
+echo 1 >/sys/kernel/lull/eanem/enabled
+echo 20000 >/sys/kernel/lull/eanem/interval_us
+# The times of each CPU in softirqs, once in many intervals, with a name for the moment.
+times() {
+    for try in $(seq 20); do
+        sed "s/^/$1 /" /sys/kernel/debug/lull/eanem_cpus
+        sleep 0.03
+    done
+}
+eanem-load --phases 0:KBIT_S --interval-us 20000 --settle 0 --intervals 1000 --steer 0 &
+load=$!
+sleep 0.3
+times before
+eanemd --model /model --interval-us 20000 >/out/eanemd.jsonl &
+daemon=$!
+for try in $(seq 200); do
+    grep -q 'traffic began' /out/eanemd.jsonl && break
+    sleep 0.02
+done
+sleep 0.5
+times steered
+kill $daemon
+wait $daemon
+kill $load
+wait $load || true
+""".replace("KBIT_S", str(KBIT_S))
+CHOSEN = 2
+"""The CPU of the only little core in this model. The card's interrupt is elsewhere after boot."""
+ONE = MODEL.format(alpha=STRONG).replace("little 0 4", f"little {CHOSEN} 1")
+
+
+def _net_rx(text: str, moment: str) -> dict[int, int]:
+    """The time in net_rx by CPU, over the intervals that were looked at."""
+    found: dict[int, int] = {}
+    for cpu, ns in re.findall(rf"^{moment} (\d+) net_rx (\d+) ", text, re.MULTILINE):
+        found[int(cpu)] = found.get(int(cpu), 0) + int(ns)
+    return found
+
+
+def test_the_softirqs_of_packets_are_where_they_are_steered_to(lull: Lull, tmp_path: Path) -> None:
+    """The peer is in the same guest, and receives acknowledgements by a card of its own, which nobody steers."""
+    (tmp_path / "model").write_text(ONE)
+    (tmp_path / "softirqs.sh").write_text(SOFTIRQS)
+    words = ["-p", "exynos5422", "-e", "qemu", "--peer", "lull-net serve", "--put", "model:/model"]
+    ran = lull("boot", *words, "--put", "softirqs.sh:/softirqs.sh", "--exec", "sh /softirqs.sh", "--out", "run")
+    assert ran.returncode == 0, ran.stderr
+    before, steered = _net_rx(ran.stdout, "before"), _net_rx(ran.stdout, "steered")
+    own = max(before, key=lambda cpu: before[cpu])
+    assert own != CHOSEN
+    assert before[CHOSEN] < 0.05 * before[own]
+    assert steered[CHOSEN] > 0.2 * before[own]
+    assert steered[own] < 0.8 * before[own]
+    assert all(steered[cpu] < 0.05 * before[own] for cpu in steered if cpu not in (own, CHOSEN))
+
+
 MANAGED = """
 echo 1 >/sys/kernel/lull/eanem/enabled
 echo 20000 >/sys/kernel/lull/eanem/interval_us

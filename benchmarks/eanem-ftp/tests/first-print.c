@@ -3,6 +3,7 @@
  * first-print MODEL PATIENCE: what the first level answers to lines on stdin.
  *   socket PID TARGET BYTES PACKETS   of an interval of 100 ms
  *   interval NUMBER                   which one it is
+ *   online CPUS                       a mask, for all steps from now on
  *   step
  * Beside the sockets' threads: the process PID has one, of the same number.
  */
@@ -31,6 +32,14 @@ static void end(struct traffic *traffic)
 			traffic->threads[traffic->thread_count++] = traffic->processes[i].pid;
 }
 
+/* Those that packets are on. */
+static uint64_t cpus_of(const struct first *first, const struct model *model)
+{
+	const struct mapping *mapping = &first->mapping;
+
+	return model_cpus(&model->clusters[mapping->cluster], 0, mapping->cores);
+}
+
 static void step(struct first *first, const struct model *model, struct traffic *traffic)
 {
 	const char *why = first_step(first, model, traffic);
@@ -38,7 +47,7 @@ static void step(struct first *first, const struct model *model, struct traffic 
 	printf("%s|%d|%s %u %u|%.9g|%zu", why ? why : "-", first->steers,
 	       model->clusters[first->mapping.cluster].name, first->mapping.cores,
 	       first->mapping.opp.mhz, traffic->packets_s, traffic->left_out);
-	printf("|");
+	printf("|%#llx|", (unsigned long long)cpus_of(first, model));
 	for (size_t i = 0; i < first->traffic.thread_count; i++)
 		printf("%s%u", i ? " " : "", first->traffic.threads[i]);
 	printf("\n");
@@ -65,6 +74,8 @@ int main(int argc, char **argv)
 			socket_line(&traffic, pid, target, bytes, packets);
 		else if (sscanf(line, "interval %llu", &bytes) == 1)
 			traffic.interval = bytes;
+		else if (sscanf(line, "online %llx", &bytes) == 1)
+			model_set_online(&model, bytes);
 		else if (!strcmp(line, "step\n"))
 			end(&traffic), step(&first, &model, &traffic);
 		else

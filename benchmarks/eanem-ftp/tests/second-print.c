@@ -9,6 +9,7 @@
  *   best
  *   hear ID BEATS LEAST MOST THREADS      for step
  *   clocks IN_FORCE                       for all steps from now on
+ *   online CPUS                           a mask, for all that comes from now on
  *   step NS
  */
 #include <stdio.h>
@@ -103,6 +104,8 @@ static int take(const char *line)
 		return state_of(line, &slow[slow_count++]);
 	if (!strncmp(line, "now ", 4))
 		return state_of(line, &now);
+	if (sscanf(line, "online %llx", &one) == 1)
+		return model_set_online(&model, one), 1;
 	if (!strcmp(line, "best\n"))
 		return best(), 1;
 	if (sscanf(line, "step %llu", &one) == 1)

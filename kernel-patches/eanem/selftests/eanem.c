@@ -36,9 +36,11 @@ int main(int argc, char **argv)
 	test_end();
 	test_late_reads();
 	test_bytes();
+	test_busy();
 	test_secrets();
 	test_many();
 	test_errors();
+	test_settings();
 	test_attributes();
 	test_memory();
 	test_targets();

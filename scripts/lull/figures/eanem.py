@@ -18,7 +18,8 @@ from lull.trace.clock import TICKS_PER_US
 DECISIONS = "eanemd.jsonl"
 EAS, MANAGED = "eas", "eanem"
 POWERS = ("power_w", "cpus_w", "model_w")
-"""Watts of a point: of the machine, of CPUs with L2s by the ledger, and of CPUs with L2s by the paper's equation 3."""
+"""Watts of a point: of the machine, of CPUs with L2s by the ledger, and of CPUs by the paper's equation 3, which leaves
+out the L2s."""
 
 Row = dict[str, Any]
 

@@ -14,6 +14,7 @@
 /* errors.c */
 void test_off(void);
 void test_errors(void);
+void test_settings(void);
 void test_attributes(void);
 
 /* counts.c */
@@ -21,6 +22,7 @@ void test_datagrams(void);
 void test_end(void);
 void test_late_reads(void);
 void test_bytes(void);
+void test_busy(void);
 
 /* secrets.c */
 void test_secrets(void);

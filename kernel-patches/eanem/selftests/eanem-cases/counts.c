@@ -12,6 +12,7 @@
 #include "cases.h"
 #include "clock.h"
 #include "eanem.h"
+#include "measure.h"
 #include "report.h"
 
 #define UDP_PACKETS 10
@@ -171,4 +172,47 @@ void test_bytes(void)
 	      "and its packets as they were on the line: %llu", now.packets);
 	close(fd);
 	clock_sleep(50 * MS);
+}
+
+struct sought {
+	uint64_t id;
+	bool is_there;
+};
+
+static void compare(const struct lull_eanem_socket *socket, void *with)
+{
+	struct sought *sought = with;
+
+	sought->is_there |= socket->id == sought->id;
+}
+
+/* Whether a list of those that received something lately has a socket. */
+static bool is_busy(int fd)
+{
+	struct sought sought = {.id = cookie(fd)};
+
+	must(eanem_each_busy(&eanem, compare, &sought), "list busy sockets");
+	return sought.is_there;
+}
+
+/* LULL_EANEM_A_BUSY */
+void test_busy(void)
+{
+	struct sockaddr_in at, unused;
+	struct lull_eanem_socket now;
+	int to = socket_at(SOCK_DGRAM, &at), from = socket_at(SOCK_DGRAM, &unused);
+	char byte = 0;
+
+	recv(to, &byte, 1, MSG_DONTWAIT);
+	check(find(&eanem, cookie(to), &now) && !is_busy(to), "a silent socket is not busy");
+	if (sendto(from, &byte, 1, 0, (struct sockaddr *)&at, sizeof(at)) != 1 ||
+	    recv(to, &byte, 1, 0) != 1)
+		bail("no datagram: %s", strerror(errno));
+	check(is_busy(to) && !is_busy(from), "one that has received something is, and only that");
+	for (int i = 0; i < PATIENCE_MS && is_busy(to); i++)
+		clock_sleep(MS);
+	check(!is_busy(to) && find(&eanem, cookie(to), &now) && now.packets == 1,
+	      "until it has been silent for some intervals");
+	close(to);
+	close(from);
 }

@@ -60,7 +60,6 @@ void test_errors(void)
 	check(eanem_steer(&eanem, "1000", 0, NULL, 0) == -ERANGE &&
 		      eanem_steer(&eanem, "4294967296", 0, NULL, 0) == -ERANGE,
 	      "which a machine has");
-	check(write_text(EANEM_DIR "/interval_us", "999") == -EINVAL, "a setting has a range");
 	check(eanem_steer(&eanem, "0", 0, &nobody, 1) == -ESRCH, "there is no such thread");
 	check(eanem_steer(&eanem, "1", 0, &bound, 1) == -EINVAL, "a CPU's own thread stays there");
 	must(eanem_open(&second), "open the second handle");
@@ -73,31 +72,100 @@ void test_errors(void)
 	close(fd);
 }
 
+/* A setting that is out of its range stays as it is. */
+void test_settings(void)
+{
+	static const struct {
+		const char *file, *value;
+	} wrong[] = {
+		{EANEM_DIR "/interval_us", "999"}, {EANEM_DIR "/interval_us", "10000001"},
+		{EANEM_DIR "/period_us", "99"},	   {EANEM_DIR "/period_us", "100001"},
+		{EANEM_DIR "/delta_us", "-1"},	   {EANEM_DIR "/delta_us", "1000001"},
+	};
+	char before[32], after[32];
+
+	for (size_t i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++) {
+		must(read_text(wrong[i].file, before, sizeof(before)), "read a setting");
+		check(write_text(wrong[i].file, wrong[i].value) == -EINVAL &&
+			      !read_text(wrong[i].file, after, sizeof(after)) &&
+			      !strcmp(before, after),
+		      "%s is out of the range of %s", wrong[i].value, wrong[i].file);
+	}
+}
+
+/* Attributes of a request. */
+struct attributes {
+	char rest[512];
+	size_t size;
+};
+
+static void add(struct attributes *to, uint16_t type, const void *value, size_t length)
+{
+	append(to->rest, &to->size, type, value, length);
+}
+
+static int answer_to(uint8_t command, const struct attributes *attributes)
+{
+	int records;
+
+	ask(&eanem, command, NLM_F_ACK, attributes->rest, attributes->size);
+	return answer(&eanem, &records);
+}
+
+static void test_target_attributes(void)
+{
+	uint64_t id = 1, target = 1000, self = (uint64_t)getpid();
+	struct attributes value = {0}, socket = {0}, both, half, process;
+
+	add(&value, LULL_EANEM_A_TARGET, &target, sizeof(target));
+	check(answer_to(LULL_EANEM_COMMAND_TARGET, &value) == -EINVAL,
+	      "a target is for a socket or for a process");
+	add(&socket, LULL_EANEM_A_ID, &id, sizeof(id));
+	check(answer_to(LULL_EANEM_COMMAND_TARGET, &socket) == -EINVAL, "it has a value");
+	both = value;
+	add(&both, LULL_EANEM_A_ID, &id, sizeof(id));
+	add(&both, LULL_EANEM_A_PID, &self, sizeof(uint32_t));
+	check(answer_to(LULL_EANEM_COMMAND_TARGET, &both) == -EINVAL, "and is not for both");
+	half = socket;
+	add(&half, LULL_EANEM_A_TARGET, &target, sizeof(target) / 2);
+	check(answer_to(LULL_EANEM_COMMAND_TARGET, &half) == -EINVAL, "a target has its length");
+	for (size_t length = 2; length <= 8; length *= 4) {
+		process = value;
+		add(&process, LULL_EANEM_A_PID, &self, length);
+		check(answer_to(LULL_EANEM_COMMAND_TARGET, &process) == -EINVAL,
+		      "a process's number has not %zu bytes", length);
+	}
+}
+
+static void test_steering_attributes(void)
+{
+	static const uint32_t threads[LULL_EANEM_THREADS_MOST + 1];
+	uint32_t self = (uint32_t)getpid();
+	struct attributes thread = {0}, cpus = {0}, many, part, clock;
+	uint64_t khz = 0;
+
+	add(&thread, LULL_EANEM_A_THREADS, &self, sizeof(self));
+	check(answer_to(LULL_EANEM_COMMAND_STEER, &thread) == -EINVAL, "steering has CPUs");
+	add(&cpus, LULL_EANEM_A_CPUS, "0", 2);
+	many = cpus;
+	add(&many, LULL_EANEM_A_THREADS, threads, sizeof(threads));
+	check(answer_to(LULL_EANEM_COMMAND_STEER, &many) == -ERANGE,
+	      "there can be too many threads");
+	part = cpus;
+	add(&part, LULL_EANEM_A_THREADS, threads, sizeof(threads[0]) + 2);
+	check(answer_to(LULL_EANEM_COMMAND_STEER, &part) == -EINVAL,
+	      "there is no half of a thread");
+	for (size_t length = 2; length <= 8; length *= 4) {
+		clock = cpus;
+		add(&clock, LULL_EANEM_A_KHZ, &khz, length);
+		check(answer_to(LULL_EANEM_COMMAND_STEER, &clock) == -EINVAL,
+		      "a frequency has not %zu bytes", length);
+	}
+}
+
 /* Requests with attributes that are wrong, missing or too many. */
 void test_attributes(void)
 {
-	static const uint32_t threads[LULL_EANEM_THREADS_MOST + 1];
-	uint64_t id = 1, target = 1000;
-	uint32_t self = (uint32_t)getpid();
-	char rest[512] = {0};
-	size_t size = 0;
-	int records;
-
-	append(rest, &size, LULL_EANEM_A_ID, &id, sizeof(id));
-	ask(&eanem, LULL_EANEM_COMMAND_TARGET, NLM_F_ACK, rest, size);
-	check(answer(&eanem, &records) == -EINVAL, "a target has a value");
-	append(rest, &size, LULL_EANEM_A_TARGET, &target, sizeof(target));
-	append(rest, &size, LULL_EANEM_A_PID, &self, sizeof(self));
-	ask(&eanem, LULL_EANEM_COMMAND_TARGET, NLM_F_ACK, rest, size);
-	check(answer(&eanem, &records) == -EINVAL, "it is for a socket or for a process");
-	size = 0;
-	append(rest, &size, LULL_EANEM_A_ID, &id, sizeof(id));
-	append(rest, &size, LULL_EANEM_A_TARGET, &target, sizeof(target) / 2);
-	ask(&eanem, LULL_EANEM_COMMAND_TARGET, NLM_F_ACK, rest, size);
-	check(answer(&eanem, &records) == -EINVAL, "a number has its length");
-	size = 0;
-	append(rest, &size, LULL_EANEM_A_CPUS, "0", 2);
-	append(rest, &size, LULL_EANEM_A_THREADS, threads, sizeof(threads));
-	ask(&eanem, LULL_EANEM_COMMAND_STEER, NLM_F_ACK, rest, size);
-	check(answer(&eanem, &records) == -ERANGE, "there can be too many threads");
+	test_target_attributes();
+	test_steering_attributes();
 }
