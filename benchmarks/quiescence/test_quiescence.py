@@ -303,7 +303,9 @@ def test_plans_without_watts_have_counts_and_no_joules() -> None:
 
 
 def kernel_verdicts(alone: bool = False, **counted: int) -> dict[str, bool]:
-    common = {"undone": 0, "mistaken": 0, "waits": 5, "loads": 4, "slack_us": 100000, "late_us": 50.0}
+    common: dict[str, Any] = {
+        "undone": 0, "mistaken": 0, "waits": 5, "loads": 4, "slack_us": 100000, "late_us": 50.0,
+    }  # fmt: skip
     rows = [{**point("big"), **common, "holds": 4, "held_sum_us": 400000, **counted}]
     if not alone:
         rows.append({**point("none"), **common, "holds": 0, "held_sum_us": 0})
