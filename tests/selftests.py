@@ -15,7 +15,7 @@ from tests.complaints import complaints
 SHARED = ROOT / SELFTESTS
 """The folder of the files that all selftests share, and of what builds them."""
 
-SLOW = {"eanem": "eanem 24 slow", "eanem_wire": "eanem_wire slow"}
+SLOW = {"bursts": "bursts 100 slow", "eanem": "eanem 24 slow", "eanem_wire": "eanem_wire slow"}
 """Commands of selftests that have to be told of a kernel whose checkers make it slow."""
 
 LARGER = {"bursts": "server", "waeas": "rk3399"}

@@ -86,6 +86,20 @@ def test_an_urgent_request_waits_no_longer_than_its_deadline(lull: Lull, tmp_pat
     assert 0 < told["deadlines"] <= told["wakes"] / 2
 
 
+def test_a_burst_of_too_few_requests_begins_when_a_bound_ends(lull: Lull, tmp_path: Path) -> None:
+    """A burst waits for 20 requests, of which about 15 come in the bound, 50 ms. A burst may be a tick late, 4 ms."""
+    words = [*SHORT, "--set", "windows=8", "--set", "rate=300", "--points", "bounds/20"]
+    ran = lull("run", "staged-bursts", "-e", "qemu", *words, "--out", "out")
+    assert ran.returncode == 0, ran.stderr
+    assert lull("figures", "out").returncode == 0
+    (row,) = pq.read_table(tmp_path / "out" / "figures" / "points.parquet").to_pylist()
+    assert 0 < row["early"] <= row["bursts"]
+    told = json.loads((tmp_path / "out/bounds/20/files/stage.jsonl").read_text())
+    assert 50000 <= told["held_most_us"] <= 54000, "no request misses its bound, and some have to wait for it"
+    requests = pq.read_table(tmp_path / "out" / "figures" / "requests.parquet").to_pylist()
+    assert max(row["waited_us"] for row in requests) >= 50000
+
+
 def test_the_best_page_is_the_one_that_sqlite_finds_here(lull: Lull, tmp_path: Path) -> None:
     """The same queries to the image's own database. Pages of the same rank may come in any order."""
     words = [*SHORT, "--set", "windows=2", "--set", "rate=300", "--points", "ways/none"]

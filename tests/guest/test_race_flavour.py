@@ -19,7 +19,8 @@ RACE = re.compile(r"BUG: KCSAN: (?:data-race|assert: race) in (?P<function>[\w.]
 
 NOT_JUDGED = {"eas", "quiescence", "routing", "routed", "timings", "waeas"}
 """Selftests of what work weighs, of who sleeps at a moment and of how long. While KCSAN watches, tasks stand still for
-a time, so that all of these are others: they have to end, with whatever result."""
+a time, so that all of these are others: they have to end, with whatever result. `quiescence` does not end if a task is
+lost."""
 
 
 @cache

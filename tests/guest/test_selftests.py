@@ -27,6 +27,14 @@ def test_bursts_spread_over_the_cpus_of_two_sockets(lull: Lull) -> None:
     assert skipped(ran) == []
 
 
+@pytest.mark.slow
+def test_of_four_big_cpus_one_wakes_for_the_end_of_a_wait(lull: Lull) -> None:
+    """The default platform has one big CPU. Eight CPUs that take turns need nearly three times as long as its three."""
+    ran = lull("boot", "-e", "qemu", "-p", "exynos5422", "--exec", "lull-selftest quiescence")
+    judge(ran)
+    assert "and none of the 3 other big CPUs does" in ran.stdout
+
+
 def test_quiescence_has_no_big_cpus_where_all_are_equal(lull: Lull) -> None:
     script = "cd /sys/kernel/lull; echo 1 >hotplug/enabled; echo big >quiescence/hold; echo 1 >quiescence/enabled"
     ran = lull("boot", "-e", "qemu", "-p", "server", "--exec", script)

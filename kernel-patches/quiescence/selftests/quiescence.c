@@ -61,10 +61,12 @@ int main(int argc, char **argv)
 	test_signal();
 	test_switch();
 	test_stage();
+	test_starvation();
 	/* What runs all the time makes all the rest slow, where time is instructions. */
 	stop(others[HOG]);
-	test_starvation();
 	test_least();
+	test_locks();
+	test_presses();
 	test_vain_release();
 	test_no_vain_wakeup();
 	test_crowd();

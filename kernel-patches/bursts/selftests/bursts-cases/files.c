@@ -25,7 +25,7 @@ void test_files(void)
 {
 	static const char *const times[] = {"999", "10000001", "-1", "x", "1 2"};
 	static const char *const counts[] = {"0", "1025", "-1", "x"};
-	static const char *const switches[] = {"2x", "-1", "\n"};
+	static const char *const switches[] = {"2", "2x", "-1", "y", "on", "\n"};
 	bool refused = true;
 	char text[32];
 	pid_t pid;

@@ -1,14 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /* Who waits for a lock, or may have one that others wait for, is not held. */
 #include <errno.h>
-#include <fcntl.h>
-#include <linux/futex.h>
 #include <signal.h>
 #include <stdatomic.h>
 #include <stdint.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -17,22 +14,19 @@
 #include "report.h"
 #include "stage.h"
 #include "sysfs.h"
+#include "waits.h"
 #include "workers.h"
 
-/* Waits in state D until its child ends, which is no member. */
-static void wait_for_child(int from, int to)
-{
-	const struct answer hello = {.pid = getpid()};
-	char byte;
+/* To whom says the child of who sleeps uninterruptibly that it does. */
+static int told;
 
-	if (!vfork()) {
-		/* From here on both have the same memory. */
-		if (write_text(ROOT "/cgroup.procs", "0") ||
-		    write(to, &hello, sizeof(hello)) != sizeof(hello) || read(from, &byte, 1) != 1)
-			_exit(2);
-		_exit(0);
-	}
-	_exit(write(to, &hello, sizeof(hello)) != sizeof(hello));
+/* The child is no member. */
+static int leave(void)
+{
+	const struct answer hello = {.pid = getppid()};
+
+	return write_text(ROOT "/cgroup.procs", "0") ||
+	       write(told, &hello, sizeof(hello)) != sizeof(hello);
 }
 
 void test_uninterruptible(void)
@@ -43,11 +37,15 @@ void test_uninterruptible(void)
 
 	if (pipe(to) || pipe(from))
 		bail("no pipe: %s", strerror(errno));
+	told = from[1];
 	worker = (struct worker){.pid = fork(), .to = to[1], .from = from[0]};
 	if (!worker.pid) {
+		struct answer answer = {0};
+
 		if (write_text(GROUP "/cgroup.procs", "0"))
 			_exit(2);
-		wait_for_child(to[0], from[1]);
+		wait_for_child(to[0], leave);
+		_exit(write(from[1], &answer, sizeof(answer)) != sizeof(answer));
 	}
 	hear(&worker);
 	rules(GROUP, FOREVER_US, 0, 2);
@@ -58,11 +56,6 @@ void test_uninterruptible(void)
 	stop(&worker);
 	close(to[0]);
 	close(from[1]);
-}
-
-static int lock_or_unlock(_Atomic uint32_t *lock, int operation)
-{
-	return syscall(SYS_futex, lock, operation, 0, NULL) ? -errno : 0;
 }
 
 /* A member waits for a futex with priority inheritance, whose owner is no member. */
@@ -104,10 +97,9 @@ void test_inheritance(void)
 static pid_t read_next(int log)
 {
 	pid_t pid = fork();
-	char record[1024];
 
 	if (!pid)
-		_exit(read(log, record, sizeof(record)) < 0);
+		_exit(read_message(log) != 0);
 	await_sleep(pid);
 	return pid;
 }
@@ -115,20 +107,18 @@ static pid_t read_next(int log)
 /* Who waits for the kernel's next message has the file's mutex, for which a member waits. */
 void test_mutex(void)
 {
-	static const char message[] = "<7>lull-selftest bursts: one message\n";
-	int log = open("/dev/kmsg", O_RDWR);
+	int log = open_messages();
 	pid_t outsider, member;
 	unsigned long wakes;
 
-	if (log < 0 || lseek(log, 0, SEEK_END) < 0)
+	if (log < 0)
 		bail("cannot read the kernel's messages: %s", strerror(errno));
 	rules(GROUP, FOREVER_US, 0, 1);
 	outsider = read_next(log);
 	member = read_next(log);
 	put_number(GROUP "/cgroup.procs", (unsigned long)member);
 	wakes = stat_of(GROUP, "wakes");
-	if (write(log, message, strlen(message)) < 0)
-		bail("cannot write a message: %s", strerror(errno));
+	must(write_message(log), "write a message");
 	waitpid(outsider, NULL, 0);
 	clock_sleep(2 * MS);
 	check(stat_of(GROUP, "wakes") == wakes, "who waits for a mutex is not held");

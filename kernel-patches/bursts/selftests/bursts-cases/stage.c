@@ -2,7 +2,6 @@
 #include "stage.h"
 
 #include <errno.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <sys/prctl.h>
 
@@ -10,6 +9,14 @@
 #include "clock.h"
 #include "report.h"
 #include "sysfs.h"
+
+/* A tick: where CPUs take turns, another CPU may run until its own next timer. */
+uint64_t late_ns = 4 * MS;
+
+bool in_time(uint64_t ns, uint64_t due_ns)
+{
+	return ns >= due_ns && ns <= due_ns + late_ns;
+}
 
 void put_number(const char *file, unsigned long number)
 {

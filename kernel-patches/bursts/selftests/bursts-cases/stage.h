@@ -3,6 +3,9 @@
 #ifndef BURSTS_CASES_STAGE_H
 #define BURSTS_CASES_STAGE_H
 
+#include <stdbool.h>
+#include <stdint.h>
+
 #define SYSTEM "/sys/kernel/lull/bursts/"
 #define ROOT "/sys/fs/cgroup"
 /* ../bursts.c makes it. */
@@ -11,6 +14,12 @@
 #define PERIOD_MS 40
 /* So long that nothing is released meanwhile. */
 #define FOREVER_US 10000000
+
+/* How late a burst may be. */
+extern uint64_t late_ns;
+
+/* Whether something came when it was due, and no later than a burst may be late. */
+bool in_time(uint64_t ns, uint64_t due_ns);
 
 void put_number(const char *file, unsigned long number);
 

@@ -20,6 +20,19 @@ void press(enum act act)
 	put(EVENTS_DIR "enabled", "1");
 }
 
+bool press_and_hold(enum act act)
+{
+	unsigned long holds = stat_of("holds");
+
+	press(act);
+	for (int i = 0; i < SLACK_MS + 10; i++) {
+		if (stat_of("holds") > holds)
+			return true;
+		clock_sleep(MS);
+	}
+	return false;
+}
+
 void finish(void)
 {
 	actions++;

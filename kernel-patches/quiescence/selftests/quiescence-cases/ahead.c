@@ -162,8 +162,8 @@ void test_ahead(const char *hold)
 	do_all(CHAIN);
 	check(stat_of("planned") == planned && stat_of("unsure") == unsure + 1,
 	      "%s: nor for a wait that was there once", hold);
-	hits = plans_count("hits", NULL);
-	check(do_until("plan_hits", 10) && plans_count("hits", NULL) > hits,
+	hits = plans_count("hits", ALL_CPUS);
+	check(do_until("plan_hits", 10) && plans_count("hits", ALL_CPUS) > hits,
 	      "%s: then a CPU is awake when the path wakes", hold);
 
 	planned = stat_of("planned");

@@ -54,20 +54,6 @@ static int find_big(struct cpulist *big, cpu_set_t *set)
 	return little;
 }
 
-/* Presses, and returns when others are held. */
-static bool press_and_hold(void)
-{
-	unsigned long holds = stat_of("holds");
-
-	press(CHAIN);
-	for (int i = 0; i < SLACK_MS + 10; i++) {
-		if (stat_of("holds") > holds)
-			return true;
-		clock_sleep(MS);
-	}
-	return false;
-}
-
 /* Whether one of the others ran, and on these CPUs always or never. */
 static bool ran_on(const struct cpulist *cpus, bool always)
 {
@@ -80,6 +66,24 @@ static bool ran_on(const struct cpulist *cpus, bool always)
 	for (uint32_t i = from; i < to; i++)
 		good &= cpus->has[log->cpu[i % LOG]] == always;
 	return good && to > from;
+}
+
+/*
+ * The path runs on one big CPU, and so falls asleep there, whichever of its tasks is the last. The
+ * network may sleep anywhere. Returns the CPU.
+ */
+static int bind_path(const struct cpulist *big)
+{
+	cpu_set_t one;
+	int cpu = 0;
+
+	while (!big->has[cpu])
+		cpu++;
+	CPU_ZERO(&one);
+	CPU_SET((size_t)cpu, &one);
+	if (sched_setaffinity(net, sizeof(one), &one) || sched_setaffinity(ui, sizeof(one), &one))
+		bail("cannot bind the path: %s", strerror(errno));
+	return cpu;
 }
 
 /* The CPU that has the timer for which the network sleeps, or -1. */
@@ -108,15 +112,15 @@ void test_big(void)
 	struct cpulist big;
 	cpu_set_t all, set, one;
 	bool held, silent;
+	int little, keeper;
 	pid_t watcher;
-	int little;
 
 	restart("big", "200", "2000");
 	little = find_big(&big, &set);
 	do_all(CHAIN);
 	if (file.fd < 0 || pread(file.fd, text, sizeof(text), 0) <= 0)
 		bail(OUT ": %s", strerror(errno));
-	held = press_and_hold();
+	held = press_and_hold(CHAIN);
 	check(held && ran_on(&big, false), "big: others go on elsewhere");
 	must(read_text(OUT, text, sizeof(text)), OUT);
 	silent = !*text;
@@ -131,18 +135,18 @@ void test_big(void)
 	clock_sleep(20 * MS);
 	check(ran_on(&big, true), "big CPUs are back when the path wakes");
 
-	if (sched_setaffinity(net, sizeof(set), &set))
-		bail("cannot bind the network: %s", strerror(errno));
+	keeper = bind_path(&big);
 	atomic_store(&shared->widen, 1);
-	held = press_and_hold();
+	held = press_and_hold(CHAIN);
 	/* Until the CPU sleeps. */
 	clock_sleep(SLACK_MS * MS);
-	check(held && cpu_of_timer() >= 0 && big.has[cpu_of_timer()],
+	check(held && cpu_of_timer() == keeper,
 	      "the path's own timer stays on the CPU where the path fell asleep");
 	finish();
 	atomic_store(&shared->widen, 0);
+	allow_all(ui);
 
-	held = press_and_hold();
+	held = press_and_hold(CHAIN);
 	snprintf(one_little, sizeof(one_little), "%d", little);
 	put(OUT, one_little);
 	check(held && poll(&file, 1, 1000) == 1, "who writes which CPUs are out ends the pause");
@@ -182,20 +186,29 @@ static bool was_on(const struct cpulist *cpus, uint64_t from, uint64_t to)
 	return was;
 }
 
+/* Whether the plan has woken a big CPU but this one since these were counted. */
+static bool woke_other(int keeper, const struct cpulist *big, const uint64_t *wakes)
+{
+	for (int cpu = 0; cpu < CPULIST_MAX; cpu++)
+		if (big->has[cpu] && cpu != keeper && plans_count("wakes", cpu) > wakes[cpu])
+			return true;
+	return false;
+}
+
 /* The CPU with the path's timer is out with the other big ones, and wakes alone. */
 void test_keeper(void)
 {
 	unsigned long holds, by_path, hits;
-	bool woken = false, out = false;
+	bool woken = false, out = false, alone = true;
+	uint64_t wakes[CPULIST_MAX] = {0}, begun;
 	struct cpulist big;
-	uint64_t wakes, begun;
 	cpu_set_t set;
+	int keeper;
 
 	if (system("lull-policy idle.deepest=C3"))
 		bail("cannot allow C3");
 	find_big(&big, &set);
-	if (sched_setaffinity(net, sizeof(set), &set) || sched_setaffinity(ui, sizeof(set), &set))
-		bail("cannot bind the path: %s", strerror(errno));
+	keeper = bind_path(&big);
 	atomic_store(&shared->widen, 1);
 	put(SYSTEM "ahead", "1");
 	restart("big", "200", "2000");
@@ -205,16 +218,19 @@ void test_keeper(void)
 		holds = stat_of("holds");
 		by_path = stat_of("by_path");
 		hits = stat_of("plan_hits");
-		wakes = plans_count("wakes", &big);
-		if (sched_setaffinity(net, sizeof(set), &set))
-			bail("cannot bind the network: %s", strerror(errno));
+		for (int cpu = 0; cpu < CPULIST_MAX; cpu++)
+			if (big.has[cpu])
+				wakes[cpu] = plans_count("wakes", cpu);
+		bind_path(&big);
 		do_all(CHAIN);
 		begun = atomic_load(&shared->begun);
-		woken = plans_count("wakes", &big) > wakes && stat_of("plan_hits") > hits;
+		woken = plans_count("wakes", keeper) > wakes[keeper] && stat_of("plan_hits") > hits;
+		alone &= !woke_other(keeper, &big, wakes);
 		out = stat_of("holds") == holds + 1 && stat_of("by_path") == by_path + 1 &&
 		      !was_on(&big, begun + SLACK_MS * MS, begun + (WAIT_MS - 1) * MS);
 	}
 	check(woken, "big: a CPU that is out wakes for the end of the path's wait");
+	check(alone, "and none of the %d other big CPUs does", CPU_COUNT(&set) - 1);
 	check(out, "and all stay out until the path wakes");
 	put(SYSTEM "enabled", "0");
 	put(SYSTEM "ahead", "0");

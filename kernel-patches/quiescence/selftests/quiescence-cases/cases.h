@@ -17,6 +17,12 @@ void test_kernel_thread(void);
 void test_stage(void);
 void test_mistake(const char *hold);
 
+/* locks.c */
+void test_locks(void);
+
+/* presses.c */
+void test_presses(void);
+
 /* bounds.c */
 void test_bound(void);
 void test_starvation(void);

@@ -17,8 +17,8 @@ void test_files(void)
 	static const char *const holds[] = {"none", "\n", "bigger", "0"};
 	static const char *const bounds[] = {"0", "10001", "-1", "x", "1 2"};
 	static const char *const leasts[] = {"1000001", "-1", "x"};
-	static const char *const switches[] = {"2x", "-1", "\n"};
-	static const char *const aheads[] = {"2", "-1", "x", "\n"};
+	static const char *const switches[] = {"2", "2x", "-1", "y", "on", "\n"};
+	static const char *const aheads[] = {"2", "-1", "x", "y", "on", "\n"};
 	bool refused = true;
 	char text[32];
 	pid_t pid;

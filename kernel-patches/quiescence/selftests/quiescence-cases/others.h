@@ -11,6 +11,8 @@
 extern pid_t others[OTHERS];
 
 void start_other(enum other which);
+/* Returns when one of the others runs on. Ends the selftest if nobody lets it go any more. */
+void must_go_on(enum other which);
 /* How often one of the others ran from one moment to another. */
 unsigned int ran(enum other which, uint64_t from, uint64_t to);
 /* While the wait of the last action was on, from when all others had to be held. */

@@ -33,7 +33,7 @@ bool on_path(pid_t pid)
 	return strstr(text, member);
 }
 
-uint64_t plans_count(const char *word, const struct cpulist *cpus)
+uint64_t plans_count(const char *word, int cpu)
 {
 	char text[4096], pattern[32], *line, *found;
 	uint64_t sum = 0;
@@ -42,7 +42,7 @@ uint64_t plans_count(const char *word, const struct cpulist *cpus)
 	snprintf(pattern, sizeof(pattern), " %s ", word);
 	for (line = strtok(text, "\n"); line; line = strtok(NULL, "\n")) {
 		found = strstr(line, pattern);
-		if (found && (!cpus || cpus->has[atoi(line)]))
+		if (found && (cpu == ALL_CPUS || cpu == atoi(line)))
 			sum += strtoull(found + strlen(pattern), NULL, 10);
 	}
 	return sum;

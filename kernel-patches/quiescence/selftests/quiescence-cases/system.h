@@ -20,7 +20,8 @@
 void restart(const char *hold, const char *bound_ms, const char *least_us);
 unsigned long stat_of(const char *word);
 bool on_path(pid_t pid);
-/* A number of all CPUs' lines in the statistics of anticipation, or of some CPUs' lines. */
-uint64_t plans_count(const char *word, const struct cpulist *cpus);
+#define ALL_CPUS (-1)
+/* A number in a CPU's line of the statistics of anticipation, or the sum of all lines. */
+uint64_t plans_count(const char *word, int cpu);
 
 #endif
