@@ -16,7 +16,7 @@ def test_selftest(lull: Lull, name: str) -> None:
 
 
 def test_wearables_are_placed_on_four_little_cpus_and_two_big_ones(lull: Lull) -> None:
-    judge(lull("boot", "-e", "qemu", *on_larger("waeas"), "--exec", "lull-selftest waeas"))
+    judge(lull("boot", "-e", "qemu", *on_larger("waeas"), "--exec", "lull-selftest waeas 10"))
 
 
 def test_bursts_spread_over_the_cpus_of_two_sockets(lull: Lull) -> None:

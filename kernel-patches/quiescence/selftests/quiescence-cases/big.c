@@ -92,14 +92,18 @@ static int cpu_of_timer(void)
 	uint64_t due = atomic_load(&shared->begun) + atomic_load(&shared->wait_ms) * MS, at;
 	FILE *timers = fopen("/proc/timer_list", "r");
 	int cpu = -1, found = -1;
+	bool wakes = false;
 	char line[256];
 
 	if (!timers)
 		bail("/proc/timer_list: %s", strerror(errno));
 	while (fgets(line, sizeof(line), timers)) {
 		sscanf(line, "cpu: %d", &cpu);
-		if (sscanf(line, " # expires at %" SCNu64, &at) == 1 && at >= due && at < due + MS)
+		/* A timer has two lines, of which the first one says what it does. */
+		if (wakes && sscanf(line, " # expires at %" SCNu64, &at) == 1 && at >= due &&
+		    at < due + MS)
 			found = cpu;
+		wakes = strstr(line, " hrtimer_wakeup,");
 	}
 	fclose(timers);
 	return found;
@@ -137,12 +141,15 @@ void test_big(void)
 
 	keeper = bind_path(&big);
 	atomic_store(&shared->widen, 1);
+	/* So that nobody else sleeps until then. */
+	atomic_store(&shared->wait_ms, LONG_MS);
 	held = press_and_hold(CHAIN);
 	/* Until the CPU sleeps. */
 	clock_sleep(SLACK_MS * MS);
 	check(held && cpu_of_timer() == keeper,
 	      "the path's own timer stays on the CPU where the path fell asleep");
 	finish();
+	atomic_store(&shared->wait_ms, WAIT_MS);
 	atomic_store(&shared->widen, 0);
 	allow_all(ui);
 
