@@ -7,10 +7,8 @@
 #include <unistd.h>
 
 #include "clock.h"
+#include "cpulist.h"
 #include "tell.h"
-
-/* Room for a list of all CPUs that a model can have. */
-#define CPUS_TEXT 256
 
 /* The packets that the first level decided for. */
 static struct search_net net_of(const struct manager *manager)
@@ -65,18 +63,6 @@ static const char *second_level(struct manager *manager)
 			   clock_ns());
 }
 
-/* A list as "0,2,3"; empty for no CPUs. */
-static void list_cpus(uint64_t cpus, char text[CPUS_TEXT])
-{
-	size_t used = 0;
-
-	*text = '\0';
-	for (int cpu = 0; cpu < MODEL_CPUS; cpu++)
-		if (cpus >> cpu & 1)
-			used += (size_t)snprintf(text + used, CPUS_TEXT - used, "%s%d",
-						 used ? "," : "", cpu);
-}
-
 static int steer(struct manager *manager)
 {
 	const struct first *first = &manager->first;
@@ -85,7 +71,7 @@ static int steer(struct manager *manager)
 	unsigned int cores = first->mapping.cores, mhz = first->mapping.opp.mhz;
 	uint32_t threads[LULL_EANEM_THREADS_MOST];
 	size_t count = first->traffic.thread_count;
-	char cpus[CPUS_TEXT];
+	char cpus[CPULIST_TEXT];
 
 	if (!first->steers)
 		return eanem_steer(&manager->eanem, "", 0, NULL, 0);
@@ -93,7 +79,7 @@ static int steer(struct manager *manager)
 		cores = second->net_cores;
 		mhz = cluster->opps[second->state.opp[first->mapping.cluster]].mhz;
 	}
-	list_cpus(model_cpus(cluster, 0, cores), cpus);
+	cpulist_text(model_cpus(cluster, 0, cores), cpus);
 	memcpy(threads, first->traffic.threads, count * sizeof(threads[0]));
 	/* Elsewhere the manager would wake a cluster that nobody else needs. */
 	threads[count++] = (uint32_t)gettid();

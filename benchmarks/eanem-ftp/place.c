@@ -61,14 +61,11 @@ struct place *place_make(const struct model *model)
 uint64_t place_online(const struct place *place)
 {
 	struct cpulist list;
-	uint64_t cpus = 0;
-	char text[256];
+	char text[CPULIST_TEXT];
 
 	if (read_text_of(place->online, text, sizeof(text)) || cpulist_parse(&list, text))
 		return ~0ULL;
-	for (int i = 0; i < CPUS; i++)
-		cpus |= (uint64_t)list.has[i] << i;
-	return cpus;
+	return cpulist_mask(&list);
 }
 
 /* The 22nd word of its stat; a name may have blanks, and ends with the last bracket. 0: none. */

@@ -28,7 +28,7 @@ struct way {
 
 static const struct way *way;
 static int files[CPULIST_MAX], file_count;
-static char list[256];
+static char list[CPULIST_TEXT];
 static unsigned int refused;
 /* What the switch of pseudo hotplug said before; empty where nobody asked. */
 static char switch_was[4];
@@ -117,7 +117,7 @@ static int prepare_partition(const struct cpulist *cpus)
 }
 
 static cpu_set_t everywhere, elsewhere;
-static char everywhere_list[256], elsewhere_list[256];
+static char everywhere_list[CPULIST_TEXT], elsewhere_list[CPULIST_TEXT];
 
 static void for_each_number(const char *folder, bool out, void (*act)(const char *name, bool out))
 {
@@ -173,15 +173,14 @@ static int in_affinity(void)
 	return move_all(false);
 }
 
-static void list_of(const cpu_set_t *set, char *text, size_t size)
+static uint64_t mask_of(const cpu_set_t *set)
 {
-	size_t used = 0;
+	uint64_t cpus = 0;
 
-	*text = '\0';
 	for (int cpu = 0; cpu < CPULIST_MAX; cpu++)
-		if (CPU_ISSET(cpu, set) && used < size)
-			used += (size_t)snprintf(text + used, size - used, "%s%d", used ? "," : "",
-						 cpu);
+		if (CPU_ISSET(cpu, set))
+			cpus |= 1ULL << cpu;
+	return cpus;
 }
 
 static int prepare_affinity(const struct cpulist *cpus)
@@ -194,8 +193,8 @@ static int prepare_affinity(const struct cpulist *cpus)
 			CPU_CLR(cpu, &elsewhere);
 	if (!CPU_COUNT(&elsewhere))
 		return -EBUSY;
-	list_of(&everywhere, everywhere_list, sizeof(everywhere_list));
-	list_of(&elsewhere, elsewhere_list, sizeof(elsewhere_list));
+	cpulist_text(mask_of(&everywhere), everywhere_list);
+	cpulist_text(mask_of(&elsewhere), elsewhere_list);
 	return 0;
 }
 
@@ -243,26 +242,6 @@ bool cpu_out_is_way(const char *name)
 	return find(name);
 }
 
-/* As the kernel writes them: "0-3,6". */
-static void write_list(const struct cpulist *cpus)
-{
-	size_t used = 0;
-
-	list[0] = '\0';
-	for (int cpu = 0; cpu < CPULIST_MAX; cpu++) {
-		int last = cpu;
-
-		if (!cpus->has[cpu])
-			continue;
-		while (last + 1 < CPULIST_MAX && cpus->has[last + 1])
-			last++;
-		used += (size_t)snprintf(list + used, sizeof(list) - used,
-					 last > cpu ? "%s%d-%d" : "%s%d", used ? "," : "", cpu,
-					 last);
-		cpu = last;
-	}
-}
-
 int cpu_out_prepare(const char *name, const struct cpulist *cpus)
 {
 	way = find(name);
@@ -270,7 +249,7 @@ int cpu_out_prepare(const char *name, const struct cpulist *cpus)
 		return -EINVAL;
 	if (way->prepare == prepare_pseudo && cpus->count > 1)
 		way = &pseudo_list;
-	write_list(cpus);
+	cpulist_text(cpulist_mask(cpus), list);
 	return way->prepare(cpus);
 }
 

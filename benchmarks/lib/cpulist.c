@@ -55,3 +55,31 @@ int cpulist_read(struct cpulist *list, const char *which)
 	error = read_text(path, text, sizeof(text));
 	return error ? error : cpulist_parse(list, text);
 }
+
+uint64_t cpulist_mask(const struct cpulist *list)
+{
+	uint64_t cpus = 0;
+
+	for (int cpu = 0; cpu < CPULIST_MAX; cpu++)
+		cpus |= (uint64_t)list->has[cpu] << cpu;
+	return cpus;
+}
+
+void cpulist_text(uint64_t cpus, char text[CPULIST_TEXT])
+{
+	size_t used = 0;
+
+	text[0] = '\0';
+	for (int cpu = 0; cpu < CPULIST_MAX; cpu++) {
+		int last = cpu;
+
+		if (!(cpus >> cpu & 1))
+			continue;
+		while (last + 1 < CPULIST_MAX && cpus >> (last + 1) & 1)
+			last++;
+		used += (size_t)snprintf(text + used, CPULIST_TEXT - used,
+					 last > cpu ? "%s%d-%d" : "%s%d", used ? "," : "", cpu,
+					 last);
+		cpu = last;
+	}
+}

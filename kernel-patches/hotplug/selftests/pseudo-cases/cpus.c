@@ -84,14 +84,12 @@ bool list_is_cpu(int cpu)
 
 const char *all_but(int cpu)
 {
-	static char text[256];
-	size_t used = 0;
+	static char text[CPULIST_TEXT];
+	uint64_t cpus = cpulist_mask(&mains);
 
-	text[0] = '\0';
-	for (int i = 0; i < CPULIST_MAX; i++)
-		if (mains.has[i] && i != cpu)
-			used += (size_t)snprintf(text + used, sizeof(text) - used, "%s%d",
-						 used ? "," : "", i);
+	if (cpu >= 0)
+		cpus &= ~(1ULL << cpu);
+	cpulist_text(cpus, text);
 	return text;
 }
 

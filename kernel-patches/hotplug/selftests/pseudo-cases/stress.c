@@ -78,15 +78,15 @@ void test_stress(int toggles)
 	pthread_create(&others[1], NULL, reads, NULL);
 
 	while (done < toggles) {
-		char list[256] = "\n";
-		size_t used = 0;
+		char list[CPULIST_TEXT];
+		uint64_t cpus = 0;
 		int error;
 
 		for (cpu = 0; cpu < CPULIST_MAX; cpu++)
 			if (mains.has[cpu] && next_random(&random) % 2)
-				used += (size_t)snprintf(list + used, sizeof(list) - used, "%s%d",
-							 used ? "," : "", cpu);
-		error = put_list(list);
+				cpus |= 1ULL << cpu;
+		cpulist_text(cpus, list);
+		error = put_list(cpus ? list : "\n");
 		if (error == -EBUSY || error == -ENODEV)
 			refused++;
 		else if (error)

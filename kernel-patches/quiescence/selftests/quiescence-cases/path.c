@@ -58,17 +58,13 @@ void hear(int from)
 static void work_around(void)
 {
 	struct cpulist online;
-	char rest[256] = "";
-	size_t used = 0;
+	char rest[CPULIST_TEXT];
 	int mine = sched_getcpu();
 
 	if (cpulist_read(&online, "online"))
 		_exit(4);
 	/* All but this one: then no other CPU is asked to wake the worker. */
-	for (int cpu = 0; cpu < CPULIST_MAX; cpu++)
-		if (online.has[cpu] && cpu != mine)
-			used += (size_t)snprintf(rest + used, sizeof(rest) - used, "%s%d",
-						 used ? "," : "", cpu);
+	cpulist_text(cpulist_mask(&online) & ~(1ULL << mine), rest);
 	if (write_text(OUT, rest))
 		_exit(5);
 	hear(to_ui[0]);
@@ -197,6 +193,11 @@ void allow_all(pid_t pid)
 	memset(&all, 0xff, sizeof(all));
 	if (sched_setaffinity(pid, sizeof(all), &all))
 		_exit(10);
+}
+
+bool network_waits(void)
+{
+	return atomic_load(&shared->ended) < atomic_load(&shared->begun);
 }
 
 static void answer(void)

@@ -11,6 +11,7 @@
 
 #include "cases.h"
 #include "clock.h"
+#include "cpulist.h"
 #include "cpus.h"
 #include "report.h"
 #include "sysfs.h"
@@ -134,12 +135,14 @@ static void change_tasks(unsigned int *seed, const pid_t *pids)
 /* Each CPU but the first one is out in every third round or so. */
 static void change_cpus(unsigned int *seed)
 {
-	char text[256] = "\n", *end = text;
+	char text[CPULIST_TEXT];
+	uint64_t cpus = 0;
 
 	for (int cpu = 1; cpu < mains; cpu++)
 		if (rand_r(seed) % 3 == 0)
-			end += sprintf(end, "%s%d", end == text ? "" : ",", cpu);
-	put(OUT, text);
+			cpus |= 1ULL << cpu;
+	cpulist_text(cpus, text);
+	put(OUT, cpus ? text : "\n");
 }
 
 /* Waits until each group has gone on. */
