@@ -16,13 +16,15 @@ static struct model_cluster *find(struct model *model, const char *name)
 	return NULL;
 }
 
-static bool is_good(const struct model_cluster *new)
+static bool is_good(const struct model_cluster *cluster)
 {
-	return new->cpus > 0 &&
-	       new->first_cpu < MODEL_CPUS &&new->cpus <=
-		       MODEL_CPUS - new->first_cpu &&isfinite(new->alpha) &&
-	       new->alpha > 0 && isfinite(new->beta) && isfinite(new->tau) && new->tau >= 0 &&
-	       isfinite(new->lambda) && new->lambda >= 0 && isfinite(new->theta) && new->theta >= 0;
+	bool has_cpus = cluster->cpus > 0 && cluster->first_cpu < MODEL_CPUS &&
+			cluster->cpus <= MODEL_CPUS - cluster->first_cpu;
+
+	return has_cpus && isfinite(cluster->alpha) && cluster->alpha > 0 &&
+	       isfinite(cluster->beta) && isfinite(cluster->tau) && cluster->tau >= 0 &&
+	       isfinite(cluster->lambda) && cluster->lambda >= 0 && isfinite(cluster->theta) &&
+	       cluster->theta >= 0;
 }
 
 static bool add_cluster(struct model *model, const char *line)

@@ -55,8 +55,11 @@ static bool is_time(const struct second *second, const struct second_app *apps, 
 	return true;
 }
 
-/* The beats may be one more or one less than the rate has: neither verdict goes by that one. */
-static void rate_app(struct second_known *known, const struct second_app *app, uint64_t now_ns,
+/*
+ * The beats may be one more or one less than the rate has: neither verdict goes by that one.
+ * Returns whether there is a verdict.
+ */
+static bool rate_app(struct second_known *known, const struct second_app *app, uint64_t now_ns,
 		     struct rating *found)
 {
 	double seconds = (double)(now_ns - known->began_ns) / 1e9;
@@ -66,15 +69,17 @@ static void rate_app(struct second_known *known, const struct second_app *app, u
 	known->is_rated = true;
 	known->fast = ((double)beats - 1) / seconds > app->most ? known->fast + 1 : 0;
 	if (app->least <= 0 || !beats)
-		return;
-	found->any = true;
+		return false;
 	if ((double)(beats + 1) / seconds < app->least)
 		found->slow[found->slow_count++] = app->id;
+	return true;
 }
 
 bool rating_take(struct second *second, const struct second_app *apps, uint64_t now_ns,
 		 struct rating *found)
 {
+	bool any = false;
+
 	*found = (struct rating){0};
 	if (!is_time(second, apps, now_ns))
 		return false;
@@ -84,11 +89,11 @@ bool rating_take(struct second *second, const struct second_app *apps, uint64_t 
 		known->is_new = false;
 		if (!can_be_rated(second, known, &apps[i], now_ns))
 			continue;
-		rate_app(known, &apps[i], now_ns, found);
+		any |= rate_app(known, &apps[i], now_ns, found);
 		rating_count_anew(known, &apps[i], now_ns);
 	}
 	second->intervals = 0;
-	return found->any;
+	return any;
 }
 
 int rating_apps(const struct second *second, struct search_app *rated)

@@ -15,8 +15,6 @@
 struct rating {
 	uint64_t slow[SECOND_APPS];
 	int slow_count;
-	/* Somebody with a goal was rated. */
-	bool any;
 };
 
 /* An application's beats count from now on. */

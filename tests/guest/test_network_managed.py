@@ -29,7 +29,21 @@ opp big 2000 1312
 WEAK, STRONG = 1500, 1000000
 """Packets/s of a core at 1 GHz: 20 Mbit/s need two little cores of the first kind, or one of the second."""
 
-STEERED = """
+DECIDED = """
+# Until the manager has decided, and the kernel has done it. A slow kernel begins within an interval, and is then
+# given other cores once its traffic is all there.
+decided() {
+    for try in $(seq 200); do
+        grep -q 'traffic began' $1 && break
+        sleep 0.02
+    done
+    sleep 0.5
+    cat $1 >&2
+}
+"""
+STEERED = (
+    DECIDED
+    + """
 echo 1 >/sys/kernel/lull/eanem/enabled
 echo 1 >/sys/class/net/eth0/threaded
 ping -q -c 2 -i 0.1 10.0.0.2 >/dev/null
@@ -44,16 +58,6 @@ show() {
         napi/eth0*) taskset -p ${task#/proc/} | sed 's/.*: //' ;;
         esac
     done
-}
-# Until the manager has decided, and the kernel has done it. A slow kernel begins within an interval, and is then
-# given other cores once its traffic is all there.
-decided() {
-    for try in $(seq 200); do
-        grep -q 'traffic began' $1 && break
-        sleep 0.02
-    done
-    sleep 0.5
-    cat $1 >&2
 }
 show before
 for how in kill stop off; do
@@ -77,6 +81,7 @@ for how in kill stop off; do
     wait $load || true
 done
 """.replace("KBIT_S", str(KBIT_S))
+)
 
 
 @dataclass(frozen=True)
@@ -122,7 +127,9 @@ def test_the_card_is_steered_and_comes_back(lull: Lull, tmp_path: Path, flavour:
     assert complaints_in(flavour)((tmp_path / "run" / "console.log").read_text()) == []
 
 
-SOFTIRQS = """
+SOFTIRQS = (
+    DECIDED
+    + """
 echo 1 >/sys/kernel/lull/eanem/enabled
 echo 20000 >/sys/kernel/lull/eanem/interval_us
 # The times of each CPU in softirqs, once in many intervals, with a name for the moment.
@@ -138,17 +145,14 @@ sleep 0.3
 times before
 eanemd --model /model --interval-us 20000 >/out/eanemd.jsonl &
 daemon=$!
-for try in $(seq 200); do
-    grep -q 'traffic began' /out/eanemd.jsonl && break
-    sleep 0.02
-done
-sleep 0.5
+decided /out/eanemd.jsonl
 times steered
 kill $daemon
 wait $daemon
 kill $load
 wait $load || true
 """.replace("KBIT_S", str(KBIT_S))
+)
 CHOSEN = 2
 """The CPU of the only little core in this model. The card's interrupt is elsewhere after boot."""
 ONE = MODEL.format(alpha=STRONG).replace("little 0 4", f"little {CHOSEN} 1")
