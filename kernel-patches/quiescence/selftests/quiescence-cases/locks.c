@@ -133,7 +133,7 @@ static long sleeps_in_hold(pid_t pid, void (*wake)(void))
 	clock_sleep(SLACK_MS * MS);
 	sleeps = sleeps_of(pid) - sleeps;
 	sleeping = task_state(pid) == 'S';
-	held &= atomic_load(&shared->ended) < atomic_load(&shared->begun);
+	held &= network_waits();
 	finish();
 	must_end(pid);
 	/* Holds are half of the time at most: until short ones are allowed again. */

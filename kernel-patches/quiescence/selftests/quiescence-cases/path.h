@@ -3,6 +3,7 @@
 #ifndef QUIESCENCE_CASES_PATH_H
 #define QUIESCENCE_CASES_PATH_H
 
+#include <stdbool.h>
 #include <sys/types.h>
 
 /* More than the path has room for. */
@@ -30,6 +31,9 @@ void ask_when_told(void);
 void watch(void);
 /* Reads from a pipe that ends. */
 void await_end(void);
+
+/* Whether the network waits now. */
+bool network_waits(void);
 
 pid_t start(void (*run)(void));
 /* The consumer. Returns when it listens: a key that is pressed before is nobody's. */

@@ -30,11 +30,6 @@ static void read_press(struct events *events)
 	} while (!got || event.type != EV_KEY || event.value != 1);
 }
 
-static bool network_waits(void)
-{
-	return atomic_load(&shared->ended) < atomic_load(&shared->begun);
-}
-
 void test_presses(void)
 {
 	struct events events;
